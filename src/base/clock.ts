@@ -1,0 +1,42 @@
+/**
+ * Time is passed in, so that a test can move it and no test has to sleep. This is the only file that asks the machine.
+ */
+export interface Clock {
+  /** Milliseconds since 1970, UTC. May jump when the machine's clock is set: never use it to measure a duration. */
+  now(): number;
+  /** Milliseconds that only ever grow, for durations and deadlines. */
+  elapsed(): number;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+};
+
+export interface ManualClock extends Clock {
+  advance(ms: number): void;
+  set(now: number): void;
+}
+
+export function manualClock(start: number): ManualClock {
+  let now = start;
+  let elapsed = 0;
+  return {
+    now: () => now,
+    elapsed: () => elapsed,
+    advance(ms) {
+      now += ms;
+      elapsed += ms;
+    },
+    set(time) {
+      now = time;
+    },
+  };
+}
+
+/** `2026-11-16T01:02:03.000Z`, the one way a time leaves the program. */
+export const toIso = (ms: number): string => new Date(ms).toISOString();
+
+export const fromIso = (text: string): number => Date.parse(text);
+
+export const dayMs = 86_400_000;

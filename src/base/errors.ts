@@ -1,0 +1,69 @@
+/**
+ * Everything that can go wrong and that somebody outside may see, in one table: a stable code, the HTTP status it maps
+ * to, and what it means in general. docs/errors.md is printed from it. A `Problem` is one occurrence, with the sentence
+ * that tells this caller what to do and, where input was bad, the fields.
+ */
+export const problems = {
+  invalid_input: { status: 422, title: "A field has a value that cannot be accepted" },
+  invalid_json: { status: 400, title: "The body is not JSON" },
+  unsupported_media_type: { status: 415, title: "The body is not sent as application/json" },
+  body_too_large: { status: 413, title: "The body is larger than this server accepts" },
+  body_timeout: { status: 408, title: "The body did not arrive in time" },
+  unauthorized: { status: 401, title: "The API key is missing, unknown, expired or revoked" },
+  forbidden: { status: 403, title: "The API key lacks the scope this needs" },
+  not_found: { status: 404, title: "There is nothing here, or it is not yours" },
+  method_not_allowed: { status: 405, title: "This address does not take that method" },
+  code_taken: { status: 409, title: "Another link already has this code" },
+  name_taken: { status: 409, title: "This name is already in use" },
+  version_conflict: { status: 412, title: "Somebody changed it since you read it" },
+  link_expired: { status: 410, title: "The link has expired" },
+  quota_spent: { status: 429, title: "The link's hits for this month are spent" },
+  password_required: { status: 401, title: "The link asks for a password" },
+  busy: { status: 503, title: "Too much is going on right now" },
+  unavailable: { status: 503, title: "A part that this needs does not answer right now" },
+  internal: { status: 500, title: "Something went wrong on our side" },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ProblemCode = keyof typeof problems;
+
+export interface FieldError {
+  /** Where in the input: `url`, `tags.3`. */
+  readonly field: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export class Problem extends Error {
+  readonly status: number;
+
+  constructor(
+    readonly code: ProblemCode,
+    /** For the caller: what happened and what to do next. Never holds a secret. */
+    readonly detail: string,
+    readonly more: { readonly errors?: readonly FieldError[]; readonly retryAfterSeconds?: number } = {},
+  ) {
+    super(`${code}: ${detail}`);
+    this.name = "Problem";
+    this.status = problems[code].status;
+  }
+}
+
+/** One bad field, the commonest problem of all. */
+export function invalid(field: string, code: string, message: string): Problem {
+  return new Problem("invalid_input", message, { errors: [{ field, code, message }] });
+}
+
+/** For the operator at the command line: what is wrong, what to do, and the exit status. */
+export class OperatorError extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: number = 1,
+  ) {
+    super(message);
+    this.name = "OperatorError";
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,360 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { BlockList, isIP } from "node:net";
+import { join, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { OperatorError } from "./base/errors.ts";
+
+/**
+ * Every setting, in one table. A value is looked for in this order: the environment, the file that NAME_FILE names
+ * (secrets only), `.env` in the working folder, the data folder (generated secrets), the default. Nothing else in the
+ * program reads the environment.
+ */
+interface Setting<Value> {
+  readonly help: string;
+  readonly example: string;
+  /** Turns text into a value, or throws a sentence about what is wrong with it. */
+  readonly parse: (text: string) => Value;
+  /** What stands in the documents for the default, and the text that is parsed; a setting without one may stay unset. */
+  readonly fallback?: string;
+  readonly secret?: boolean;
+}
+
+const table = {
+  PORT: setting({
+    help: "Port to listen on; 0 takes a free one.",
+    example: "8080",
+    fallback: "3000",
+    parse: integer(0, 65_535),
+  }),
+  HOST: setting({
+    help: "Address to listen on. 127.0.0.1 keeps the server to this machine, for use behind a proxy on it.",
+    example: "127.0.0.1",
+    fallback: "0.0.0.0",
+    parse: address,
+  }),
+  QL_BASE_URL: setting({
+    help: "What short links start with, as people see it. Default: http://localhost:PORT.",
+    example: "https://go.example.com",
+    parse: baseUrl,
+  }),
+  DATABASE_URL: setting({
+    help: "PostgreSQL to use instead of the embedded SQLite file.",
+    example: "postgres://quicklink:secret@db.internal:5432/quicklink",
+    parse: url("postgres:", "postgresql:"),
+    secret: true,
+  }),
+  QL_DATABASE_POOL: setting({
+    help: "Connections to PostgreSQL per process.",
+    example: "20",
+    fallback: "10",
+    parse: integer(1, 500),
+  }),
+  REDIS_URL: setting({
+    help: "Redis that several processes share. Needs DATABASE_URL.",
+    example: "redis://cache.internal:6379",
+    parse: url("redis:", "rediss:"),
+    secret: true,
+  }),
+  QL_DATA: setting({
+    help: "Folder for the embedded database, files and generated secrets.",
+    example: "/var/lib/quicklink",
+    fallback: "./data",
+    parse: (text) => resolve(text),
+  }),
+  QL_CODE_SALT: setting({
+    help: "Secret that makes codes unguessable. Generated into QL_DATA when embedded; must be set, and the same everywhere, with DATABASE_URL. Keep a copy: a database only works with its own salt.",
+    example: "the output of: openssl rand -hex 32",
+    parse: text(16, 1_000),
+    secret: true,
+  }),
+  QL_CODE_BLOCK: setting({
+    help: "How many code numbers a process takes from SQL at once. A crash skips at most this many of 3.5 trillion.",
+    example: "1000",
+    fallback: "1000",
+    parse: integer(1, 1_000_000),
+  }),
+  QL_LINK_DAYS: setting({
+    help: "Days until a link expires when its maker does not say.",
+    example: "90",
+    fallback: "365",
+    parse: integer(1, 36_500),
+  }),
+  QL_CACHE_MB: setting({
+    help: "Memory for links kept in process, in MB.",
+    example: "256",
+    fallback: "64",
+    parse: integer(1, 65_536),
+  }),
+  QL_BODY_LIMIT: setting({
+    help: "Largest request body the API reads, in bytes.",
+    example: "1048576",
+    fallback: "1048576",
+    parse: integer(1_024, 1_073_741_824),
+  }),
+  QL_TRUSTED_PROXIES: setting({
+    help: "Addresses of your own proxies, whose X-Forwarded-For is believed. Comma separated, with ranges. Default: none.",
+    example: "127.0.0.1,10.0.0.0/8",
+    fallback: "",
+    parse: addressList,
+  }),
+  QL_METRICS_TOKEN: setting({
+    help: "Bearer token for /metrics. Without it, only direct requests from this machine are answered.",
+    example: "the output of: openssl rand -hex 32",
+    parse: text(16, 1_000),
+    secret: true,
+  }),
+  QL_LOG_LEVEL: setting({
+    help: "How much to log: trace, debug, info, warn, error, fatal or silent.",
+    example: "debug",
+    fallback: "info",
+    parse: oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"),
+  }),
+};
+
+export type SettingName = keyof typeof table;
+
+type ValueOf<S> = S extends { parse: (text: string) => infer Value }
+  ? S extends { fallback: string }
+    ? Value
+    : Value | undefined
+  : never;
+type Values = { readonly [Name in SettingName]: ValueOf<(typeof table)[Name]> };
+
+export interface Shown {
+  readonly name: SettingName;
+  readonly value: string;
+  readonly origin: string;
+  readonly help: string;
+}
+
+export interface Config extends Values {
+  /** QL_BASE_URL, or what follows from PORT, without a slash at the end. */
+  readonly baseUrl: string;
+  readonly embedded: boolean;
+  /** Every setting as an operator may see it: secrets hidden, and where the value came from. */
+  readonly shown: readonly Shown[];
+  /** Variables that look like ours and are not: most likely a typing mistake. */
+  readonly unknown: readonly string[];
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function loadConfig(environment: Environment = process.env, folder: string = process.cwd()): Config {
+  const dotenv = readDotenv(folder);
+  const values: Record<string, unknown> = {};
+  const shown: Shown[] = [];
+  for (const name of settingNames) {
+    const entry: Setting<unknown> = table[name];
+    const found = find(name, environment, dotenv, values);
+    values[name] = found.text === undefined ? undefined : parse(name, entry, found.text);
+    shown.push({ name, value: show(entry, found.text), origin: found.origin, help: entry.help });
+  }
+  const config = values as unknown as Values;
+  refuseContradictions(config);
+  return {
+    ...config,
+    baseUrl: config.QL_BASE_URL ?? `http://localhost:${config.PORT}`,
+    embedded: config.DATABASE_URL === undefined,
+    shown,
+    unknown: unknownNames({ ...dotenv, ...environment }),
+  };
+}
+
+/** First start of the embedded mode: secrets nobody set are made up once and kept beside the data, for us alone. */
+export function withSecrets(config: Config): Config & { readonly QL_CODE_SALT: string } {
+  if (config.QL_CODE_SALT !== undefined) return { ...config, QL_CODE_SALT: config.QL_CODE_SALT };
+  const salt = randomBytes(32).toString("hex");
+  const path = secretPath(config.QL_DATA, "QL_CODE_SALT");
+  mkdirSync(join(config.QL_DATA, "secrets"), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(path, `${salt}\n`, { mode: 0o600, flag: "wx", flush: true });
+    chmodSync(path, 0o600);
+    return { ...config, QL_CODE_SALT: salt };
+  } catch (error) {
+    // Another process of ours was faster: its salt is the one that counts.
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    return { ...config, QL_CODE_SALT: readFileSync(path, "utf8").trim() };
+  }
+}
+
+/** docs/config.md, from the table. */
+export function describeSettings(): string {
+  const rows = settingNames.map((name) => {
+    const entry: Setting<unknown> = table[name];
+    const fallback = entry.fallback === undefined ? "" : entry.fallback === "" ? "none" : `\`${entry.fallback}\``;
+    return `| \`${name}\` | ${entry.help}${entry.secret ? " Secret." : ""} | ${fallback} | ${example(name, entry)} |`;
+  });
+  return `# Settings
+
+Generated from the table in \`src/config.ts\` by \`npm run docs\`; a test keeps it so.
+
+A value is taken from the first place that has one: the environment, the file named by \`NAME_FILE\` (secrets only, for
+example \`QL_CODE_SALT_FILE=/run/secrets/salt\`), \`.env\` in the working folder, the data folder (generated secrets), the
+default. \`npm run quicklink -- config\` prints what is in force and where it came from. A value that cannot be used stops
+the start with exit status 2.
+
+| setting | what it does | default | example |
+|---|---|---|---|
+${rows.join("\n")}
+`;
+}
+
+function example(name: string, entry: Setting<unknown>): string {
+  return entry.example.startsWith("the output of: ")
+    ? `\`${name}=$(${entry.example.slice("the output of: ".length)})\``
+    : `\`${name}=${entry.example}\``;
+}
+
+const settingNames = Object.keys(table) as SettingName[];
+
+function setting<Value, const Extra extends Partial<Setting<Value>>>(
+  entry: Setting<Value> & Extra,
+): Setting<Value> & Extra {
+  return entry;
+}
+
+function find(
+  name: SettingName,
+  environment: Environment,
+  dotenv: Environment,
+  soFar: Record<string, unknown>,
+): { text: string | undefined; origin: string } {
+  const entry: Setting<unknown> = table[name];
+  // An empty variable is how compose files say "not set".
+  if (environment[name]) return { text: environment[name], origin: "environment" };
+  if (entry.secret) {
+    const file = environment[`${name}_FILE`] || dotenv[`${name}_FILE`];
+    if (file) return { text: readSecret(name, file), origin: `file ${file}` };
+  }
+  if (dotenv[name]) return { text: dotenv[name], origin: ".env" };
+  if (name === "QL_CODE_SALT" && soFar.DATABASE_URL === undefined) {
+    const path = secretPath(String(soFar.QL_DATA), name);
+    const text = readIfThere(path)?.trim();
+    return { text: text || undefined, origin: text ? `generated, ${path}` : "generated on first start" };
+  }
+  if (entry.fallback !== undefined) return { text: entry.fallback, origin: "default" };
+  return { text: undefined, origin: "not set" };
+}
+
+function parse(name: SettingName, entry: Setting<unknown>, text: string): unknown {
+  try {
+    return entry.parse(text);
+  } catch (error) {
+    const given = entry.secret ? "the value" : `"${text}"`;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`${name}: ${given} ${reason}.\n  Example: ${example(name, entry).slice(1, -1)}`, 2);
+  }
+}
+
+function refuseContradictions(config: Values): void {
+  if (config.REDIS_URL !== undefined && config.DATABASE_URL === undefined) {
+    throw new OperatorError(
+      "REDIS_URL is set but DATABASE_URL is not: several processes need PostgreSQL and Redis both.\n" +
+        "  Set DATABASE_URL as well, or leave REDIS_URL out to run one process on SQLite.",
+      2,
+    );
+  }
+  if (config.DATABASE_URL !== undefined && config.QL_CODE_SALT === undefined) {
+    throw new OperatorError(
+      "QL_CODE_SALT: must be set with DATABASE_URL, the same on every machine that uses this database.\n" +
+        "  Example: QL_CODE_SALT=$(openssl rand -hex 32), and keep it as long as the database.",
+      2,
+    );
+  }
+}
+
+function unknownNames(environment: Environment): string[] {
+  const known = new Set<string>(settingNames.flatMap((name) => [name, `${name}_FILE`]));
+  return Object.keys(environment).filter((name) => name.startsWith("QL_") && !known.has(name));
+}
+
+function show(entry: Setting<unknown>, text: string | undefined): string {
+  if (text === undefined) return "";
+  if (!entry.secret) return text;
+  if (!text.includes("://")) return "(hidden)";
+  return text.replace(/\/\/[^@/]*@/, "//(hidden)@").replace(/\?.*$/, "?(hidden)");
+}
+
+function readDotenv(folder: string): Environment {
+  return parseEnv(readIfThere(join(folder, ".env")) ?? "");
+}
+
+function readSecret(name: string, path: string): string {
+  const text = readIfThere(path);
+  if (text === undefined) throw new OperatorError(`${name}_FILE: there is no readable file "${path}".`, 2);
+  return text.trim();
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+const secretPath = (dataFolder: string, name: string): string => join(dataFolder, "secrets", name);
+
+function integer(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^-?\d+$/.test(text) || value < min || value > max) {
+      throw new Error(`is not a whole number from ${min} to ${max}`);
+    }
+    return value;
+  };
+}
+
+function text(min: number, max: number): (value: string) => string {
+  return (value) => {
+    if (value.length < min || value.length > max) throw new Error(`must have ${min} to ${max} characters`);
+    return value;
+  };
+}
+
+function oneOf<const Choice extends string>(...choices: Choice[]): (value: string) => Choice {
+  return (value) => {
+    const choice = choices.find((candidate) => candidate === value);
+    if (choice === undefined) throw new Error(`is not one of ${choices.join(", ")}`);
+    return choice;
+  };
+}
+
+function url(...protocols: string[]): (value: string) => string {
+  return (value) => {
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+      throw new Error(`is not an address that starts with ${protocols.map((p) => `${p}//`).join(" or ")}`);
+    }
+    return value;
+  };
+}
+
+function baseUrl(value: string): string {
+  const parsed = new URL(url("http:", "https:")(value));
+  if (parsed.pathname !== "/" || parsed.search || parsed.hash || parsed.username) {
+    throw new Error("must be a scheme and a host only, without a path");
+  }
+  return parsed.origin;
+}
+
+function address(value: string): string {
+  if (isIP(value) === 0 && value !== "localhost") throw new Error("is not an IP address");
+  return value;
+}
+
+function addressList(value: string): BlockList {
+  const list = new BlockList();
+  for (const part of value.split(",").map((piece) => piece.trim())) {
+    if (part === "") continue;
+    const [ip = "", bits] = part.split("/");
+    const family = isIP(ip) === 6 ? "ipv6" : "ipv4";
+    const most = family === "ipv6" ? 128 : 32;
+    if (isIP(ip) === 0 || (bits !== undefined && !(/^\d+$/.test(bits) && Number(bits) <= most))) {
+      throw new Error(`has "${part}", which is not an address or a range`);
+    }
+    if (bits === undefined) list.addAddress(ip, family);
+    else list.addSubnet(ip, Number(bits), family);
+  }
+  return list;
+}

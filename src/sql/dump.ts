@@ -1,0 +1,48 @@
+import { CompiledQuery } from "kysely";
+import type { Sql } from "./sql.ts";
+
+/** The schema as the database itself describes it, for `src/sql/schema.*.txt`: what a migration really did. */
+export async function dumpSchema(sql: Sql): Promise<string> {
+  return sql.dialect === "sqlite" ? dumpSqlite(sql) : dumpPostgres(sql);
+}
+
+async function lines(sql: Sql, query: string): Promise<string[]> {
+  const { rows } = await sql.db.executeQuery<{ line: string }>(CompiledQuery.raw(query));
+  return rows.map((row) => row.line);
+}
+
+async function dumpSqlite(sql: Sql): Promise<string> {
+  const statements = await lines(
+    sql,
+    "select sql as line from sqlite_schema where sql is not null and name not like 'sqlite_%' order by tbl_name, type desc, name",
+  );
+  return `${statements.map((statement) => `${statement.replace(/\s+$/gm, "")};`).join("\n\n")}\n`;
+}
+
+async function dumpPostgres(sql: Sql): Promise<string> {
+  const columns = await lines(
+    sql,
+    `select c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
+       || case when a.attnotnull then ' not null' else '' end
+       || case when a.attidentity <> '' then ' identity' else '' end
+       || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
+       || case when a.attcollation <> t.typcollation then ' collate ' || l.collname else '' end as line
+     from pg_class c
+     join pg_namespace n on n.oid = c.relnamespace and n.nspname = current_schema()
+     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     join pg_type t on t.oid = a.atttypid
+     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+     left join pg_collation l on l.oid = a.attcollation
+     where c.relkind = 'r' order by c.relname, a.attnum`,
+  );
+  const constraints = await lines(
+    sql,
+    `select conrelid::regclass || ' ' || pg_get_constraintdef(oid) as line from pg_constraint
+     where connamespace = current_schema()::regnamespace order by 1`,
+  );
+  const indexes = await lines(
+    sql,
+    "select replace(indexdef, schemaname || '.', '') as line from pg_indexes where schemaname = current_schema() order by 1",
+  );
+  return `${[...columns, "", ...constraints, "", ...indexes].join("\n")}\n`;
+}

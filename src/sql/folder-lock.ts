@@ -1,0 +1,39 @@
+import { Database } from "bun:sqlite";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { OperatorError } from "../base/errors.ts";
+
+/**
+ * One server per data folder. The lock is an exclusive transaction on a small SQLite file of its own, for the kernel
+ * lets go of it when the process dies, however it dies; a file with a process id in it would have to be guessed about.
+ */
+export interface FolderLock {
+  release(): void;
+}
+
+export function tryLockFolder(folder: string): FolderLock | undefined {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const database = new Database(join(folder, "serve.lock"), { create: true });
+  try {
+    database.run("pragma busy_timeout = 0");
+    database.run("begin exclusive");
+  } catch {
+    database.close();
+    return undefined;
+  }
+  writeFileSync(holderPath(folder), `${process.pid}\n`);
+  return { release: () => database.close() };
+}
+
+export function lockFolder(folder: string): FolderLock {
+  const lock = tryLockFolder(folder);
+  if (lock) return lock;
+  throw new OperatorError(
+    `Another QuickLink server (process ${readFileSync(holderPath(folder), "utf8").trim()}) is using ${folder}.\n` +
+      "  Stop it first, or give this one its own folder with QL_DATA. Several servers at once need PostgreSQL and Redis:\n" +
+      "  set DATABASE_URL and REDIS_URL.",
+    2,
+  );
+}
+
+const holderPath = (folder: string): string => join(folder, "serve.pid");

@@ -1,0 +1,131 @@
+import { CompiledQuery, Migrator } from "kysely";
+import { OperatorError } from "../base/errors.ts";
+import { foundation } from "./migrations/0001-foundation.ts";
+import type { Dialect, Sql } from "./sql.ts";
+
+/**
+ * Forward only: a step that has run somewhere is never edited, a mistake is mended by the next one. Each step is written
+ * once for both dialects, with the words that differ filled in. Kysely keeps the list of what has run and, on
+ * PostgreSQL, the lock that lets many machines start `migrate` at once.
+ */
+const steps: Readonly<Record<string, (types: Types) => string[]>> = {
+  "0001-foundation": foundation,
+};
+
+export interface Types {
+  /** Text that is compared and ordered byte by byte, whatever the database's language. */
+  readonly key: string;
+  readonly text: string;
+  readonly integer: string;
+  /** Milliseconds since 1970. */
+  readonly time: string;
+  readonly serial: string;
+  readonly table: string;
+  /** Rows stand in the order of the primary key, without a second copy of it. */
+  readonly clusteredTable: string;
+  readonly transactionColumn: string;
+  readonly changesIndex: readonly string[];
+}
+
+const types: Readonly<Record<Dialect, Types>> = {
+  sqlite: {
+    key: "text",
+    text: "text",
+    integer: "integer",
+    time: "integer",
+    serial: "integer primary key autoincrement", // never reuses the id of a pruned row, which a follower may stand on
+    table: "strict",
+    clusteredTable: "strict, without rowid",
+    transactionColumn: "",
+    changesIndex: [],
+  },
+  postgres: {
+    key: 'text collate "C"',
+    text: "text",
+    integer: "bigint",
+    time: "bigint",
+    serial: "bigint generated always as identity primary key",
+    table: "",
+    clusteredTable: "",
+    transactionColumn: "xid xid8 not null default pg_current_xact_id(),",
+    changesIndex: ["create index changes_in_order on changes (xid, id)"],
+  },
+};
+
+const migrationTable = "schema_migrations";
+
+export interface SchemaState {
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+  /** Steps the database has and this program does not know. */
+  readonly unknown: readonly string[];
+}
+
+export async function schemaState(sql: Sql): Promise<SchemaState> {
+  const applied = await appliedSteps(sql);
+  const known = Object.keys(steps);
+  return {
+    applied,
+    pending: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  };
+}
+
+/** Brings the schema up to this program's, and answers the steps it ran. */
+export async function migrate(sql: Sql): Promise<readonly string[]> {
+  refuseNewer(await schemaState(sql));
+  const migrator = new Migrator({
+    db: sql.db,
+    migrationTableName: migrationTable,
+    migrationLockTableName: `${migrationTable}_lock`,
+    provider: {
+      async getMigrations() {
+        return Object.fromEntries(
+          Object.entries(steps).map(([name, statements]) => [
+            name,
+            {
+              async up(db) {
+                for (const statement of statements(types[sql.dialect])) {
+                  await db.executeQuery(CompiledQuery.raw(statement));
+                }
+              },
+            },
+          ]),
+        );
+      },
+    },
+  });
+  const { error, results } = await migrator.migrateToLatest();
+  if (error) throw error;
+  return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
+}
+
+/** For a start that must not migrate by itself. */
+export async function requireCurrentSchema(sql: Sql): Promise<void> {
+  const state = await schemaState(sql);
+  refuseNewer(state);
+  if (state.pending.length === 0) return;
+  throw new OperatorError(
+    state.applied.length === 0
+      ? "The database is empty. Run `quicklink migrate` once to create its tables, then start again."
+      : `The database is older than this program (missing: ${state.pending.join(", ")}). Run \`quicklink migrate\`, then start again.`,
+    2,
+  );
+}
+
+function refuseNewer(state: SchemaState): void {
+  if (state.unknown.length === 0) return;
+  throw new OperatorError(
+    `The database is newer than this program (it has: ${state.unknown.join(", ")}). Start the newer version of QuickLink that made it, or restore a backup from before the upgrade.`,
+    2,
+  );
+}
+
+async function appliedSteps(sql: Sql): Promise<string[]> {
+  const tables = await sql.db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some((table) => table.name === migrationTable)) return [];
+  const { rows } = await sql.db.executeQuery<{ name: string }>(
+    CompiledQuery.raw(`select name from ${migrationTable} order by name`),
+  );
+  return rows.map((row) => row.name);
+}

@@ -1,0 +1,39 @@
+import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
+import type { Logger } from "../base/log.ts";
+import type { Schema } from "./schema.ts";
+import { type Sql, transactionMs } from "./sql.ts";
+
+/** PostgreSQL. Every wait has an end: for a connection, for a statement, for a transaction that was left open. */
+export function openPostgres(url: string, poolSize: number, log: Logger): Sql {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: 2_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: transactionMs,
+    query_timeout: transactionMs + 1_000, // the server's own timeout should speak first; this is for a dead one
+    idle_in_transaction_session_timeout: transactionMs,
+    application_name: "quicklink",
+    types: { getTypeParser },
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on("error", (error) => log.warn({ error }, "lost an idle connection to PostgreSQL"));
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    dialect: "postgres",
+    db,
+    transaction: (work) => db.transaction().execute(work),
+    async ping() {
+      await db.executeQuery(CompiledQuery.raw("select 1"));
+    },
+    close: () => db.destroy(),
+  };
+}
+
+const int8 = pg.types.builtins.INT8;
+
+/** All our bigints are below 2^53 (milliseconds, versions, counters), so they are numbers as on SQLite. */
+function getTypeParser(oid: number, format?: "text" | "binary") {
+  return oid === int8 && format !== "binary" ? Number : pg.types.getTypeParser(oid, format);
+}

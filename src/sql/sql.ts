@@ -1,0 +1,30 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Schema } from "./schema.ts";
+
+export type Dialect = "sqlite" | "postgres";
+
+/**
+ * The seam between the subjects and the two databases. A subject writes its SQL once, over Kysely, against `db` for a
+ * single statement and inside `transaction` for several; what the dialects do differently lives in this folder.
+ */
+export interface Sql {
+  readonly dialect: Dialect;
+  /** Reads, and writes of one statement. */
+  readonly db: Kysely<Schema>;
+  /** All or nothing. Runs one after the other on SQLite, at most `transactionMs` long on PostgreSQL. */
+  transaction<Result>(work: (trx: Transaction<Schema>) => Promise<Result>): Promise<Result>;
+  /** Throws when the database does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A write that holds its locks longer than this is stuck, and stops others; PostgreSQL ends it. */
+export const transactionMs = 5_000;
+
+/** Somebody else's row has this unique value already. */
+export function isUniqueViolation(error: unknown): boolean {
+  if (!(error instanceof Error && "code" in error)) return false;
+  return (
+    error.code === "23505" || error.code === "SQLITE_CONSTRAINT_UNIQUE" || error.code === "SQLITE_CONSTRAINT_PRIMARYKEY"
+  );
+}

@@ -1,0 +1,170 @@
+import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { Schema } from "./schema.ts";
+import type { Sql } from "./sql.ts";
+
+/**
+ * The embedded database. bun:sqlite is synchronous: a statement holds the thread until it is done, which for a point
+ * read is microseconds. What must never happen on the serving thread is *waiting*, so SQLite's own busy timeout is off,
+ * and a statement that meets another writer tries again from the event loop.
+ *
+ * Two connections: one for reads and single statements, which need no turn because each is over before the next begins;
+ * one for transactions, which take turns. In WAL mode the first never waits for the second.
+ */
+export type Durability = "full" | "normal";
+
+const busyRetryMs = 5;
+const busyTries = 1_000; // 5 s in all, as long as a transaction may take on PostgreSQL
+
+export function openSqlite(path: string, durability: Durability = "full"): Sql {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  Database.MAX_QUERY_CACHE_SIZE = 200; // our statements are a fixed set of some dozens; the default keeps 20 compiled
+  const statements = kysely(connect(path, durability), false);
+  const transactions = kysely(connect(path, durability), true);
+  return {
+    dialect: "sqlite",
+    db: statements,
+    transaction: (work) => transactions.transaction().execute(work),
+    async ping() {
+      await statements.executeQuery(CompiledQuery.raw("select 1"));
+    },
+    async close() {
+      await transactions.destroy();
+      await statements.destroy();
+    },
+  };
+}
+
+function connect(path: string, durability: Durability): Database {
+  const database = new Database(path, { create: true, strict: true });
+  database.run("pragma busy_timeout = 0");
+  // The first connection to a new file switches it; until then a second one may find it locked for a moment.
+  retryNow(() => database.run("pragma journal_mode = wal"));
+  database.run(`pragma synchronous = ${durability}`);
+  database.run("pragma foreign_keys = on");
+  database.run("pragma cache_size = -8000");
+  return database;
+}
+
+function kysely(database: Database, takeTurns: boolean): Kysely<Schema> {
+  return new Kysely<Schema>({
+    dialect: {
+      createDriver: () => new SqliteDriver(database, takeTurns),
+      createAdapter: () => new TransactionalDdl(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+}
+
+/** SQLite rolls back DDL like anything else; Kysely is careful and assumes it does not. */
+class TransactionalDdl extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly #connection: SqliteConnection;
+  readonly #database: Database;
+  readonly #takeTurns: boolean;
+  #lastTurn: Promise<void> = Promise.resolve();
+  #endTurn: () => void = () => {};
+
+  constructor(database: Database, takeTurns: boolean) {
+    this.#database = database;
+    this.#connection = new SqliteConnection(database);
+    this.#takeTurns = takeTurns;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    if (!this.#takeTurns) return this.#connection;
+    const before = this.#lastTurn;
+    const mine = Promise.withResolvers<void>();
+    this.#lastTurn = mine.promise;
+    await before;
+    this.#endTurn = mine.resolve;
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {
+    if (this.#takeTurns) this.#endTurn();
+  }
+
+  async beginTransaction(): Promise<void> {
+    // `immediate` takes the write lock now: a transaction that reads first and finds the lock gone later cannot go on.
+    await this.#connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+
+  async commitTransaction(): Promise<void> {
+    await this.#connection.executeQuery(CompiledQuery.raw("commit"));
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    if (this.#database.inTransaction) await this.#connection.executeQuery(CompiledQuery.raw("rollback"));
+  }
+
+  async destroy(): Promise<void> {
+    this.#database.close();
+  }
+}
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return this.#run<Row>(query.sql, query.parameters as SQLQueryBindings[]);
+      } catch (error) {
+        if (!isBusy(error) || tries === busyTries) throw error;
+        await new Promise((resolve) => setTimeout(resolve, busyRetryMs));
+      }
+    }
+  }
+
+  #run<Row>(sql: string, parameters: SQLQueryBindings[]): QueryResult<Row> {
+    const statement = this.#database.query(sql);
+    if (statement.columnNames.length > 0) return { rows: statement.all(...parameters) as Row[] };
+    const { changes } = statement.run(...parameters);
+    return { rows: [], numAffectedRows: BigInt(changes) };
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely asks for it; long results are read in pages instead.
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error("SQLite results are not streamed: read them in pages");
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
+}
+
+function retryNow(work: () => void): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || tries === 100) throw error;
+      Bun.sleepSync(busyRetryMs);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Selectable } from "kysely";
+import type { Clock } from "../base/clock.ts";
+import { type KeyId, newId, type TenantId } from "../base/ids.ts";
+import type { ApiKeyTable } from "../sql/schema.ts";
+import type { Sql } from "../sql/sql.ts";
+
+/**
+ * API keys: `ql_` and 256 bits of chance, shown once. SQL has only their SHA-256. A slow hash would protect guessable
+ * secrets; these cannot be guessed, and the lookup by hash is one point read without comparing secrets anywhere.
+ */
+export const scopes = ["links:read", "links:write", "usage:read", "admin"] as const;
+export type Scope = (typeof scopes)[number];
+
+export interface ApiKey {
+  readonly id: KeyId;
+  readonly tenantId: TenantId;
+  readonly name: string;
+  readonly hint: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt?: number | null;
+}
+
+export interface Keys {
+  /** The secret is in this answer and never again. */
+  create(tenantId: TenantId, key: NewKey): Promise<{ key: ApiKey; secret: string }>;
+  /** Whose key this is, if it is one that still works. */
+  authenticate(secret: string): Promise<ApiKey | undefined>;
+  list(tenantId: TenantId): Promise<ApiKey[]>;
+  /** False when there is no such key; revoking twice is the same as once. */
+  revoke(tenantId: TenantId, id: KeyId): Promise<boolean>;
+  /** Writes the times of last use that were kept back. */
+  flush(): Promise<void>;
+}
+
+/** Admin covers everything; everything else covers itself. */
+export const allows = (key: ApiKey, scope: Scope): boolean =>
+  key.scopes.includes(scope) || key.scopes.includes("admin");
+
+const pattern = /^ql_[A-Za-z0-9_-]{43}$/;
+const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+
+export function createKeys(sql: Sql, clock: Clock): Keys {
+  const { db } = sql;
+  // A key is used far more often than anybody asks when it was: times wait here, one per key, for the next flush.
+  const lastUsed = new Map<KeyId, number>();
+
+  return {
+    async create(tenantId, { name, scopes, expiresAt = null }) {
+      const secret = `ql_${randomBytes(32).toString("base64url")}`;
+      const row: ApiKeyTable = {
+        id: newId("key", clock),
+        tenant_id: tenantId,
+        name,
+        hint: `${secret.slice(0, 8)}…`,
+        hash: hashOf(secret),
+        scopes: JSON.stringify([...new Set(scopes)]),
+        created_at: clock.now(),
+        expires_at: expiresAt,
+        revoked_at: null,
+        last_used_at: null,
+      };
+      await db.insertInto("api_keys").values(row).execute();
+      return { key: toKey(row), secret };
+    },
+
+    async authenticate(secret) {
+      if (!pattern.test(secret)) return undefined;
+      const row = await db.selectFrom("api_keys").selectAll().where("hash", "=", hashOf(secret)).executeTakeFirst();
+      if (!row || row.revoked_at !== null) return undefined;
+      if (row.expires_at !== null && row.expires_at <= clock.now()) return undefined;
+      lastUsed.set(row.id, clock.now());
+      return toKey(row);
+    },
+
+    async list(tenantId) {
+      const rows = await db
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("tenant_id", "=", tenantId)
+        .orderBy("id", "desc")
+        .execute();
+      return rows.map(toKey);
+    },
+
+    async revoke(tenantId, id) {
+      const { numUpdatedRows } = await db
+        .updateTable("api_keys")
+        .set((expression) => ({ revoked_at: expression.fn.coalesce("revoked_at", expression.val(clock.now())) }))
+        .where("tenant_id", "=", tenantId)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    async flush() {
+      const times = [...lastUsed];
+      lastUsed.clear();
+      for (const [id, at] of times) {
+        await db.updateTable("api_keys").set({ last_used_at: at }).where("id", "=", id).execute();
+      }
+    },
+  };
+}
+
+function toKey(row: Selectable<ApiKeyTable>): ApiKey {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    name: row.name,
+    hint: row.hint,
+    scopes: JSON.parse(row.scopes) as Scope[],
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  };
+}

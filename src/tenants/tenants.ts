@@ -1,0 +1,161 @@
+import type { Clock } from "../base/clock.ts";
+import { invalid, Problem } from "../base/errors.ts";
+import { newId, type TenantId } from "../base/ids.ts";
+import type { Sql } from "../sql/sql.ts";
+import { isUniqueViolation } from "../sql/sql.ts";
+import {
+  builtInPlans,
+  effectiveLimits,
+  type LimitOverrides,
+  type Limits,
+  nameSchema,
+  parseLimits,
+  parseOverrides,
+} from "./plans.ts";
+
+/** A tenant owns links, keys and limits. The slug is its name for the operator: unique, and made for typing. */
+export interface Tenant {
+  readonly id: TenantId;
+  readonly slug: string;
+  readonly name: string;
+  readonly plan: string;
+  /** What the plan gives, with the tenant's own exceptions on top. */
+  readonly limits: Limits;
+  readonly overrides: LimitOverrides;
+  readonly createdAt: number;
+}
+
+export interface TenantChange {
+  readonly name?: string;
+  readonly plan?: string;
+  /** Sets these limits for this tenant; `undefined` as a value goes back to the plan's. */
+  readonly overrides?: { readonly [Name in keyof Limits]?: Limits[Name] | undefined };
+}
+
+export interface Tenants {
+  create(slug: string, name: string, plan?: string): Promise<Tenant>;
+  list(): Promise<Tenant[]>;
+  bySlug(slug: string): Promise<Tenant | undefined>;
+  byId(id: TenantId): Promise<Tenant | undefined>;
+  change(slug: string, change: TenantChange): Promise<Tenant>;
+  isEmpty(): Promise<boolean>;
+  plans(): Promise<Map<string, Limits>>;
+  setPlan(name: string, limits: Limits): Promise<void>;
+}
+
+export function createTenants(sql: Sql, clock: Clock): Tenants {
+  const { db } = sql;
+
+  async function plans(): Promise<Map<string, Limits>> {
+    const own = await db.selectFrom("plans").selectAll().orderBy("name").execute();
+    return new Map([
+      ...Object.entries(builtInPlans),
+      ...own.map((row) => [row.name, parseLimits(row.limits)] as const),
+    ]);
+  }
+
+  async function limitsOf(plan: string): Promise<Limits> {
+    const builtIn = builtInPlans[plan];
+    if (builtIn) return builtIn;
+    const row = await db.selectFrom("plans").select("limits").where("name", "=", plan).executeTakeFirst();
+    if (!row) throw new Problem("not_found", `There is no plan "${plan}".`);
+    return parseLimits(row.limits);
+  }
+
+  async function requirePlan(plan: string): Promise<void> {
+    const known = await plans();
+    if (!known.has(plan)) {
+      throw invalid(
+        "plan",
+        "unknown_plan",
+        `There is no plan "${plan}". Known plans: ${[...known.keys()].join(", ")}.`,
+      );
+    }
+  }
+
+  async function one(column: "slug" | "id", value: string): Promise<Tenant | undefined> {
+    const row = await db
+      .selectFrom("tenants")
+      .selectAll()
+      .where(column, "=", value as TenantId)
+      .executeTakeFirst();
+    if (!row) return undefined;
+    const overrides = parseOverrides(row.limits);
+    return {
+      id: row.id,
+      slug: row.slug,
+      name: row.name,
+      plan: row.plan,
+      limits: effectiveLimits(await limitsOf(row.plan), overrides),
+      overrides,
+      createdAt: row.created_at,
+    };
+  }
+
+  async function require(slug: string): Promise<Tenant> {
+    const tenant = await one("slug", slug);
+    if (!tenant) throw new Problem("not_found", `There is no tenant "${slug}".`);
+    return tenant;
+  }
+
+  return {
+    plans,
+    bySlug: (slug) => one("slug", slug),
+    byId: (id) => one("id", id),
+
+    async create(slug, name, plan = "default") {
+      const checked = nameSchema.safeParse(slug);
+      if (!checked.success)
+        throw invalid("slug", "bad_name", `"${slug}" cannot be a tenant's name: use 1 to 63 of a-z, 0-9 and -.`);
+      await requirePlan(plan);
+      try {
+        await db
+          .insertInto("tenants")
+          .values({ id: newId("tenant", clock), slug, name, plan, created_at: clock.now() })
+          .execute();
+      } catch (error) {
+        if (isUniqueViolation(error)) throw new Problem("name_taken", `There is already a tenant "${slug}".`);
+        throw error;
+      }
+      return require(slug);
+    },
+
+    async list() {
+      const rows = await db.selectFrom("tenants").select("slug").orderBy("slug").execute();
+      return Promise.all(rows.map((row) => require(row.slug)));
+    },
+
+    async change(slug, { name, plan, overrides }) {
+      const tenant = await require(slug);
+      if (plan !== undefined) await requirePlan(plan);
+      await db
+        .updateTable("tenants")
+        .set({
+          name: name ?? tenant.name,
+          plan: plan ?? tenant.plan,
+          limits: JSON.stringify({ ...tenant.overrides, ...overrides }),
+        })
+        .where("id", "=", tenant.id)
+        .execute();
+      return require(slug);
+    },
+
+    async isEmpty() {
+      return (await db.selectFrom("tenants").select("id").limit(1).executeTakeFirst()) === undefined;
+    },
+
+    async setPlan(name, limits) {
+      if (builtInPlans[name])
+        throw invalid("name", "built_in", `The plan "${name}" is built in. Give yours another name.`);
+      if (!nameSchema.safeParse(name).success) {
+        throw invalid("name", "bad_name", `"${name}" cannot be a plan's name: use 1 to 63 of a-z, 0-9 and -.`);
+      }
+      const json = JSON.stringify(limits);
+      await db
+        .insertInto("plans")
+        .values({ name, limits: json, created_at: clock.now() })
+        .onConflict((conflict) => conflict.column("name").doUpdateSet({ limits: json }))
+        .execute();
+    },
+  };
+}
