@@ -22,10 +22,10 @@ interface Setting<Value> {
 
 const table = {
   PORT: setting({
-    help: "Port to listen on; 0 takes a free one.",
+    help: "Port to listen on.",
     example: "8080",
     fallback: "3000",
-    parse: integer(0, 65_535),
+    parse: integer(1, 65_535),
   }),
   HOST: setting({
     help: "Address to listen on. 127.0.0.1 keeps the server to this machine, for use behind a proxy on it.",
@@ -134,6 +134,8 @@ export interface Config extends Values {
   readonly embedded: boolean;
   /** Every setting as an operator may see it: secrets hidden, and where the value came from. */
   readonly shown: readonly Shown[];
+  /** The texts behind the values, to load the same settings in another thread. */
+  readonly source: Readonly<Record<string, string>>;
   /** Variables that look like ours and are not: most likely a typing mistake. */
   readonly unknown: readonly string[];
 }
@@ -143,11 +145,13 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function loadConfig(environment: Environment = process.env, folder: string = process.cwd()): Config {
   const dotenv = readDotenv(folder);
   const values: Record<string, unknown> = {};
+  const source: Record<string, string> = {};
   const shown: Shown[] = [];
   for (const name of settingNames) {
     const entry: Setting<unknown> = table[name];
     const found = find(name, environment, dotenv, values);
     values[name] = found.text === undefined ? undefined : parse(name, entry, found.text);
+    if (found.text !== undefined) source[name] = found.text;
     shown.push({ name, value: show(entry, found.text), origin: found.origin, help: entry.help });
   }
   const config = values as unknown as Values;
@@ -157,6 +161,7 @@ export function loadConfig(environment: Environment = process.env, folder: strin
     baseUrl: config.QL_BASE_URL ?? `http://localhost:${config.PORT}`,
     embedded: config.DATABASE_URL === undefined,
     shown,
+    source: { ...source, QL_DATA: config.QL_DATA },
     unknown: unknownNames({ ...dotenv, ...environment }),
   };
 }

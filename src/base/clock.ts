@@ -37,6 +37,6 @@ export function manualClock(start: number): ManualClock {
 /** `2026-11-16T01:02:03.000Z`, the one way a time leaves the program. */
 export const toIso = (ms: number): string => new Date(ms).toISOString();
 
-export const fromIso = (text: string): number => Date.parse(text);
+export const fromIso = (time: string | Date): number => new Date(time).getTime();
 
 export const dayMs = 86_400_000;

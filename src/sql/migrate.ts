@@ -19,6 +19,8 @@ export interface Types {
   readonly integer: string;
   /** Milliseconds since 1970. */
   readonly time: string;
+  /** The same in the form that better-auth's adapter reads and writes: ISO text, or a timestamp. */
+  readonly date: string;
   readonly serial: string;
   readonly table: string;
   /** Rows stand in the order of the primary key, without a second copy of it. */
@@ -33,6 +35,7 @@ const types: Readonly<Record<Dialect, Types>> = {
     text: "text",
     integer: "integer",
     time: "integer",
+    date: "text",
     serial: "integer primary key autoincrement", // never reuses the id of a pruned row, which a follower may stand on
     table: "strict",
     clusteredTable: "strict, without rowid",
@@ -44,6 +47,7 @@ const types: Readonly<Record<Dialect, Types>> = {
     text: "text",
     integer: "bigint",
     time: "bigint",
+    date: "timestamptz(3)",
     serial: "bigint generated always as identity primary key",
     table: "",
     clusteredTable: "",

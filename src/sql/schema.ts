@@ -27,7 +27,8 @@ export interface TenantTable {
   plan: Generated<string>;
   /** JSON: the limits that differ from the plan's. */
   limits: Generated<string>;
-  created_at: number;
+  /** Text on SQLite, a date on PostgreSQL: see the migration. */
+  created_at: ColumnType<string | Date, string, never>;
 }
 
 export interface PlanTable {

@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { newId, type TenantId } from "../base/ids.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -88,7 +88,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       plan: row.plan,
       limits: effectiveLimits(await limitsOf(row.plan), overrides),
       overrides,
-      createdAt: row.created_at,
+      createdAt: fromIso(row.created_at),
     };
   }
 
@@ -111,7 +111,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       try {
         await db
           .insertInto("tenants")
-          .values({ id: newId("tenant", clock), slug, name, plan, created_at: clock.now() })
+          .values({ id: newId("tenant", clock), slug, name, plan, created_at: toIso(clock.now()) })
           .execute();
       } catch (error) {
         if (isUniqueViolation(error)) throw new Problem("name_taken", `There is already a tenant "${slug}".`);

@@ -2,7 +2,8 @@ import type { Types } from "../migrate.ts";
 
 /**
  * `tenants`, `members` and `invitations` have the columns that better-auth's organization plugin expects of its
- * organization, member and invitation models, under names that its schema mapping can be told.
+ * organization, member and invitation models, under names that its schema mapping can be told, and its way to store
+ * dates. Their users come with sign-in, and with them the references from `user_id` and `inviter_id`.
  */
 export const foundation = (t: Types): string[] => [
   `create table tenants (
@@ -13,7 +14,7 @@ export const foundation = (t: Types): string[] => [
     metadata ${t.text},
     plan ${t.key} not null default 'default',
     limits ${t.text} not null default '{}',
-    created_at ${t.time} not null
+    created_at ${t.date} not null
   ) ${t.table}`,
 
   `create table members (
@@ -21,7 +22,7 @@ export const foundation = (t: Types): string[] => [
     tenant_id ${t.key} not null references tenants (id) on delete cascade,
     user_id ${t.key} not null,
     role ${t.key} not null,
-    created_at ${t.time} not null,
+    created_at ${t.date} not null,
     unique (tenant_id, user_id)
   ) ${t.table}`,
   "create index members_by_user on members (user_id)",
@@ -33,8 +34,8 @@ export const foundation = (t: Types): string[] => [
     role ${t.key},
     status ${t.key} not null default 'pending',
     inviter_id ${t.key} not null,
-    expires_at ${t.time} not null,
-    created_at ${t.time} not null
+    expires_at ${t.date} not null,
+    created_at ${t.date} not null
   ) ${t.table}`,
   "create index invitations_by_tenant on invitations (tenant_id)",
   "create index invitations_by_email on invitations (email)",

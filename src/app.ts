@@ -1,0 +1,147 @@
+import { version } from "../package.json";
+import { createBackground } from "./background.ts";
+import { dayMs } from "./base/clock.ts";
+import { withDeadline } from "./base/deadline.ts";
+import type { Logger } from "./base/log.ts";
+import { createMetrics } from "./base/metrics.ts";
+import { createCache } from "./cache/cache.ts";
+import { follow } from "./cache/follow.ts";
+import type { Config } from "./config.ts";
+import { type Core, openCore } from "./core.ts";
+import { createHttpApi } from "./http/api.ts";
+import { startServer } from "./http/server.ts";
+import { granted } from "./limits/verdict.ts";
+import { linkRoutes } from "./links/api.ts";
+import { cacheKey, ownDomain, type Target } from "./links/link.ts";
+import { createBots } from "./redirect/bots.ts";
+import { createRedirect } from "./redirect/serve.ts";
+import { createFeed } from "./sql/feed.ts";
+import { lockFolder } from "./sql/folder-lock.ts";
+import { tenantRoutes } from "./tenants/api.ts";
+import { scopes } from "./tenants/keys.ts";
+
+/**
+ * The composition root of the server: settings → adapters → subjects → socket. The only file that knows every part;
+ * `core.ts` holds what it shares with the command line.
+ */
+export interface Running {
+  readonly port: number;
+  /** Set on the very first start: the key of the tenant `default`, which is nowhere else. */
+  readonly firstKey: string | undefined;
+  stop(): Promise<void>;
+}
+
+const stopMs = 10_000;
+const flushMs = 5_000;
+const cleanMs = 3_600_000;
+const feedDays = 1;
+const purgeDays = 365;
+const sqlDeadlineMs = 100;
+
+export async function startApp(config: Config, log: Logger): Promise<Running> {
+  const lock = config.embedded ? lockFolder(config.QL_DATA) : undefined;
+  try {
+    return await serve(config, log, () => lock?.release());
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+async function serve(config: Config, log: Logger, unlock: () => void): Promise<Running> {
+  const changed = (domain: string, code: string, to: number) => cache.announce(cacheKey(domain, code), to);
+  const core = await openCore(config, { log, changed, lockHeld: true });
+  const { sql, clock, tenants, keys, links, store } = core;
+  const metrics = createMetrics();
+
+  // SQLite answers before a timer could run.
+  const load = (key: string) =>
+    config.embedded
+      ? store.target(ownDomain, key)
+      : withDeadline(store.target(ownDomain, key), sqlDeadlineMs, "PostgreSQL");
+  const cache = createCache<Target>({
+    source: { load },
+    clock,
+    metrics,
+    sizeBytes: config.QL_CACHE_MB * 1_048_576,
+    sizeOf: (target) => 100 + target.url.length + (target.fallbackUrl?.length ?? 0),
+  });
+  metrics.gauge("quicklink_cache_entries", "Codes known in memory.", () => cache.size);
+
+  const feed = createFeed(sql);
+  const announce = (change: { domain: string; code: string; version: number }) =>
+    changed(change.domain, change.code, change.version);
+  const follower = await follow(feed, announce, cache.followed, clock, log);
+  const background = createBackground(core);
+
+  const firstKey = (await tenants.isEmpty()) ? await createFirstTenant(core) : undefined;
+
+  const createMany: Parameters<typeof linkRoutes>[1]["createMany"] = async ({ tenant }, inputs) => {
+    const results = await background.createMany(tenant, inputs);
+    for (const result of results) if ("link" in result) announce(result.link);
+    return results;
+  };
+
+  const server = startServer({
+    hostname: config.HOST,
+    port: config.PORT,
+    baseUrl: config.baseUrl,
+    redirect: createRedirect({ cache, isBot: createBots(), spend: () => granted, clock, metrics, log }),
+    api: createHttpApi({
+      keys,
+      tenants,
+      baseUrl: config.baseUrl,
+      version,
+      bodyLimitBytes: config.QL_BODY_LIMIT,
+      clock,
+      log,
+      metrics,
+      routes: [
+        (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
+        (api) => tenantRoutes(api, keys, clock),
+      ],
+    }),
+    dependencies: [{ name: "sql", ping: () => sql.ping() }],
+    canRedirect: () => cache.size > 0,
+    metrics,
+    metricsToken: config.QL_METRICS_TOKEN,
+    trustedProxies: config.QL_TRUSTED_PROXIES,
+    bodyLimitBytes: config.QL_BODY_LIMIT,
+    clock,
+    log,
+  });
+
+  const attempt = async (what: string, work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      log.warn({ error }, `${what} failed; it will be tried again`);
+    }
+  };
+  const timers = [
+    setInterval(() => void attempt("recording when keys were used", keys.flush), flushMs),
+    setInterval(() => {
+      void attempt("shortening the change feed", () => feed.prune(clock.now() - feedDays * dayMs));
+      void attempt("purging long expired links", () => background.purge(clock.now() - purgeDays * dayMs));
+    }, cleanMs),
+  ];
+
+  return {
+    port: server.port,
+    firstKey,
+    async stop() {
+      for (const timer of timers) clearInterval(timer);
+      await server.stop(stopMs - 2_000);
+      await background.close();
+      await follower.stop();
+      await attempt("recording when keys were used", keys.flush);
+      await core.close();
+      unlock();
+    },
+  };
+}
+
+async function createFirstTenant({ tenants, keys }: Core): Promise<string> {
+  const tenant = await tenants.create("default", "Default");
+  return (await keys.create(tenant.id, { name: "first key", scopes })).secret;
+}

@@ -1,0 +1,44 @@
+import { type Background, direct, type FromThread, type SentResult, type ToThread } from "./background.ts";
+import { messageOf } from "./base/errors.ts";
+import { createLog } from "./base/log.ts";
+import { loadConfig } from "./config.ts";
+import { type Core, openCore } from "./core.ts";
+
+/** The other side of `background.ts`: one job after the other, on a connection of its own. */
+declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: FromThread): void };
+
+let core: Promise<Core> | undefined;
+let last: Promise<void> = Promise.resolve();
+
+self.onmessage = ({ data: message }) => {
+  last = last.then(() => handle(message));
+};
+
+async function handle(message: ToThread): Promise<void> {
+  if (message.kind === "open") {
+    const config = loadConfig(message.settings, "/");
+    core = openCore(config, { log: createLog("silent", { write() {} }, false, () => 0) });
+    core.catch(() => {}); // told to whoever asks for work
+  } else if (message.kind === "close") {
+    await (await core)?.close();
+    self.postMessage({ kind: "closed" });
+  } else {
+    try {
+      if (core === undefined) throw new Error("the thread was given work before its settings");
+      self.postMessage({ kind: "done", id: message.id, result: await work(direct(await core), message) });
+    } catch (error) {
+      self.postMessage({ kind: "failed", id: message.id, message: messageOf(error) });
+    }
+  }
+}
+
+async function work(background: Background, job: Extract<ToThread, { id: number }>): Promise<unknown> {
+  if (job.kind === "purge") return background.purge(job.expiredBefore);
+  const results = await background.createMany(job.tenant, job.inputs);
+  return results.map(
+    (result): SentResult =>
+      "link" in result
+        ? result
+        : { problem: { code: result.problem.code, detail: result.problem.detail, more: result.problem.more } },
+  );
+}

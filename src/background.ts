@@ -1,0 +1,124 @@
+import { Problem, type ProblemCode } from "./base/errors.ts";
+import type { Config } from "./config.ts";
+import type { Core } from "./core.ts";
+import type { BulkResult, LinkInput } from "./links/links.ts";
+import type { Tenant } from "./tenants/tenants.ts";
+
+/**
+ * Work that takes long. On SQLite a statement holds its thread, so bulk writes and clean-up go to a thread of their own
+ * with a connection of its own, started when first needed; on PostgreSQL the database does the work, and waiting for it
+ * stops nobody.
+ */
+export interface Background {
+  createMany(tenant: Tenant, inputs: readonly LinkInput[]): Promise<BulkResult[]>;
+  /** Reduces links that expired before then to their version rows; answers how many. */
+  purge(expiredBefore: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export function createBackground(core: Core): Background {
+  return core.config.embedded ? thread(core.config) : direct(core);
+}
+
+const purgeRows = 500;
+
+/** The same work on whatever thread this is. */
+export function direct(core: Core): Background {
+  return {
+    createMany: (tenant, inputs) => core.links.createMany(tenant, inputs),
+    async purge(expiredBefore) {
+      let purged = 0;
+      for (;;) {
+        const more = await core.store.purge(expiredBefore, purgeRows, core.clock.now());
+        purged += more;
+        if (more < purgeRows) return purged;
+      }
+    },
+    async close() {},
+  };
+}
+
+export type Job =
+  | { readonly kind: "createMany"; readonly tenant: Tenant; readonly inputs: readonly LinkInput[] }
+  | { readonly kind: "purge"; readonly expiredBefore: number };
+
+export type ToThread =
+  | { readonly kind: "open"; readonly settings: Record<string, string> }
+  | { readonly kind: "close" }
+  | (Job & { readonly id: number });
+
+export type FromThread =
+  | { readonly kind: "closed" }
+  | { readonly kind: "done"; readonly id: number; readonly result: unknown }
+  | { readonly kind: "failed"; readonly id: number; readonly message: string };
+
+/** A `Problem` loses its class on the way between threads. */
+export type SentResult =
+  | Extract<BulkResult, { link: unknown }>
+  | { readonly problem: { readonly code: ProblemCode; readonly detail: string; readonly more: Problem["more"] } };
+
+const queueMost = 100;
+
+function thread(config: Config): Background {
+  let worker: Worker | undefined;
+  let lastId = 0;
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+
+  function start(): Worker {
+    const started = new Worker(new URL("./background-thread.ts", import.meta.url).href);
+    started.onmessage = (event: MessageEvent<FromThread>) => {
+      const message = event.data;
+      if (message.kind === "closed") return;
+      const job = waiting.get(message.id);
+      waiting.delete(message.id);
+      if (message.kind === "done") job?.resolve(message.result);
+      else job?.reject(new Error(message.message));
+    };
+    started.onerror = (event) => {
+      worker = undefined;
+      for (const job of waiting.values()) job.reject(new Error(`the background thread ended: ${event.message}`));
+      waiting.clear();
+    };
+    started.postMessage({ kind: "open", settings: config.source } satisfies ToThread);
+    return started;
+  }
+
+  async function run(job: Job): Promise<unknown> {
+    if (waiting.size >= queueMost) {
+      throw new Problem("busy", "Too many large requests are waiting already. Try again shortly.", {
+        retryAfterSeconds: 5,
+      });
+    }
+    worker ??= start();
+    const id = ++lastId;
+    const result = Promise.withResolvers<unknown>();
+    waiting.set(id, result);
+    worker.postMessage({ ...job, id } satisfies ToThread);
+    return result.promise;
+  }
+
+  return {
+    async createMany(tenant, inputs) {
+      const results = (await run({ kind: "createMany", tenant, inputs })) as SentResult[];
+      return results.map((result) =>
+        "link" in result
+          ? result
+          : { problem: new Problem(result.problem.code, result.problem.detail, result.problem.more) },
+      );
+    },
+    purge: (expiredBefore) => run({ kind: "purge", expiredBefore }) as Promise<number>,
+    async close() {
+      if (!worker) return;
+      const closing = worker;
+      worker = undefined;
+      await Promise.allSettled([...waiting.values()].map((job) => job.promise));
+      await new Promise<void>((resolve) => {
+        closing.addEventListener("message", (event: MessageEvent<FromThread>) => {
+          if (event.data.kind === "closed") resolve();
+        });
+        closing.postMessage({ kind: "close" } satisfies ToThread);
+      });
+      closing.terminate();
+    },
+  };
+}

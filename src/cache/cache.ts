@@ -1,0 +1,168 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../base/clock.ts";
+import type { Metrics } from "../base/metrics.ts";
+
+/**
+ * The in-process tier: what is known about a key, and how old that knowledge may be.
+ *
+ * Every key has a version that only grows. An entry is replaced only by one that is newer or equal, and a change that
+ * the feed announces drops what is older, also what is still on its way: a fill that started before the change and
+ * answers after it would otherwise put the old value back for as long as entries live.
+ *
+ * Entries are trusted for 30 s while the feed is being followed, for it would have told us; when it has not been heard
+ * of for 1.5 s, for 1 s. When the next tier fails, an entry past its time is still the best answer there is, and is
+ * given, and counted as stale.
+ *
+ * The next tier is a `Source`: SQL here, and whatever stands in front of SQL when several processes share a cache.
+ */
+export interface Versioned<Value> {
+  readonly version: number;
+  /** `undefined`: nothing there, and that is known. */
+  readonly value: Value | undefined;
+}
+
+export interface Source<Value> {
+  /** Throws when it cannot tell; "nothing there" is an answer, not a failure. */
+  load(key: string): Promise<Versioned<Value>>;
+}
+
+interface Entry<Value> extends Versioned<Value> {
+  readonly filledAt: number;
+}
+
+export interface Cache<Value> {
+  /** What memory has, if it may be used right now. Never waits. */
+  peek(key: string): Versioned<Value> | undefined;
+  /** Memory, or else the source; callers of one key share one load. */
+  lookup(key: string): Promise<Versioned<Value>>;
+  /** A version exists: nothing older may be served from here any more. */
+  announce(key: string, version: number): void;
+  /** Every change committed before this moment (`clock.elapsed()`) has been announced. */
+  followed(elapsed: number): void;
+  readonly size: number;
+}
+
+export interface CacheOptions<Value> {
+  readonly source: Source<Value>;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly sizeBytes: number;
+  readonly sizeOf: (value: Value) => number;
+}
+
+const trustedMs = 30_000;
+const untrustedMs = 1_000;
+const feedFreshMs = 1_500;
+const entryBytes = 200; // the key, the entry and the list around it
+const missingShare = 8; // the part of memory that codes which do not exist may take, so that guessing evicts no link
+const refillsMost = 3;
+
+interface Flight<Value> {
+  readonly result: Promise<Versioned<Value>>;
+  floor: number;
+}
+
+export function createCache<Value extends object>(options: CacheOptions<Value>): Cache<Value> {
+  const { source, clock, sizeOf } = options;
+  const found = entries<Value>(options.sizeBytes, (entry) => (entry.value ? sizeOf(entry.value) : 0));
+  const missing = entries<Value>(options.sizeBytes / missingShare, () => 0);
+  const flights = new Map<string, Flight<Value>>();
+  const count = options.metrics.tally("quicklink_cache_total", "Lookups by how memory answered.", "result", [
+    "hit",
+    "miss",
+    "stale",
+    "fill_rejected",
+  ]);
+  let followedAt = Number.NEGATIVE_INFINITY;
+
+  function remembered(key: string): Entry<Value> | undefined {
+    return found.get(key) ?? missing.get(key);
+  }
+
+  function usable(entry: Entry<Value>): boolean {
+    const now = clock.elapsed();
+    return now - entry.filledAt < (now - followedAt < feedFreshMs ? trustedMs : untrustedMs);
+  }
+
+  function remember(key: string, answer: Versioned<Value>): void {
+    if ((remembered(key)?.version ?? 0) > answer.version) return;
+    const entry = { version: answer.version, value: answer.value, filledAt: clock.elapsed() };
+    (answer.value ? missing : found).delete(key);
+    (answer.value ? found : missing).set(key, entry);
+  }
+
+  async function fill(key: string, flight: { floor: number }): Promise<Versioned<Value>> {
+    for (let tries = 1; ; tries++) {
+      const answer = await source.load(key);
+      if (answer.version >= flight.floor) {
+        remember(key, answer);
+        return answer;
+      }
+      // The feed was faster than the source: what came is already out of date.
+      count.fill_rejected++;
+      if (tries === refillsMost) throw new Error(`the source keeps answering an older version of ${key}`);
+    }
+  }
+
+  return {
+    peek(key) {
+      const entry = remembered(key);
+      if (entry === undefined || !usable(entry)) return undefined;
+      count.hit++;
+      return entry;
+    },
+
+    async lookup(key) {
+      const entry = remembered(key);
+      if (entry !== undefined && usable(entry)) {
+        count.hit++;
+        return entry;
+      }
+      count.miss++;
+      try {
+        return await shared(key);
+      } catch (error) {
+        const known = remembered(key);
+        if (known === undefined) throw error;
+        count.stale++;
+        return known;
+      }
+    },
+
+    announce(key, version) {
+      const flight = flights.get(key);
+      if (flight && flight.floor < version) flight.floor = version;
+      const entry = remembered(key);
+      if (entry === undefined || entry.version >= version) return;
+      found.delete(key);
+      missing.delete(key);
+    },
+
+    followed(elapsed) {
+      followedAt = elapsed;
+    },
+
+    get size() {
+      return found.size + missing.size;
+    },
+  };
+
+  function shared(key: string): Promise<Versioned<Value>> {
+    const running = flights.get(key);
+    if (running) return running.result;
+    const flight = { floor: 0 } as { floor: number; result: Promise<Versioned<Value>> };
+    flight.result = fill(key, flight).finally(() => flights.delete(key));
+    flights.set(key, flight);
+    return flight.result;
+  }
+}
+
+function entries<Value>(
+  sizeBytes: number,
+  valueBytes: (entry: Entry<Value>) => number,
+): LRUCache<string, Entry<Value>> {
+  return new LRUCache<string, Entry<Value>>({
+    maxSize: Math.max(1, Math.floor(sizeBytes)),
+    sizeCalculation: (entry, key) => entryBytes + key.length + valueBytes(entry),
+  });
+}

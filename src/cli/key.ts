@@ -1,0 +1,76 @@
+import { Command, InvalidArgumentError } from "commander";
+import { dayMs } from "../base/clock.ts";
+import { Problem } from "../base/errors.ts";
+import { parseId } from "../base/ids.ts";
+import { showKey } from "../tenants/api.ts";
+import { type Scope, scopes } from "../tenants/keys.ts";
+import { requireTenant, withCore } from "./core.ts";
+import { type Format, printJson, printRows } from "./print.ts";
+
+interface TenantOption extends Format {
+  readonly tenant: string;
+}
+
+export function keyCommand(): Command {
+  const command = new Command("key").description("API keys");
+  command
+    .command("create")
+    .argument("<name>", "what it is for")
+    .option("--tenant <slug>", "whose key", "default")
+    .option("--scopes <list>", `any of ${scopes.join(", ")}`, parseScopes, [...scopes])
+    .option("--days <n>", "days until it expires; never if left out", parseDays)
+    .option("--json", "as JSON")
+    .description("make a key; it is shown this once")
+    .addHelpText("after", "\nExample:\n  $ quicklink key create website --scopes links:read,links:write --days 90")
+    .action((name: string, options: TenantOption & { scopes: Scope[]; days?: number }) =>
+      withCore(async (core) => {
+        const tenant = await requireTenant(core, options.tenant);
+        const expiresAt = options.days === undefined ? null : core.clock.now() + options.days * dayMs;
+        const { key, secret } = await core.keys.create(tenant.id, { name, scopes: options.scopes, expiresAt });
+        if (options.json) printJson({ ...showKey(key), secret });
+        else console.log(secret);
+      }),
+    );
+  command
+    .command("list")
+    .option("--tenant <slug>", "whose keys", "default")
+    .option("--json", "as JSON")
+    .description("list keys")
+    .action((options: TenantOption) =>
+      withCore(async (core) => {
+        const tenant = await requireTenant(core, options.tenant);
+        const rows = (await core.keys.list(tenant.id)).map(showKey);
+        const columns = ["id", "name", "hint", "scopes", "lastUsedAt", "expiresAt", "revokedAt"];
+        printRows(rows, columns, options, "There are no keys yet. Make one: quicklink key create NAME");
+      }),
+    );
+  command
+    .command("revoke")
+    .argument("<id>", "key_…, as listed")
+    .option("--tenant <slug>", "whose key", "default")
+    .description("stop a key from working, at once")
+    .action((text: string, options: TenantOption) =>
+      withCore(async (core) => {
+        const tenant = await requireTenant(core, options.tenant);
+        const id = parseId("key", text);
+        if (!id || !(await core.keys.revoke(tenant.id, id))) {
+          throw new Problem("not_found", `The tenant "${tenant.slug}" has no key ${text}. See: quicklink key list`);
+        }
+        console.log(`${id} no longer works.`);
+      }),
+    );
+  return command;
+}
+
+function parseScopes(text: string): Scope[] {
+  return text.split(",").map((name) => {
+    const scope = scopes.find((one) => one === name.trim());
+    if (!scope) throw new InvalidArgumentError(`There is no scope "${name}". There are ${scopes.join(", ")}.`);
+    return scope;
+  });
+}
+
+function parseDays(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError("Give a number of days from 1.");
+  return Number(text);
+}

@@ -1,0 +1,44 @@
+import type { Command } from "commander";
+import { InvalidArgumentError } from "commander";
+import type { LimitName, Limits } from "../tenants/plans.ts";
+
+/** The options that set limits, the same for plans and tenants. */
+const options: readonly { readonly flag: string; readonly name: LimitName; readonly help: string }[] = [
+  { flag: "hits", name: "hitsPerLinkPerMonth", help: "hits per link and month" },
+  { flag: "links", name: "linksPerMonth", help: "new links per month" },
+  { flag: "storage", name: "storageBytes", help: "bytes of files" },
+  { flag: "smtp-emails", name: "emailsPerHourSmtp", help: "emails per hour through the platform" },
+  { flag: "sendgrid-emails", name: "emailsPerHourSendgrid", help: "emails per hour through an own SendGrid key" },
+  { flag: "api", name: "apiPerMinute", help: "API calls per minute" },
+];
+
+type Given = number | null | "plan";
+
+export function addLimitOptions(command: Command, backToPlan: boolean): Command {
+  for (const { flag, help } of options) {
+    command.option(
+      `--${flag} <n>`,
+      `${help}: a number, or none${backToPlan ? ", or plan for the plan's" : ""}`,
+      (text: string): Given => {
+        if (text === "none") return null;
+        if (text === "plan" && backToPlan) return "plan";
+        const value = Number(text);
+        if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
+          throw new InvalidArgumentError("Give a whole number, or none.");
+        return value;
+      },
+    );
+  }
+  return command;
+}
+
+export function limitsFrom(given: Record<string, unknown>): {
+  readonly [Name in LimitName]?: Limits[Name] | undefined;
+} {
+  const camel = (flag: string) => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const found = options.flatMap(({ flag, name }) => {
+    const value = given[camel(flag)] as Given | undefined;
+    return value === undefined ? [] : [[name, value === "plan" ? undefined : value] as const];
+  });
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,31 @@
+import { Command } from "commander";
+import { systemClock } from "../base/clock.ts";
+import { createLog } from "../base/log.ts";
+import { loadConfig } from "../config.ts";
+import { openSql } from "../core.ts";
+import { lockFolder } from "../sql/folder-lock.ts";
+import { migrate, schemaState } from "../sql/migrate.ts";
+
+export function migrateCommand(): Command {
+  return new Command("migrate")
+    .description("create the tables, or bring them up to this version")
+    .option("--status", "only say which steps have run")
+    .action(async ({ status }: { status?: boolean }) => {
+      const config = loadConfig();
+      const lock = config.embedded && !status ? lockFolder(config.QL_DATA) : undefined;
+      const sql = await openSql(config, createLog("warn", process.stderr, true, systemClock.now));
+      try {
+        if (status) {
+          const state = await schemaState(sql);
+          for (const name of state.applied) console.log(`${name}\tapplied`);
+          for (const name of state.pending) console.log(`${name}\tpending`);
+          return;
+        }
+        const ran = await migrate(sql);
+        console.log(ran.length === 0 ? "The database is up to date." : ran.map((name) => `applied ${name}`).join("\n"));
+      } finally {
+        await sql.close();
+        lock?.release();
+      }
+    });
+}

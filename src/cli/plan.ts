@@ -1,0 +1,30 @@
+import { Command } from "commander";
+import { builtInPlans, type Limits, limitNames } from "../tenants/plans.ts";
+import { withCore } from "./core.ts";
+import { addLimitOptions, limitsFrom } from "./limits.ts";
+import { type Format, printRows } from "./print.ts";
+
+export function planCommand(): Command {
+  const command = new Command("plan").description("what tenants may use");
+  command
+    .command("list")
+    .description("list plans; - is without limit")
+    .option("--json", "as JSON")
+    .action((format: Format) =>
+      withCore(async ({ tenants }) => {
+        const rows = [...(await tenants.plans())].map(([name, limits]) => ({ name, ...limits }));
+        printRows(rows, ["name", ...limitNames], format, "");
+      }),
+    );
+  addLimitOptions(command.command("set").argument("<name>"), false)
+    .description("make a plan of your own, or change it; what is not given is as in the plan default")
+    .addHelpText("after", "\nExample:\n  $ quicklink plan set team --hits 100000 --links none")
+    .action((name: string, given: Record<string, unknown>) =>
+      withCore(async ({ tenants }) => {
+        const before = (await tenants.plans()).get(name) ?? builtInPlans.default;
+        await tenants.setPlan(name, { ...before, ...limitsFrom(given) } as Limits);
+        console.log(`The plan "${name}" is set. Give it to a tenant: quicklink tenant update NAME --plan ${name}`);
+      }),
+    );
+  return command;
+}

@@ -1,0 +1,70 @@
+import { Command } from "commander";
+import { toIso } from "../base/clock.ts";
+import type { Tenant } from "../tenants/tenants.ts";
+import { requireTenant, withCore } from "./core.ts";
+import { addLimitOptions, limitsFrom } from "./limits.ts";
+import { type Format, printFields, printRows } from "./print.ts";
+
+export function tenantCommand(): Command {
+  const command = new Command("tenant").description("tenants and their limits");
+  command
+    .command("create")
+    .argument("<slug>", "its name for typing: a-z, 0-9 and -")
+    .option("--name <text>", "its name for people")
+    .option("--plan <name>", "its plan", "default")
+    .option("--json", "as JSON")
+    .description("make a tenant")
+    .addHelpText("after", '\nExample:\n  $ quicklink tenant create acme --name "Acme Ltd" --plan unlimited')
+    .action((slug: string, { name, plan, ...format }: Format & { name?: string; plan: string }) =>
+      withCore(async ({ tenants }) => printFields(show(await tenants.create(slug, name ?? slug, plan)), format)),
+    );
+  command
+    .command("list")
+    .option("--json", "as JSON")
+    .description("list tenants")
+    .action((format: Format) =>
+      withCore(async ({ tenants }) =>
+        printRows(
+          (await tenants.list()).map(show),
+          ["slug", "name", "plan", "createdAt"],
+          format,
+          "There are no tenants yet. Make one: quicklink tenant create NAME",
+        ),
+      ),
+    );
+  command
+    .command("show")
+    .argument("<slug>")
+    .option("--json", "as JSON")
+    .description("show a tenant and its limits")
+    .action((slug: string, format: Format) =>
+      withCore(async (core) => printFields(show(await requireTenant(core, slug)), format)),
+    );
+  addLimitOptions(command.command("update").argument("<slug>"), true)
+    .option("--name <text>", "its name for people")
+    .option("--plan <name>", "its plan")
+    .option("--json", "as JSON")
+    .description("change a tenant's name, plan or single limits")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ quicklink tenant update default --plan unlimited\n  $ quicklink tenant update acme --hits 50000",
+    )
+    .action((slug: string, given: Format & { name?: string; plan?: string }) =>
+      withCore(async (core) => {
+        await requireTenant(core, slug);
+        const { name, plan } = given;
+        const overrides = limitsFrom({ ...given });
+        const changed = await core.tenants.change(slug, {
+          ...(name !== undefined && { name }),
+          ...(plan !== undefined && { plan }),
+          overrides,
+        });
+        printFields(show(changed), given);
+      }),
+    );
+  return command;
+}
+
+function show({ id, slug, name, plan, limits, createdAt }: Tenant) {
+  return { id, slug, name, plan, ...limits, createdAt: toIso(createdAt) };
+}

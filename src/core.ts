@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import { type Clock, systemClock } from "./base/clock.ts";
+import { OperatorError } from "./base/errors.ts";
+import type { Logger } from "./base/log.ts";
+import { createCodes } from "./codes/codes.ts";
+import { createIssuer } from "./codes/issuer.ts";
+import { type Config, withSecrets } from "./config.ts";
+import { createLinks, type Links } from "./links/links.ts";
+import { createLinkStore, type LinkStore } from "./links/store.ts";
+import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
+import { tryLockFolder } from "./sql/folder-lock.ts";
+import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
+import type { Sql } from "./sql/sql.ts";
+import { createKeys, type Keys } from "./tenants/keys.ts";
+import { createTenants, type Tenants } from "./tenants/tenants.ts";
+
+/** What the server, its background thread and the command line have in common: SQL and the subjects on top of it. */
+export interface Core {
+  readonly config: Config;
+  readonly sql: Sql;
+  readonly tenants: Tenants;
+  readonly keys: Keys;
+  readonly store: LinkStore;
+  readonly links: Links;
+  readonly clock: Clock;
+  close(): Promise<void>;
+}
+
+export interface CoreOptions {
+  readonly log: Logger;
+  /** Told after each commit, for whoever keeps a copy. */
+  readonly changed?: (domain: string, code: string, version: number) => void;
+  /** The caller holds the data folder's lock, so that nobody is serving from it. */
+  readonly lockHeld?: boolean;
+}
+
+export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
+  const clock = systemClock;
+  const salt = (config.embedded ? withSecrets(config) : config).QL_CODE_SALT ?? "";
+  const sql = await openSql(config, options.log);
+  try {
+    if (config.embedded) await migrateEmbedded(config, sql, options.lockHeld ?? false);
+    else await requireCurrentSchema(sql);
+    const codes = createCodes(salt);
+    await requireSalt(sql, codes.fingerprint, clock);
+    const store = createLinkStore(sql);
+    return {
+      config,
+      sql,
+      clock,
+      store,
+      tenants: createTenants(sql, clock),
+      keys: createKeys(sql, clock),
+      links: createLinks({
+        store,
+        issuer: createIssuer(codes, (size) => takeCodeBlock(sql, size), config.QL_CODE_BLOCK),
+        clock,
+        ownHosts: new Set([new URL(config.baseUrl).host]),
+        defaultDays: config.QL_LINK_DAYS,
+        changed: options.changed ?? (() => {}),
+      }),
+      close: () => sql.close(),
+    };
+  } catch (error) {
+    await sql.close();
+    throw error;
+  }
+}
+
+/** The driver of the other database is not even loaded. */
+export async function openSql(config: Config, log: Logger): Promise<Sql> {
+  if (config.DATABASE_URL !== undefined) {
+    const { openPostgres } = await import("./sql/postgres.ts");
+    return openPostgres(config.DATABASE_URL, config.QL_DATABASE_POOL, log);
+  }
+  const { openSqlite } = await import("./sql/sqlite.ts");
+  return openSqlite(join(config.QL_DATA, "quicklink.sqlite"));
+}
+
+async function migrateEmbedded(config: Config, sql: Sql, lockHeld: boolean): Promise<void> {
+  if ((await schemaState(sql)).pending.length === 0) return requireCurrentSchema(sql);
+  if (lockHeld) {
+    await migrate(sql);
+    return;
+  }
+  // A running server must not find its tables changed under it.
+  const lock = tryLockFolder(config.QL_DATA);
+  if (!lock) {
+    throw new OperatorError("A server of an older version is running on this data folder. Stop it, then try again.", 2);
+  }
+  try {
+    await migrate(sql);
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { Problem } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { Keys } from "../tenants/keys.ts";
+import type { Tenants } from "../tenants/tenants.ts";
+import { authenticate } from "./auth.ts";
+import { withCheckedBody } from "./body.ts";
+import { problemResponse } from "./problem.ts";
+import { type Api, createApi } from "./route.ts";
+
+/** The API as one function: a request id, a bounded body, the caller, the routes, and a problem for whatever goes wrong. */
+export interface HttpApi {
+  handle(request: Request, trustedPeer: boolean): Promise<Response>;
+  readonly document: object;
+}
+
+export interface ApiSettings {
+  readonly keys: Keys;
+  readonly tenants: Tenants;
+  readonly baseUrl: string;
+  readonly version: string;
+  readonly bodyLimitBytes: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Each subject adds its own. */
+  readonly routes: readonly ((api: Api) => void)[];
+}
+
+export function createHttpApi(settings: ApiSettings): HttpApi {
+  const { log, clock, baseUrl } = settings;
+  const api = createApi();
+  api.use("/api/*", authenticate(settings.keys, settings.tenants));
+  for (const add of settings.routes) add(api);
+  api.openAPIRegistry.registerComponent("securitySchemes", "key", {
+    type: "http",
+    scheme: "bearer",
+    description: "An API key, ql_…",
+  });
+  const methods = methodTable(api);
+  api.notFound((c) => {
+    throw nothingHere(methods, c.req.path);
+  });
+  api.onError((error, c) => {
+    const problem = error instanceof Problem ? error : unexpected(error, c.env.requestId);
+    return problemResponse(problem, c.env.requestId);
+  });
+
+  function unexpected(error: Error, requestId: string): Problem {
+    log.error({ error, requestId }, "a request failed unexpectedly");
+    return new Problem("internal", `Something went wrong on our side. Quote ${requestId} when you ask about it.`);
+  }
+
+  const seconds = settings.metrics.histogram(
+    "quicklink_api_request_seconds",
+    "API requests by method and status.",
+    ["method", "status"],
+    [0.001, 0.005, 0.02, 0.1, 0.5, 2],
+  );
+
+  async function respond(request: Request, requestId: string): Promise<Response> {
+    try {
+      const checked = await withCheckedBody(request, settings.bodyLimitBytes);
+      return await api.fetch(checked, { requestId });
+    } catch (error) {
+      return problemResponse(error instanceof Problem ? error : unexpected(error as Error, requestId), requestId);
+    }
+  }
+
+  return {
+    async handle(request, trustedPeer) {
+      const started = clock.elapsed();
+      const requestId = requestIdOf(request, trustedPeer);
+      const response = await respond(request, requestId);
+      secure(response.headers, baseUrl);
+      response.headers.set("x-request-id", requestId);
+      const ms = clock.elapsed() - started;
+      seconds.observe({ method: request.method, status: String(response.status) }, ms / 1_000);
+      log.info(
+        {
+          requestId,
+          method: request.method,
+          path: new URL(request.url).pathname,
+          status: response.status,
+          ms: Math.round(ms),
+        },
+        "request",
+      );
+      return response;
+    },
+    document: api.getOpenAPI31Document({
+      openapi: "3.1.0",
+      info: { title: "QuickLink", version: settings.version, description: "Short links with exact limits." },
+      servers: [{ url: baseUrl }],
+    }),
+  };
+}
+
+/** Nothing of an API answer is for caches, frames, or other sites' scripts. */
+function secure(headers: Headers, baseUrl: string): void {
+  headers.set("cache-control", "no-store");
+  headers.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+  headers.set("referrer-policy", "no-referrer");
+  headers.set("x-content-type-options", "nosniff");
+  if (baseUrl.startsWith("https:")) headers.set("strict-transport-security", "max-age=31536000");
+}
+
+/** A proxy of ours may have named the request already; anybody else could only confuse the logs. */
+function requestIdOf(request: Request, trustedPeer: boolean): string {
+  const given = trustedPeer ? request.headers.get("x-request-id") : null;
+  return given !== null && /^[\w.-]{1,64}$/.test(given) ? given : `req_${randomBytes(9).toString("base64url")}`;
+}
+
+type MethodTable = readonly { readonly path: RegExp; readonly method: string }[];
+
+function methodTable(api: Api): MethodTable {
+  return api.openAPIRegistry.definitions.flatMap((definition) =>
+    definition.type === "route"
+      ? [
+          {
+            path: new RegExp(`^${definition.route.path.replace(/\{\w+\}/g, "[^/]+")}$`),
+            method: definition.route.method.toUpperCase(),
+          },
+        ]
+      : [],
+  );
+}
+
+function nothingHere(table: MethodTable, path: string): Problem {
+  const methods = table.filter((row) => row.path.test(path)).map((row) => row.method);
+  return methods.length > 0
+    ? new Problem("method_not_allowed", `${path} takes ${methods.join(", ")}.`)
+    : new Problem("not_found", `There is nothing at ${path}. What there is stands in /openapi.json.`);
+}

@@ -1,0 +1,64 @@
+import { Problem } from "../base/errors.ts";
+
+/**
+ * Reads a request's JSON within a size and a time, whatever its headers claim, and answers a request that can be read
+ * again at leisure. What is not JSON ends here, before any route sees it.
+ */
+const deadlineMs = 10_000;
+
+export async function withCheckedBody(request: Request, limitBytes: number): Promise<Request> {
+  if (request.body === null) return request;
+  if (Number(request.headers.get("content-length") ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  const bytes = await read(request.body, limitBytes);
+  if (bytes.length === 0) return new Request(request.url, { method: request.method, headers: request.headers });
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {
+    throw new Problem(
+      "unsupported_media_type",
+      "Send the body as JSON, with the header Content-Type: application/json.",
+    );
+  }
+  const text = parse(bytes);
+  return new Request(request.url, { method: request.method, headers: request.headers, body: text });
+}
+
+async function read(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    void reader.cancel();
+  }, deadlineMs);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (late)
+        throw new Problem("body_timeout", `The body did not arrive within ${deadlineMs / 1_000} s. Send it again.`);
+      if (done) return Buffer.concat(chunks);
+      size += value.length;
+      if (size > limitBytes) {
+        void reader.cancel();
+        throw tooLarge(limitBytes);
+      }
+      chunks.push(value);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parse(bytes: Uint8Array): string {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    JSON.parse(text);
+    return text;
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? error.message : "it is not UTF-8";
+    throw new Problem("invalid_json", `The body cannot be read as JSON: ${reason}.`);
+  }
+}
+
+function tooLarge(limitBytes: number): Problem {
+  return new Problem("body_too_large", `The body may have at most ${limitBytes} bytes.`);
+}

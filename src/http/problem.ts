@@ -1,0 +1,61 @@
+import type { z } from "zod";
+import { type FieldError, Problem, problems } from "../base/errors.ts";
+
+/** Problems on the wire: RFC 9457, with our stable `code`, the bad fields, and the id to quote when asking for help. */
+export function problemResponse(problem: Problem, requestId?: string): Response {
+  const headers = new Headers({ "content-type": "application/problem+json", "cache-control": "no-store" });
+  if (problem.more.retryAfterSeconds !== undefined) headers.set("retry-after", String(problem.more.retryAfterSeconds));
+  if (problem.code === "unauthorized") headers.set("www-authenticate", 'Bearer realm="quicklink"');
+  return new Response(JSON.stringify(problemBody(problem, requestId)), { status: problem.status, headers });
+}
+
+export function problemBody(problem: Problem, requestId?: string) {
+  return {
+    type: `urn:quicklink:problem:${problem.code}`,
+    title: problems[problem.code].title,
+    status: problem.status,
+    code: problem.code,
+    detail: problem.detail,
+    ...(problem.more.errors && { errors: [...problem.more.errors] }),
+    ...(requestId !== undefined && { requestId }),
+  };
+}
+
+/** What zod found, in our words: one entry per bad field. */
+export function invalidInput(error: z.ZodError, where: string): Problem {
+  const errors = error.issues.slice(0, errorsMost).flatMap(toFieldErrors);
+  const first = errors[0];
+  const detail = first ? `${first.field || where}: ${first.message}` : "The input cannot be accepted.";
+  return new Problem("invalid_input", detail, { errors });
+}
+
+const errorsMost = 20;
+
+function toFieldErrors(issue: z.core.$ZodIssue): FieldError[] {
+  const field = issue.path.map(String).join(".");
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.slice(0, errorsMost).map((key) => ({
+      field: [field, key].filter(Boolean).join(".").slice(0, 100),
+      code: "unknown_field",
+      message: "There is no such field.",
+    }));
+  }
+  return [{ field, code: codeOf(issue), message: issue.message }];
+}
+
+function codeOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined ? "required" : "wrong_type";
+    case "too_big":
+      return issue.origin === "string" ? "too_long" : issue.origin === "array" ? "too_many" : "too_big";
+    case "too_small":
+      return issue.origin === "string" ? "too_short" : issue.origin === "array" ? "too_few" : "too_small";
+    case "invalid_format":
+      return "bad_format";
+    case "custom":
+      return String(issue.params?.code ?? "not_accepted");
+    default:
+      return "not_accepted";
+  }
+}

@@ -1,0 +1,116 @@
+import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { Problem, type ProblemCode, problems } from "../base/errors.ts";
+import { type ApiKey, allows, type Scope } from "../tenants/keys.ts";
+import type { Tenant } from "../tenants/tenants.ts";
+import { invalidInput } from "./problem.ts";
+
+/**
+ * What a subject needs to offer routes: a schema for what comes in and goes out, the scope a caller must have, and a
+ * handler. From the same declaration come the check of the input, the refusal of strangers and the OpenAPI document.
+ */
+export interface Caller {
+  readonly tenant: Tenant;
+  readonly key: ApiKey;
+}
+
+export interface RouteEnv {
+  Bindings: { requestId: string };
+  Variables: { caller: Caller };
+}
+
+export type Api = OpenAPIHono<RouteEnv>;
+
+export function createApi(): Api {
+  return new OpenAPIHono<RouteEnv>({
+    defaultHook(result) {
+      if (!result.success) throw invalidInput(result.error, result.target);
+    },
+  });
+}
+
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.enum(Object.keys(problems) as [ProblemCode, ...ProblemCode[]]),
+    detail: z.string(),
+    errors: z.array(z.object({ field: z.string(), code: z.string(), message: z.string() })).optional(),
+    requestId: z.string().optional(),
+  })
+  .openapi("Problem");
+
+type Described = Omit<Parameters<typeof createRoute>[0], "responses">;
+
+/** A route that only callers with `scope` may take, and the problems it may answer besides the usual ones. */
+export function route<
+  const Path extends string,
+  const Config extends Described & { path: Path },
+  const Success extends Record<
+    number,
+    { description: string; content?: { "application/json": { schema: z.ZodType } } }
+  >,
+>(scope: Scope, config: Config, success: Success, ...codes: ProblemCode[]) {
+  const usual: ProblemCode[] = ["unauthorized", "forbidden", "internal"];
+  const byStatus = Map.groupBy([...usual, ...codes], (code) => problems[code].status);
+  const failures = Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      status,
+      {
+        description: group.map((code) => `\`${code}\`: ${problems[code].title}.`).join(" "),
+        content: { "application/problem+json": { schema: problemSchema } },
+      },
+    ]),
+  );
+  return createRoute({
+    ...config,
+    security: [{ key: [] }],
+    "x-scope": scope,
+    description: [("description" in config && config.description) || "", `Needs the scope \`${scope}\`.`]
+      .filter(Boolean)
+      .join(" "),
+    middleware: async (c: Context<RouteEnv>, next: () => Promise<void>) => {
+      requireScope(c.get("caller"), scope);
+      await next();
+    },
+    responses: { ...failures, ...success } as Success,
+  });
+}
+
+function requireScope(caller: Caller, scope: Scope): void {
+  if (allows(caller.key, scope)) return;
+  throw new Problem("forbidden", `This key lacks the scope ${scope}. Create one that has it: quicklink key create.`);
+}
+
+/** A JSON body, a JSON answer. */
+export const json = <Schema extends z.ZodType>(schema: Schema, description: string) => ({
+  description,
+  content: { "application/json": { schema } },
+});
+
+export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
+  required: true,
+  content: { "application/json": { schema } },
+});
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+const lineControl = /[\u0000-\u001f\u007f-\u009f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all but tab and line breaks.
+const textControl = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+
+/** One line that people read: no control characters, not blank, well-formed. */
+export const line = (most: number) => readable(most, lineControl, "must not have control characters");
+/** Several lines. */
+export const lines = (most: number) => readable(most, textControl, "must not have control characters but line breaks");
+
+function readable(most: number, refused: RegExp, message: string) {
+  return z
+    .string()
+    .max(most, `has more than ${most} characters`)
+    .refine((text) => !refused.test(text), { message, params: { code: "control_characters" } })
+    .refine((text) => text.isWellFormed(), { message: "is not valid Unicode", params: { code: "bad_unicode" } })
+    .refine((text) => text.trim() !== "", { message: "is blank; leave it out or use null", params: { code: "blank" } });
+}
+
+export { z };

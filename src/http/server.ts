@@ -1,0 +1,151 @@
+import { timingSafeEqual } from "node:crypto";
+import type { BlockList } from "node:net";
+import type { Clock } from "../base/clock.ts";
+import { Problem } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import { escapeHtml, finalPage, page } from "../redirect/pages.ts";
+import type { ServeRedirect } from "../redirect/serve.ts";
+import type { HttpApi } from "./api.ts";
+import { clientAddress, isLoopback, isTrusted } from "./client.ts";
+import { type Dependency, readiness } from "./health.ts";
+import { problemResponse } from "./problem.ts";
+
+/**
+ * The socket. A redirect is tried first and answered without entering the framework; what it declines is looked up in a
+ * short list of fixed addresses, and everything under /api goes to the API.
+ */
+export interface ServerSettings {
+  readonly hostname: string;
+  readonly port: number;
+  readonly baseUrl: string;
+  readonly redirect: ServeRedirect;
+  readonly api: HttpApi;
+  readonly dependencies: readonly Dependency[];
+  readonly canRedirect: () => boolean;
+  readonly metrics: Metrics;
+  readonly metricsToken: string | undefined;
+  readonly trustedProxies: BlockList;
+  readonly bodyLimitBytes: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Server {
+  readonly port: number;
+  /** Stops accepting, lets what runs finish, and cuts off what has not by the deadline. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+const idleSeconds = 10;
+
+export function startServer(settings: ServerSettings): Server {
+  const { redirect, api, clock, log, trustedProxies } = settings;
+  const document = JSON.stringify(api.document);
+  let stopping = false;
+
+  const server = Bun.serve({
+    hostname: settings.hostname,
+    port: settings.port,
+    development: false,
+    idleTimeout: idleSeconds,
+    // The API's own limit answers with a problem that explains itself; this is the wall behind it.
+    maxRequestBodySize: settings.bodyLimitBytes * 2 + 65_536,
+    fetch: (request) => redirect(request) ?? elsewhere(request),
+    error(error) {
+      log.error({ error }, "a request failed unexpectedly");
+      return problemResponse(new Problem("internal", "Something went wrong on our side."));
+    },
+  });
+
+  function elsewhere(request: Request): Response | Promise<Response> {
+    const path = new URL(request.url).pathname;
+    if (path === "/api" || path.startsWith("/api/"))
+      return api.handle(request, isTrusted(peerOf(request) ?? "", trustedProxies));
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      return problemResponse(new Problem("method_not_allowed", "Only GET and HEAD are answered here."));
+    }
+    switch (path) {
+      case "/":
+        return home(settings.baseUrl);
+      case "/healthz":
+        return plain("ok\n");
+      case "/readyz":
+        return ready();
+      case "/metrics":
+        return metrics(request);
+      case "/openapi.json":
+        return new Response(document, { headers: { "content-type": "application/json", ...pageless } });
+      case "/robots.txt":
+        return plain("User-agent: *\nDisallow: /api/\n");
+      default:
+        return finalPage({ kind: "missing" }, request);
+    }
+  }
+
+  async function ready(): Promise<Response> {
+    const state = await readiness(settings.dependencies, settings.canRedirect, clock);
+    const status = stopping ? "stopping" : state.status;
+    return Response.json(
+      { status, dependencies: state.dependencies },
+      { status: status === "ready" || status === "degraded" ? 200 : 503, headers: { "cache-control": "no-store" } },
+    );
+  }
+
+  /** Figures about everybody's traffic are the operator's: with the token, or straight from this machine. */
+  async function metrics(request: Request): Promise<Response> {
+    const { metricsToken } = settings;
+    const allowed =
+      metricsToken === undefined
+        ? isLoopback(clientOf(request)) && isDirect(request)
+        : sameText(request.headers.get("authorization") ?? "", `Bearer ${metricsToken}`);
+    if (!allowed) {
+      const hint =
+        "Send Authorization: Bearer with the value of QL_METRICS_TOKEN, or ask from the server's own machine.";
+      return problemResponse(new Problem("forbidden", hint));
+    }
+    const text = await settings.metrics.registry.metrics();
+    return new Response(text, { headers: { "content-type": settings.metrics.registry.contentType, ...pageless } });
+  }
+
+  function peerOf(request: Request): string | undefined {
+    return server.requestIP(request)?.address;
+  }
+
+  function clientOf(request: Request): string | undefined {
+    return clientAddress(peerOf(request), request.headers.get("x-forwarded-for"), trustedProxies);
+  }
+
+  return {
+    port: server.port ?? settings.port,
+    async stop(deadlineMs) {
+      stopping = true;
+      const late = setTimeout(() => void server.stop(true), deadlineMs);
+      await server.stop();
+      clearTimeout(late);
+    },
+  };
+}
+
+const pageless = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
+const plain = (text: string): Response =>
+  new Response(text, { headers: { "content-type": "text/plain; charset=utf-8", ...pageless } });
+
+const isDirect = (request: Request): boolean =>
+  !["x-forwarded-for", "forwarded", "via", "x-real-ip"].some((name) => request.headers.has(name));
+
+function sameText(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function home(baseUrl: string): Response {
+  return page(
+    200,
+    "QuickLink is running",
+    `<p>Short links here start with <code>${escapeHtml(baseUrl)}/</code></p>
+<p>Make one with the line that the first start printed, or with <code>npm run quicklink -- link create https://example.com</code>.</p>
+<small><a href="/openapi.json">API description</a> · <a href="/readyz">State</a></small>`,
+  );
+}

@@ -1,0 +1,297 @@
+import { fromIso, toIso } from "../base/clock.ts";
+import { invalid, Problem } from "../base/errors.ts";
+import { type LinkId, parseId } from "../base/ids.ts";
+import { invalidInput, problemBody } from "../http/problem.ts";
+import { type Api, type Caller, json, jsonBody, line, lines, problemSchema, route, z } from "../http/route.ts";
+import { destinationMost } from "./destination.ts";
+import type { Link, LinkFields } from "./link.ts";
+import type { BulkResult, LinkInput, Links } from "./links.ts";
+
+/** All routes of links, with their schemas. */
+const destination = z.string().max(destinationMost + 1_000, "is far too long");
+
+const fields = {
+  url: destination.openapi({ description: "Where the link leads: http or https, at most 2,048 characters." }),
+  permanent: z
+    .boolean()
+    .openapi({ description: "Answer 301 instead of 302. Browsers then remember it for 90 seconds." }),
+  status: z.enum(["active", "disabled"]),
+  expiresAt: z.iso.datetime({ offset: true }).nullable().openapi({ description: "Null: never. Left out: in a year." }),
+  title: line(200).nullable(),
+  notes: lines(2_000).nullable(),
+  tags: z
+    .array(line(50))
+    .max(20)
+    .refine((tags) => new Set(tags).size === tags.length, {
+      message: "has a tag twice",
+      params: { code: "duplicate" },
+    }),
+  fallbackUrl: destination.nullable().openapi({ description: "Where visitors go when the link is expired or spent." }),
+  hitsPerMonth: z.int().min(1).max(1_000_000_000).nullable().openapi({ description: "Null: what the plan gives." }),
+};
+
+const { url, ...optional } = fields;
+const writable = { url, ...z.object(optional).partial().shape };
+
+const createSchema = z
+  .strictObject({
+    ...writable,
+    code: z.string().max(100).optional().openapi({
+      description: "3 to 64 letters, digits, - and _; case matters. Left out: seven characters are generated.",
+    }),
+  })
+  .openapi("NewLink", { example: { url: "https://example.com/a/long/page" } });
+const replaceSchema = z.strictObject(writable).openapi("LinkReplacement");
+const patchSchema = z.strictObject(fields).partial().openapi("LinkPatch");
+
+const linkSchema = z
+  .object({
+    id: z.string(),
+    domain: z.string(),
+    code: z.string(),
+    shortUrl: z.string(),
+    url: z.string(),
+    permanent: z.boolean(),
+    status: z.enum(["active", "disabled"]),
+    expiresAt: z.string().nullable(),
+    title: z.string().nullable(),
+    notes: z.string().nullable(),
+    tags: z.array(z.string()),
+    fallbackUrl: z.string().nullable(),
+    hitsPerMonth: z.int().nullable(),
+    version: z.int(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .openapi("Link");
+
+const pageSchema = z.object({ items: z.array(linkSchema), nextCursor: z.string().nullable() }).openapi("LinkPage");
+
+const bulkMost = 1_000;
+const bulkSchema = z.strictObject({ links: z.array(z.unknown()).min(1).max(bulkMost) }).openapi("BulkLinks", {
+  description: "Each element as in POST /api/links.",
+});
+const bulkResultSchema = z
+  .object({
+    created: z.int(),
+    failed: z.int(),
+    results: z.array(z.object({ link: linkSchema.optional(), problem: problemSchema.optional() })),
+  })
+  .openapi("BulkResult");
+
+const idParam = z.object({ id: z.string().openapi({ example: "lnk_01k9a0b1c2d3e4f5g6h7j8k9m0" }) });
+const ifMatch = z.object({
+  "if-match": z.string().optional().openapi({ description: 'The version you saw, as in the ETag: "3".' }),
+});
+
+const routes = {
+  create: route(
+    "links:write",
+    {
+      method: "post",
+      path: "/api/links",
+      tags: ["Links"],
+      summary: "Shorten an address",
+      request: { body: jsonBody(createSchema) },
+    },
+    { 201: json(linkSchema, "The new link") },
+    "invalid_input",
+    "code_taken",
+  ),
+  bulk: route(
+    "links:write",
+    {
+      method: "post",
+      path: "/api/links/bulk",
+      tags: ["Links"],
+      summary: "Shorten up to 1,000 addresses",
+      description: "Each is taken or refused on its own; the results stand in the order of the request.",
+      request: { body: jsonBody(bulkSchema) },
+    },
+    { 200: json(bulkResultSchema, "One result for each") },
+    "invalid_input",
+  ),
+  list: route(
+    "links:read",
+    {
+      method: "get",
+      path: "/api/links",
+      tags: ["Links"],
+      summary: "List links, newest first",
+      request: {
+        query: z.strictObject({
+          limit: z.coerce.number().int().min(1).max(100).default(50),
+          cursor: z.string().max(64).optional().openapi({ description: "`nextCursor` of the page before." }),
+        }),
+      },
+    },
+    { 200: json(pageSchema, "A page; `nextCursor` is null on the last one") },
+    "invalid_input",
+  ),
+  get: route(
+    "links:read",
+    { method: "get", path: "/api/links/{id}", tags: ["Links"], summary: "Read a link", request: { params: idParam } },
+    { 200: json(linkSchema, "The link") },
+    "not_found",
+  ),
+  patch: route(
+    "links:write",
+    {
+      method: "patch",
+      path: "/api/links/{id}",
+      tags: ["Links"],
+      summary: "Change some fields",
+      request: { params: idParam, headers: ifMatch, body: jsonBody(patchSchema) },
+    },
+    { 200: json(linkSchema, "The link as it is now") },
+    "not_found",
+    "invalid_input",
+    "version_conflict",
+  ),
+  replace: route(
+    "links:write",
+    {
+      method: "put",
+      path: "/api/links/{id}",
+      tags: ["Links"],
+      summary: "Set all fields",
+      request: { params: idParam, headers: ifMatch, body: jsonBody(replaceSchema) },
+    },
+    { 200: json(linkSchema, "The link as it is now") },
+    "not_found",
+    "invalid_input",
+    "version_conflict",
+  ),
+  remove: route(
+    "links:write",
+    {
+      method: "delete",
+      path: "/api/links/{id}",
+      tags: ["Links"],
+      summary: "Delete a link",
+      description: "Its code answers 404 from then on, and nobody but you can take it again.",
+      request: { params: idParam, headers: ifMatch },
+    },
+    { 204: { description: "Gone" } },
+    "not_found",
+    "version_conflict",
+  ),
+};
+
+export interface LinkApiSettings {
+  readonly links: Links;
+  readonly baseUrl: string;
+  /** Many rows at once, away from the thread that serves. */
+  readonly createMany: (caller: Caller, inputs: readonly LinkInput[]) => Promise<BulkResult[]>;
+}
+
+export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSettings): void {
+  const show = (link: Link) => showLink(link, baseUrl);
+
+  api.openapi(routes.create, async (c) => {
+    const link = await links.create(c.get("caller").tenant, toInput(c.req.valid("json")));
+    c.header("location", `/api/links/${link.id}`);
+    c.header("etag", etag(link));
+    return c.json(show(link), 201);
+  });
+
+  api.openapi(routes.bulk, async (c) => {
+    const given = c.req.valid("json").links.map((element) => createSchema.safeParse(element));
+    const good = given.flatMap((element) => (element.success ? [toInput(element.data)] : []));
+    const written = (await createMany(c.get("caller"), good)).values();
+    const results = given.map((element) => {
+      if (!element.success) return { problem: problemBody(invalidInput(element.error, "link")) };
+      const result = written.next().value;
+      if (result === undefined) throw new Error("fewer results than links");
+      return "link" in result ? { link: show(result.link) } : { problem: problemBody(result.problem) };
+    });
+    const created = results.filter((result) => "link" in result).length;
+    return c.json({ created, failed: results.length - created, results }, 200);
+  });
+
+  api.openapi(routes.list, async (c) => {
+    const { limit, cursor } = c.req.valid("query");
+    const before = cursor === undefined ? undefined : parseId("link", cursor);
+    if (cursor !== undefined && before === undefined) {
+      throw invalid(
+        "cursor",
+        "bad_cursor",
+        "This is not a cursor. Use `nextCursor` of the page before, or leave it out.",
+      );
+    }
+    const page = await links.list(c.get("caller").tenant.id, limit, before);
+    return c.json({ items: page.items.map(show), nextCursor: page.nextCursor }, 200);
+  });
+
+  api.openapi(routes.get, async (c) => {
+    const link = await links.get(c.get("caller").tenant.id, linkId(c.req.valid("param").id));
+    c.header("etag", etag(link));
+    return c.json(show(link), 200);
+  });
+
+  api.openapi(routes.patch, async (c) => {
+    const { id } = c.req.valid("param");
+    const change = toFields(c.req.valid("json"));
+    const link = await links.patch(c.get("caller").tenant, linkId(id), change, expectedVersion(c.req.valid("header")));
+    c.header("etag", etag(link));
+    return c.json(show(link), 200);
+  });
+
+  api.openapi(routes.replace, async (c) => {
+    const { id } = c.req.valid("param");
+    const input = toInput(c.req.valid("json"));
+    const link = await links.replace(c.get("caller").tenant, linkId(id), input, expectedVersion(c.req.valid("header")));
+    c.header("etag", etag(link));
+    return c.json(show(link), 200);
+  });
+
+  api.openapi(routes.remove, async (c) => {
+    const { id } = c.req.valid("param");
+    await links.remove(c.get("caller").tenant.id, linkId(id), expectedVersion(c.req.valid("header")));
+    return c.body(null, 204);
+  });
+}
+
+/** A link as the API and the command line show it. */
+export function showLink(link: Link, baseUrl: string) {
+  const { tenantId: _, expiresAt, createdAt, updatedAt, ...rest } = link;
+  const origin = link.domain === "" ? baseUrl : `https://${link.domain}`;
+  return {
+    ...rest,
+    domain: new URL(origin).host,
+    shortUrl: `${origin}/${link.code}`,
+    tags: [...link.tags],
+    expiresAt: expiresAt === null ? null : toIso(expiresAt),
+    createdAt: toIso(createdAt),
+    updatedAt: toIso(updatedAt),
+  };
+}
+
+type Sent = z.infer<typeof patchSchema>;
+
+function toFields(sent: Sent): Partial<LinkFields> {
+  const { expiresAt, ...rest } = sent;
+  const fields = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return expiresAt === undefined ? fields : { ...fields, expiresAt: expiresAt === null ? null : fromIso(expiresAt) };
+}
+
+function toInput(sent: z.infer<typeof createSchema>): LinkInput {
+  const { code, url, ...rest } = sent;
+  return { ...toFields(rest), url, ...(code !== undefined && { code }) };
+}
+
+const etag = (link: Link): string => `"${link.version}"`;
+
+function expectedVersion(headers: { "if-match"?: string | undefined }): number | undefined {
+  const text = headers["if-match"]?.trim();
+  if (text === undefined || text === "*") return undefined;
+  const version = /^(?:W\/)?"?(\d{1,15})"?$/.exec(text)?.[1];
+  if (version !== undefined) return Number(version);
+  throw invalid("If-Match", "bad_version", 'If-Match must be the version you saw, as in the ETag: "3".');
+}
+
+function linkId(text: string): LinkId {
+  const id = parseId("link", text);
+  if (id === undefined) throw new Problem("not_found", "There is no such link.");
+  return id;
+}

@@ -1,0 +1,42 @@
+import { invalid } from "../base/errors.ts";
+
+/**
+ * Where a link may lead. The text is parsed once, here, by the same rules that browsers use, and what is stored and sent
+ * is the parser's own spelling: plain ASCII, so it can stand in a header as it is.
+ */
+export const destinationMost = 2_048;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for; URL would silently drop some.
+const control = /[\u0000-\u001f\u007f-\u009f]/;
+
+export function parseDestination(field: string, text: string, ownHosts: ReadonlySet<string>): string {
+  const trimmed = text.trim();
+  if (trimmed === "") throw invalid(field, "empty", "Give an address such as https://example.com/page.");
+  if (trimmed.length > destinationMost) throw tooLong(field);
+  if (control.test(trimmed)) {
+    throw invalid(field, "control_characters", "The address has line breaks, tabs or other control characters in it.");
+  }
+  if (!URL.canParse(trimmed)) {
+    throw invalid(field, "not_a_url", "This is not a complete address. It should look like https://example.com/page.");
+  }
+  const url = new URL(trimmed);
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    throw invalid(field, "scheme_not_allowed", "Links may lead to http:// and https:// addresses only.");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw invalid(field, "credentials", "The address has a user name or password in it. Leave that out.");
+  }
+  if (ownHosts.has(url.host)) {
+    throw invalid(field, "own_host", "The address is one of this server's own; the link would lead in a circle.");
+  }
+  if (url.href.length > destinationMost) throw tooLong(field);
+  return url.href;
+}
+
+function tooLong(field: string) {
+  return invalid(
+    field,
+    "too_long",
+    `The address has more than ${destinationMost} characters (non-ASCII ones count as %XX).`,
+  );
+}

@@ -1,0 +1,51 @@
+import type { LinkId, TenantId } from "../base/ids.ts";
+
+/** A short link, as its owner sees it. */
+export interface Link {
+  readonly id: LinkId;
+  readonly tenantId: TenantId;
+  /** Empty: the server's own domain. */
+  readonly domain: string;
+  readonly code: string;
+  readonly url: string;
+  readonly permanent: boolean;
+  readonly status: LinkStatus;
+  readonly expiresAt: number | null;
+  readonly title: string | null;
+  readonly notes: string | null;
+  readonly tags: readonly string[];
+  readonly fallbackUrl: string | null;
+  readonly hitsPerMonth: number | null;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export type LinkStatus = "active" | "disabled";
+
+/** What its owner may say about a link; the rest we know. */
+export interface LinkFields {
+  readonly url: string;
+  readonly permanent: boolean;
+  readonly status: LinkStatus;
+  readonly expiresAt: number | null;
+  readonly title: string | null;
+  readonly notes: string | null;
+  readonly tags: readonly string[];
+  readonly fallbackUrl: string | null;
+  readonly hitsPerMonth: number | null;
+}
+
+/** What a redirect needs to know, and nothing that it must not leak. */
+export interface Target {
+  readonly url: string;
+  readonly permanent: boolean;
+  readonly expiresAt: number | null;
+  readonly fallbackUrl: string | null;
+  readonly password: boolean;
+}
+
+export const ownDomain = "";
+
+/** The name of a (domain, code) in caches: the bare code on the server's own domain. */
+export const cacheKey = (domain: string, code: string): string => (domain === ownDomain ? code : `${domain}/${code}`);

@@ -1,0 +1,282 @@
+import type { Selectable, Transaction } from "kysely";
+import type { LinkId, TenantId } from "../base/ids.ts";
+import type { Versioned } from "../cache/cache.ts";
+import { recordChange } from "../sql/feed.ts";
+import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
+import type { Sql } from "../sql/sql.ts";
+import type { Link, LinkFields, Target } from "./link.ts";
+
+/**
+ * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
+ * one transaction; the version row stays when the link goes. Every method that somebody outside can reach takes the
+ * tenant first, and finds nothing of anybody else's.
+ */
+export interface NewLink extends LinkFields {
+  readonly id: LinkId;
+  readonly domain: string;
+  readonly code: string;
+  /** A generated code may only be new or purged; a chosen one also one that its owner deleted. */
+  readonly generated: boolean;
+  readonly at: number;
+}
+
+export type Written = { readonly kind: "written"; readonly link: Link } | { readonly kind: "taken" };
+export type Changed =
+  | { readonly kind: "changed"; readonly link: Link }
+  | { readonly kind: "conflict"; readonly version: number }
+  | { readonly kind: "missing" };
+
+export interface LinkStore {
+  /** All in one transaction; a code that is taken leaves its place as `taken` and the others go in. */
+  insert(tenant: TenantId, links: readonly NewLink[]): Promise<Written[]>;
+  get(tenant: TenantId, id: LinkId): Promise<Link | undefined>;
+  byCode(tenant: TenantId, domain: string, code: string): Promise<Link | undefined>;
+  /** Newest first; `before` is the last id of the page before. */
+  list(tenant: TenantId, limit: number, before?: LinkId): Promise<Link[]>;
+  update(
+    tenant: TenantId,
+    id: LinkId,
+    edit: (link: Link) => LinkFields,
+    at: number,
+    expected?: number,
+  ): Promise<Changed>;
+  remove(tenant: TenantId, id: LinkId, at: number, expected?: number): Promise<Changed>;
+  /** For the redirect: any tenant's. A disabled link is as good as none. */
+  target(domain: string, code: string): Promise<Versioned<Target>>;
+  /** Reduces links that expired before `expiredBefore` to their version rows; answers how many. */
+  purge(expiredBefore: number, limit: number, at: number): Promise<number>;
+}
+
+const contention = 20; // edits of one link that may slip in before ours before we give up; each needs a commit in between
+
+export function createLinkStore(sql: Sql): LinkStore {
+  const { db } = sql;
+
+  const withVersion = (from: Pick<typeof db, "selectFrom">) =>
+    from
+      .selectFrom("links")
+      .innerJoin("link_versions", (join) =>
+        join.onRef("link_versions.domain", "=", "links.domain").onRef("link_versions.code", "=", "links.code"),
+      )
+      .selectAll("links")
+      .select("link_versions.version");
+
+  async function one(from: Pick<typeof db, "selectFrom">, tenant: TenantId, id: LinkId): Promise<Link | undefined> {
+    const row = await withVersion(from)
+      .where("links.tenant_id", "=", tenant)
+      .where("links.id", "=", id)
+      .executeTakeFirst();
+    return row && toLink(row);
+  }
+
+  /** The first half of every change: the next version, if the link is still what the caller saw. */
+  async function advance(trx: Transaction<Schema>, link: Link, state: CodeState): Promise<number | undefined> {
+    const row = await trx
+      .updateTable("link_versions")
+      .set({ version: link.version + 1, state })
+      .where("domain", "=", link.domain)
+      .where("code", "=", link.code)
+      .where("version", "=", link.version)
+      .returning("version")
+      .executeTakeFirst();
+    return row?.version;
+  }
+
+  async function change(
+    tenant: TenantId,
+    id: LinkId,
+    expected: number | undefined,
+    at: number,
+    state: CodeState,
+    apply: (trx: Transaction<Schema>, link: Link, version: number) => Promise<Link>,
+  ): Promise<Changed> {
+    for (let tries = 1; tries <= contention; tries++) {
+      const outcome = await sql.transaction(async (trx): Promise<Changed | undefined> => {
+        const link = await one(trx, tenant, id);
+        if (!link) return { kind: "missing" };
+        if (expected !== undefined && expected !== link.version) return { kind: "conflict", version: link.version };
+        const version = await advance(trx, link, state);
+        if (version === undefined) return undefined;
+        const changed = await apply(trx, link, version);
+        await recordChange(trx, [{ domain: link.domain, code: link.code, version }], at);
+        return { kind: "changed", link: changed };
+      });
+      if (outcome) return outcome;
+    }
+    return { kind: "conflict", version: 0 };
+  }
+
+  return {
+    async insert(tenant, links) {
+      return sql.transaction(async (trx) => {
+        const results: Written[] = links.map(() => ({ kind: "taken" }));
+        // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
+        const inOrder = [...links.entries()].sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
+        const written: Link[] = [];
+        for (const [place, link] of inOrder) {
+          const version = await claim(trx, tenant, link);
+          if (version === undefined) continue;
+          const row = toRow(tenant, link);
+          await trx.insertInto("links").values(row).execute();
+          const result = toLink({ ...row, version });
+          results[place] = { kind: "written", link: result };
+          written.push(result);
+        }
+        if (written.length > 0) await recordChange(trx, written, written[0]?.createdAt ?? 0);
+        return results;
+      });
+    },
+
+    get: (tenant, id) => one(db, tenant, id),
+
+    async byCode(tenant, domain, code) {
+      const row = await withVersion(db)
+        .where("links.tenant_id", "=", tenant)
+        .where("links.domain", "=", domain)
+        .where("links.code", "=", code)
+        .executeTakeFirst();
+      return row && toLink(row);
+    },
+
+    async list(tenant, limit, before) {
+      let query = withVersion(db).where("links.tenant_id", "=", tenant);
+      if (before !== undefined) query = query.where("links.id", "<", before);
+      const rows = await query.orderBy("links.id", "desc").limit(limit).execute();
+      return rows.map(toLink);
+    },
+
+    update: (tenant, id, edit, at, expected) =>
+      change(tenant, id, expected, at, "live", async (trx, link, version) => {
+        const fields = edit(link);
+        await trx
+          .updateTable("links")
+          .set({ ...fieldColumns(fields), updated_at: at })
+          .where("id", "=", id)
+          .execute();
+        return { ...link, ...fields, version, updatedAt: at };
+      }),
+
+    remove: (tenant, id, at, expected) =>
+      change(tenant, id, expected, at, "deleted", async (trx, link, version) => {
+        await trx.deleteFrom("links").where("id", "=", id).execute();
+        return { ...link, version };
+      }),
+
+    async target(domain, code) {
+      const row = await db
+        .selectFrom("link_versions as v")
+        .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "v.domain").onRef("l.code", "=", "v.code"))
+        .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
+        .where("v.domain", "=", domain)
+        .where("v.code", "=", code)
+        .executeTakeFirst();
+      if (!row) return { version: 0, value: undefined };
+      if (row.url === null || row.status !== "active") return { version: row.version, value: undefined };
+      return {
+        version: row.version,
+        value: {
+          url: row.url,
+          permanent: row.permanent === 1,
+          expiresAt: row.expires_at,
+          fallbackUrl: row.fallback_url,
+          password: row.password_hash !== null,
+        },
+      };
+    },
+
+    async purge(expiredBefore, limit, at) {
+      const rows = await withVersion(db)
+        .where("links.expires_at", "<", expiredBefore)
+        .orderBy("links.expires_at")
+        .limit(limit)
+        .execute();
+      let purged = 0;
+      for (const row of rows) {
+        const outcome = await change(row.tenant_id, row.id, row.version, at, "purged", async (trx, link, version) => {
+          await trx.deleteFrom("links").where("id", "=", link.id).execute();
+          return { ...link, version };
+        });
+        if (outcome.kind === "changed") purged++;
+      }
+      return purged;
+    },
+  };
+}
+
+/** Makes the (domain, code) ours, with its next version; `undefined` when it is not to be had. */
+async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink): Promise<number | undefined> {
+  const row = await trx
+    .insertInto("link_versions")
+    .values({ domain: link.domain, code: link.code, version: 1, state: "live", tenant_id: tenant })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["domain", "code"])
+        .doUpdateSet((expression) => ({
+          version: expression("link_versions.version", "+", 1),
+          state: "live" as const,
+          tenant_id: tenant,
+        }))
+        .where((expression) => {
+          const purged = expression("link_versions.state", "=", "purged");
+          if (link.generated) return purged;
+          return expression.or([
+            purged,
+            expression.and([
+              expression("link_versions.state", "=", "deleted"),
+              expression("link_versions.tenant_id", "=", tenant),
+            ]),
+          ]);
+        }),
+    )
+    .returning("version")
+    .executeTakeFirst();
+  return row?.version;
+}
+
+function fieldColumns(fields: LinkFields) {
+  return {
+    url: fields.url,
+    permanent: fields.permanent ? (1 as const) : (0 as const),
+    status: fields.status,
+    expires_at: fields.expiresAt,
+    title: fields.title,
+    notes: fields.notes,
+    tags: JSON.stringify(fields.tags),
+    fallback_url: fields.fallbackUrl,
+    hits_per_month: fields.hitsPerMonth,
+  };
+}
+
+function toRow(tenant: TenantId, link: NewLink): LinkTable {
+  return {
+    id: link.id,
+    tenant_id: tenant,
+    domain: link.domain,
+    code: link.code,
+    ...fieldColumns(link),
+    password_hash: null,
+    created_at: link.at,
+    updated_at: link.at,
+  };
+}
+
+function toLink(row: Selectable<LinkTable> & { version: number }): Link {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    domain: row.domain,
+    code: row.code,
+    url: row.url,
+    permanent: row.permanent === 1,
+    status: row.status,
+    expiresAt: row.expires_at,
+    title: row.title,
+    notes: row.notes,
+    tags: JSON.parse(row.tags) as string[],
+    fallbackUrl: row.fallback_url,
+    hitsPerMonth: row.hits_per_month,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

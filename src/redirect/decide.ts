@@ -1,0 +1,87 @@
+import type { Verdict } from "../limits/verdict.ts";
+import type { Target } from "../links/link.ts";
+
+/**
+ * What a redirect answers, decided without waiting for anything. First `decide`, from what is known about the link and
+ * the request; it may say that the answer draws on a limit. Then the caller asks that limit, and `complete` turns its
+ * verdict into the final outcome.
+ */
+export interface Facts {
+  readonly head: boolean;
+  /** Fetched ahead of time by a browser; perhaps nobody will look. */
+  readonly prefetch: boolean;
+  readonly bot: boolean;
+  /** `/{code}+`: show where it leads instead of going there. */
+  readonly preview: boolean;
+  /** The link's password was given. */
+  readonly unlocked: boolean;
+}
+
+/** Why a hit was counted as what it was. */
+export type Reason = "counted" | "bot" | "head" | "prefetch" | "preview" | "fallback" | "over_quota";
+
+/** Visits spend the link's hits. Everything else spends the exempt limit, or a User-Agent would lift the quota. */
+export type Draws = "hits" | "exempt";
+
+export interface Answer {
+  readonly kind: "redirect" | "preview";
+  readonly url: string;
+  readonly status: 301 | 302;
+  readonly reason: Reason;
+  readonly draws: Draws;
+}
+
+export type Final =
+  | { readonly kind: "missing" }
+  | { readonly kind: "expired" }
+  | { readonly kind: "password" }
+  | { readonly kind: "spent"; readonly retryAfterSeconds: number }
+  | { readonly kind: "unavailable"; readonly retryAfterSeconds: number };
+
+export type Decision = Answer | Final;
+
+const missing: Final = { kind: "missing" };
+const expired: Final = { kind: "expired" };
+const password: Final = { kind: "password" };
+
+export function decide(target: Target | undefined, facts: Facts, now: number): Decision {
+  if (target === undefined) return missing;
+  if (target.expiresAt !== null && target.expiresAt <= now) {
+    return target.fallbackUrl === null ? expired : fallback(target.fallbackUrl, "fallback");
+  }
+  if (target.password && !facts.unlocked) return password;
+  const reason = reasonOf(facts);
+  return {
+    kind: facts.preview ? "preview" : "redirect",
+    url: target.url,
+    status: target.permanent ? 301 : 302,
+    reason,
+    draws: reason === "counted" ? "hits" : "exempt",
+  };
+}
+
+/** A denied visit may still be sent to the fallback, which draws on the exempt limit in its turn: the result can be an `Answer`. */
+export function complete(target: Target, answer: Answer, verdict: Verdict): Decision {
+  switch (verdict.kind) {
+    case "granted":
+      return answer;
+    case "unavailable":
+      return { kind: "unavailable", retryAfterSeconds: verdict.retryAfterSeconds };
+    case "denied":
+      return answer.draws === "hits" && target.fallbackUrl !== null
+        ? fallback(target.fallbackUrl, "over_quota")
+        : { kind: "spent", retryAfterSeconds: verdict.retryAfterSeconds };
+  }
+}
+
+function reasonOf(facts: Facts): Reason {
+  if (facts.preview) return "preview";
+  if (facts.head) return "head";
+  if (facts.prefetch) return "prefetch";
+  return facts.bot ? "bot" : "counted";
+}
+
+// Never a 301: next month the link itself answers again.
+function fallback(url: string, reason: "fallback" | "over_quota"): Answer {
+  return { kind: "redirect", url, status: 302, reason, draws: "exempt" };
+}

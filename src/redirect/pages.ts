@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import { Problem, type ProblemCode } from "../base/errors.ts";
+import { problemResponse } from "../http/problem.ts";
+import type { Final } from "./decide.ts";
+
+/**
+ * What people see when a link does not lead on: a small page without scripts, in light and dark, that says what
+ * happened and what they can do. Programs that ask for JSON get the same as a problem.
+ */
+const style = `
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #dfe4ea; --back: #f6f7f9; --card: #fff; --accent: #2456d6 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8ecf2; --soft: #9aa6b5; --line: #2b3441; --back: #10151c; --card: #171e27; --accent: #86a8ff } }
+* { box-sizing: border-box }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--back); color: var(--ink);
+  font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
+main { width: 100%; max-width: 30rem; padding: 2rem; background: var(--card); border: 1px solid var(--line); border-radius: 14px }
+h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3 }
+p { margin: .5rem 0 0; color: var(--soft) }
+a { color: var(--accent); overflow-wrap: anywhere }
+code { overflow-wrap: anywhere }
+small { display: block; margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft) }
+`;
+
+const styleHash = createHash("sha256").update(style).digest("base64");
+
+const headers = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-robots-tag": "noindex",
+};
+
+/** `body` is HTML: whatever comes from outside must have gone through `escapeHtml`. */
+export function page(status: number, title: string, body: string, more: Record<string, string> = {}): Response {
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title><style>${style}</style></head>
+<body><main><h1>${escapeHtml(title)}</h1>
+${body}</main></body></html>
+`;
+  return new Response(html, { status, headers: { ...headers, ...more } });
+}
+
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+export function wantsJson(request: Request): boolean {
+  const accept = request.headers.get("accept") ?? "";
+  return accept.includes("json") && !accept.includes("text/html");
+}
+
+interface Told {
+  readonly code: ProblemCode;
+  readonly title: string;
+  readonly text: string;
+}
+
+const told: Readonly<Record<Final["kind"], Told>> = {
+  missing: {
+    code: "not_found",
+    title: "This link does not exist",
+    text: "Check the address for typing mistakes: capital and small letters differ. If somebody sent it to you, ask them for a new one.",
+  },
+  expired: {
+    code: "link_expired",
+    title: "This link has expired",
+    text: "Its owner set a date until which it works, and that has passed. Ask whoever sent it to you for a new one.",
+  },
+  password: {
+    code: "password_required",
+    title: "This link is protected",
+    text: "It asks for a password.",
+  },
+  spent: {
+    code: "quota_spent",
+    title: "This link is over its limit",
+    text: "It has been opened as often as it may be for now. It will work again later; whoever sent it to you can raise the limit.",
+  },
+  unavailable: {
+    code: "unavailable",
+    title: "Please try again in a moment",
+    text: "We cannot look up this link right now. The link itself is fine.",
+  },
+};
+
+export function finalPage(final: Final, request: Request): Response {
+  const { code, title, text } = told[final.kind];
+  const wait = "retryAfterSeconds" in final ? final.retryAfterSeconds : undefined;
+  const problem = new Problem(code, `${title}. ${text}`, wait === undefined ? {} : { retryAfterSeconds: wait });
+  const response = wantsJson(request)
+    ? problemResponse(problem)
+    : page(
+        problem.status,
+        title,
+        `<p>${escapeHtml(text)}</p>`,
+        wait === undefined ? {} : { "retry-after": String(wait) },
+      );
+  response.headers.set("vary", "accept");
+  return response;
+}
+
+export function previewPage(code: string, url: string): Response {
+  const shown = escapeHtml(url);
+  return page(
+    200,
+    "Where this link leads",
+    `<p><code>/${escapeHtml(code)}</code> leads to</p><p><a rel="noreferrer nofollow" href="${shown}">${shown}</a></p>`,
+  );
+}

@@ -1,0 +1,133 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { Cache } from "../cache/cache.ts";
+import { isReserved, slugPattern } from "../codes/slugs.ts";
+import type { Verdict } from "../limits/verdict.ts";
+import type { Target } from "../links/link.ts";
+import type { IsBot } from "./bots.ts";
+import { type Answer, complete, type Decision, type Draws, decide, type Facts } from "./decide.ts";
+import { finalPage, previewPage } from "./pages.ts";
+
+/**
+ * The way of a redirect, in front of everything else. A link that is in memory is answered on the spot: no promise, no
+ * log line, no parsing beyond finding the code in the address. Everything else takes `slow`, which may wait for the
+ * next tier, and declines what is not a code at all.
+ */
+export type ServeRedirect = (request: Request) => Response | Promise<Response> | undefined;
+
+export interface RedirectSettings {
+  readonly cache: Cache<Target>;
+  readonly isBot: IsBot;
+  /** Asks a limit of the link for one unit. */
+  readonly spend: (key: string, draws: Draws) => Verdict;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+const outcomes = [
+  "counted",
+  "bot",
+  "head",
+  "prefetch",
+  "preview",
+  "fallback",
+  "over_quota",
+  "missing",
+  "expired",
+  "password",
+  "spent",
+  "unavailable",
+] as const;
+
+// 301 is remembered by browsers; so short that an edit and the count are missed for at most this long.
+const permanentCaching = "private, max-age=90";
+const afterHostAtLeast = "http://".length + 1;
+const retrySeconds = 5;
+
+export function createRedirect({ cache, isBot, spend, clock, metrics, log }: RedirectSettings): ServeRedirect {
+  const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
+  let failing = false;
+
+  function serve(request: Request): Response | Promise<Response> | undefined {
+    const url = request.url;
+    const start = url.indexOf("/", afterHostAtLeast) + 1;
+    const query = url.indexOf("?", start);
+    const code = query === -1 ? url.slice(start) : url.slice(start, query);
+    const known = cache.peek(code);
+    if (known?.value === undefined) return slow(request, code);
+    const method = request.method;
+    if (method !== "GET" && method !== "HEAD") return undefined;
+    return answer(request, code, known.value, method === "HEAD", false);
+  }
+
+  function slow(request: Request, path: string): Promise<Response> | undefined {
+    const preview = path.endsWith("+");
+    const code = preview ? path.slice(0, -1) : path;
+    if (!slugPattern.test(code) || isReserved(code)) return undefined;
+    if (request.method !== "GET" && request.method !== "HEAD") return undefined;
+    return look(request, code, preview);
+  }
+
+  async function look(request: Request, code: string, preview: boolean): Promise<Response> {
+    let target: Target | undefined;
+    try {
+      target = (await cache.lookup(code)).value;
+    } catch (error) {
+      if (!failing) log.error({ error }, "links that are not in memory cannot be looked up");
+      failing = true;
+      count.unavailable++;
+      return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
+    }
+    if (failing) log.info("links can be looked up again");
+    failing = false;
+    return answer(request, code, target, request.method === "HEAD", preview);
+  }
+
+  function answer(
+    request: Request,
+    code: string,
+    target: Target | undefined,
+    head: boolean,
+    preview: boolean,
+  ): Response {
+    const headers = request.headers;
+    const facts: Facts = {
+      head,
+      prefetch: isPrefetch(headers),
+      bot: isBot(headers.get("user-agent")),
+      preview,
+      unlocked: false,
+    };
+    let decision = decide(target, facts, clock.now());
+    // Twice at most: a visit that is denied may be sent to the fallback, which asks the other limit.
+    for (let asked = 0; target !== undefined && asked < 2 && isAnswer(decision); asked++) {
+      const next: Decision = complete(target, decision, spend(code, decision.draws));
+      if (next === decision) break;
+      decision = next;
+    }
+    if (!isAnswer(decision)) {
+      count[decision.kind]++;
+      return finalPage(decision, request);
+    }
+    count[decision.reason]++;
+    return decision.kind === "preview" ? previewPage(code, decision.url) : redirect(decision);
+  }
+
+  return serve;
+}
+
+const isAnswer = (decision: Decision): decision is Answer =>
+  decision.kind === "redirect" || decision.kind === "preview";
+
+function redirect(answer: Answer): Response {
+  return answer.status === 302
+    ? new Response(null, { status: 302, headers: { Location: answer.url } })
+    : new Response(null, { status: 301, headers: { Location: answer.url, "Cache-Control": permanentCaching } });
+}
+
+function isPrefetch(headers: Headers): boolean {
+  const purpose = headers.get("sec-purpose") ?? headers.get("purpose") ?? headers.get("x-moz");
+  return purpose !== null && /prefetch|prerender|preview/i.test(purpose);
+}

@@ -1,0 +1,55 @@
+import type { Clock } from "../base/clock.ts";
+import { OperatorError } from "../base/errors.ts";
+import type { Sql } from "./sql.ts";
+
+/** The counter behind codes, and which salt they were made with. */
+
+/** Moves the counter on and commits before anybody uses the numbers: a crash can only skip them. */
+export async function takeCodeBlock(sql: Sql, size: number): Promise<number> {
+  const { next } = await sql.db
+    .updateTable("counters")
+    .set((expression) => ({ next: expression("next", "+", size) }))
+    .where("name", "=", "codes")
+    .returning("next")
+    .executeTakeFirstOrThrow();
+  return next - size;
+}
+
+/**
+ * Another salt would be another permutation, whose codes collide with those already out. The unique index would notice
+ * and skip them, but nobody changes a salt without meaning to: so it is refused until the operator says so.
+ */
+export async function requireSalt(sql: Sql, fingerprint: string, clock: Clock): Promise<void> {
+  const latest = await latestEpoch(sql);
+  if (latest === undefined) {
+    await insertEpoch(sql, 1, fingerprint, clock);
+    return requireSalt(sql, fingerprint, clock);
+  }
+  if (latest.fingerprint === fingerprint) return;
+  throw new OperatorError(
+    "QL_CODE_SALT is not the salt this database was made with.\n" +
+      "  Set it back to that one. If it is lost or must be changed, run `quicklink codes rotate` once with the new salt.",
+    2,
+  );
+}
+
+/** Starts a new epoch under another salt; answers its number, or nothing if that salt is in force already. */
+export async function rotateSalt(sql: Sql, fingerprint: string, clock: Clock): Promise<number | undefined> {
+  const latest = await latestEpoch(sql);
+  if (latest?.fingerprint === fingerprint) return undefined;
+  const epoch = (latest?.epoch ?? 0) + 1;
+  await insertEpoch(sql, epoch, fingerprint, clock);
+  return epoch;
+}
+
+async function latestEpoch(sql: Sql) {
+  return sql.db.selectFrom("code_epochs").selectAll().orderBy("epoch", "desc").limit(1).executeTakeFirst();
+}
+
+async function insertEpoch(sql: Sql, epoch: number, fingerprint: string, clock: Clock): Promise<void> {
+  await sql.db
+    .insertInto("code_epochs")
+    .values({ epoch, fingerprint, created_at: clock.now() })
+    .onConflict((conflict) => conflict.column("epoch").doNothing())
+    .execute();
+}

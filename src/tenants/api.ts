@@ -1,0 +1,122 @@
+import { type Clock, fromIso, toIso } from "../base/clock.ts";
+import { invalid, Problem } from "../base/errors.ts";
+import { parseId } from "../base/ids.ts";
+import { type Api, json, jsonBody, line, route, z } from "../http/route.ts";
+import { type ApiKey, type Keys, scopes } from "./keys.ts";
+import { limitsSchema } from "./plans.ts";
+
+/** All routes of tenants and keys. A key only ever sees its own tenant. */
+const tenantSchema = z
+  .object({
+    id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    plan: z.string(),
+    limits: limitsSchema,
+    createdAt: z.string(),
+  })
+  .openapi("Tenant");
+
+const keySchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    hint: z.string(),
+    scopes: z.array(z.enum(scopes)),
+    createdAt: z.string(),
+    expiresAt: z.string().nullable(),
+    revokedAt: z.string().nullable(),
+    lastUsedAt: z.string().nullable(),
+  })
+  .openapi("ApiKey");
+
+const newKeySchema = z
+  .strictObject({
+    name: line(100),
+    scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
+    expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
+  })
+  .openapi("NewApiKey");
+
+const routes = {
+  tenant: route(
+    "links:read",
+    { method: "get", path: "/api/tenant", tags: ["Tenant"], summary: "Whose key this is, and its limits" },
+    { 200: json(tenantSchema, "The tenant; a limit of null is none") },
+  ),
+  list: route(
+    "admin",
+    { method: "get", path: "/api/keys", tags: ["Keys"], summary: "List keys" },
+    { 200: json(z.object({ items: z.array(keySchema) }), "All keys, newest first") },
+  ),
+  create: route(
+    "admin",
+    {
+      method: "post",
+      path: "/api/keys",
+      tags: ["Keys"],
+      summary: "Create a key",
+      request: { body: jsonBody(newKeySchema) },
+    },
+    { 201: json(keySchema.extend({ secret: z.string() }), "The key; `secret` is shown this once") },
+    "invalid_input",
+  ),
+  revoke: route(
+    "admin",
+    {
+      method: "delete",
+      path: "/api/keys/{id}",
+      tags: ["Keys"],
+      summary: "Revoke a key",
+      description: "It stops working at once.",
+      request: { params: z.object({ id: z.string() }) },
+    },
+    { 204: { description: "Revoked" } },
+    "not_found",
+  ),
+};
+
+export function tenantRoutes(api: Api, keys: Keys, clock: Clock): void {
+  api.openapi(routes.tenant, (c) => {
+    const { id, slug, name, plan, limits, createdAt } = c.get("caller").tenant;
+    return c.json({ id, slug, name, plan, limits, createdAt: toIso(createdAt) }, 200);
+  });
+
+  api.openapi(routes.list, async (c) => {
+    const items = await keys.list(c.get("caller").tenant.id);
+    return c.json({ items: items.map(showKey) }, 200);
+  });
+
+  api.openapi(routes.create, async (c) => {
+    const { name, scopes, expiresAt: until } = c.req.valid("json");
+    const expiresAt = until ? fromIso(until) : null;
+    if (expiresAt !== null && expiresAt <= clock.now()) {
+      throw invalid("expiresAt", "in_the_past", "The expiry must be in the future.");
+    }
+    const { key, secret } = await keys.create(c.get("caller").tenant.id, { name, scopes, expiresAt });
+    return c.json({ ...showKey(key), secret }, 201);
+  });
+
+  api.openapi(routes.revoke, async (c) => {
+    const id = parseId("key", c.req.valid("param").id);
+    if (!id || !(await keys.revoke(c.get("caller").tenant.id, id))) {
+      throw new Problem("not_found", "There is no such key.");
+    }
+    return c.body(null, 204);
+  });
+}
+
+/** A key as the API and the command line show it: everything but what would let somebody use it. */
+export function showKey(key: ApiKey) {
+  const time = (at: number | null) => (at === null ? null : toIso(at));
+  return {
+    id: key.id,
+    name: key.name,
+    hint: key.hint,
+    scopes: [...key.scopes],
+    createdAt: toIso(key.createdAt),
+    expiresAt: time(key.expiresAt),
+    revokedAt: time(key.revokedAt),
+    lastUsedAt: time(key.lastUsedAt),
+  };
+}

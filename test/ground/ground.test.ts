@@ -1,0 +1,151 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client, type QueryResultRow } from "pg";
+import { ensure, find } from "./machine.ts";
+import { freePort, isFree } from "./ports.ts";
+import { postgresAvailable, sharedPostgres, startPostgres } from "./postgres.ts";
+import { cleanEnvironment, runProcess, startProcess, until } from "./process.ts";
+import { removeFolder, tempFolder } from "./temp.ts";
+
+async function rows(url: string, sql: string): Promise<QueryResultRow[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A zombie is gone: in a container there may be nobody to reap what our children leave behind. */
+async function gone(pid: number): Promise<boolean> {
+  const { stdout } = await runProcess(["ps", "-o", "stat=", "-p", String(pid)]);
+  return stdout.trim() === "" || stdout.startsWith("Z");
+}
+
+describe("ports", () => {
+  test("a free port can be listened on, and is not free then", () => {
+    const port = freePort();
+    const listener = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
+    expect(isFree(port)).toBe(false);
+    listener.stop(true);
+    expect(isFree(port)).toBe(true);
+  });
+
+  test("no port is given twice", () => {
+    const ports = Array.from({ length: 50 }, freePort);
+    expect(new Set(ports).size).toBe(50);
+  });
+});
+
+describe("processes", () => {
+  test("output is captured, and waiting for it ends when it comes", async () => {
+    const child = startProcess(["sh", "-c", "echo one; echo two >&2; exec sleep 60"]);
+    expect((await child.waitForOutput(/t(w)o/))[1]).toBe("w");
+    await child.waitForOutput(/one/);
+    expect(child.stdout()).toBe("one\n");
+    await child.kill();
+  });
+
+  test("a stopped process is gone, and its exit code is known", async () => {
+    const child = startProcess(["sh", "-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.05; done"]);
+    await child.waitForOutput(/ready/);
+    expect(await child.stop()).toBe(7);
+    expect(await gone(child.pid)).toBe(true);
+  });
+
+  test("a process that will not stop is killed, and that is an error", async () => {
+    const child = startProcess(["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"]);
+    await child.waitForOutput(/ready/);
+    await expect(child.stop({ timeoutMs: 100 })).rejects.toThrow("did not end within 100 ms of SIGTERM");
+    expect(await gone(child.pid)).toBe(true);
+  });
+
+  test("waiting for a process that ends fails at once and shows what it said", async () => {
+    const child = startProcess(["sh", "-c", "echo no such luck; exit 3"]);
+    await expect(child.waitForUrl(`http://127.0.0.1:${freePort()}/`)).rejects.toThrow(
+      /ended with 3 [\s\S]*no such luck/,
+    );
+  });
+
+  test("a command gets its input and none of our environment", async () => {
+    const env = cleanEnvironment({ GREETING: "hello" });
+    const { code, stdout, stderr } = await runProcess(["sh", "-c", "cat; env >&2; exit 4"], { input: "in", env });
+    expect([code, stdout]).toEqual([4, "in"]);
+    expect(stderr).toContain("GREETING=hello");
+    expect(stderr).not.toContain("NODE_ENV");
+  });
+
+  test("what a process started and made is gone after it was killed with -9", async () => {
+    const ground = (name: string) => JSON.stringify(join(import.meta.dir, name));
+    const script = `
+      const { startProcess } = await import(${ground("process.ts")});
+      const { tempFolder } = await import(${ground("temp.ts")});
+      console.log(startProcess(["sleep", "60"]).pid, tempFolder());
+      await Bun.sleep(60_000);
+    `;
+    const parent = startProcess([process.execPath, "--no-env-file", "-e", script]);
+    const [, pid, folder] = await parent.waitForOutput(/^(\d+) (\S+)\n/);
+    expect(existsSync(String(folder))).toBe(true);
+    await parent.kill();
+    await until("the sleeper to be gone", async () => (await gone(Number(pid))) || undefined);
+    await until("the folder to be gone", () => !existsSync(String(folder)) || undefined);
+  });
+});
+
+test("a temporary folder is new and can be removed with what is in it", () => {
+  const folder = tempFolder();
+  writeFileSync(join(folder, "file"), "x");
+  removeFolder(folder);
+  expect(existsSync(folder)).toBe(false);
+});
+
+if (postgresAvailable()) {
+  describe("PostgreSQL", () => {
+    test("is found with its tools in one folder, and is not installed again", async () => {
+      const folder = find("postgresql")?.folder ?? "";
+      const present = ["postgres", "initdb", "pg_dump"].filter((binary) => existsSync(join(folder, binary)));
+      expect(present).toEqual(["postgres", "initdb", "pg_dump"]);
+      expect(await ensure(["postgresql"])).toEqual([]);
+    });
+
+    test("runs as somebody else than root, answers, and is gone after stop", async () => {
+      const postgres = await startPostgres();
+      const { stdout: uid } = await runProcess(["ps", "-o", "uid=", "-p", String(postgres.pid)]);
+      expect(Number(uid)).toBeGreaterThan(0);
+      const [settings] = await rows(
+        postgres.url("postgres"),
+        `SELECT current_setting('fsync') AS fsync, current_setting('listen_addresses') AS listen,
+          current_setting('data_directory') AS data`,
+      );
+      expect(settings).toEqual({ fsync: "off", listen: "127.0.0.1", data: expect.any(String) });
+      await postgres.stop();
+      expect(await gone(postgres.pid)).toBe(true);
+      expect(isFree(postgres.port)).toBe(true);
+      expect(existsSync(String(settings?.data))).toBe(false);
+    });
+
+    test("keeps what was committed when it is killed and restarted, and waits for the disk when durable", async () => {
+      const postgres = await startPostgres({ durable: true });
+      const url = await postgres.createDatabase();
+      expect(await rows(url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
+      await rows(url, "CREATE TABLE t AS SELECT 42 AS n");
+      const before = postgres.pid;
+      await postgres.kill();
+      await expect(rows(url, "SELECT 1")).rejects.toThrow();
+      await postgres.restart();
+      expect(postgres.pid).not.toBe(before);
+      expect(await rows(url, "SELECT n FROM t")).toEqual([{ n: 42 }]);
+      await postgres.stop();
+    });
+
+    test("gives every caller a database of its own", async () => {
+      const shared = await sharedPostgres();
+      const [one, two] = await Promise.all([shared.createDatabase("same"), shared.createDatabase("same")]);
+      expect(one).not.toBe(two);
+      await rows(one, "CREATE TABLE t (n int)");
+      expect(await rows(two, "SELECT to_regclass('t') AS t")).toEqual([{ t: null }]);
+    });
+  });
+}

@@ -1,0 +1,183 @@
+/**
+ * A private PostgreSQL: its own folder, its own port, 127.0.0.1 only, everybody trusted, never as root.
+ *
+ * By default it does not wait for the disk, which makes tests fast and is safe through kill -9, but not through a power
+ * cut; benchmarks ask for `durable`, because a commit that costs nothing is not a commit.
+ */
+import { chownSync } from "node:fs";
+import { join } from "node:path";
+import { Client, escapeIdentifier } from "pg";
+import { find } from "./machine.ts";
+import { freePort } from "./ports.ts";
+import { type Child, cleanEnvironment, runProcess, startProcess, until } from "./process.ts";
+import { removeFolder, tempFolder } from "./temp.ts";
+
+export type Databases = {
+  /** The address without a database. */
+  readonly base: string;
+  url(database: string): string;
+  /** A new empty database under a name nobody else has; gives its URL. */
+  createDatabase(label?: string): Promise<string>;
+};
+
+export type Postgres = Databases & {
+  readonly port: number;
+  /** Of the server that runs now: a restart changes it. */
+  readonly pid: number;
+  /** For good: the data is removed. */
+  stop(): Promise<void>;
+  /** SIGKILL; the data stays, and `restart` recovers it. */
+  kill(): Promise<void>;
+  /** On the same data and port, after stopping it in good order if it still runs. */
+  restart(): Promise<void>;
+};
+
+/** Where the runner tells the test processes the address of the server that they share. */
+export const sharedVariable = "QL_TEST_POSTGRES";
+
+const readyMs = 30_000;
+const fast = ["fsync=off", "full_page_writes=off", "synchronous_commit=off"];
+
+// The postmaster is dead, but not yet all of its children: it refuses to start until they are.
+const stillDying = /pre-existing shared memory block|lock file ".*" already exists/;
+
+export function postgresAvailable(): boolean {
+  return Bun.env[sharedVariable] !== undefined || find("postgresql") !== undefined;
+}
+
+let ownServer: Promise<Postgres> | undefined;
+
+/** The server of this test run; a test file that is run alone starts one for its own process. */
+export async function sharedPostgres(): Promise<Databases> {
+  const base = Bun.env[sharedVariable];
+  if (base !== undefined) return databasesAt(base);
+  ownServer ??= startPostgres();
+  return await ownServer;
+}
+
+export async function startPostgres({ durable = false }: { durable?: boolean } = {}): Promise<Postgres> {
+  const tool = find("postgresql");
+  if (tool === undefined) throw new Error("PostgreSQL is not on this machine");
+
+  const folder = tempFolder("postgres");
+  const data = join(folder, "data");
+  const asUser = unprivileged(folder);
+  const env = cleanEnvironment({ LC_ALL: "C", TZ: "UTC" });
+  const initdb = await runProcess(
+    [
+      ...asUser,
+      join(tool.folder, "initdb"),
+      ...["--pgdata", data, "--username", "postgres", "--auth", "trust"],
+      ...["--encoding", "UTF8", "--locale", "C", "--no-sync"],
+    ],
+    { cwd: folder, env },
+  );
+  if (initdb.code !== 0) throw new Error(`initdb ended with ${initdb.code}\n${initdb.stderr}`);
+
+  const port = freePort();
+  const settings = [
+    `port=${port}`,
+    "listen_addresses=127.0.0.1",
+    `unix_socket_directories=${folder}`,
+    "max_connections=200",
+    "timezone=UTC",
+    ...(durable ? [] : fast),
+  ];
+  const command = [
+    ...asUser,
+    join(tool.folder, "postgres"),
+    ...["-D", data],
+    ...settings.flatMap((setting) => ["-c", setting]),
+  ];
+  const databases = databasesAt(`postgres://postgres@127.0.0.1:${port}`);
+  const launch = () => launchPostgres(command, folder, env, databases.url("postgres"));
+  let server = await launch();
+
+  return {
+    ...databases,
+    port,
+    get pid() {
+      return server.pid;
+    },
+    stop: async () => {
+      await stopFast(server);
+      removeFolder(folder);
+    },
+    kill: () => server.kill(),
+    restart: async () => {
+      await stopFast(server);
+      server = await launch();
+    },
+  };
+}
+
+async function launchPostgres(command: string[], cwd: string, env: Record<string, string>, url: string) {
+  return await until(
+    "PostgreSQL to start",
+    async () => {
+      // QUIT lets the postmaster free its shared memory, which KILL would leave behind until the next boot.
+      const server = startProcess(command, { cwd, env, lastSignal: "QUIT" });
+      const ready = await until("PostgreSQL to answer", () => (server.running() ? answers(url) : false), readyMs);
+      if (ready) return server;
+      await server.exited;
+      if (!stillDying.test(server.output())) throw new Error(`PostgreSQL did not start\n${server.output()}`);
+      return undefined;
+    },
+    readyMs,
+  );
+}
+
+/** PostgreSQL's SIGTERM waits for the clients to leave; SIGINT sends them away. */
+async function stopFast(server: Child): Promise<void> {
+  if (server.running()) await server.stop({ signal: "SIGINT" });
+}
+
+async function answers(url: string): Promise<true | undefined> {
+  try {
+    await query(url, "SELECT 1");
+    return true;
+  } catch {
+    return undefined;
+  }
+}
+
+function databasesAt(base: string): Databases {
+  const url = (database: string) => `${base}/${database}`;
+  return {
+    base,
+    url,
+    createDatabase: async (label = "test") => {
+      const name = `${label}_${crypto.randomUUID().replaceAll("-", "")}`;
+      await query(url("postgres"), `CREATE DATABASE ${escapeIdentifier(name)}`);
+      return url(name);
+    },
+  };
+}
+
+async function query(connectionString: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: 5_000 });
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** PostgreSQL refuses to run as root: then the folder and the process go to a user that owns nothing else here. */
+function unprivileged(folder: string): string[] {
+  if (process.getuid?.() !== 0) return [];
+  for (const user of ["postgres", "nobody"]) {
+    const uid = idOf("-u", user);
+    const gid = idOf("-g", user);
+    if (uid === undefined || gid === undefined) continue;
+    chownSync(folder, uid, gid);
+    return ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--"];
+  }
+  throw new Error("there is neither a user postgres nor a user nobody to run PostgreSQL as");
+}
+
+function idOf(kind: "-u" | "-g", user: string): number | undefined {
+  const { exitCode, stdout } = Bun.spawnSync(["id", kind, user], { stderr: "ignore" });
+  return exitCode === 0 ? Number(stdout.toString()) : undefined;
+}

@@ -1,0 +1,76 @@
+/** The real server and the real command line, as child processes with nothing of this shell's environment. */
+import { join } from "node:path";
+import { freePort } from "./ports.ts";
+import { cleanEnvironment, type Environment, type Finished, runProcess, startProcess, until } from "./process.ts";
+import { tempFolder } from "./temp.ts";
+
+export type Server = {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** The API key that the first start prints. */
+  readonly key: string;
+  readonly dataDir: string;
+  output(): string;
+  /** SIGTERM; gives the exit code. */
+  stop(): Promise<number>;
+  kill(): Promise<void>;
+};
+
+/** To start it again on the same data, pass the former `dataDir` and `key`, and `port` to keep its address. */
+export type ServerOptions = { env?: Environment; dataDir?: string; port?: number; key?: string };
+
+export type CliOptions = { env?: Environment; input?: string };
+
+const root = join(import.meta.dir, "../..");
+const program = [process.execPath, "--no-env-file", "src/main.ts"];
+// With the character that ends it, so that a chunk boundary cannot cut the key short.
+const keyPattern = /(ql_[A-Za-z0-9_]+)[^A-Za-z0-9_]/;
+const keyPrintedMs = 2_000;
+
+export async function startServer(options: ServerOptions = {}): Promise<Server> {
+  const port = options.port ?? freePort();
+  const dataDir = options.dataDir ?? tempFolder("data");
+  const url = `http://127.0.0.1:${port}`;
+  const child = startProcess([...program, "serve"], {
+    cwd: root,
+    env: cleanEnvironment({
+      PORT: String(port),
+      HOST: "127.0.0.1",
+      QL_DATA: dataDir,
+      QL_LOG_LEVEL: "warn",
+      ...options.env,
+    }),
+  });
+  try {
+    await child.waitForUrl(`${url}/readyz`);
+    // The key may still be in the pipe when the first answer is not.
+    const key = options.key ?? (await until("an API key", () => keyPattern.exec(child.stdout())?.[1], keyPrintedMs));
+    return {
+      url,
+      port,
+      pid: child.pid,
+      key,
+      dataDir,
+      output: child.output,
+      stop: () => child.stop(),
+      kill: child.kill,
+    };
+  } catch (error) {
+    await child.kill();
+    throw error;
+  }
+}
+
+/** Runs one command to its end. Give it `QL_DATA` or `DATABASE_URL`, or it works on a new empty folder. */
+export async function cli(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
+  return await runProcess([...program, ...args], {
+    cwd: root,
+    env: cleanEnvironment({
+      QL_DATA: options.env?.QL_DATA ?? tempFolder("data"),
+      QL_LOG_LEVEL: "warn",
+      ...options.env,
+    }),
+    ...(options.input === undefined ? {} : { input: options.input }),
+  });
+}

@@ -1,0 +1,105 @@
+/**
+ * `npm test`: lint, types and every test, with the servers they need.
+ *
+ * With arguments, only the tests that `bun test` finds by them. The last line is always "N passed, N failed". Nothing
+ * is ever skipped: a skipped test is a failure, and what could not run for want of a tool is named and fails the run.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { keep } from "./ground/keeper.ts";
+import { ensure, type Missing, testTools } from "./ground/machine.ts";
+import { type Postgres, postgresAvailable, sharedVariable, startPostgres } from "./ground/postgres.ts";
+import { tempFolder } from "./ground/temp.ts";
+
+type Tally = { passed: number; failed: number };
+
+const root = join(import.meta.dir, "..");
+const testTimeoutMs = 30_000;
+
+// Two at least, because most of a test's time is waiting for servers; not many, because each of them brings some.
+const workers = Math.min(4, Math.max(2, availableParallelism()));
+
+// Settings of the developer's shell, which could lead a test to a server that is not ours.
+const foreign = /^(QL_|PG|DATABASE_URL$|REDIS_URL$|LIMITS_REDIS_URL$)/;
+
+process.exitCode = await main(Bun.argv.slice(2));
+
+async function main(filters: string[]): Promise<number> {
+  const missing = await ensure(testTools);
+  const tallies: Tally[] = [];
+  let postgres: Postgres | undefined;
+  try {
+    if (postgresAvailable()) postgres = await startPostgres();
+    if (filters.length === 0) {
+      tallies.push(await check("lint", [join(root, "node_modules/.bin/biome"), "check", "."]));
+      tallies.push(await check("types", [process.execPath, "--no-env-file", "check", "--no-script"]));
+    }
+    tallies.push(await test(filters, postgres?.base));
+  } catch (error) {
+    console.error(error);
+    tallies.push({ passed: 0, failed: 1 });
+  } finally {
+    await postgres?.stop();
+  }
+  return conclude(tallies, missing);
+}
+
+function conclude(tallies: readonly Tally[], missing: readonly Missing[]): number {
+  for (const { name, install } of missing) {
+    console.log(`\nWhat needs ${name} did not run, because it is not on this machine. To install it:\n  ${install}`);
+  }
+  const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
+  const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
+  console.log(`\n${passed} passed, ${failed} failed`);
+  return failed === 0 && missing.length === 0 ? 0 : 1;
+}
+
+async function check(title: string, command: readonly string[]): Promise<Tally> {
+  console.log(`${title}:`);
+  const code = await stream(command, environment());
+  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+async function test(filters: readonly string[], postgresBase: string | undefined): Promise<Tally> {
+  const report = join(tempFolder("junit"), "junit.xml");
+  const code = await stream(
+    [
+      ...[process.execPath, "--no-env-file", "test", `--parallel=${workers}`, `--timeout=${testTimeoutMs}`],
+      ...["--reporter=junit", `--reporter-outfile=${report}`],
+      ...(filters.length === 0 ? ["./src", "./test"] : filters),
+    ],
+    environment({
+      ...(postgresBase === undefined ? {} : { [sharedVariable]: postgresBase }),
+      // Makes a forgotten `test.only` an error instead of a short run; whoever filters may want it.
+      ...(filters.length === 0 ? { CI: "true" } : {}),
+    }),
+  );
+  return tally(code, existsSync(report) ? readFileSync(report, "utf8") : "");
+}
+
+function tally(code: number, junit: string): Tally {
+  const totals = /<testsuites [^>]*>/.exec(junit)?.[0] ?? "";
+  const count = (attribute: string) => Number(new RegExp(` ${attribute}="(\\d+)"`).exec(totals)?.[1] ?? 0);
+  const skipped = count("skipped");
+  const failed = count("failures") + skipped;
+  const passed = count("tests") - failed;
+  if (skipped > 0) console.log(`\n${skipped} skipped, which counts as failed: a test runs or it is removed.`);
+  // A file that does not load, or a runner that dies, leaves no failed test in the report.
+  const crashed = failed === 0 && (code !== 0 || passed === 0);
+  if (crashed) console.log(`\nbun test ended with ${code} and ${passed} tests run, which counts as one failure.`);
+  return { passed, failed: crashed ? 1 : failed };
+}
+
+async function stream(command: readonly string[], env: Record<string, string | undefined>): Promise<number> {
+  const child = Bun.spawn([...command], { cwd: root, env, stdin: "ignore", stdout: "inherit", stderr: "inherit" });
+  const forget = keep({ pid: child.pid, signal: "KILL" });
+  const code = await child.exited;
+  forget();
+  return code;
+}
+
+function environment(extra: Record<string, string> = {}): Record<string, string | undefined> {
+  const own = Object.entries(Bun.env).filter(([name]) => !foreign.test(name));
+  return { ...Object.fromEntries(own), ...extra };
+}
