@@ -33,6 +33,13 @@ export interface FieldError {
   readonly message: string;
 }
 
+interface More {
+  readonly errors?: readonly FieldError[];
+  readonly retryAfterSeconds?: number;
+  /** The methods that an address does take. */
+  readonly allow?: readonly string[];
+}
+
 export class Problem extends Error {
   readonly status: number;
 
@@ -40,7 +47,7 @@ export class Problem extends Error {
     readonly code: ProblemCode,
     /** For the caller: what happened and what to do next. Never holds a secret. */
     readonly detail: string,
-    readonly more: { readonly errors?: readonly FieldError[]; readonly retryAfterSeconds?: number } = {},
+    readonly more: More = {},
   ) {
     super(`${code}: ${detail}`);
     this.name = "Problem";

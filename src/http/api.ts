@@ -131,6 +131,6 @@ function methodTable(api: Api): MethodTable {
 function nothingHere(table: MethodTable, path: string): Problem {
   const methods = table.filter((row) => row.path.test(path)).map((row) => row.method);
   return methods.length > 0
-    ? new Problem("method_not_allowed", `${path} takes ${methods.join(", ")}.`)
+    ? new Problem("method_not_allowed", `${path} takes ${methods.join(", ")}.`, { allow: methods })
     : new Problem("not_found", `There is nothing at ${path}. What there is stands in /openapi.json.`);
 }

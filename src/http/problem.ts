@@ -5,6 +5,7 @@ import { type FieldError, Problem, problems } from "../base/errors.ts";
 export function problemResponse(problem: Problem, requestId?: string): Response {
   const headers = new Headers({ "content-type": "application/problem+json", "cache-control": "no-store" });
   if (problem.more.retryAfterSeconds !== undefined) headers.set("retry-after", String(problem.more.retryAfterSeconds));
+  if (problem.more.allow !== undefined) headers.set("allow", problem.more.allow.join(", "));
   if (problem.code === "unauthorized") headers.set("www-authenticate", 'Bearer realm="quicklink"');
   return new Response(JSON.stringify(problemBody(problem, requestId)), { status: problem.status, headers });
 }
@@ -40,13 +41,30 @@ function toFieldErrors(issue: z.core.$ZodIssue): FieldError[] {
       message: "There is no such field.",
     }));
   }
-  return [{ field, code: codeOf(issue), message: issue.message }];
+  return [{ field, code: codeOf(issue), message: messageFor(issue) }];
 }
+
+function messageFor(issue: z.core.$ZodIssue): string {
+  if (issue.code !== "invalid_type") return issue.message;
+  return isAbsent(issue) ? "This is needed." : `This must be ${kinds[issue.expected] ?? issue.expected}.`;
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+};
+
+// zod keeps the input out of its issues, lest it be logged; the message is where it tells the two apart.
+const isAbsent = (issue: z.core.$ZodIssueInvalidType): boolean => issue.message.endsWith("received undefined");
 
 function codeOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return issue.input === undefined ? "required" : "wrong_type";
+      return isAbsent(issue) ? "required" : "wrong_type";
     case "too_big":
       return issue.origin === "string" ? "too_long" : issue.origin === "array" ? "too_many" : "too_big";
     case "too_small":

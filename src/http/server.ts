@@ -63,7 +63,9 @@ export function startServer(settings: ServerSettings): Server {
     if (path === "/api" || path.startsWith("/api/"))
       return api.handle(request, isTrusted(peerOf(request) ?? "", trustedProxies));
     if (request.method !== "GET" && request.method !== "HEAD") {
-      return problemResponse(new Problem("method_not_allowed", "Only GET and HEAD are answered here."));
+      return problemResponse(
+        new Problem("method_not_allowed", "Only GET and HEAD are answered here.", { allow: ["GET", "HEAD"] }),
+      );
     }
     switch (path) {
       case "/":

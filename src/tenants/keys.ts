@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import type { Selectable } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import { type KeyId, newId, type TenantId } from "../base/ids.ts";
@@ -46,7 +46,17 @@ export interface Keys {
 export const allows = (key: ApiKey, scope: Scope): boolean =>
   key.scopes.includes(scope) || key.scopes.includes("admin");
 
-const pattern = /^ql_[A-Za-z0-9_-]{43}$/;
+// Letters and digits only: a double click selects the whole key.
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const secretLength = 43; // × log2(62) = 256 bits
+const pattern = /^ql_[A-Za-z0-9]{43}$/;
+
+function newSecret(): string {
+  let secret = "ql_";
+  for (let i = 0; i < secretLength; i++) secret += alphabet.charAt(randomInt(alphabet.length));
+  return secret;
+}
+
 const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
 export function createKeys(sql: Sql, clock: Clock): Keys {
@@ -56,7 +66,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
 
   return {
     async create(tenantId, { name, scopes, expiresAt = null }) {
-      const secret = `ql_${randomBytes(32).toString("base64url")}`;
+      const secret = newSecret();
       const row: ApiKeyTable = {
         id: newId("key", clock),
         tenant_id: tenantId,
