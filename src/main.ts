@@ -42,9 +42,16 @@ for (const command of [
 }
 
 try {
-  await program.exitOverride().parseAsync();
+  errorsToUs(program);
+  await program.parseAsync();
 } catch (error) {
   process.exitCode = report(error);
+}
+
+/** Otherwise each command ends the process by itself, with a status of its own. */
+function errorsToUs(command: Command): void {
+  command.exitOverride();
+  for (const child of command.commands) errorsToUs(child);
 }
 
 function report(error: unknown): number {

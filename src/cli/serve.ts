@@ -19,6 +19,9 @@ export function serveCommand(): Command {
   });
 }
 
+const sameSignalMs = 1_000;
+const stopMs = 10_000;
+
 function welcome(config: Config, key: string): string {
   const local = `http://localhost:${config.PORT}`;
   return `
@@ -47,14 +50,20 @@ function explain(error: unknown, config: Config): unknown {
   return error;
 }
 
-/** The first signal lets what runs finish; a second one, or ten seconds, does not. */
+/**
+ * The first signal lets what runs finish; a second one, or ten seconds, does not. One Ctrl-C can arrive twice, from the
+ * terminal and from npm or another parent that passes it on: what follows within a second is the same one.
+ */
 function stopOnSignal(stop: () => Promise<void>, log: Logger): void {
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const onSignal = async (signal: string) => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stoppingSince !== undefined) {
+      if (systemClock.elapsed() - stoppingSince > sameSignalMs) process.exit(1);
+      return;
+    }
+    stoppingSince = systemClock.elapsed();
     log.info({ signal }, "stopping");
-    setTimeout(() => process.exit(1), 10_000).unref();
+    setTimeout(() => process.exit(1), stopMs).unref();
     await stop();
     log.info("stopped");
     process.exit(0);

@@ -48,6 +48,7 @@ export function startServer(settings: ServerSettings): Server {
     hostname: settings.hostname,
     port: settings.port,
     development: false,
+    reusePort: false, // outside of development Bun shares the port by default, and a second server would go unnoticed
     idleTimeout: idleSeconds,
     // The API's own limit answers with a problem that explains itself; this is the wall behind it.
     maxRequestBodySize: settings.bodyLimitBytes * 2 + 65_536,

@@ -1,0 +1,15 @@
+/** `npm run build`: one executable with everything inside, in dist/. */
+const outfile = "dist/quicklink";
+
+await Bun.build({
+  // The thread for long work is a program of its own and has to be named; it keeps its path inside the executable.
+  entrypoints: ["./src/main.ts", "./src/background-thread.ts"],
+  compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+  minify: { whitespace: true, syntax: true, identifiers: false },
+  sourcemap: "inline",
+  format: "esm",
+  bytecode: true,
+});
+
+const megabytes = Math.round(Bun.file(outfile).size / 1_048_576);
+console.log(`${outfile}  ${megabytes} MB\nStart it with: ${outfile} serve`);
