@@ -1,4 +1,6 @@
 /** `npm run build`: one executable with everything inside, in dist/. */
+export {};
+
 const outfile = "dist/quicklink";
 
 await Bun.build({

@@ -1,6 +1,5 @@
 import { version } from "../package.json";
 import { createBackground } from "./background.ts";
-import { dayMs } from "./base/clock.ts";
 import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
@@ -34,8 +33,6 @@ export interface Running {
 const stopMs = 10_000;
 const flushMs = 5_000;
 const cleanMs = 3_600_000;
-const feedDays = 1;
-const purgeDays = 365;
 const sqlDeadlineMs = 100;
 
 export async function startApp(config: Config, log: Logger): Promise<Running> {
@@ -66,7 +63,8 @@ async function serve(config: Config, log: Logger, unlock: () => void): Promise<R
     sizeBytes: config.QL_CACHE_MB * 1_048_576,
     sizeOf: (target) => 100 + target.url.length + (target.fallbackUrl?.length ?? 0),
   });
-  metrics.gauge("quicklink_cache_entries", "Codes known in memory.", () => cache.size);
+  metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
+  metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
 
   const feed = createFeed(sql);
   const announce = (change: { domain: string; code: string; version: number }) =>
@@ -102,7 +100,7 @@ async function serve(config: Config, log: Logger, unlock: () => void): Promise<R
       ],
     }),
     dependencies: [{ name: "sql", ping: () => sql.ping() }],
-    canRedirect: () => cache.size > 0,
+    canRedirect: () => cache.found > 0,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,
     trustedProxies: config.QL_TRUSTED_PROXIES,
@@ -121,8 +119,7 @@ async function serve(config: Config, log: Logger, unlock: () => void): Promise<R
   const timers = [
     setInterval(() => void attempt("recording when keys were used", keys.flush), flushMs),
     setInterval(() => {
-      void attempt("shortening the change feed", () => feed.prune(clock.now() - feedDays * dayMs));
-      void attempt("purging long expired links", () => background.purge(clock.now() - purgeDays * dayMs));
+      void attempt("clearing away what is long past", () => background.clean());
     }, cleanMs),
   ];
 

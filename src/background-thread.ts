@@ -20,7 +20,7 @@ async function handle(message: ToThread): Promise<void> {
     core = openCore(config, { log: createLog("silent", { write() {} }, false, () => 0) });
     core.catch(() => {}); // told to whoever asks for work
   } else if (message.kind === "close") {
-    await (await core)?.close();
+    await core?.then((open) => open.close()).catch(() => {}); // one that could not be opened has nothing to close
     self.postMessage({ kind: "closed" });
   } else {
     try {
@@ -33,7 +33,7 @@ async function handle(message: ToThread): Promise<void> {
 }
 
 async function work(background: Background, job: Extract<ToThread, { id: number }>): Promise<unknown> {
-  if (job.kind === "purge") return background.purge(job.expiredBefore);
+  if (job.kind === "clean") return background.clean();
   const results = await background.createMany(job.tenant, job.inputs);
   return results.map(
     (result): SentResult =>

@@ -1,7 +1,9 @@
+import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
 import type { BulkResult, LinkInput } from "./links/links.ts";
+import { createFeed } from "./sql/feed.ts";
 import type { Tenant } from "./tenants/tenants.ts";
 
 /**
@@ -11,8 +13,8 @@ import type { Tenant } from "./tenants/tenants.ts";
  */
 export interface Background {
   createMany(tenant: Tenant, inputs: readonly LinkInput[]): Promise<BulkResult[]>;
-  /** Reduces links that expired before then to their version rows; answers how many. */
-  purge(expiredBefore: number): Promise<number>;
+  /** Reduces links a year past expiry to their version rows, and forgets changes that every follower has seen. */
+  clean(): Promise<Cleaned>;
   close(): Promise<void>;
 }
 
@@ -20,27 +22,42 @@ export function createBackground(core: Core): Background {
   return core.config.embedded ? thread(core.config) : direct(core);
 }
 
-const purgeRows = 500;
+export interface Cleaned {
+  readonly links: number;
+  readonly changes: number;
+}
+
+const purgeDays = 365;
+const feedDays = 1;
+const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
 
 /** The same work on whatever thread this is. */
 export function direct(core: Core): Background {
   return {
     createMany: (tenant, inputs) => core.links.createMany(tenant, inputs),
-    async purge(expiredBefore) {
-      let purged = 0;
-      for (;;) {
-        const more = await core.store.purge(expiredBefore, purgeRows, core.clock.now());
-        purged += more;
-        if (more < purgeRows) return purged;
-      }
+    async clean() {
+      const now = core.clock.now();
+      const feed = createFeed(core.sql);
+      return {
+        links: await untilFew(() => core.store.purge(now - purgeDays * dayMs, rowsAtOnce, now)),
+        changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
+      };
     },
     async close() {},
   };
 }
 
+async function untilFew(step: () => Promise<number>): Promise<number> {
+  for (let total = 0; ; ) {
+    const done = await step();
+    total += done;
+    if (done < rowsAtOnce) return total;
+  }
+}
+
 export type Job =
   | { readonly kind: "createMany"; readonly tenant: Tenant; readonly inputs: readonly LinkInput[] }
-  | { readonly kind: "purge"; readonly expiredBefore: number };
+  | { readonly kind: "clean" };
 
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string> }
@@ -106,7 +123,7 @@ function thread(config: Config): Background {
           : { problem: new Problem(result.problem.code, result.problem.detail, result.problem.more) },
       );
     },
-    purge: (expiredBefore) => run({ kind: "purge", expiredBefore }) as Promise<number>,
+    clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     async close() {
       if (!worker) return;
       const closing = worker;

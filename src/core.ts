@@ -55,7 +55,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         store,
         issuer: createIssuer(codes, (size) => takeCodeBlock(sql, size), config.QL_CODE_BLOCK),
         clock,
-        ownHosts: new Set([new URL(config.baseUrl).host]),
+        ownHosts: ownHosts(config),
         defaultDays: config.QL_LINK_DAYS,
         changed: options.changed ?? (() => {}),
       }),
@@ -93,4 +93,10 @@ async function migrateEmbedded(config: Config, sql: Sql, lockHeld: boolean): Pro
   } finally {
     lock.release();
   }
+}
+
+/** As people see it, and as somebody on the machine itself would write it. */
+function ownHosts(config: Config): Set<string> {
+  const local = ["localhost", "127.0.0.1", "[::1]"].map((host) => new URL(`http://${host}:${config.PORT}`).host);
+  return new Set([new URL(config.baseUrl).host, ...local]);
 }

@@ -2,14 +2,6 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../package.json";
 import { messageOf, OperatorError, Problem } from "./base/errors.ts";
-import { codesCommand } from "./cli/codes.ts";
-import { configCommand } from "./cli/config.ts";
-import { keyCommand } from "./cli/key.ts";
-import { linkCommand } from "./cli/link.ts";
-import { migrateCommand } from "./cli/migrate.ts";
-import { planCommand } from "./cli/plan.ts";
-import { serveCommand } from "./cli/serve.ts";
-import { tenantCommand } from "./cli/tenant.ts";
 
 /** Command line → one command. */
 const program = new Command("quicklink")
@@ -28,17 +20,27 @@ Examples:
 Settings come from the environment or a file .env: see docs/config.md.`,
   );
 
-for (const command of [
-  serveCommand(),
-  linkCommand(),
-  tenantCommand(),
-  keyCommand(),
-  planCommand(),
-  codesCommand(),
-  migrateCommand(),
-  configCommand(),
-]) {
-  program.addCommand(command);
+/** Only the command that was asked for is loaded: the others would double the time to start. */
+const commands: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
+  serve: ["start the server", async () => (await import("./cli/serve.ts")).serveCommand()],
+  link: ["short links", async () => (await import("./cli/link.ts")).linkCommand()],
+  tenant: ["tenants and their limits", async () => (await import("./cli/tenant.ts")).tenantCommand()],
+  key: ["API keys", async () => (await import("./cli/key.ts")).keyCommand()],
+  plan: ["what tenants may use", async () => (await import("./cli/plan.ts")).planCommand()],
+  codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
+  migrate: [
+    "create the tables, or bring them up to this version",
+    async () => (await import("./cli/migrate.ts")).migrateCommand(),
+  ],
+  config: [
+    "print every setting, its value (secrets hidden) and where it came from",
+    async () => (await import("./cli/config.ts")).configCommand(),
+  ],
+};
+
+for (const [name, [description, load]] of Object.entries(commands)) {
+  const command = process.argv[2] === name || process.argv[3] === name ? await load() : new Command(name);
+  program.addCommand(command.description(description));
 }
 
 try {

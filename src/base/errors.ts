@@ -10,7 +10,7 @@ export const problems = {
   body_too_large: { status: 413, title: "The body is larger than this server accepts" },
   body_timeout: { status: 408, title: "The body did not arrive in time" },
   unauthorized: { status: 401, title: "The API key is missing, unknown, expired or revoked" },
-  forbidden: { status: 403, title: "The API key lacks the scope this needs" },
+  forbidden: { status: 403, title: "This needs a right that you do not have" },
   not_found: { status: 404, title: "There is nothing here, or it is not yours" },
   method_not_allowed: { status: 405, title: "This address does not take that method" },
   code_taken: { status: 409, title: "Another link already has this code" },

@@ -11,7 +11,7 @@ import type { Metrics } from "../base/metrics.ts";
  *
  * Entries are trusted for 30 s while the feed is being followed, for it would have told us; when it has not been heard
  * of for 1.5 s, for 1 s. When the next tier fails, an entry past its time is still the best answer there is, and is
- * given, and counted as stale.
+ * given for up to 24 h, and counted as stale.
  *
  * The next tier is a `Source`: SQL here, and whatever stands in front of SQL when several processes share a cache.
  */
@@ -39,7 +39,9 @@ export interface Cache<Value> {
   announce(key: string, version: number): void;
   /** Every change committed before this moment (`clock.elapsed()`) has been announced. */
   followed(elapsed: number): void;
-  readonly size: number;
+  /** Keys that something is known to be there for. */
+  readonly found: number;
+  readonly missing: number;
 }
 
 export interface CacheOptions<Value> {
@@ -53,6 +55,7 @@ export interface CacheOptions<Value> {
 const trustedMs = 30_000;
 const untrustedMs = 1_000;
 const feedFreshMs = 1_500;
+const staleMs = 86_400_000;
 const entryBytes = 200; // the key, the entry and the list around it
 const missingShare = 8; // the part of memory that codes which do not exist may take, so that guessing evicts no link
 const refillsMost = 3;
@@ -123,7 +126,7 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
         return await shared(key);
       } catch (error) {
         const known = remembered(key);
-        if (known === undefined) throw error;
+        if (known === undefined || clock.elapsed() - known.filledAt > staleMs) throw error;
         count.stale++;
         return known;
       }
@@ -142,8 +145,12 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
       followedAt = elapsed;
     },
 
-    get size() {
-      return found.size + missing.size;
+    get found() {
+      return found.size;
+    },
+
+    get missing() {
+      return missing.size;
     },
   };
 

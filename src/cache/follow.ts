@@ -8,7 +8,11 @@ import type { Logger } from "../base/log.ts";
  */
 export interface Followed<Position> {
   readonly end: () => Promise<Position>;
-  readonly after: (position: Position, limit: number) => Promise<{ changes: readonly Announced[]; position: Position }>;
+  /** What is there behind `cursor`; `settled` is as far as a follower may move on for good. */
+  readonly after: (
+    cursor: Position,
+    limit: number,
+  ) => Promise<{ changes: readonly Announced[]; next: Position; settled: Position | undefined }>;
 }
 
 export interface Announced {
@@ -42,11 +46,12 @@ export async function follow<Position extends object>(
   async function read(): Promise<void> {
     try {
       const began = clock.elapsed();
-      for (;;) {
-        const next = await feed.after(position, batch);
-        next.changes.forEach(announce);
-        position = next.position;
-        if (next.changes.length < batch) break;
+      for (let cursor = position; ; ) {
+        const page = await feed.after(cursor, batch);
+        page.changes.forEach(announce);
+        cursor = page.next;
+        position = page.settled ?? position;
+        if (page.changes.length < batch) break;
       }
       followed(began);
       if (failing) log.info("following changes again");

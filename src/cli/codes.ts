@@ -8,7 +8,7 @@ import { rotateSalt } from "../sql/counter.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 
 export function codesCommand(): Command {
-  const command = new Command("codes").description("the secret behind generated codes");
+  const command = new Command("codes");
   command
     .command("rotate")
     .description("accept the salt in QL_CODE_SALT from now on; existing links stay as they are")

@@ -3,17 +3,14 @@ import { loadConfig } from "../config.ts";
 import { type Format, printRows } from "./print.ts";
 
 export function configCommand(): Command {
-  return new Command("config")
-    .description("print every setting, its value (secrets hidden) and where it came from")
-    .option("--json", "as JSON")
-    .action((format: Format) => {
-      const config = loadConfig();
-      printRows(
-        config.shown.map(({ name, value, origin }) => ({ name, value, origin })),
-        ["name", "value", "origin"],
-        format,
-        "",
-      );
-      for (const name of config.unknown) console.error(`${name} is not a setting of QuickLink and has no effect.`);
-    });
+  return new Command("config").option("--json", "as JSON").action((format: Format) => {
+    const config = loadConfig();
+    printRows(
+      config.shown.map(({ name, value, origin }) => ({ name, value, origin })),
+      ["name", "value", "origin"],
+      format,
+      "",
+    );
+    for (const name of config.unknown) console.error(`${name} is not a setting of QuickLink and has no effect.`);
+  });
 }

@@ -12,7 +12,7 @@ interface TenantOption extends Format {
 }
 
 export function keyCommand(): Command {
-  const command = new Command("key").description("API keys");
+  const command = new Command("key");
   command
     .command("create")
     .argument("<name>", "what it is for")

@@ -12,7 +12,8 @@ const options: readonly { readonly flag: string; readonly name: LimitName; reado
   { flag: "api", name: "apiPerMinute", help: "API calls per minute" },
 ];
 
-type Given = number | null | "plan";
+// commander treats null as "no value", so the words stay words until the end.
+type Given = number | "none" | "plan";
 
 export function addLimitOptions(command: Command, backToPlan: boolean): Command {
   for (const { flag, help } of options) {
@@ -20,7 +21,7 @@ export function addLimitOptions(command: Command, backToPlan: boolean): Command 
       `--${flag} <n>`,
       `${help}: a number, or none${backToPlan ? ", or plan for the plan's" : ""}`,
       (text: string): Given => {
-        if (text === "none") return null;
+        if (text === "none") return "none";
         if (text === "plan" && backToPlan) return "plan";
         const value = Number(text);
         if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
@@ -38,7 +39,12 @@ export function limitsFrom(given: Record<string, unknown>): {
   const camel = (flag: string) => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   const found = options.flatMap(({ flag, name }) => {
     const value = given[camel(flag)] as Given | undefined;
-    return value === undefined ? [] : [[name, value === "plan" ? undefined : value] as const];
+    return value === undefined ? [] : [[name, meaning(value)] as const];
   });
   return Object.fromEntries(found);
+}
+
+function meaning(value: Given): number | null | undefined {
+  if (value === "plan") return undefined;
+  return value === "none" ? null : value;
 }

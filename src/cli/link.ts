@@ -21,7 +21,7 @@ interface CreateOptions extends TenantOption {
 }
 
 export function linkCommand(): Command {
-  const command = new Command("link").description("short links");
+  const command = new Command("link");
   common(command.command("create").argument("<url>"))
     .option("--code <text>", "choose the code instead of getting one")
     .option("--title <text>", "a title")

@@ -8,7 +8,6 @@ import { migrate, schemaState } from "../sql/migrate.ts";
 
 export function migrateCommand(): Command {
   return new Command("migrate")
-    .description("create the tables, or bring them up to this version")
     .option("--status", "only say which steps have run")
     .action(async ({ status }: { status?: boolean }) => {
       const config = loadConfig();

@@ -5,7 +5,7 @@ import { addLimitOptions, limitsFrom } from "./limits.ts";
 import { type Format, printRows } from "./print.ts";
 
 export function planCommand(): Command {
-  const command = new Command("plan").description("what tenants may use");
+  const command = new Command("plan");
   command
     .command("list")
     .description("list plans; - is without limit")

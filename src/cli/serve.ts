@@ -5,7 +5,7 @@ import { createLog, type Logger } from "../base/log.ts";
 import { type Config, loadConfig } from "../config.ts";
 
 export function serveCommand(): Command {
-  return new Command("serve").description("start the server").action(async () => {
+  return new Command("serve").action(async () => {
     const config = loadConfig();
     const log = createLog(config.QL_LOG_LEVEL, process.stdout, process.stdout.isTTY === true, systemClock.now);
     for (const name of config.unknown) log.warn({ name }, "this is not a setting of QuickLink and has no effect");
@@ -23,7 +23,9 @@ const sameSignalMs = 1_000;
 const stopMs = 10_000;
 
 function welcome(config: Config, key: string): string {
-  const local = `http://localhost:${config.PORT}`;
+  const everywhere = config.HOST === "0.0.0.0" || config.HOST === "::";
+  const host = everywhere ? "localhost" : config.HOST.includes(":") ? `[${config.HOST}]` : config.HOST;
+  const local = `http://${host}:${config.PORT}`;
   return `
 QuickLink is running at ${local}
 

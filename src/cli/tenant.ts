@@ -6,7 +6,7 @@ import { addLimitOptions, limitsFrom } from "./limits.ts";
 import { type Format, printFields, printRows } from "./print.ts";
 
 export function tenantCommand(): Command {
-  const command = new Command("tenant").description("tenants and their limits");
+  const command = new Command("tenant");
   command
     .command("create")
     .argument("<slug>", "its name for typing: a-z, 0-9 and -")

@@ -6,8 +6,10 @@ import type { Sql } from "./sql.ts";
  * The change feed: which versions were committed, in an order in which none is missed.
  *
  * SQLite commits one writer after the other, so ids are in the order of commits. On PostgreSQL they are not: a row with
- * a lower id may be committed after one with a higher id was read. There the order is (transaction, id), and only
- * transactions below the oldest one still running are read: nothing can appear behind them any more.
+ * a lower id may be committed after one with a higher id was read. There the order is (transaction, id), and a follower
+ * moves on only past transactions below the oldest one still running: nothing can appear behind those any more. What is
+ * committed above that line is told at once all the same, and told again until the line has passed it: a transaction
+ * somebody left open, even in another database of the same server, must not hold back the news.
  */
 export interface Change {
   readonly domain: string;
@@ -21,12 +23,20 @@ export interface FeedPosition {
   readonly id: number;
 }
 
+export interface FeedPage {
+  readonly changes: readonly Change[];
+  /** The end of this page. */
+  readonly next: FeedPosition;
+  /** Up to here nothing can be missing any more; nothing if that is before this page. */
+  readonly settled: FeedPosition | undefined;
+}
+
 export interface Feed {
   /** The present end: what is committed later comes after it. */
   end(): Promise<FeedPosition>;
-  after(position: FeedPosition, limit: number): Promise<{ changes: readonly Change[]; position: FeedPosition }>;
-  /** Forgets what every follower has long seen. */
-  prune(before: number): Promise<void>;
+  after(cursor: FeedPosition, limit: number): Promise<FeedPage>;
+  /** Forgets up to `limit` changes that every follower has long seen; answers how many. */
+  prune(before: number, limit: number): Promise<number>;
 }
 
 export async function recordChange(trx: Transaction<Schema>, changes: readonly Change[], at: number): Promise<void> {
@@ -38,8 +48,10 @@ export async function recordChange(trx: Transaction<Schema>, changes: readonly C
 
 export function createFeed(sql: Sql): Feed {
   const { db } = sql;
-  const prune = async (before: number) => {
-    await db.deleteFrom("changes").where("at", "<", before).execute();
+  const prune = async (before: number, limit: number) => {
+    const old = db.selectFrom("changes").select("id").where("at", "<", before).orderBy("at").limit(limit);
+    const { numDeletedRows } = await db.deleteFrom("changes").where("id", "in", old).executeTakeFirst();
+    return Number(numDeletedRows);
   };
 
   if (sql.dialect === "sqlite") {
@@ -52,15 +64,16 @@ export function createFeed(sql: Sql): Feed {
           .executeTakeFirst();
         return { xid: "", id: row?.id ?? 0 };
       },
-      async after(position, limit) {
+      async after(cursor, limit) {
         const changes = await db
           .selectFrom("changes")
           .select(["id", "domain", "code", "version"])
-          .where("id", ">", position.id)
+          .where("id", ">", cursor.id)
           .orderBy("id")
           .limit(limit)
           .execute();
-        return { changes, position: { xid: "", id: changes.at(-1)?.id ?? position.id } };
+        const next = { xid: "", id: changes.at(-1)?.id ?? cursor.id };
+        return { changes, next, settled: next };
       },
     };
   }
@@ -75,18 +88,22 @@ export function createFeed(sql: Sql): Feed {
       if (xid === undefined) throw new Error("PostgreSQL answered no snapshot");
       return { xid, id: 0 };
     },
-    async after(position, limit) {
+    async after(cursor, limit) {
       const changes = await db
         .selectFrom("changes")
         .select(["id", "domain", "code", "version", raw<string>`xid::text`.as("xid")])
-        .where(raw<boolean>`(xid, id) > (${position.xid}::xid8, ${position.id})`)
-        .where(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`)
+        .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("settled"))
+        .where(raw<boolean>`(xid, id) > (${cursor.xid}::xid8, ${cursor.id})`)
         .orderBy(raw`xid`)
         .orderBy("id")
         .limit(limit)
         .execute();
-      const last = changes.at(-1);
-      return { changes, position: last ? { xid: last.xid, id: last.id } : position };
+      const position = (row: { xid: string; id: number } | undefined) => row && { xid: row.xid, id: row.id };
+      return {
+        changes,
+        next: position(changes.at(-1)) ?? cursor,
+        settled: position(changes.findLast((change) => change.settled)),
+      };
     },
   };
 }

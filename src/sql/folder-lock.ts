@@ -29,11 +29,19 @@ export function lockFolder(folder: string): FolderLock {
   const lock = tryLockFolder(folder);
   if (lock) return lock;
   throw new OperatorError(
-    `Another QuickLink server (process ${readFileSync(holderPath(folder), "utf8").trim()}) is using ${folder}.\n` +
+    `Another QuickLink server ${holder(folder)} is using ${folder}.\n` +
       "  Stop it first, or give this one its own folder with QL_DATA. Several servers at once need PostgreSQL and Redis:\n" +
       "  set DATABASE_URL and REDIS_URL.",
     2,
   );
+}
+
+function holder(folder: string): string {
+  try {
+    return `(process ${readFileSync(holderPath(folder), "utf8").trim()})`;
+  } catch {
+    return "(its process id is not known)"; // it is just starting
+  }
 }
 
 const holderPath = (folder: string): string => join(folder, "serve.pid");

@@ -2,7 +2,7 @@ import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Logger } from "../base/log.ts";
 import type { Schema } from "./schema.ts";
-import { type Sql, transactionMs } from "./sql.ts";
+import { type Sql, statementMs } from "./sql.ts";
 
 /** PostgreSQL. Every wait has an end: for a connection, for a statement, for a transaction that was left open. */
 export function openPostgres(url: string, poolSize: number, log: Logger): Sql {
@@ -11,9 +11,9 @@ export function openPostgres(url: string, poolSize: number, log: Logger): Sql {
     max: poolSize,
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 30_000,
-    statement_timeout: transactionMs,
-    query_timeout: transactionMs + 1_000, // the server's own timeout should speak first; this is for a dead one
-    idle_in_transaction_session_timeout: transactionMs,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + 1_000, // the server's own timeout should speak first; this is for a dead one
+    idle_in_transaction_session_timeout: statementMs,
     application_name: "quicklink",
     types: { getTypeParser },
   });

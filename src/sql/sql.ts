@@ -11,15 +11,15 @@ export interface Sql {
   readonly dialect: Dialect;
   /** Reads, and writes of one statement. */
   readonly db: Kysely<Schema>;
-  /** All or nothing. Runs one after the other on SQLite, at most `transactionMs` long on PostgreSQL. */
+  /** All or nothing. On SQLite they run one after the other. */
   transaction<Result>(work: (trx: Transaction<Schema>) => Promise<Result>): Promise<Result>;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A write that holds its locks longer than this is stuck, and stops others; PostgreSQL ends it. */
-export const transactionMs = 5_000;
+/** A statement, or a pause between two of a transaction, that lasts longer is stuck and holds up others: PostgreSQL ends it. */
+export const statementMs = 5_000;
 
 /** Somebody else's row has this unique value already. */
 export function isUniqueViolation(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import { Database, type SQLQueryBindings } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   CompiledQuery,
@@ -48,6 +48,7 @@ export function openSqlite(path: string, durability: Durability = "full"): Sql {
 
 function connect(path: string, durability: Durability): Database {
   const database = new Database(path, { create: true, strict: true });
+  chmodSync(path, 0o600); // SQLite gives its side files the same
   database.run("pragma busy_timeout = 0");
   // The first connection to a new file switches it; until then a second one may find it locked for a moment.
   retryNow(() => database.run("pragma journal_mode = wal"));
