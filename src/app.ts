@@ -11,8 +11,9 @@ import { createHttpApi } from "./http/api.ts";
 import { startServer } from "./http/server.ts";
 import { granted } from "./limits/verdict.ts";
 import { linkRoutes } from "./links/api.ts";
-import { cacheKey, ownDomain, type Target } from "./links/link.ts";
+import { cacheKey } from "./links/link.ts";
 import { createBots } from "./redirect/bots.ts";
+import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import { createRedirect } from "./redirect/serve.ts";
 import { createFeed } from "./sql/feed.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
@@ -52,16 +53,15 @@ async function serve(config: Config, log: Logger, unlock: () => void): Promise<R
   const metrics = createMetrics();
 
   // SQLite answers before a timer could run.
-  const load = (key: string) =>
-    config.embedded
-      ? store.target(ownDomain, key)
-      : withDeadline(store.target(ownDomain, key), sqlDeadlineMs, "PostgreSQL");
-  const cache = createCache<Target>({
-    source: { load },
+  const target: typeof store.target = config.embedded
+    ? store.target
+    : (domain, code) => withDeadline(store.target(domain, code), sqlDeadlineMs, "PostgreSQL");
+  const cache = createCache<Known>({
+    source: linkSource(target),
     clock,
     metrics,
     sizeBytes: config.QL_CACHE_MB * 1_048_576,
-    sizeOf: (target) => 100 + target.url.length + (target.fallbackUrl?.length ?? 0),
+    sizeOf: sizeOfKnown,
   });
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
   metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);

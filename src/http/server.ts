@@ -52,7 +52,8 @@ export function startServer(settings: ServerSettings): Server {
     idleTimeout: idleSeconds,
     // The API's own limit answers with a problem that explains itself; this is the wall behind it.
     maxRequestBodySize: settings.bodyLimitBytes * 2 + 65_536,
-    fetch: (request) => redirect(request) ?? elsewhere(request),
+    routes: { "/:code": (request) => redirect(request, request.params.code) ?? elsewhere(request) },
+    fetch: elsewhere,
     error(error) {
       log.error({ error }, "a request failed unexpectedly");
       return problemResponse(new Problem("internal", "Something went wrong on our side."));

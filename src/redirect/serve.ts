@@ -4,20 +4,24 @@ import type { Metrics } from "../base/metrics.ts";
 import type { Cache } from "../cache/cache.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
 import type { Verdict } from "../limits/verdict.ts";
-import type { Target } from "../links/link.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, type Draws, decide, type Facts } from "./decide.ts";
 import { finalPage, previewPage } from "./pages.ts";
+import type { Known } from "./resolve.ts";
 
 /**
  * The way of a redirect, in front of everything else. A link that is in memory is answered on the spot: no promise, no
- * log line, no parsing beyond finding the code in the address. Everything else takes `slow`, which may wait for the
- * next tier, and declines what is not a code at all.
+ * log line, no parsing. Everything else takes `slow`, which may wait for the next tier, and declines what is not a code
+ * at all.
+ *
+ * What it costs, measured against a server that answers a constant 302 (15 µs with all of the kernel's work): looking at
+ * any header at all 1.7 µs, the second and third next to nothing; the lookup 0.5 to 1.5 µs, by how many links are in
+ * use; a `Response` with fresh headers 1.5 µs more than one made after a pattern, which is why each link keeps one.
  */
-export type ServeRedirect = (request: Request) => Response | Promise<Response> | undefined;
+export type ServeRedirect = (request: Request, path: string) => Response | Promise<Response> | undefined;
 
 export interface RedirectSettings {
-  readonly cache: Cache<Target>;
+  readonly cache: Cache<Known>;
   readonly isBot: IsBot;
   /** Asks a limit of the link for one unit. */
   readonly spend: (key: string, draws: Draws) => Verdict;
@@ -43,23 +47,18 @@ const outcomes = [
 
 // 301 is remembered by browsers; so short that an edit and the count are missed for at most this long.
 const permanentCaching = "private, max-age=90";
-const afterHostAtLeast = "http://".length + 1;
 const retrySeconds = 5;
 
 export function createRedirect({ cache, isBot, spend, clock, metrics, log }: RedirectSettings): ServeRedirect {
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
 
-  function serve(request: Request): Response | Promise<Response> | undefined {
-    const url = request.url;
-    const start = url.indexOf("/", afterHostAtLeast) + 1;
-    const query = url.indexOf("?", start);
-    const code = query === -1 ? url.slice(start) : url.slice(start, query);
-    const known = cache.peek(code);
-    if (known?.value === undefined) return slow(request, code);
+  function serve(request: Request, path: string): Response | Promise<Response> | undefined {
+    const known = cache.peek(path);
+    if (known?.value === undefined) return slow(request, path);
     const method = request.method;
     if (method !== "GET" && method !== "HEAD") return undefined;
-    return answer(request, code, known.value, method === "HEAD", false);
+    return answer(request, path, known.value, method === "HEAD", false);
   }
 
   function slow(request: Request, path: string): Promise<Response> | undefined {
@@ -71,7 +70,7 @@ export function createRedirect({ cache, isBot, spend, clock, metrics, log }: Red
   }
 
   async function look(request: Request, code: string, preview: boolean): Promise<Response> {
-    let target: Target | undefined;
+    let target: Known | undefined;
     try {
       target = (await cache.lookup(code)).value;
     } catch (error) {
@@ -88,7 +87,7 @@ export function createRedirect({ cache, isBot, spend, clock, metrics, log }: Red
   function answer(
     request: Request,
     code: string,
-    target: Target | undefined,
+    target: Known | undefined,
     head: boolean,
     preview: boolean,
   ): Response {
@@ -112,7 +111,12 @@ export function createRedirect({ cache, isBot, spend, clock, metrics, log }: Red
       return finalPage(decision, request);
     }
     count[decision.reason]++;
-    return decision.kind === "preview" ? previewPage(code, decision.url) : redirect(decision);
+    if (decision.kind === "preview") return previewPage(code, decision.url);
+    if (target === undefined || decision.reason === "fallback" || decision.reason === "over_quota") {
+      return redirect(decision);
+    }
+    target.pattern ??= redirect(decision);
+    return new Response(null, target.pattern);
   }
 
   return serve;

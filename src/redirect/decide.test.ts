@@ -1,0 +1,247 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { granted, type Verdict } from "../limits/verdict.ts";
+import type { Target } from "../links/link.ts";
+import { type Answer, complete, type Decision, decide, type Facts } from "./decide.ts";
+
+const now = Date.UTC(2026, 10, 16);
+const link: Target = {
+  url: "https://example.com/",
+  permanent: false,
+  expiresAt: null,
+  fallbackUrl: null,
+  password: false,
+};
+const visit: Facts = { head: false, prefetch: false, bot: false, preview: false, unlocked: false };
+const fallbackUrl = "https://example.com/sorry";
+const denied: Verdict = { kind: "denied", retryAfterSeconds: 1_209_600 };
+const unavailable: Verdict = { kind: "unavailable", retryAfterSeconds: 5 };
+
+const to302 = { kind: "redirect", url: link.url, status: 302 } as const;
+const toFallback = { kind: "redirect", url: fallbackUrl, status: 302, draws: "exempt" } as const;
+
+const isAnswer = (decision: Decision): decision is Answer => "draws" in decision;
+
+describe("decide", () => {
+  const cases: [string, Partial<Target> | undefined, Partial<Facts>, Decision][] = [
+    ["a visit is redirected, and counted", {}, {}, { ...to302, reason: "counted", draws: "hits" }],
+    [
+      "a permanent link answers 301",
+      { permanent: true },
+      {},
+      { ...to302, status: 301, reason: "counted", draws: "hits" },
+    ],
+    ["a bot is redirected, and exempt", {}, { bot: true }, { ...to302, reason: "bot", draws: "exempt" }],
+    ["HEAD is redirected, and exempt", {}, { head: true }, { ...to302, reason: "head", draws: "exempt" }],
+    ["a prefetch is redirected, and exempt", {}, { prefetch: true }, { ...to302, reason: "prefetch", draws: "exempt" }],
+    [
+      "a preview shows the address, and is exempt",
+      {},
+      { preview: true },
+      { ...to302, kind: "preview", reason: "preview", draws: "exempt" },
+    ],
+    [
+      "a preview by a bot is a preview",
+      {},
+      { preview: true, bot: true, head: true },
+      { ...to302, kind: "preview", reason: "preview", draws: "exempt" },
+    ],
+    ["a link that is not there is missing", undefined, {}, { kind: "missing" }],
+    ["a link whose time has come is expired", { expiresAt: now }, {}, { kind: "expired" }],
+    [
+      "a link a millisecond before its time still works",
+      { expiresAt: now + 1 },
+      {},
+      { ...to302, reason: "counted", draws: "hits" },
+    ],
+    [
+      "an expired link sends visitors to its fallback, and counts no hit",
+      { expiresAt: now - 1, fallbackUrl },
+      {},
+      { ...toFallback, reason: "fallback" },
+    ],
+    [
+      "an expired permanent link sends to its fallback for now only",
+      { expiresAt: now, fallbackUrl, permanent: true },
+      {},
+      { ...toFallback, reason: "fallback" },
+    ],
+    ["a protected link asks for its password", { password: true }, {}, { kind: "password" }],
+    [
+      "a protected link asks for its password before it shows a preview",
+      { password: true },
+      { preview: true },
+      { kind: "password" },
+    ],
+    [
+      "a protected link that was unlocked redirects",
+      { password: true },
+      { unlocked: true },
+      { ...to302, reason: "counted", draws: "hits" },
+    ],
+    ["an expired protected link is expired", { password: true, expiresAt: now }, {}, { kind: "expired" }],
+    [
+      "a link with a fallback that is not needed leads to its own address",
+      { fallbackUrl },
+      {},
+      { ...to302, reason: "counted", draws: "hits" },
+    ],
+  ];
+
+  test.each(cases)("%s", (_, target, facts, decision) => {
+    expect(decide(target && { ...link, ...target }, { ...visit, ...facts }, now)).toEqual(decision);
+  });
+});
+
+describe("complete", () => {
+  const counted: Answer = { ...to302, reason: "counted", draws: "hits" };
+  const exempt: Answer = { ...to302, reason: "bot", draws: "exempt" };
+  const withFallback = { ...link, fallbackUrl };
+
+  const cases: [string, Target, Answer, Verdict, Decision][] = [
+    ["a visit that is denied is spent", link, counted, denied, { kind: "spent", retryAfterSeconds: 1_209_600 }],
+    [
+      "a visit that is denied goes to the fallback, if there is one",
+      withFallback,
+      counted,
+      denied,
+      { ...toFallback, reason: "over_quota" },
+    ],
+    [
+      "an exempt answer that is denied is spent, fallback or not",
+      withFallback,
+      exempt,
+      denied,
+      { kind: "spent", retryAfterSeconds: 1_209_600 },
+    ],
+    [
+      "a visit that nobody can count is unavailable, not denied",
+      withFallback,
+      counted,
+      unavailable,
+      { kind: "unavailable", retryAfterSeconds: 5 },
+    ],
+    [
+      "an exempt answer that nobody can count is unavailable",
+      link,
+      exempt,
+      unavailable,
+      { kind: "unavailable", retryAfterSeconds: 5 },
+    ],
+  ];
+
+  test.each(cases)("%s", (_, target, answer, verdict, decision) => {
+    expect(complete(target, answer, verdict)).toEqual(decision);
+  });
+});
+
+describe("whatever the link and the request", () => {
+  const anyTarget: fc.Arbitrary<Target> = fc.record({
+    url: fc.constant(link.url),
+    permanent: fc.boolean(),
+    expiresAt: fc.oneof(fc.constant(null), fc.integer({ min: now - 2, max: now + 2 })),
+    fallbackUrl: fc.constantFrom(null, fallbackUrl),
+    password: fc.boolean(),
+  });
+  const anyFacts: fc.Arbitrary<Facts> = fc.record({
+    head: fc.boolean(),
+    prefetch: fc.boolean(),
+    bot: fc.boolean(),
+    preview: fc.boolean(),
+    unlocked: fc.boolean(),
+  });
+  const seconds = fc.integer({ min: 1, max: 2_678_400 });
+  const anyVerdict: fc.Arbitrary<Verdict> = fc.oneof(
+    fc.constant(granted),
+    seconds.map((retryAfterSeconds): Verdict => ({ kind: "denied", retryAfterSeconds })),
+    seconds.map((retryAfterSeconds): Verdict => ({ kind: "unavailable", retryAfterSeconds })),
+  );
+
+  /** As the server does it: ask, and ask again for the fallback. */
+  function run(target: Target, facts: Facts, verdicts: readonly Verdict[]): { seen: Decision[]; final: Decision } {
+    const seen = [decide(target, facts, now)];
+    for (const verdict of verdicts) {
+      const last = seen.at(-1);
+      if (last === undefined || !isAnswer(last)) break;
+      const next = complete(target, last, verdict);
+      if (next === last) break;
+      seen.push(next);
+    }
+    return { seen, final: seen.at(-1) ?? { kind: "missing" } };
+  }
+
+  const property = (holds: (target: Target, facts: Facts, outcome: ReturnType<typeof run>) => boolean) =>
+    fc.assert(
+      fc.property(anyTarget, anyFacts, fc.tuple(anyVerdict, anyVerdict), (target, facts, verdicts) =>
+        holds(target, facts, run(target, facts, verdicts)),
+      ),
+      { numRuns: 1_000 },
+    );
+
+  test("only what is counted draws on the hits", () => {
+    property((_, __, { seen }) =>
+      seen.filter(isAnswer).every((a) => (a.draws === "hits") === (a.reason === "counted")),
+    );
+  });
+
+  test("only a person's GET is counted", () => {
+    property((_, facts, { seen }) => {
+      const counted = seen.some((decision) => isAnswer(decision) && decision.reason === "counted");
+      return !counted || !(facts.head || facts.bot || facts.prefetch || facts.preview);
+    });
+  });
+
+  test("an expired link never tells its address", () => {
+    property(({ expiresAt, url }, _, { seen }) => {
+      const told = seen.some((decision) => isAnswer(decision) && decision.url === url);
+      return expiresAt === null || expiresAt > now || !told;
+    });
+  });
+
+  test("a protected link never tells its address while locked", () => {
+    property(({ password, url }, { unlocked }, { seen }) => {
+      const told = seen.some((decision) => isAnswer(decision) && decision.url === url);
+      return !password || unlocked || !told;
+    });
+  });
+
+  test("what is granted is answered as it was decided, the very same object", () => {
+    fc.assert(
+      fc.property(anyTarget, anyFacts, (target, facts) => {
+        const decision = decide(target, facts, now);
+        return !isAnswer(decision) || complete(target, decision, granted) === decision;
+      }),
+    );
+  });
+
+  test("a denial of the exempt limit never redirects", () => {
+    fc.assert(
+      fc.property(anyTarget, anyFacts, seconds, (target, facts, retryAfterSeconds) => {
+        const decision = decide(target, facts, now);
+        if (!isAnswer(decision) || decision.draws === "hits") return true;
+        return complete(target, decision, { kind: "denied", retryAfterSeconds }).kind === "spent";
+      }),
+    );
+  });
+
+  test("two verdicts are enough: the fallback of a denied visit has no fallback", () => {
+    fc.assert(
+      fc.property(anyTarget, anyFacts, (target, facts) => {
+        const { final } = run(target, facts, [denied, denied]);
+        return !isAnswer(final);
+      }),
+    );
+  });
+
+  test("only a permanent link's own address is sent as 301", () => {
+    property(({ permanent, url }, _, { seen }) =>
+      seen.filter(isAnswer).every((answer) => (answer.status === 301) === (permanent && answer.url === url)),
+    );
+  });
+
+  test("a preview never redirects to the link's address", () => {
+    property(({ url }, { preview }, { seen }) =>
+      seen.every((decision) => !preview || decision.kind !== "redirect" || decision.url !== url),
+    );
+  });
+});

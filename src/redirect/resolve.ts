@@ -1,0 +1,20 @@
+import type { Source, Versioned } from "../cache/cache.ts";
+import { ownDomain, type Target } from "../links/link.ts";
+
+/** What memory keeps of a link besides where it leads: its answer, made when first given and copied from then on. */
+export interface Known extends Target {
+  pattern: Response | undefined;
+}
+
+/** The tier below memory. A key is a code, for there is only the server's own domain yet. */
+export function linkSource(target: (domain: string, code: string) => Promise<Versioned<Target>>): Source<Known> {
+  return {
+    async load(key) {
+      const { version, value } = await target(ownDomain, key);
+      return { version, value: value && { ...value, pattern: undefined } };
+    },
+  };
+}
+
+/** In bytes, roughly: the object, its strings, and the answer that will be kept with it. */
+export const sizeOfKnown = (known: Known): number => 700 + known.url.length * 2 + (known.fallbackUrl?.length ?? 0);
