@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -17,7 +17,8 @@ interface Setting<Value> {
   readonly parse: (text: string) => Value;
   /** What stands in the documents for the default, and the text that is parsed; a setting without one may stay unset. */
   readonly fallback?: string;
-  readonly secret?: boolean;
+  /** Hidden from view; of an address only who signs in, and with what. */
+  readonly secret?: "all" | "credentials";
 }
 
 const table = {
@@ -42,7 +43,7 @@ const table = {
     help: "PostgreSQL to use instead of the embedded SQLite file.",
     example: "postgres://quicklink:secret@db.internal:5432/quicklink",
     parse: url("postgres:", "postgresql:"),
-    secret: true,
+    secret: "credentials",
   }),
   QL_DATABASE_POOL: setting({
     help: "Connections to PostgreSQL per process.",
@@ -54,7 +55,7 @@ const table = {
     help: "Redis that several processes share. Needs DATABASE_URL.",
     example: "redis://cache.internal:6379",
     parse: url("redis:", "rediss:"),
-    secret: true,
+    secret: "credentials",
   }),
   QL_DATA: setting({
     help: "Folder for the embedded database, files and generated secrets.",
@@ -66,7 +67,7 @@ const table = {
     help: "Secret that makes codes unguessable. Generated into QL_DATA when embedded; must be set, and the same everywhere, with DATABASE_URL. Keep a copy: a database only works with its own salt.",
     example: "the output of: openssl rand -hex 32",
     parse: text(16, 1_000),
-    secret: true,
+    secret: "all",
   }),
   QL_CODE_BLOCK: setting({
     help: "How many code numbers a process takes from SQL at once. A crash skips at most this many of 3.5 trillion.",
@@ -102,7 +103,7 @@ const table = {
     help: "Bearer token for /metrics. Without it, only direct requests from this machine are answered.",
     example: "the output of: openssl rand -hex 32",
     parse: text(16, 1_000),
-    secret: true,
+    secret: "all",
   }),
   QL_LOG_LEVEL: setting({
     help: "How much to log: trace, debug, info, warn, error, fatal or silent.",
@@ -172,14 +173,23 @@ export function withSecrets(config: Config): Config & { readonly QL_CODE_SALT: s
   const salt = randomBytes(32).toString("hex");
   const path = secretPath(config.QL_DATA, "QL_CODE_SALT");
   mkdirSync(join(config.QL_DATA, "secrets"), { recursive: true, mode: 0o700 });
+  // Complete under another name first: a crash must not leave half a salt under this one.
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${salt}\n`, { mode: 0o600, flush: true });
   try {
-    writeFileSync(path, `${salt}\n`, { mode: 0o600, flag: "wx", flush: true });
-    chmodSync(path, 0o600);
+    linkSync(draft, path);
     return { ...config, QL_CODE_SALT: salt };
   } catch (error) {
-    // Another process of ours was faster: its salt is the one that counts.
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    return { ...config, QL_CODE_SALT: readFileSync(path, "utf8").trim() };
+    // Another process of ours was faster: its salt is the one that counts.
+    const theirs = readFileSync(path, "utf8").trim();
+    if (theirs !== "") return { ...config, QL_CODE_SALT: theirs };
+    throw new OperatorError(
+      `${path} is empty. If this server has no links yet, remove it; else restore it from a backup.`,
+      2,
+    );
+  } finally {
+    unlinkSync(draft);
   }
 }
 
@@ -270,15 +280,18 @@ function refuseContradictions(config: Values): void {
 }
 
 function unknownNames(environment: Environment): string[] {
-  const known = new Set<string>(settingNames.flatMap((name) => [name, `${name}_FILE`]));
+  const known = new Set<string>(
+    settingNames.flatMap((name) => ("secret" in table[name] ? [name, `${name}_FILE`] : [name])),
+  );
   return Object.keys(environment).filter((name) => name.startsWith("QL_") && !known.has(name));
 }
 
 function show(entry: Setting<unknown>, text: string | undefined): string {
   if (text === undefined) return "";
-  if (!entry.secret) return text;
-  if (!text.includes("://")) return "(hidden)";
-  return text.replace(/\/\/[^@/]*@/, "//(hidden)@").replace(/\?.*$/, "?(hidden)");
+  if (entry.secret === undefined) return text;
+  if (entry.secret === "all" || !URL.canParse(text)) return "(hidden)";
+  const { protocol, username, password, host, pathname, search } = new URL(text);
+  return `${protocol}//${username || password ? "(hidden)@" : ""}${host}${pathname}${search ? "?(hidden)" : ""}`;
 }
 
 function readDotenv(folder: string): Environment {
@@ -328,7 +341,7 @@ function oneOf<const Choice extends string>(...choices: Choice[]): (value: strin
 
 function url(...protocols: string[]): (value: string) => string {
   return (value) => {
-    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+    if (!URL.canParse(value) || !protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`))) {
       throw new Error(`is not an address that starts with ${protocols.map((p) => `${p}//`).join(" or ")}`);
     }
     return value;
@@ -352,10 +365,10 @@ function addressList(value: string): BlockList {
   const list = new BlockList();
   for (const part of value.split(",").map((piece) => piece.trim())) {
     if (part === "") continue;
-    const [ip = "", bits] = part.split("/");
+    const [ip = "", bits, ...more] = part.split("/");
     const family = isIP(ip) === 6 ? "ipv6" : "ipv4";
     const most = family === "ipv6" ? 128 : 32;
-    if (isIP(ip) === 0 || (bits !== undefined && !(/^\d+$/.test(bits) && Number(bits) <= most))) {
+    if (more.length > 0 || isIP(ip) === 0 || (bits !== undefined && !(/^\d+$/.test(bits) && Number(bits) <= most))) {
       throw new Error(`has "${part}", which is not an address or a range`);
     }
     if (bits === undefined) list.addAddress(ip, family);

@@ -46,11 +46,14 @@ export async function follow<Position extends object>(
   async function read(): Promise<void> {
     try {
       const began = clock.elapsed();
+      // What settles behind an unsettled row may do so after we passed it: only what is settled from the start on counts.
+      let settledSoFar = true;
       for (let cursor = position; ; ) {
         const page = await feed.after(cursor, batch);
         page.changes.forEach(announce);
         cursor = page.next;
-        position = page.settled ?? position;
+        if (settledSoFar) position = page.settled ?? position;
+        settledSoFar &&= same(page.settled, page.next);
         if (page.changes.length < batch) break;
       }
       followed(began);
@@ -78,3 +81,5 @@ export async function follow<Position extends object>(
     },
   };
 }
+
+const same = (a: object | undefined, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -26,7 +26,7 @@ export function parseDestination(field: string, text: string, ownHosts: Readonly
   if (url.username !== "" || url.password !== "") {
     throw invalid(field, "credentials", "The address has a user name or password in it. Leave that out.");
   }
-  if (ownHosts.has(url.host)) {
+  if (ownHosts.has(url.host.replace(/\.(?=:|$)/, ""))) {
     throw invalid(field, "own_host", "The address is one of this server's own; the link would lead in a circle.");
   }
   if (url.href.length > destinationMost) throw tooLong(field);
