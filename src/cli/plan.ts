@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { builtInPlans, type Limits, limitNames } from "../tenants/plans.ts";
+import { defaultLimits, type Limits, limitNames } from "../tenants/plans.ts";
 import { withCore } from "./core.ts";
 import { addLimitOptions, limitsFrom } from "./limits.ts";
 import { type Format, printRows } from "./print.ts";
@@ -21,7 +21,7 @@ export function planCommand(): Command {
     .addHelpText("after", "\nExample:\n  $ quicklink plan set team --hits 100000 --links none")
     .action((name: string, given: Record<string, unknown>) =>
       withCore(async ({ tenants }) => {
-        const before = (await tenants.plans()).get(name) ?? builtInPlans.default;
+        const before = (await tenants.plans()).get(name) ?? defaultLimits;
         await tenants.setPlan(name, { ...before, ...limitsFrom(given) } as Limits);
         console.log(`The plan "${name}" is set. Give it to a tenant: quicklink tenant update NAME --plan ${name}`);
       }),

@@ -47,8 +47,6 @@ export interface LinkStore {
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
 }
 
-const contention = 20; // edits of one link that may slip in before ours before we give up; each needs a commit in between
-
 export function createLinkStore(sql: Sql): LinkStore {
   const { db } = sql;
 
@@ -61,27 +59,10 @@ export function createLinkStore(sql: Sql): LinkStore {
       .selectAll("links")
       .select("link_versions.version");
 
-  async function one(from: Pick<typeof db, "selectFrom">, tenant: TenantId, id: LinkId): Promise<Link | undefined> {
-    const row = await withVersion(from)
-      .where("links.tenant_id", "=", tenant)
-      .where("links.id", "=", id)
-      .executeTakeFirst();
-    return row && toLink(row);
-  }
+  const byId = (from: Pick<typeof db, "selectFrom">, tenant: TenantId, id: LinkId) =>
+    withVersion(from).where("links.tenant_id", "=", tenant).where("links.id", "=", id);
 
-  /** The first half of every change: the next version, if the link is still what the caller saw. */
-  async function advance(trx: Transaction<Schema>, link: Link, state: CodeState): Promise<number | undefined> {
-    const row = await trx
-      .updateTable("link_versions")
-      .set({ version: link.version + 1, state })
-      .where("domain", "=", link.domain)
-      .where("code", "=", link.code)
-      .where("version", "=", link.version)
-      .returning("version")
-      .executeTakeFirst();
-    return row?.version;
-  }
-
+  /** What every change has in common: nobody else changes the link meanwhile, the next version, a row in the feed. */
   async function change(
     tenant: TenantId,
     id: LinkId,
@@ -90,20 +71,22 @@ export function createLinkStore(sql: Sql): LinkStore {
     state: CodeState,
     apply: (trx: Transaction<Schema>, link: Link, version: number) => Promise<Link>,
   ): Promise<Changed> {
-    for (let tries = 1; tries <= contention; tries++) {
-      const outcome = await sql.transaction(async (trx): Promise<Changed | undefined> => {
-        const link = await one(trx, tenant, id);
-        if (!link) return { kind: "missing" };
-        if (expected !== undefined && expected !== link.version) return { kind: "conflict", version: link.version };
-        const version = await advance(trx, link, state);
-        if (version === undefined) return undefined;
-        const changed = await apply(trx, link, version);
-        await recordChange(trx, [{ domain: link.domain, code: link.code, version }], at);
-        return { kind: "changed", link: changed };
-      });
-      if (outcome) return outcome;
-    }
-    return { kind: "conflict", version: 0 };
+    return sql.transaction(async (trx) => {
+      const row = await sql.locked(byId(trx, tenant, id)).executeTakeFirst();
+      if (!row) return { kind: "missing" };
+      const link = toLink(row);
+      if (expected !== undefined && expected !== link.version) return { kind: "conflict", version: link.version };
+      const version = link.version + 1;
+      await trx
+        .updateTable("link_versions")
+        .set({ version, state })
+        .where("domain", "=", link.domain)
+        .where("code", "=", link.code)
+        .execute();
+      const changed = await apply(trx, link, version);
+      await recordChange(trx, [{ domain: link.domain, code: link.code, version }], at);
+      return { kind: "changed", link: changed };
+    });
   }
 
   return {
@@ -127,7 +110,10 @@ export function createLinkStore(sql: Sql): LinkStore {
       });
     },
 
-    get: (tenant, id) => one(db, tenant, id),
+    async get(tenant, id) {
+      const row = await byId(db, tenant, id).executeTakeFirst();
+      return row && toLink(row);
+    },
 
     async byCode(tenant, domain, code) {
       const row = await withVersion(db)

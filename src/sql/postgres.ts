@@ -17,13 +17,15 @@ export function openPostgres(url: string, poolSize: number, log: Logger): Sql {
     application_name: "quicklink",
     types: { getTypeParser },
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // A connection that breaks is replaced by the pool, and whoever uses it is told; without listeners the process ends.
   pool.on("error", (error) => log.warn({ error }, "lost an idle connection to PostgreSQL"));
+  pool.on("connect", (client) => client.on("error", () => {}));
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   return {
     dialect: "postgres",
     db,
     transaction: (work) => db.transaction().execute(work),
+    locked: (query) => query.forUpdate(),
     async ping() {
       await db.executeQuery(CompiledQuery.raw("select 1"));
     },

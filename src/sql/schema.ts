@@ -14,6 +14,10 @@ export interface Schema {
   link_versions: LinkVersionTable;
   links: LinkTable;
   changes: ChangeTable;
+  quotas: QuotaTable;
+  leases: LeaseTable;
+  hits: HitTable;
+  recorders: RecorderTable;
 }
 
 type Flag = 0 | 1;
@@ -110,4 +114,37 @@ export interface ChangeTable {
   code: string;
   version: number;
   at: number;
+}
+
+/** A month of one of a link's two limits. */
+export interface QuotaTable {
+  domain: string;
+  code: string;
+  /** `2026-11` */
+  month: string;
+  draws: "hits" | "exempt";
+  counted: number;
+  /** Out on lease: spent and not yet written down, unspent, or lost in a crash. */
+  reserved: number;
+}
+
+export interface LeaseTable {
+  id: string;
+  month: string;
+  size: number;
+}
+
+export interface HitTable {
+  domain: string;
+  code: string;
+  month: string;
+  reason: string;
+  hits: number;
+}
+
+export interface RecorderTable {
+  id: string;
+  /** The last batch that was written down. */
+  sequence: number;
+  seen_at: number;
 }

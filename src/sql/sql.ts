@@ -13,6 +13,8 @@ export interface Sql {
   readonly db: Kysely<Schema>;
   /** All or nothing. On SQLite they run one after the other. */
   transaction<Result>(work: (trx: Transaction<Schema>) => Promise<Result>): Promise<Result>;
+  /** Rows that a transaction reads in order to write them: nobody else may meanwhile. SQLite has one writer anyway. */
+  locked<Query extends { forUpdate(): Query }>(query: Query): Query;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

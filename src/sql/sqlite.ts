@@ -30,18 +30,21 @@ const busyTries = 1_000; // 5 s in all, as long as a transaction may take on Pos
 export function openSqlite(path: string, durability: Durability = "full"): Sql {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   Database.MAX_QUERY_CACHE_SIZE = 200; // our statements are a fixed set of some dozens; the default keeps 20 compiled
-  const statements = kysely(connect(path, durability), false);
-  const transactions = kysely(connect(path, durability), true);
+  const connections = [connect(path, durability), connect(path, durability)] as const;
+  const statements = kysely(connections[0], false);
+  const transactions = kysely(connections[1], true);
   return {
     dialect: "sqlite",
     db: statements,
     transaction: (work) => transactions.transaction().execute(work),
+    locked: (query) => query,
     async ping() {
       await statements.executeQuery(CompiledQuery.raw("select 1"));
     },
     async close() {
       await transactions.destroy();
       await statements.destroy();
+      for (const connection of connections) connection.close(); // Kysely leaves those alone that were never used
     },
   };
 }

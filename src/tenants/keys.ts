@@ -113,10 +113,17 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
     },
 
     async flush() {
-      const times = [...lastUsed];
-      lastUsed.clear();
-      for (const [id, at] of times) {
-        await db.updateTable("api_keys").set({ last_used_at: at }).where("id", "=", id).execute();
+      for (const [id, at] of lastUsed) {
+        await db
+          .updateTable("api_keys")
+          .set({ last_used_at: at })
+          .where("id", "=", id)
+          .where((expression) =>
+            expression.or([expression("last_used_at", "is", null), expression("last_used_at", "<", at)]),
+          )
+          .execute();
+        // Only what was written, and only if it was not used again meanwhile.
+        if (lastUsed.get(id) === at) lastUsed.delete(id);
       }
     },
   };

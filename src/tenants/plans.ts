@@ -18,7 +18,7 @@ export type LimitName = keyof Limits;
 
 export const limitNames = Object.keys(limitsSchema.shape) as LimitName[];
 
-const defaultLimits: Limits = {
+export const defaultLimits: Limits = {
   hitsPerLinkPerMonth: 10_000,
   linksPerMonth: 1_000,
   storageBytes: 1_000_000_000,
@@ -30,7 +30,10 @@ const defaultLimits: Limits = {
 const noLimits = Object.fromEntries(limitNames.map((name) => [name, null])) as Limits;
 
 /** Plans that are always there; the operator's own stand in SQL. */
-export const builtInPlans: Readonly<Record<string, Limits>> = { default: defaultLimits, unlimited: noLimits };
+export const builtInPlans: ReadonlyMap<string, Limits> = new Map([
+  ["default", defaultLimits],
+  ["unlimited", noLimits],
+]);
 
 const overridesSchema = limitsSchema.partial();
 export type LimitOverrides = Partial<Limits>;

@@ -48,14 +48,11 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 
   async function plans(): Promise<Map<string, Limits>> {
     const own = await db.selectFrom("plans").selectAll().orderBy("name").execute();
-    return new Map([
-      ...Object.entries(builtInPlans),
-      ...own.map((row) => [row.name, parseLimits(row.limits)] as const),
-    ]);
+    return new Map([...builtInPlans, ...own.map((row) => [row.name, parseLimits(row.limits)] as const)]);
   }
 
   async function limitsOf(plan: string): Promise<Limits> {
-    const builtIn = builtInPlans[plan];
+    const builtIn = builtInPlans.get(plan);
     if (builtIn) return builtIn;
     const row = await db.selectFrom("plans").select("limits").where("name", "=", plan).executeTakeFirst();
     if (!row) throw new Problem("not_found", `There is no plan "${plan}".`);
@@ -145,7 +142,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
     },
 
     async setPlan(name, limits) {
-      if (builtInPlans[name])
+      if (builtInPlans.has(name))
         throw invalid("name", "built_in", `The plan "${name}" is built in. Give yours another name.`);
       if (!nameSchema.safeParse(name).success) {
         throw invalid("name", "bad_name", `"${name}" cannot be a plan's name: use 1 to 63 of a-z, 0-9 and -.`);

@@ -1,0 +1,380 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { manualClock } from "../base/clock.ts";
+import { createMetrics } from "../base/metrics.ts";
+import { createCache, type Versioned } from "./cache.ts";
+
+interface Thing {
+  readonly name: string;
+}
+
+const thing = (version: number): Versioned<Thing> => ({ version, value: { name: `v${version}` } });
+const nothing = (version: number): Versioned<Thing> => ({ version, value: undefined });
+
+/** A cache over a source that the test speaks for: what it holds, whether it answers, and when. */
+function setUp({ sizeBytes = 1_000_000 } = {}) {
+  const clock = manualClock(0);
+  const metrics = createMetrics();
+  const rows = new Map<string, Versioned<Thing>>();
+  const loads: string[] = [];
+  let down = false;
+  let gate: Promise<void> = Promise.resolve();
+  const cache = createCache<Thing>({
+    source: {
+      async load(key) {
+        loads.push(key);
+        const row = rows.get(key) ?? nothing(0); // read now, answered when the gate opens: as a slow database does
+        const opened = gate;
+        gate = Promise.resolve();
+        await opened;
+        if (down) throw new Error("the source is down");
+        return row;
+      },
+    },
+    clock,
+    metrics,
+    sizeBytes,
+    sizeOf: (value) => value.name.length,
+  });
+  return {
+    cache,
+    clock,
+    rows,
+    loads,
+    setDown(value: boolean) {
+      down = value;
+    },
+    /** The next load answers when `open` is called; those after it as ever. */
+    hold() {
+      const held = Promise.withResolvers<void>();
+      gate = held.promise;
+      return { open: held.resolve };
+    },
+    /** As the feed's follower does twice a second. */
+    advanceFollowed(ms: number) {
+      for (let passed = 0; passed < ms; passed += 500) {
+        clock.advance(Math.min(500, ms - passed));
+        cache.followed(clock.elapsed());
+      }
+    },
+    async counted(result: string): Promise<number> {
+      const metric = await metrics.registry.getSingleMetric("quicklink_cache_total")?.get();
+      return metric?.values.find(({ labels }) => labels.result === result)?.value ?? 0;
+    },
+  };
+}
+
+describe("memory", () => {
+  test("knows nothing at first, and then what was looked up", async () => {
+    const { cache, rows, loads } = setUp();
+    rows.set("a", thing(1));
+    expect(cache.peek("a")).toBeUndefined();
+    expect(await cache.lookup("a")).toEqual(thing(1));
+    expect(cache.peek("a")).toMatchObject(thing(1));
+    expect(await cache.lookup("a")).toMatchObject(thing(1));
+    expect(loads).toEqual(["a"]);
+  });
+
+  test("is trusted for 30 s while the feed is followed", async () => {
+    const { cache, rows, advanceFollowed, clock } = setUp();
+    rows.set("a", thing(1));
+    await cache.lookup("a");
+    advanceFollowed(29_500);
+    clock.advance(499);
+    expect(cache.peek("a")).toBeDefined();
+    clock.advance(1);
+    expect(cache.peek("a")).toBeUndefined();
+  });
+
+  test("is trusted for 1 s when the feed was never followed", async () => {
+    const { cache, rows, clock } = setUp();
+    rows.set("a", thing(1));
+    await cache.lookup("a");
+    clock.advance(999);
+    expect(cache.peek("a")).toBeDefined();
+    clock.advance(1);
+    expect(cache.peek("a")).toBeUndefined();
+  });
+
+  test("is trusted no longer than 1 s once the feed is silent for 1.5 s, and again when it speaks", async () => {
+    const { cache, rows, clock, advanceFollowed } = setUp();
+    rows.set("a", thing(1));
+    await cache.lookup("a");
+    advanceFollowed(5_000);
+    clock.advance(1_499);
+    expect(cache.peek("a")).toBeDefined();
+    clock.advance(1);
+    expect(cache.peek("a")).toBeUndefined();
+    cache.followed(clock.elapsed());
+    expect(cache.peek("a")).toBeDefined();
+  });
+
+  test("is not trusted for longer because the machine's clock was set", async () => {
+    const { cache, rows, clock } = setUp();
+    rows.set("a", thing(1));
+    await cache.lookup("a");
+    clock.set(-1_000_000);
+    clock.advance(1_000);
+    expect(cache.peek("a")).toBeUndefined();
+  });
+
+  test("asks the source again when its knowledge is too old, and takes the answer", async () => {
+    const { cache, rows, clock, loads } = setUp();
+    rows.set("a", thing(1));
+    await cache.lookup("a");
+    clock.advance(1_000);
+    rows.set("a", thing(2));
+    expect(await cache.lookup("a")).toEqual(thing(2));
+    expect(cache.peek("a")).toMatchObject(thing(2));
+    expect(loads).toEqual(["a", "a"]);
+  });
+
+  test("keeps that nothing is there, and notices when something is", async () => {
+    const { cache, rows, loads } = setUp();
+    expect(await cache.lookup("a")).toEqual(nothing(0));
+    expect(cache.peek("a")).toMatchObject(nothing(0));
+    rows.set("a", thing(1));
+    cache.announce("a", 1);
+    expect(await cache.lookup("a")).toEqual(thing(1));
+    rows.set("a", nothing(2));
+    cache.announce("a", 2);
+    expect(await cache.lookup("a")).toEqual(nothing(2));
+    expect([cache.found, cache.missing]).toEqual([0, 1]);
+    expect(loads).toHaveLength(3);
+  });
+
+  test("keeps keys apart that are special to JavaScript", async () => {
+    const { cache, rows } = setUp();
+    rows.set("__proto__", thing(3));
+    expect(await cache.lookup("__proto__")).toEqual(thing(3));
+    expect(cache.peek("constructor")).toBeUndefined();
+    expect(await cache.lookup("constructor")).toEqual(nothing(0));
+  });
+});
+
+describe("an announced change", () => {
+  test("drops what is older, and the next lookup finds the new version", async () => {
+    const { cache, rows } = setUp();
+    rows.set("a", thing(1));
+    await cache.lookup("a");
+    rows.set("a", thing(2));
+    cache.announce("a", 2);
+    expect(cache.peek("a")).toBeUndefined();
+    expect(await cache.lookup("a")).toEqual(thing(2));
+  });
+
+  test("leaves what is as new or newer, and other keys", async () => {
+    const { cache, rows, loads } = setUp();
+    rows.set("a", thing(5)).set("b", thing(1));
+    await Promise.all([cache.lookup("a"), cache.lookup("b")]);
+    cache.announce("a", 4);
+    cache.announce("a", 5);
+    cache.announce("c", 9);
+    expect(cache.peek("a")).toMatchObject(thing(5));
+    expect(cache.peek("b")).toMatchObject(thing(1));
+    expect(loads).toHaveLength(2);
+  });
+
+  test("rejects the fill that began before it, which is loaded again", async () => {
+    const { cache, rows, loads, hold, counted } = setUp();
+    rows.set("a", thing(1));
+    const slow = hold();
+    const looking = cache.lookup("a");
+    rows.set("a", thing(2));
+    cache.announce("a", 2);
+    slow.open();
+    expect(await looking).toEqual(thing(2));
+    expect(cache.peek("a")).toMatchObject(thing(2));
+    expect(loads).toEqual(["a", "a"]);
+    expect(await counted("fill_rejected")).toBe(1);
+  });
+
+  test("also reaches those who joined the fill afterwards", async () => {
+    const { cache, rows, hold } = setUp();
+    rows.set("a", thing(1));
+    const slow = hold();
+    const before = cache.lookup("a");
+    rows.set("a", nothing(2));
+    cache.announce("a", 2);
+    const after = cache.lookup("a");
+    slow.open();
+    expect(await Promise.all([before, after])).toEqual([nothing(2), nothing(2)]);
+  });
+
+  test("that the source does not know of yet is an error rather than the old value", async () => {
+    const { cache, rows, loads, hold } = setUp();
+    rows.set("a", thing(1));
+    const slow = hold();
+    const looking = cache.lookup("a");
+    cache.announce("a", 2);
+    slow.open();
+    await expect(looking).rejects.toThrow("older version");
+    expect(cache.peek("a")).toBeUndefined();
+    expect(loads).toHaveLength(3);
+  });
+});
+
+describe("lookups of one key", () => {
+  test("share one load", async () => {
+    const { cache, rows, loads, hold } = setUp();
+    rows.set("a", thing(1));
+    const slow = hold();
+    const all = Promise.all(Array.from({ length: 100 }, () => cache.lookup("a")));
+    slow.open();
+    expect(new Set(await all)).toEqual(new Set([thing(1)]));
+    expect(loads).toEqual(["a"]);
+  });
+
+  test("do not wait for another key's", async () => {
+    const { cache, rows, hold } = setUp();
+    rows.set("a", thing(1)).set("b", thing(1));
+    const slow = hold();
+    const looking = cache.lookup("a");
+    expect(await cache.lookup("b")).toEqual(thing(1));
+    slow.open();
+    expect(await looking).toEqual(thing(1));
+  });
+
+  test("share the failure, and the next one tries again", async () => {
+    const { cache, rows, loads, setDown } = setUp();
+    rows.set("a", thing(1));
+    setDown(true);
+    const outcomes = await Promise.allSettled([cache.lookup("a"), cache.lookup("a")]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    setDown(false);
+    expect(await cache.lookup("a")).toEqual(thing(1));
+    expect(loads).toHaveLength(2);
+  });
+});
+
+describe("when the source fails", () => {
+  test("what is known is served for a day, and counted as stale", async () => {
+    const { cache, rows, clock, setDown, counted } = setUp();
+    rows.set("a", thing(1));
+    await cache.lookup("a");
+    clock.advance(86_400_000);
+    setDown(true);
+    expect(cache.peek("a")).toBeUndefined();
+    expect(await cache.lookup("a")).toMatchObject(thing(1));
+    expect(await counted("stale")).toBe(1);
+    clock.advance(1);
+    await expect(cache.lookup("a")).rejects.toThrow("the source is down");
+  });
+
+  test("what is served stale is not taken for fresh", async () => {
+    const { cache, rows, clock, setDown } = setUp();
+    rows.set("a", thing(1));
+    await cache.lookup("a");
+    clock.advance(5_000);
+    setDown(true);
+    await cache.lookup("a");
+    expect(cache.peek("a")).toBeUndefined();
+    setDown(false);
+    rows.set("a", thing(2));
+    expect(await cache.lookup("a")).toEqual(thing(2));
+  });
+
+  test("that nothing is there is served too", async () => {
+    const { cache, clock, setDown } = setUp();
+    await cache.lookup("a");
+    clock.advance(3_600_000);
+    setDown(true);
+    expect(await cache.lookup("a")).toMatchObject(nothing(0));
+  });
+
+  test("what nobody has seen is an error, never a 404", async () => {
+    const { cache, setDown } = setUp();
+    setDown(true);
+    await expect(cache.lookup("a")).rejects.toThrow("the source is down");
+    expect([cache.found, cache.missing]).toEqual([0, 0]);
+  });
+
+  test("a version that is known to be out of date is not served any more", async () => {
+    const { cache, rows, setDown } = setUp();
+    rows.set("a", thing(1));
+    await cache.lookup("a");
+    cache.announce("a", 2);
+    setDown(true);
+    await expect(cache.lookup("a")).rejects.toThrow("the source is down");
+  });
+});
+
+describe("the size of memory", () => {
+  test("is bounded, and what was not used for longest goes first", async () => {
+    const { cache, rows } = setUp({ sizeBytes: 10_000 });
+    for (let i = 0; i < 1_000; i++) {
+      rows.set(`k${i}`, thing(1));
+      await cache.lookup(`k${i}`);
+      cache.peek("k0");
+    }
+    expect(cache.found).toBeWithin(10, 51);
+    expect(cache.peek("k0")).toBeDefined();
+    expect(cache.peek("k999")).toBeDefined();
+    expect(cache.peek("k1")).toBeUndefined();
+  });
+
+  test("is a part of its own for what is not there: guessing evicts no link", async () => {
+    const { cache, rows } = setUp({ sizeBytes: 10_000 });
+    for (let i = 0; i < 20; i++) {
+      rows.set(`k${i}`, thing(1));
+      await cache.lookup(`k${i}`);
+    }
+    for (let i = 0; i < 1_000; i++) await cache.lookup(`guess${i}`);
+    const left = Array.from({ length: 20 }, (_, i) => cache.peek(`k${i}`)).filter(Boolean);
+    expect(left).toHaveLength(20);
+    expect(cache.found).toBe(20);
+    expect(cache.missing).toBeLessThan(20);
+  });
+
+  test("leaves out what alone is larger than it, and answers it all the same", async () => {
+    const { cache, rows } = setUp({ sizeBytes: 1_000 });
+    const large = { version: 1, value: { name: "x".repeat(2_000) } };
+    rows.set("a", large);
+    expect(await cache.lookup("a")).toEqual(large);
+    expect(cache.found).toBe(0);
+  });
+});
+
+test("no lookup ever goes back to a version older than one that was announced before it", async () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant("change" as const), gone: fc.boolean() }),
+    fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 0, max: 2_000 }) }),
+    fc.record({ kind: fc.constantFrom("look" as const, "hold" as const, "open" as const, "follow" as const) }),
+    fc.record({ kind: fc.constant("down" as const), value: fc.boolean() }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const { cache, rows, clock, hold, setDown } = setUp();
+      let version = 0;
+      let slow: { open(): void } | undefined;
+      const looking: Promise<void>[] = [];
+      for (const step of steps) {
+        if (step.kind === "change") {
+          version++;
+          rows.set("a", step.gone ? nothing(version) : thing(version));
+          cache.announce("a", version);
+        } else if (step.kind === "wait") clock.advance(step.ms);
+        else if (step.kind === "follow") cache.followed(clock.elapsed());
+        else if (step.kind === "down") setDown(step.value);
+        else if (step.kind === "hold") slow ??= hold();
+        else if (step.kind === "open") {
+          slow?.open();
+          slow = undefined;
+          await Promise.resolve();
+        } else {
+          const least = version;
+          expect(cache.peek("a")?.version ?? least).toBeGreaterThanOrEqual(least);
+          const check = (found: Versioned<Thing>) => expect(found.version).toBeGreaterThanOrEqual(least);
+          looking.push(cache.lookup("a").then(check, expectDown));
+        }
+      }
+      slow?.open();
+      await Promise.all(looking);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function expectDown(error: unknown): void {
+  expect(error).toHaveProperty("message", expect.stringMatching(/the source is down|older version/));
+}

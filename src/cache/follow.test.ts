@@ -1,0 +1,258 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import { manualClock } from "../base/clock.ts";
+import { createLog } from "../base/log.ts";
+import { type Announced, follow } from "./follow.ts";
+
+const pollMs = 500;
+const batch = 1_000;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/**
+ * A feed in memory, and everything that its follower does with it. As on PostgreSQL, what is at or above the line of
+ * `settle` can still get something new in front of it.
+ */
+function setUp() {
+  const clock = manualClock(0);
+  const rows: (Announced & { at: number })[] = [];
+  const announced: Announced[] = [];
+  const followed: number[] = [];
+  const lines: string[] = [];
+  const limits: number[] = [];
+  let line = Number.POSITIVE_INFINITY;
+  let fault: Error | undefined;
+  let gate: Promise<void> = Promise.resolve();
+  const feed = {
+    async end() {
+      return { at: rows.at(-1)?.at ?? 0 };
+    },
+    async after(cursor: { at: number }, limit: number) {
+      limits.push(limit);
+      await gate;
+      if (fault) throw fault;
+      const changes = rows.filter(({ at }) => at > cursor.at).slice(0, limit);
+      const settled = changes.findLast(({ at }) => at < line);
+      return { changes, next: { at: changes.at(-1)?.at ?? cursor.at }, settled: settled && { at: settled.at } };
+    },
+  };
+  const insert = (code: string, at: number) => {
+    rows.push({ domain: "", code, version: 1, at });
+    rows.sort((a, b) => a.at - b.at);
+  };
+  return {
+    clock,
+    announced,
+    followed,
+    lines,
+    limits,
+    insert,
+    change(...codes: string[]) {
+      for (const code of codes) insert(code, (rows.at(-1)?.at ?? 0) + 1);
+    },
+    settle(below: number) {
+      line = below;
+    },
+    fail(error: Error | undefined) {
+      fault = error;
+    },
+    hold() {
+      const held = Promise.withResolvers<void>();
+      gate = held.promise;
+      return held.resolve;
+    },
+    start: () =>
+      follow(
+        feed,
+        (change) => announced.push(change),
+        (elapsed) => followed.push(elapsed),
+        clock,
+        createLog("info", { write: (line) => lines.push(line) }, false, clock.now),
+      ),
+    /** Lets time pass, and what came of it happen. */
+    async pass(ms: number) {
+      clock.advance(ms);
+      jest.advanceTimersByTime(ms);
+      for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    },
+  };
+}
+
+const codes = (changes: readonly Announced[]) => changes.map(({ code }) => code);
+
+describe("a follower", () => {
+  test("announces what is committed after it began, in order, once", async () => {
+    const { start, change, pass, announced } = setUp();
+    change("before");
+    const follower = await start();
+    change("a", "b");
+    await pass(pollMs);
+    change("c");
+    await pass(pollMs);
+    await pass(pollMs);
+    expect(codes(announced)).toEqual(["a", "b", "c"]);
+    await follower.stop();
+  });
+
+  test("says up to when it has followed: the moment before it asked", async () => {
+    const { start, pass, followed, clock, hold } = setUp();
+    clock.advance(7);
+    const follower = await start();
+    expect(followed).toEqual([7]);
+    const open = hold();
+    await pass(pollMs);
+    expect(followed).toEqual([7]);
+    clock.advance(300); // the answer took this long
+    open();
+    await follower.stop();
+    expect(followed).toEqual([7, 7 + pollMs]);
+  });
+
+  test("announces before it says that it has followed", async () => {
+    const clock = manualClock(0);
+    const told: string[] = [];
+    const feed = {
+      end: async () => ({}),
+      after: async () => ({ changes: [{ domain: "", code: "a", version: 1 }], next: {}, settled: undefined }),
+    };
+    const follower = await follow(
+      feed,
+      () => told.push("announced"),
+      () => told.push("followed"),
+      clock,
+      createLog("silent", { write() {} }, false, clock.now),
+    );
+    jest.advanceTimersByTime(pollMs);
+    await follower.stop();
+    expect(told).toEqual(["followed", "announced", "followed"]);
+  });
+
+  test("reads on without a pause while there are full batches", async () => {
+    const { start, change, pass, announced, limits, followed } = setUp();
+    const follower = await start();
+    change(...Array.from({ length: 2 * batch + 1 }, (_, i) => `c${i}`));
+    await pass(pollMs);
+    expect(announced).toHaveLength(2 * batch + 1);
+    expect(limits).toEqual([batch, batch, batch]);
+    expect(followed).toEqual([0, pollMs]);
+    await follower.stop();
+  });
+
+  test("tells at once what is not settled yet, and again until it is", async () => {
+    const { start, insert, settle, pass, announced } = setUp();
+    const follower = await start();
+    settle(2);
+    insert("a", 1);
+    insert("b", 2);
+    await pass(pollMs);
+    expect(codes(announced)).toEqual(["a", "b"]);
+    await pass(pollMs);
+    expect(codes(announced)).toEqual(["a", "b", "b"]);
+    settle(Number.POSITIVE_INFINITY);
+    await pass(pollMs);
+    await pass(pollMs);
+    expect(codes(announced)).toEqual(["a", "b", "b", "b"]);
+    await follower.stop();
+  });
+
+  test("does not miss what appears before something it has already told", async () => {
+    const { start, insert, settle, pass, announced } = setUp();
+    const follower = await start();
+    settle(2);
+    insert("after", 3);
+    await pass(pollMs);
+    insert("before", 2);
+    settle(Number.POSITIVE_INFINITY);
+    await pass(pollMs);
+    expect(codes(announced)).toEqual(["after", "before", "after"]);
+    await follower.stop();
+  });
+
+  test("does not miss what appears on a page it has left, when a later page is settled", async () => {
+    const { start, insert, settle, pass, announced, hold, limits } = setUp();
+    const follower = await start();
+    for (let at = 1; at <= batch; at++) insert(`c${at}`, at);
+    insert("on the second page", batch + 1);
+    settle(500);
+    const first = hold();
+    await pass(pollMs);
+    const second = hold();
+    first();
+    await pass(0);
+    expect(limits).toHaveLength(2);
+    insert("late", 500.5);
+    settle(Number.POSITIVE_INFINITY);
+    second();
+    await pass(0);
+    await pass(pollMs);
+    expect(codes(announced)).toContain("late");
+    await follower.stop();
+  });
+
+  test("does not pile up behind a slow answer", async () => {
+    const { start, change, pass, limits, hold, announced } = setUp();
+    const follower = await start();
+    const open = hold();
+    change("a");
+    await pass(pollMs);
+    await pass(10 * pollMs);
+    expect(limits).toHaveLength(1);
+    open();
+    await pass(0);
+    await pass(pollMs);
+    expect(limits).toHaveLength(2);
+    expect(codes(announced)).toEqual(["a"]);
+    await follower.stop();
+  });
+
+  test("claims nothing while it cannot read, and misses nothing of that time", async () => {
+    const { start, change, pass, fail, followed, announced, lines } = setUp();
+    const follower = await start();
+    fail(new Error("no SQL"));
+    change("a");
+    await pass(pollMs);
+    await pass(pollMs);
+    expect(followed).toEqual([0]);
+    fail(undefined);
+    change("b");
+    await pass(pollMs);
+    expect(codes(announced)).toEqual(["a", "b"]);
+    expect(followed).toEqual([0, 3 * pollMs]);
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+      "cannot follow changes; links in memory are trusted for 1 s only",
+      "following changes again",
+    ]);
+    await follower.stop();
+  });
+
+  test("does not start where the end of the feed cannot be found", async () => {
+    const clock = manualClock(0);
+    const down = async () => Promise.reject(new Error("no SQL"));
+    const log = createLog("silent", { write() {} }, false, clock.now);
+    const starting = follow(
+      { end: down, after: down },
+      () => {},
+      () => {},
+      clock,
+      log,
+    );
+    await expect(starting).rejects.toThrow("no SQL");
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  test("that is stopped finishes what it reads, and reads no more", async () => {
+    const { start, change, pass, hold, announced, limits } = setUp();
+    const follower = await start();
+    change("a");
+    const open = hold();
+    await pass(pollMs);
+    const stopping = follower.stop();
+    open();
+    await stopping;
+    expect(codes(announced)).toEqual(["a"]);
+    change("b");
+    await pass(10 * pollMs);
+    expect(codes(announced)).toEqual(["a"]);
+    expect(limits).toHaveLength(1);
+  });
+});

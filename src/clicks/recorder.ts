@@ -1,0 +1,85 @@
+import type { Logger } from "../base/log.ts";
+import type { Drained, Meters } from "../limits/meters.ts";
+
+/**
+ * Writes down what meters have spent: every second, and at once when a lease was used up, so that a crash loses count of
+ * little. One batch at a time; a batch whose fate is unknown is sent again as it was, under its number, before anything
+ * newer, and the store knows what it has seen.
+ */
+export interface Recorder {
+  /** A lease is used up: do not wait for the next second. */
+  soon(): void;
+  /** Resolves when everything spent before the call is written down; throws when it cannot be. */
+  flush(): Promise<void>;
+  /** Ends all leases, writes down the rest, and stops. */
+  stop(): Promise<void>;
+}
+
+export interface RecorderSettings {
+  readonly meters: Meters;
+  readonly write: (sequence: number, batch: readonly Drained[]) => Promise<void>;
+  readonly log: Logger;
+}
+
+const flushMs = 1_000;
+
+export function createRecorder({ meters, write, log }: RecorderSettings): Recorder {
+  let sequence = 0;
+  let unsure: readonly Drained[] | undefined;
+  let running: Promise<void> | undefined;
+  let again = false;
+  let failing = false;
+
+  async function send(batch: readonly Drained[]): Promise<void> {
+    if (batch.length === 0) return;
+    if (unsure === undefined) sequence++;
+    unsure = batch;
+    await write(sequence, batch);
+    unsure = undefined;
+    meters.recorded(batch);
+  }
+
+  async function once(all: boolean): Promise<void> {
+    try {
+      if (unsure !== undefined) await send(unsure);
+      await send(meters.drain(all));
+      if (failing) log.info("hits are written down again");
+      failing = false;
+    } catch (error) {
+      if (!failing) log.error({ error }, "hits cannot be written down; they are kept and tried again");
+      failing = true;
+      throw error;
+    }
+  }
+
+  /** Joins the round that has not begun yet: what runs now may have looked before the caller's hits. */
+  async function flush(all = false): Promise<void> {
+    while (running !== undefined) await running.catch(() => {});
+    running = once(all).finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  const quietly = () => {
+    flush().catch(() => {}); // logged above; the next round tries again
+  };
+
+  const timer = setInterval(quietly, flushMs);
+
+  return {
+    soon() {
+      if (again) return;
+      again = true;
+      setImmediate(() => {
+        again = false;
+        quietly();
+      });
+    },
+    flush: () => flush(),
+    async stop() {
+      clearInterval(timer);
+      await flush(true);
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/**
+ * How much of a limit an instance takes at once. Large leases mean few calls; small ones mean that little is lost with a
+ * crash, and that the last units of a limit are not refused here while they lie idle there.
+ */
+export interface LeaseWish {
+  /** About a second of the link's own traffic. */
+  readonly want: number;
+  readonly max: number;
+  readonly remaining: number;
+  /** Instances that may hold a lease of the same limit at the same time. */
+  readonly holders: number;
+}
+
+const leastWhilePlenty = 10;
+const mostUnits = 1_000;
+const mostShare = 100; // of the limit: 100 leases and as many recordings a month, however hot the link
+
+/** The largest lease of a limit, whatever is wanted: what a crash strands is twice this at most. */
+export const largestLease = (max: number): number => Math.max(1, Math.min(mostUnits, Math.floor(max / mostShare)));
+
+/** 0 when nothing remains; shrinks to 1 towards the end, so that no holder keeps what another needs. */
+export function leaseSize({ want, max, remaining, holders }: LeaseWish): number {
+  if (remaining <= 0) return 0;
+  const fair = Math.floor(remaining / (2 * Math.max(1, holders)));
+  return Math.max(1, Math.min(Math.max(want, leastWhilePlenty), largestLease(max), fair));
+}

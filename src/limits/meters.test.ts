@@ -1,0 +1,206 @@
+import { describe, expect, test } from "bun:test";
+import { manualClock } from "../base/clock.ts";
+import { largestLease, leaseSize } from "./lease-size.ts";
+import type { Ask, LeaseAnswer } from "./leases.ts";
+import { createMeters, type Drained } from "./meters.ts";
+import { monthEnd, monthOf, secondsToMonthEnd } from "./month.ts";
+
+const start = Date.UTC(2026, 10, 16);
+
+/** A store that grants what `leaseSize` says, of a limit it keeps itself, and can be told to fail. */
+function world(max: number) {
+  const clock = manualClock(start);
+  const asks: Ask[] = [];
+  const given = new Map<string, number>();
+  let out = 0;
+  let broken: "before" | "after" | undefined;
+  let flushes = 0;
+  const store = {
+    async acquire(ask: Ask): Promise<LeaseAnswer> {
+      asks.push(ask);
+      if (broken === "before") throw new Error("no answer");
+      let size = given.get(ask.id);
+      if (size === undefined) {
+        size = leaseSize({ want: ask.want, max: ask.max, remaining: max - out, holders: 1 });
+        out += size;
+        given.set(ask.id, size);
+      }
+      if (broken === "after") throw new Error("the answer was lost");
+      if (size === 0) return { kind: "denied", outstanding: false, secondsToMonthEnd: secondsToMonthEnd(clock.now()) };
+      return { kind: "granted", size, month: monthOf(clock.now()), validForMs: 5_000 };
+    },
+  };
+  let ids = 0;
+  const meters = createMeters({
+    reasons: 2,
+    store,
+    clock,
+    month: () => monthOf(clock.now()),
+    newLeaseId: () => `lease-${++ids}`,
+    usedUp: () => {},
+    async flush() {
+      flushes++;
+      meters.recorded(meters.drain(false));
+    },
+  });
+  return {
+    clock,
+    asks,
+    meters,
+    meter: meters.of("abc"),
+    flushes: () => flushes,
+    out: () => out,
+    fail(how: typeof broken) {
+      broken = how;
+    },
+  };
+}
+
+const units = (drained: readonly Drained[]) => drained.reduce((sum, one) => sum + one.units, 0);
+
+describe("spending", () => {
+  test("a limit is granted to the last unit and not beyond", async () => {
+    const { meters, meter } = world(25);
+    const verdicts = [];
+    for (let i = 0; i < 40; i++) verdicts.push((await meters.spend(meter, "hits", 25, 0)).kind);
+    expect(verdicts.filter((kind) => kind === "granted")).toHaveLength(25);
+    expect(verdicts.filter((kind) => kind === "denied")).toHaveLength(15);
+  });
+
+  test("while a lease lasts the answer comes without waiting", async () => {
+    const { meters, meter, asks } = world(10_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    for (let i = 0; i < 9; i++) expect(meters.spend(meter, "hits", 10_000, 0)).toEqual({ kind: "granted" });
+    expect(asks).toHaveLength(1);
+  });
+
+  test("those who come together wait for one lease", async () => {
+    const { meters, meter, asks } = world(10_000);
+    const all = await Promise.all(Array.from({ length: 10 }, () => meters.spend(meter, "hits", 10_000, 0)));
+    expect(all.every((verdict) => verdict.kind === "granted")).toBe(true);
+    expect(asks).toHaveLength(1);
+  });
+
+  test("visits and exempt requests have a limit each", async () => {
+    const { meters, meter, asks } = world(10_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    await meters.spend(meter, "exempt", 10_000, 1);
+    expect(asks.map((ask) => ask.draws)).toEqual(["hits", "exempt"]);
+  });
+
+  test("a denial is remembered for a second and then asked again", async () => {
+    const { meters, meter, asks, clock } = world(1);
+    await meters.spend(meter, "hits", 1, 0);
+    expect((await meters.spend(meter, "hits", 1, 0)).kind).toBe("denied");
+    expect((await meters.spend(meter, "hits", 1, 0)).kind).toBe("denied");
+    expect(asks).toHaveLength(2);
+    clock.advance(1_001);
+    await meters.spend(meter, "hits", 1, 0);
+    expect(asks).toHaveLength(3);
+  });
+
+  test("a denial says when to come back: at the month's end when nothing is outstanding", async () => {
+    const { meters, meter } = world(1);
+    await meters.spend(meter, "hits", 1, 0);
+    const verdict = await meters.spend(meter, "hits", 1, 0);
+    expect(verdict).toEqual({ kind: "denied", retryAfterSeconds: (monthEnd(start) - start) / 1_000 });
+  });
+
+  test("without a limit everything is granted, counted, and nothing asked", () => {
+    const { meters, meter, asks } = world(0);
+    for (let i = 0; i < 50; i++) expect(meters.spend(meter, "hits", null, 0)).toEqual({ kind: "granted" });
+    expect(asks).toHaveLength(0);
+    expect(units(meters.drain(false))).toBe(50);
+  });
+});
+
+describe("a store in trouble", () => {
+  test("no answer is unavailable, never denied", async () => {
+    const { meters, meter, fail } = world(10_000);
+    fail("before");
+    expect((await meters.spend(meter, "hits", 10_000, 0)).kind).toBe("unavailable");
+  });
+
+  test("while the fate of an ask is unknown it is repeated under its id and no other is made", async () => {
+    const { meters, meter, asks, fail, out } = world(10_000);
+    fail("after");
+    for (let i = 0; i < 5; i++) await meters.spend(meter, "hits", 10_000, 0);
+    expect(new Set(asks.map((ask) => ask.id)).size).toBe(1);
+    fail(undefined);
+    expect((await meters.spend(meter, "hits", 10_000, 0)).kind).toBe("granted");
+    expect(out()).toBe(10);
+  });
+
+  test("a lane that owes two leases waits for the recorder before it asks for more", async () => {
+    const { meters, meter, flushes } = world(100_000);
+    const most = 2 * largestLease(1_000); // 20 units
+    for (let i = 0; i < most; i++) await meters.spend(meter, "hits", 1_000, 0);
+    expect(flushes()).toBe(0);
+    await meters.spend(meter, "hits", 1_000, 0);
+    expect(flushes()).toBe(1);
+  });
+});
+
+describe("what is written down", () => {
+  test("everything spent is told once, by reason", async () => {
+    const { meters, meter } = world(10_000);
+    for (let i = 0; i < 3; i++) await meters.spend(meter, "exempt", 10_000, i % 2);
+    const [drained] = meters.drain(false);
+    expect(drained).toMatchObject({
+      key: "abc",
+      draws: "exempt",
+      month: "2026-11",
+      spent: [2, 1],
+      units: 3,
+      leased: 3,
+    });
+    expect(meters.drain(false)).toEqual([]);
+  });
+
+  test("a lease past its time is not used, and what is left of it goes back once", async () => {
+    const { meters, meter, clock, asks } = world(10_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    clock.advance(5_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    expect(asks).toHaveLength(2);
+    const unspent = meters.drain(false).reduce((sum, one) => sum + one.unspent, 0);
+    expect(unspent).toBe(9);
+    expect(meters.drain(false)).toEqual([]);
+  });
+
+  test("hits stay in the month of their lease", async () => {
+    const { meters, meter, clock } = world(10_000);
+    clock.set(Date.UTC(2026, 10, 30, 23, 59, 59));
+    await meters.spend(meter, "hits", 10_000, 0);
+    clock.advance(6_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    const months = meters.drain(false).filter((one) => one.units > 0);
+    expect(months.map((one) => [one.month, one.units])).toEqual([
+      ["2026-11", 1],
+      ["2026-12", 1],
+    ]);
+  });
+
+  test("at the end every lease is given back", async () => {
+    const { meters, meter } = world(10_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    const drained = meters.drain(true);
+    expect(units(drained)).toBe(1);
+    expect(drained.reduce((sum, one) => sum + one.unspent, 0)).toBe(9);
+  });
+});
+
+describe("the size of a lease", () => {
+  test("shrinks to 1 and never exceeds what remains or a hundredth of the limit", () => {
+    for (const max of [1, 7, 100, 10_000, 1_000_000]) {
+      for (const holders of [1, 2, 10]) {
+        for (let remaining = 0; remaining <= Math.min(max, 300); remaining++) {
+          const size = leaseSize({ want: 5_000, max, remaining, holders });
+          expect(size).toBeLessThanOrEqual(Math.max(remaining, 0));
+          expect(size).toBeLessThanOrEqual(largestLease(max));
+          if (remaining > 0) expect(size).toBeGreaterThanOrEqual(1);
+        }
+      }
+    }
+  });
+});

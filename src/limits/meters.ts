@@ -1,0 +1,270 @@
+import type { Clock } from "../base/clock.ts";
+import { largestLease } from "./lease-size.ts";
+import type { Ask, Draws, LeaseAnswer, LeaseStore } from "./leases.ts";
+import { granted, type Verdict } from "./verdict.ts";
+
+/**
+ * An instance's side of leases: one meter per link, with a lane for each of its two limits.
+ *
+ * A lane holds at most one lease and spends from it without I/O: that is the redirect path, and it is a comparison and
+ * a subtraction. When the lease is used up or its seconds have passed, the next spender waits for a new one; all who
+ * come meanwhile wait for the same. What a lane has spent stays with it until the recorder has written it down.
+ *
+ * How it fails:
+ * - The store does not answer: the verdict is `unavailable`, and the ask is kept. It is repeated under its id until its
+ *   fate is known, and no other is made for the lane: a slow store cannot hand out lease after lease to nobody.
+ * - The recorder cannot write: unspent and unrecorded units together stay below two of the largest leases, then the
+ *   lane waits. So a crash here loses count of at most that much.
+ * - The limit is spent: that is remembered for a second, and asked again then, for others may give some back.
+ */
+export interface Meter {
+  readonly key: string;
+  readonly hits: Lane;
+  readonly exempt: Lane;
+}
+
+export interface Lane {
+  readonly draws: Draws;
+  /** Units of the lease not yet spent. */
+  left: number;
+  /** By `clock.elapsed()`; the lease is not used after this. */
+  validUntil: number;
+  month: string;
+  /** Spent in `month` since the recorder last looked, by reason. */
+  spent: number[];
+  fresh: number;
+  /** Of those, how many were taken from a lease, and so from what the store holds as reserved. */
+  leased: number;
+  /** Spent and not yet written down, whether the recorder has it already or not. */
+  unrecorded: number;
+  deniedUntil: number;
+  denial: Verdict;
+  asking: Promise<void> | undefined;
+  /** An ask whose fate is unknown. */
+  ask: Ask | undefined;
+  /** Spent since `rateSince`: what the next lease should hold. */
+  rateUnits: number;
+  rateSince: number;
+}
+
+/** What the recorder has to write down for one lane. */
+export interface Drained {
+  readonly key: string;
+  readonly draws: Draws;
+  readonly month: string;
+  /** By reason, in the order of the caller's list. */
+  readonly spent: readonly number[];
+  readonly units: number;
+  readonly leased: number;
+  /** Units of a lease that ended before they were spent. */
+  readonly unspent: number;
+}
+
+export interface Meters {
+  of(key: string): Meter;
+  /**
+   * Spends one unit, for a reason (its place in the caller's list) that is recorded with it. `max` of null is without limit: counted, never refused.
+   * Answers at once whenever a lease is at hand.
+   */
+  spend(meter: Meter, draws: Draws, max: number | null, reason: number): Verdict | Promise<Verdict>;
+  /** Takes what is to be written down, ended leases included; `all` also ends leases that are still good. */
+  drain(all: boolean): Drained[];
+  /** It was written down. */
+  recorded(drained: readonly Drained[]): void;
+  readonly size: number;
+}
+
+export interface MeterSettings {
+  /** How many reasons there are. */
+  readonly reasons: number;
+  readonly store: LeaseStore;
+  readonly clock: Clock;
+  /** Only for the month of hits that are counted without a lease. */
+  readonly month: () => string;
+  readonly newLeaseId: () => string;
+  /** A lease is used up: write down what was spent of it soon. */
+  readonly usedUp: () => void;
+  /** Resolves when what was spent so far is written down; the lane waits for it when it owes too much. */
+  readonly flush: () => Promise<void>;
+}
+
+const denyMs = 1_000;
+const retrySeconds = 2;
+const rateWindowMs = 1_000;
+const idleMeters = 10_000; // beyond this, meters with nothing to tell are forgotten
+
+export function createMeters(settings: MeterSettings): Meters {
+  const { store, clock } = settings;
+  const meters = new Map<string, Meter>();
+  const none: readonly number[] = new Array(settings.reasons).fill(0);
+  /** For the next recording: leases that ended with units left, and months that ended. */
+  let waiting: Drained[] = [];
+
+  function of(key: string): Meter {
+    let meter = meters.get(key);
+    if (meter === undefined) {
+      if (meters.size >= idleMeters) forgetIdle();
+      meter = { key, hits: newLane("hits", none), exempt: newLane("exempt", none) };
+      meters.set(key, meter);
+    }
+    return meter;
+  }
+
+  function forgetIdle(): void {
+    const now = clock.elapsed();
+    for (const [key, meter] of meters) {
+      for (const lane of [meter.hits, meter.exempt]) endLease(key, lane, now);
+      if (isIdle(meter.hits) && isIdle(meter.exempt)) meters.delete(key);
+    }
+  }
+
+  /** A lease past its time is not used; what is left of it goes back. */
+  function endLease(key: string, lane: Lane, now: number): void {
+    if (lane.left === 0 || now < lane.validUntil) return;
+    waiting.push({ key, draws: lane.draws, month: lane.month, spent: none, units: 0, leased: 0, unspent: lane.left });
+    lane.left = 0;
+  }
+
+  function note(lane: Lane, reason: number): void {
+    lane.spent[reason] = (lane.spent[reason] ?? 0) + 1;
+    lane.fresh++;
+    lane.unrecorded++;
+  }
+
+  /** What was spent so far belongs to the month it was spent in. */
+  function close(key: string, lane: Lane): void {
+    if (lane.fresh === 0) return;
+    const { draws, month, spent, fresh, leased } = lane;
+    waiting.push({ key, draws, month, spent, units: fresh, leased, unspent: 0 });
+    lane.spent = [...none];
+    lane.fresh = 0;
+    lane.leased = 0;
+  }
+
+  function enter(key: string, lane: Lane, month: string): void {
+    if (lane.month === month) return;
+    close(key, lane);
+    lane.month = month;
+  }
+
+  function take(lane: Lane, reason: number): Verdict {
+    lane.left--;
+    lane.leased++;
+    lane.rateUnits++;
+    note(lane, reason);
+    if (lane.left === 0) settings.usedUp();
+    return granted;
+  }
+
+  function spend(meter: Meter, draws: Draws, max: number | null, reason: number): Verdict | Promise<Verdict> {
+    const lane = draws === "hits" ? meter.hits : meter.exempt;
+    if (max === null) {
+      enter(meter.key, lane, settings.month());
+      note(lane, reason);
+      return granted;
+    }
+    const now = clock.elapsed();
+    if (lane.left > 0 && now < lane.validUntil) return take(lane, reason);
+    if (now < lane.deniedUntil) return lane.denial;
+    return wait(meter, lane, max, reason);
+  }
+
+  async function wait(meter: Meter, lane: Lane, max: number, reason: number): Promise<Verdict> {
+    try {
+      // Those who waited for the same lease may use it up before it is our turn: a few rounds, then it is a busy store.
+      for (let round = 0; round < 20; round++) {
+        lane.asking ??= refill(meter.key, lane, max).finally(() => {
+          lane.asking = undefined;
+        });
+        await lane.asking;
+        const now = clock.elapsed();
+        if (lane.left > 0 && now < lane.validUntil) return take(lane, reason);
+        if (now < lane.deniedUntil) return lane.denial;
+      }
+    } catch {
+      // told by whoever wraps the store; here it is an answer
+    }
+    return { kind: "unavailable", retryAfterSeconds: retrySeconds };
+  }
+
+  async function refill(key: string, lane: Lane, max: number): Promise<void> {
+    endLease(key, lane, clock.elapsed());
+    if (lane.unrecorded >= 2 * largestLease(max)) await settings.flush();
+    lane.ask ??= { id: settings.newLeaseId(), key, draws: lane.draws, max, want: wanted(lane) };
+    const answer = await store.acquire(lane.ask);
+    lane.ask = undefined;
+    accept(key, lane, answer);
+  }
+
+  function wanted(lane: Lane): number {
+    const elapsed = clock.elapsed() - lane.rateSince;
+    const perSecond = Math.ceil((lane.rateUnits * 1_000) / Math.max(elapsed, rateWindowMs));
+    lane.rateUnits = 0;
+    lane.rateSince = clock.elapsed();
+    return Math.max(1, perSecond);
+  }
+
+  function accept(key: string, lane: Lane, answer: LeaseAnswer): void {
+    const now = clock.elapsed();
+    if (answer.kind === "denied") {
+      lane.deniedUntil = now + denyMs;
+      lane.denial = {
+        kind: "denied",
+        retryAfterSeconds: answer.outstanding ? retrySeconds : answer.secondsToMonthEnd,
+      };
+      return;
+    }
+    lane.deniedUntil = 0;
+    enter(key, lane, answer.month);
+    lane.left = answer.size;
+    lane.validUntil = now + answer.validForMs;
+  }
+
+  return {
+    of,
+    spend,
+    drain(all) {
+      const now = all ? Number.POSITIVE_INFINITY : clock.elapsed();
+      for (const [key, meter] of meters) {
+        for (const lane of [meter.hits, meter.exempt]) {
+          endLease(key, lane, now);
+          close(key, lane);
+        }
+      }
+      const drained = waiting;
+      waiting = [];
+      return drained;
+    },
+    recorded(drained) {
+      for (const { key, draws, units } of drained) {
+        const lane = meters.get(key)?.[draws];
+        if (lane) lane.unrecorded -= units;
+      }
+    },
+    get size() {
+      return meters.size;
+    },
+  };
+}
+
+const isIdle = (lane: Lane): boolean =>
+  lane.left === 0 && lane.unrecorded === 0 && lane.asking === undefined && lane.ask === undefined;
+
+function newLane(draws: Draws, none: readonly number[]): Lane {
+  return {
+    draws,
+    left: 0,
+    validUntil: 0,
+    month: "",
+    spent: [...none],
+    fresh: 0,
+    leased: 0,
+    unrecorded: 0,
+    deniedUntil: 0,
+    denial: granted,
+    asking: undefined,
+    ask: undefined,
+    rateUnits: 0,
+    rateSince: 0,
+  };
+}
