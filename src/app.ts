@@ -1,11 +1,11 @@
 import { version } from "../package.json";
 import { createBackground } from "./background.ts";
-import { withDeadline } from "./base/deadline.ts";
+import { Late, withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
 import { createCache } from "./cache/cache.ts";
 import { follow } from "./cache/follow.ts";
-import type { Config } from "./config.ts";
+import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { createHttpApi } from "./http/api.ts";
 import { startServer } from "./http/server.ts";
@@ -17,6 +17,7 @@ import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import { createRedirect } from "./redirect/serve.ts";
 import { createFeed } from "./sql/feed.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
+import { isUnavailable } from "./sql/sql.ts";
 import { tenantRoutes } from "./tenants/api.ts";
 import { scopes } from "./tenants/keys.ts";
 
@@ -31,24 +32,29 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-const stopMs = 10_000;
+const stopMs = 8_000; // of the ten seconds that a stop may take, the part for requests that are still running
 const flushMs = 5_000;
 const cleanMs = 3_600_000;
 const sqlDeadlineMs = 100;
 
 export async function startApp(config: Config, log: Logger): Promise<Running> {
-  const lock = config.embedded ? lockFolder(config.QL_DATA) : undefined;
+  if (config.embedded) prepareDataFolder(config);
+  // What was opened, to be closed in the opposite order: at the end, or when a later step fails.
+  const opened = new AsyncDisposableStack();
   try {
-    return await serve(config, log, () => lock?.release());
+    return await serve(config, log, opened);
   } catch (error) {
-    lock?.release();
+    await opened.disposeAsync();
     throw error;
   }
 }
 
-async function serve(config: Config, log: Logger, unlock: () => void): Promise<Running> {
+async function serve(config: Config, log: Logger, opened: AsyncDisposableStack): Promise<Running> {
+  const lock = config.embedded ? lockFolder(config.QL_DATA) : undefined;
+  opened.defer(() => lock?.release());
   const changed = (domain: string, code: string, to: number) => cache.announce(cacheKey(domain, code), to);
   const core = await openCore(config, { log, changed, lockHeld: true });
+  opened.defer(() => core.close());
   const { sql, clock, tenants, keys, links, store } = core;
   const metrics = createMetrics();
 
@@ -70,9 +76,9 @@ async function serve(config: Config, log: Logger, unlock: () => void): Promise<R
   const announce = (change: { domain: string; code: string; version: number }) =>
     changed(change.domain, change.code, change.version);
   const follower = await follow(feed, announce, cache.followed, clock, log);
+  opened.defer(() => follower.stop());
   const background = createBackground(core);
-
-  const firstKey = (await tenants.isEmpty()) ? await createFirstTenant(core) : undefined;
+  opened.defer(() => background.close());
 
   const createMany: Parameters<typeof linkRoutes>[1]["createMany"] = async ({ tenant }, inputs) => {
     const results = await background.createMany(tenant, inputs);
@@ -94,6 +100,7 @@ async function serve(config: Config, log: Logger, unlock: () => void): Promise<R
       clock,
       log,
       metrics,
+      isUnavailable: (error) => isUnavailable(error) || error instanceof Late,
       routes: [
         (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
         (api) => tenantRoutes(api, keys, clock),
@@ -109,6 +116,11 @@ async function serve(config: Config, log: Logger, unlock: () => void): Promise<R
     log,
   });
 
+  opened.defer(() => server.stop(stopMs));
+
+  // Only now that nothing can fail any more: a key that nobody got to see would be lost.
+  const firstKey = (await tenants.isEmpty()) ? await createFirstTenant(core) : undefined;
+
   const attempt = async (what: string, work: () => Promise<unknown>) => {
     try {
       await work();
@@ -116,11 +128,10 @@ async function serve(config: Config, log: Logger, unlock: () => void): Promise<R
       log.warn({ error }, `${what} failed; it will be tried again`);
     }
   };
+  const flushKeys = () => attempt("recording when keys were used", keys.flush);
   const timers = [
-    setInterval(() => void attempt("recording when keys were used", keys.flush), flushMs),
-    setInterval(() => {
-      void attempt("clearing away what is long past", () => background.clean());
-    }, cleanMs),
+    setInterval(flushKeys, flushMs),
+    setInterval(() => attempt("clearing away what is long past", background.clean), cleanMs),
   ];
 
   return {
@@ -128,12 +139,9 @@ async function serve(config: Config, log: Logger, unlock: () => void): Promise<R
     firstKey,
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      await server.stop(stopMs - 2_000);
-      await background.close();
-      await follower.stop();
-      await attempt("recording when keys were used", keys.flush);
-      await core.close();
-      unlock();
+      await server.stop(stopMs);
+      await flushKeys();
+      await opened.disposeAsync();
     },
   };
 }

@@ -27,7 +27,7 @@ async function handle(message: ToThread): Promise<void> {
       if (core === undefined) throw new Error("the thread was given work before its settings");
       self.postMessage({ kind: "done", id: message.id, result: await work(direct(await core), message) });
     } catch (error) {
-      self.postMessage({ kind: "failed", id: message.id, message: messageOf(error) });
+      self.postMessage({ kind: "failed", id: message.id, message: messageOf(error), code: codeOf(error) });
     }
   }
 }
@@ -41,4 +41,8 @@ async function work(background: Background, job: Extract<ToThread, { id: number 
         ? result
         : { problem: { code: result.problem.code, detail: result.problem.detail, more: result.problem.more } },
   );
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }

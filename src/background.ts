@@ -67,7 +67,7 @@ export type ToThread =
 export type FromThread =
   | { readonly kind: "closed" }
   | { readonly kind: "done"; readonly id: number; readonly result: unknown }
-  | { readonly kind: "failed"; readonly id: number; readonly message: string };
+  | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly code: string | undefined };
 
 /** A `Problem` loses its class on the way between threads. */
 export type SentResult =
@@ -89,7 +89,7 @@ function thread(config: Config): Background {
       const job = waiting.get(message.id);
       waiting.delete(message.id);
       if (message.kind === "done") job?.resolve(message.result);
-      else job?.reject(new Error(message.message));
+      else job?.reject(Object.assign(new Error(message.message), { code: message.code }));
     };
     started.onerror = (event) => {
       worker = undefined;

@@ -3,7 +3,14 @@ import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { tempFolder } from "../test/ground/temp.ts";
 import { OperatorError } from "./base/errors.ts";
-import { type Config, type Environment, loadConfig, type SettingName, withSecrets } from "./config.ts";
+import {
+  type Config,
+  type Environment,
+  loadConfig,
+  prepareDataFolder,
+  type SettingName,
+  withSecrets,
+} from "./config.ts";
 
 const salt = "0123456789abcdef0123456789abcdef";
 const postgres = "postgres://quicklink:hunter2@db.internal:5432/quicklink";
@@ -313,6 +320,25 @@ describe("the salt of a first start", () => {
       return;
     }
     expect(made).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe("the data folder", () => {
+  test("is made, for us alone, and may be there already", () => {
+    const config = load({ QL_DATA: join(tempFolder("config"), "new", "data") });
+    prepareDataFolder(config);
+    prepareDataFolder(config);
+    expect(statSync(config.QL_DATA).mode & 0o777).toBe(0o700);
+  });
+
+  test.each([
+    ["a file", (path: string) => path],
+    ["in a file", (path: string) => join(path, "data")],
+  ])("that is %s names the setting and exits 2", (_, folder) => {
+    const config = load({ QL_DATA: folder(file("in the way")) });
+    expect(() => prepareDataFolder(config)).toThrow(
+      expect.objectContaining({ exitCode: 2, message: expect.stringMatching(/^QL_DATA: .*\n {2}Example: QL_DATA=/) }),
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { accessSync, constants, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -165,6 +165,20 @@ export function loadConfig(environment: Environment = process.env, folder: strin
     source: { ...source, QL_DATA: config.QL_DATA },
     unknown: unknownNames({ ...dotenv, ...environment }),
   };
+}
+
+/** Before anything is put there; whatever is wrong with it is wrong with the setting. */
+export function prepareDataFolder(config: Config): void {
+  try {
+    mkdirSync(config.QL_DATA, { recursive: true, mode: 0o700 });
+    accessSync(config.QL_DATA, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? error.code : "unknown";
+    throw new OperatorError(
+      `QL_DATA: "${config.QL_DATA}" cannot be used as a folder (${reason}).\n  Example: QL_DATA=./data`,
+      2,
+    );
+  }
 }
 
 /** First start of the embedded mode: secrets nobody set are made up once and kept beside the data, for us alone. */

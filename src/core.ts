@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
-import { OperatorError } from "./base/errors.ts";
+import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
-import { type Config, withSecrets } from "./config.ts";
+import { type Config, prepareDataFolder, withSecrets } from "./config.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
@@ -36,6 +36,7 @@ export interface CoreOptions {
 
 export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
   const clock = systemClock;
+  if (config.embedded) prepareDataFolder(config);
   const salt = (config.embedded ? withSecrets(config) : config).QL_CODE_SALT ?? "";
   const sql = await openSql(config, options.log);
   try {
@@ -71,8 +72,18 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
 export async function openSql(config: Config, log: Logger): Promise<Sql> {
   if (config.DATABASE_URL !== undefined) {
     const { openPostgres } = await import("./sql/postgres.ts");
-    return openPostgres(config.DATABASE_URL, config.QL_DATABASE_POOL, log);
+    const sql = openPostgres(config.DATABASE_URL, config.QL_DATABASE_POOL, log);
+    try {
+      await sql.ping();
+      return sql;
+    } catch (error) {
+      await sql.close();
+      throw new OperatorError(
+        `PostgreSQL cannot be used: ${messageOf(error)}.\n  Check DATABASE_URL, and that the server is running and has this database.`,
+      );
+    }
   }
+  prepareDataFolder(config);
   const { openSqlite } = await import("./sql/sqlite.ts");
   return openSqlite(join(config.QL_DATA, "quicklink.sqlite"));
 }

@@ -8,7 +8,7 @@ export const problems = {
   invalid_json: { status: 400, title: "The body is not JSON" },
   unsupported_media_type: { status: 415, title: "The body is not sent as application/json" },
   body_too_large: { status: 413, title: "The body is larger than this server accepts" },
-  body_timeout: { status: 408, title: "The body did not arrive in time" },
+  body_timeout: { status: 408, title: "The body did not arrive whole and in time" },
   unauthorized: { status: 401, title: "The API key is missing, unknown, expired or revoked" },
   forbidden: { status: 403, title: "This needs a right that you do not have" },
   not_found: { status: 404, title: "There is nothing here, or it is not yours" },

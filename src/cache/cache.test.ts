@@ -143,6 +143,17 @@ describe("memory", () => {
     expect(loads).toHaveLength(3);
   });
 
+  test("finds out by itself, in time, that what was there is gone, and the other way round", async () => {
+    const { cache, rows, clock } = setUp();
+    for (const row of [thing(1), nothing(2), thing(3)]) {
+      rows.set("a", row);
+      clock.advance(1_000);
+      expect(await cache.lookup("a")).toEqual(row);
+      expect(cache.peek("a")).toMatchObject(row);
+      expect(cache.found + cache.missing).toBe(1);
+    }
+  });
+
   test("keeps keys apart that are special to JavaScript", async () => {
     const { cache, rows } = setUp();
     rows.set("__proto__", thing(3));

@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { fromIso } from "../base/clock.ts";
+import { fromIso, toIso } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
 import { parseId } from "../base/ids.ts";
 import type { Core } from "../core.ts";
-import { showLink } from "../links/api.ts";
+import { parseNewLink, showLink } from "../links/api.ts";
 import type { Link } from "../links/link.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
@@ -31,13 +31,9 @@ export function linkCommand(): Command {
     .addHelpText("after", "\nExample:\n  $ quicklink link create https://example.com/page --code sale")
     .action((url: string, options: CreateOptions) =>
       withTenant(options, async (core, tenant) => {
-        const link = await core.links.create(tenant, {
-          url,
-          ...(options.code !== undefined && { code: options.code }),
-          ...(options.title !== undefined && { title: options.title }),
-          ...(options.expires !== undefined && { expiresAt: parseExpiry(options.expires) }),
-          permanent: options.permanent ?? false,
-        });
+        const { code, title, expires, permanent } = options;
+        const input = parseNewLink({ url, code, title, permanent, expiresAt: expires && parseExpiry(expires) });
+        const link = await core.links.create(tenant, input);
         if (options.json) printJson(show(core, link));
         else console.log(show(core, link).shortUrl);
       }),
@@ -105,9 +101,9 @@ async function find(core: Core, tenant: Tenant, text: string): Promise<Link> {
   return id ? core.links.get(tenant.id, id) : core.links.byCode(tenant.id, text);
 }
 
-function parseExpiry(text: string): number | null {
+function parseExpiry(text: string): string | null {
   if (text === "never") return null;
   const time = fromIso(text);
   if (Number.isNaN(time)) throw invalid("expires", "bad_date", `"${text}" is not a date. Use 2027-01-31 or never.`);
-  return time;
+  return toIso(time);
 }

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig, prepareDataFolder } from "../config.ts";
 import { openSql } from "../core.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import { migrate, schemaState } from "../sql/migrate.ts";
@@ -11,6 +11,7 @@ export function migrateCommand(): Command {
     .option("--status", "only say which steps have run")
     .action(async ({ status }: { status?: boolean }) => {
       const config = loadConfig();
+      if (config.embedded) prepareDataFolder(config);
       const lock = config.embedded && !status ? lockFolder(config.QL_DATA) : undefined;
       const sql = await openSql(config, createLog("warn", process.stderr, true, systemClock.now));
       try {

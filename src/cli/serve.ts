@@ -43,12 +43,6 @@ function explain(error: unknown, config: Config): unknown {
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
     return new OperatorError(`Port ${config.PORT} is in use. Stop what listens there, or set PORT to another one.`, 2);
   }
-  if (error instanceof Error && "code" in error && (error.code === "ECONNREFUSED" || error.code === "ENOTFOUND")) {
-    return new OperatorError(
-      `PostgreSQL does not answer (${error.code}). Check DATABASE_URL and that it is running.`,
-      1,
-    );
-  }
   return error;
 }
 

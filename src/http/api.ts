@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { HTTPException } from "hono/http-exception";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Keys } from "../tenants/keys.ts";
 import type { Tenants } from "../tenants/tenants.ts";
+import { targetOf } from "./address.ts";
 import { authenticate } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
 import { problemResponse } from "./problem.ts";
@@ -25,6 +27,8 @@ export interface ApiSettings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Whether an error says that the database is away, rather than that we made a mistake. */
+  readonly isUnavailable: (error: unknown) => boolean;
   /** Each subject adds its own. */
   readonly routes: readonly ((api: Api) => void)[];
 }
@@ -44,11 +48,24 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
     throw nothingHere(methods, c.req.path);
   });
   api.onError((error, c) => {
-    const problem = error instanceof Problem ? error : unexpected(error, c.env.requestId);
-    return problemResponse(problem, c.env.requestId);
+    return problemResponse(toProblem(error, c.env.requestId), c.env.requestId);
   });
 
-  function unexpected(error: Error, requestId: string): Problem {
+  function toProblem(error: unknown, requestId: string): Problem {
+    if (error instanceof Problem) return error;
+    // What hono itself refuses: a body that it was promised and did not get.
+    if (error instanceof HTTPException && error.status < 500) {
+      return new Problem(
+        "invalid_json",
+        "The body is missing. Send JSON, with the header Content-Type: application/json.",
+      );
+    }
+    if (settings.isUnavailable(error)) {
+      log.warn({ error, requestId }, "a request failed because SQL does not answer");
+      return new Problem("unavailable", "The database does not answer right now. Try again shortly.", {
+        retryAfterSeconds: 5,
+      });
+    }
     log.error({ error, requestId }, "a request failed unexpectedly");
     return new Problem("internal", `Something went wrong on our side. Quote ${requestId} when you ask about it.`);
   }
@@ -65,7 +82,7 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
       const checked = await withCheckedBody(request, settings.bodyLimitBytes);
       return await api.fetch(checked, { requestId });
     } catch (error) {
-      return problemResponse(error instanceof Problem ? error : unexpected(error as Error, requestId), requestId);
+      return problemResponse(toProblem(error, requestId), requestId);
     }
   }
 
@@ -82,7 +99,7 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
         {
           requestId,
           method: request.method,
-          path: new URL(request.url).pathname,
+          path: shownPath(request.url),
           status: response.status,
           ms: Math.round(ms),
         },
@@ -97,6 +114,12 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
     }),
   };
 }
+
+/** For the log: somebody may have pasted a key where an id belongs. */
+const shownPath = (url: string): string =>
+  targetOf(url)
+    .path.replace(/ql_\w+/g, "ql_…")
+    .slice(0, 200);
 
 /** Nothing of an API answer is for caches, frames, or other sites' scripts. */
 function secure(headers: Headers, baseUrl: string): void {

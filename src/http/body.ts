@@ -1,4 +1,5 @@
 import { Problem } from "../base/errors.ts";
+import { targetOf } from "./address.ts";
 
 /**
  * Reads a request's JSON within a size and a time, whatever its headers claim, and answers a request that can be read
@@ -10,7 +11,7 @@ export async function withCheckedBody(request: Request, limitBytes: number): Pro
   if (request.body === null) return request;
   if (Number(request.headers.get("content-length") ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const bytes = await read(request.body, limitBytes);
-  if (bytes.length === 0) return new Request(request.url, { method: request.method, headers: request.headers });
+  if (bytes.length === 0) throw new Problem("invalid_json", "The body is empty. Send JSON.");
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {
     throw new Problem(
       "unsupported_media_type",
@@ -18,7 +19,10 @@ export async function withCheckedBody(request: Request, limitBytes: number): Pro
     );
   }
   const text = parse(bytes);
-  return new Request(request.url, { method: request.method, headers: request.headers, body: text });
+  const headers = new Headers(request.headers);
+  headers.set("content-type", "application/json"); // however it was spelled
+  const { path, query } = targetOf(request.url);
+  return new Request(`http://host${path}${query}`, { method: request.method, headers, body: text });
 }
 
 async function read(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
@@ -32,7 +36,9 @@ async function read(body: ReadableStream<Uint8Array>, limitBytes: number): Promi
   }, deadlineMs);
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(() => {
+        throw new Problem("body_timeout", "The connection ended before the body did. Send it again.");
+      });
       if (late)
         throw new Problem("body_timeout", `The body did not arrive within ${deadlineMs / 1_000} s. Send it again.`);
       if (done) return Buffer.concat(chunks);

@@ -1,6 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { withDeadline } from "../base/deadline.ts";
-import { messageOf } from "../base/errors.ts";
+import { Late, withDeadline } from "../base/deadline.ts";
 
 /** What the server depends on, asked one by one with a deadline. */
 export interface Dependency {
@@ -26,7 +25,7 @@ export async function readiness(
       const started = clock.elapsed();
       const error = await withDeadline(ping(), deadlineMs, name).then(
         () => undefined,
-        (reason: unknown) => messageOf(reason),
+        (reason: unknown) => reasonOf(reason),
       );
       const ms = Math.round((clock.elapsed() - started) * 100) / 100;
       return [name, error === undefined ? { ok: true, ms } : { ok: false, ms, error }] as const;
@@ -37,4 +36,10 @@ export async function readiness(
     status: allWell ? "ready" : canRedirect() ? "degraded" : "unready",
     dependencies: Object.fromEntries(checks),
   };
+}
+
+/** Anybody may ask: say what is wrong, not where things are. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
+  return error instanceof Late ? error.message : "failed";
 }

@@ -3,7 +3,11 @@ import { type FieldError, Problem, problems } from "../base/errors.ts";
 
 /** Problems on the wire: RFC 9457, with our stable `code`, the bad fields, and the id to quote when asking for help. */
 export function problemResponse(problem: Problem, requestId?: string): Response {
-  const headers = new Headers({ "content-type": "application/problem+json", "cache-control": "no-store" });
+  const headers = new Headers({
+    "content-type": "application/problem+json",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+  });
   if (problem.more.retryAfterSeconds !== undefined) headers.set("retry-after", String(problem.more.retryAfterSeconds));
   if (problem.more.allow !== undefined) headers.set("allow", problem.more.allow.join(", "));
   if (problem.code === "unauthorized") headers.set("www-authenticate", 'Bearer realm="quicklink"');

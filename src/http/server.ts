@@ -6,6 +6,7 @@ import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { escapeHtml, finalPage, page } from "../redirect/pages.ts";
 import type { ServeRedirect } from "../redirect/serve.ts";
+import { targetOf } from "./address.ts";
 import type { HttpApi } from "./api.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
 import { type Dependency, readiness } from "./health.ts";
@@ -38,6 +39,7 @@ export interface Server {
 }
 
 const idleSeconds = 10;
+const wallBytes = 64 * 1_048_576;
 
 export function startServer(settings: ServerSettings): Server {
   const { redirect, api, clock, log, trustedProxies } = settings;
@@ -50,8 +52,8 @@ export function startServer(settings: ServerSettings): Server {
     development: false,
     reusePort: false, // outside of development Bun shares the port by default, and a second server would go unnoticed
     idleTimeout: idleSeconds,
-    // The API's own limit answers with a problem that explains itself; this is the wall behind it.
-    maxRequestBodySize: settings.bodyLimitBytes * 2 + 65_536,
+    // The API's own limit answers with a problem that explains itself; this is the wall far behind it, which does not.
+    maxRequestBodySize: settings.bodyLimitBytes + wallBytes,
     routes: { "/:code": (request) => redirect(request, request.params.code) ?? elsewhere(request) },
     fetch: elsewhere,
     error(error) {
@@ -61,7 +63,7 @@ export function startServer(settings: ServerSettings): Server {
   });
 
   function elsewhere(request: Request): Response | Promise<Response> {
-    const path = new URL(request.url).pathname;
+    const { path } = targetOf(request.url);
     if (path === "/api" || path.startsWith("/api/"))
       return api.handle(request, isTrusted(peerOf(request) ?? "", trustedProxies));
     if (request.method !== "GET" && request.method !== "HEAD") {
@@ -92,7 +94,7 @@ export function startServer(settings: ServerSettings): Server {
     const status = stopping ? "stopping" : state.status;
     return Response.json(
       { status, dependencies: state.dependencies },
-      { status: status === "ready" || status === "degraded" ? 200 : 503, headers: { "cache-control": "no-store" } },
+      { status: status === "ready" || status === "degraded" ? 200 : 503, headers: pageless },
     );
   }
 

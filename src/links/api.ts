@@ -267,6 +267,13 @@ export function showLink(link: Link, baseUrl: string) {
   };
 }
 
+/** The same rules for those who do not come through HTTP. */
+export function parseNewLink(sent: unknown): LinkInput {
+  const parsed = createSchema.safeParse(sent);
+  if (!parsed.success) throw invalidInput(parsed.error, "link");
+  return toInput(parsed.data);
+}
+
 type Sent = z.infer<typeof patchSchema>;
 
 function toFields(sent: Sent): Partial<LinkFields> {

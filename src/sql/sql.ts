@@ -23,6 +23,19 @@ export interface Sql {
 /** A statement, or a pause between two of a transaction, that lasts longer is stuck and holds up others: PostgreSQL ends it. */
 export const statementMs = 5_000;
 
+/**
+ * Whether an error means that the database is away, or too busy to answer: what the caller asked for may well be right,
+ * and work later.
+ */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ("code" in error && typeof error.code === "string") return awayCodes.test(error.code);
+  return /^Connection terminated|^timeout exceeded when trying to connect|^Query read timeout/.test(error.message);
+}
+
+// The network's, PostgreSQL's (connection, resources, shutdown, cancelled statement) and SQLite's.
+const awayCodes = /^(?:E[A-Z]+|08\w{3}|53\w{3}|57P0\d|57014|SQLITE_BUSY\w*|SQLITE_FULL|SQLITE_IOERR\w*)$/;
+
 /** Somebody else's row has this unique value already. */
 export function isUniqueViolation(error: unknown): boolean {
   if (!(error instanceof Error && "code" in error)) return false;

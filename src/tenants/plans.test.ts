@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   builtInPlans,
-  defaultLimits,
   effectiveLimits,
   type Limits,
   limitNames,

@@ -43,7 +43,7 @@ const needs = {
 
 export type ToolName = keyof typeof needs;
 
-export const testTools: readonly ToolName[] = ["postgresql"];
+export const testTools: readonly ToolName[] = ["postgresql", "redis-server"];
 export const benchTools: readonly ToolName[] = ["nginx", "wrk"];
 
 export function find(name: ToolName): Tool | undefined {

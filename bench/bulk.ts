@@ -1,0 +1,105 @@
+/**
+ * What a redirect feels of a large import.
+ *
+ * Method: a client asks for 1,000 links in turn, 500 times a second, and times each request from the moment it was due.
+ * Meanwhile another process writes 100,000 links by `POST /api/links/bulk`, 1,000 at a time, one request after the
+ * other. Quiet and busy spells alternate, so that both see the same machine. SQLite writes in the server's background
+ * thread, PostgreSQL in its own processes; in both cases reading 1,000 links and showing them again is the server's work.
+ *
+ * "client late" is how late the client itself woke up at the 99th percentile: where that has grown as much as the p99,
+ * it was the machine that was busy and not the server.
+ */
+import { join } from "node:path";
+import { runProcess } from "../test/ground/process.ts";
+import type { Bench } from "./bench.ts";
+import { openPacer, type Paced } from "./paced.ts";
+import { progress, quantile, round, table } from "./show.ts";
+import { createLinks, databases, type Subject, startSubject } from "./subject.ts";
+
+const spells = 5;
+const postsPerSpell = 20;
+const linksPerPost = 1_000;
+const quietMs = 3_000;
+const perSecond = 500;
+const bulkMs = 300_000;
+
+interface Figures {
+  readonly quiet: Paced;
+  readonly busy: Paced;
+  readonly linksPerSecond: number;
+}
+
+export const bulk: Bench = {
+  name: "bulk",
+  shows: "redirect latency while 100,000 links are written in bulk, against idle",
+  needs: ["postgresql"],
+  run,
+};
+
+async function run(): Promise<void> {
+  const rows = [["", "p50 ms", "p99 ms", "worst ms", "client late", "links/s"]];
+  const ratios: string[] = [];
+  for (const database of databases) {
+    const { quiet, busy, linksPerSecond } = await measure(database);
+    rows.push(row(`${database}, idle`, quiet, ""), row(`${database}, bulk`, busy, round(linksPerSecond)));
+    const p99 = ({ latencies }: Paced) => quantile(latencies, 0.99);
+    ratios.push(`${database}: p99 during bulk / idle = ${round(p99(busy) / p99(quiet))}`);
+  }
+  table(rows);
+  for (const ratio of ratios) console.log(`  ${ratio}`);
+}
+
+async function measure(database: Subject["database"]): Promise<Figures> {
+  const shown = progress();
+  shown.now(`${database}: starting`);
+  const subject = await startSubject(database);
+  try {
+    const paths = (await createLinks(subject.server, linksPerPost)).map((code) => `/${code}`);
+    const pacer = await openPacer(subject.server.port, 302);
+    // Once through, so that all of them are in memory, and the code is compiled.
+    await pacer.run(paths, perSecond, Bun.sleep(quietMs));
+    const quiet: Paced[] = [];
+    const busy: Paced[] = [];
+    let writingMs = 0;
+    for (let spell = 1; spell <= spells; spell++) {
+      shown.now(`${database}: quiet spell ${spell} of ${spells}`);
+      quiet.push(await pacer.run(paths, perSecond, Bun.sleep(quietMs)));
+      shown.now(`${database}: bulk spell ${spell} of ${spells}`);
+      const started = performance.now();
+      const writing = write(subject).then(() => {
+        writingMs += performance.now() - started;
+      });
+      busy.push(await pacer.run(paths, perSecond, writing));
+    }
+    pacer.close();
+    const links = spells * postsPerSpell * linksPerPost;
+    return { quiet: together(quiet), busy: together(busy), linksPerSecond: (links * 1_000) / writingMs };
+  } finally {
+    shown.end();
+    await subject.stop();
+  }
+}
+
+async function write({ server }: Subject): Promise<void> {
+  const script = join(import.meta.dir, "bulk-writer.ts");
+  const { code, stdout, stderr } = await runProcess(
+    [process.execPath, "--no-env-file", script, server.url, server.key, String(postsPerSpell), String(linksPerPost)],
+    { timeoutMs: bulkMs },
+  );
+  if (code !== 0 || Number(stdout) !== postsPerSpell * linksPerPost)
+    throw new Error(`the bulk writer failed\n${stderr}`);
+}
+
+const together = (parts: readonly Paced[]): Paced => ({
+  latencies: parts.flatMap((part) => part.latencies),
+  lateness: parts.flatMap((part) => part.lateness),
+});
+
+const row = (name: string, { latencies, lateness }: Paced, links: string): string[] => [
+  name,
+  round(quantile(latencies, 0.5)),
+  round(quantile(latencies, 0.99)),
+  round(quantile(latencies, 1)),
+  round(quantile(lateness, 0.99)),
+  links,
+];

@@ -1,0 +1,68 @@
+/** CPU time as the kernel accounts it, and which cores a process may use. */
+import { dlopen, FFIType, ptr } from "bun:ffi";
+import { readFileSync } from "node:fs";
+import { runProcess } from "../test/ground/process.ts";
+
+const { symbols: libc } = dlopen("libc.so.6", {
+  clock_gettime: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
+});
+
+/**
+ * Microseconds of CPU that a process has used, all its threads together. The kernel's clock of the process is exact to
+ * the nanosecond and keeps what ended threads had used; /proc/PID/stat counts in 10 ms, and a sum over
+ * /proc/PID/task loses the threads that end in between, which those of the garbage collector do.
+ */
+export function cpuMicros(pid: number): number {
+  const time = new BigInt64Array(2);
+  // As clock_getcpuclockid(3) makes it.
+  if (libc.clock_gettime((~pid << 3) | 2, ptr(time)) !== 0) throw new Error(`there is no process ${pid}`);
+  return Number(time[0]) * 1e6 + Number(time[1]) / 1e3;
+}
+
+/** The same for a process and those it has started, as far as they run still. */
+export function cpuMicrosOfTree(pid: number): number {
+  return [pid, ...descendants(pid)].reduce((sum, one) => sum + cpuIfRunning(one), 0);
+}
+
+function cpuIfRunning(pid: number): number {
+  try {
+    return cpuMicros(pid);
+  } catch {
+    return 0;
+  }
+}
+
+export function children(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+const descendants = (pid: number): number[] => children(pid).flatMap((child) => [child, ...descendants(child)]);
+
+/** One core for the server and another one for its clients. */
+export function twoCores(): { server: number; client: number } {
+  const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
+  const cores = list.split(",").flatMap((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
+  const [server, client] = cores;
+  if (server === undefined || client === undefined) throw new Error("this measurement needs two cores");
+  return { server, client };
+}
+
+/** All its threads, and those it will start. */
+export async function pin(pid: number, core: number): Promise<void> {
+  const { code, stderr } = await runProcess([
+    "taskset",
+    "--all-tasks",
+    "--cpu-list",
+    "--pid",
+    String(core),
+    String(pid),
+  ]);
+  if (code !== 0) throw new Error(`taskset could not pin ${pid} to core ${core}: ${stderr}`);
+}

@@ -1,0 +1,47 @@
+/** wrk, bounded in connections and time, on a core of its own if one is given. */
+import { find } from "../test/ground/machine.ts";
+import { runProcess } from "../test/ground/process.ts";
+
+export interface Load {
+  readonly url: string;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly core?: number;
+  readonly headers?: readonly string[];
+  /** A Lua file. */
+  readonly script?: string;
+}
+
+export interface Loaded {
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+/** What a browser sends, because the size of a request is part of what it costs. */
+export const browserHeaders: readonly string[] = [
+  "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36",
+  "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8",
+  "Accept-Language: en-US,en;q=0.9",
+  "Accept-Encoding: gzip, deflate, br, zstd",
+];
+
+/** Fails when any answer is an error: a figure about refusals would look better than it is. */
+export async function load({ url, connections, seconds, core, headers = [], script }: Load): Promise<Loaded> {
+  const tool = find("wrk");
+  if (tool === undefined) throw new Error("wrk is not on this machine");
+  const { code, stdout, stderr } = await runProcess(
+    [
+      ...(core === undefined ? [] : ["taskset", "--cpu-list", String(core)]),
+      ...[tool.path, "--threads", "1", "--connections", String(connections), "--duration", `${seconds}s`],
+      ...headers.flatMap((header) => ["--header", header]),
+      ...(script === undefined ? [] : ["--script", script]),
+      url,
+    ],
+    { timeoutMs: (seconds + 30) * 1_000 },
+  );
+  const done = /(\d+) requests in ([\d.]+)(m?s)/.exec(stdout);
+  if (code !== 0 || done === null) throw new Error(`wrk ended with ${code}\n${stdout}${stderr}`);
+  if (/Non-2xx or 3xx|Socket errors/.test(stdout)) throw new Error(`some requests failed\n${stdout}`);
+  const [, requests, time, unit] = done;
+  return { requests: Number(requests), seconds: Number(time) / (unit === "ms" ? 1_000 : 1) };
+}

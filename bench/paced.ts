@@ -1,0 +1,116 @@
+/**
+ * Requests at a fixed rate, each timed from the moment it was due, whatever happened to the ones before it: a client
+ * that waits for its answer before it asks again would miss exactly the stalls it is there to find.
+ *
+ * Plain sockets, because `fetch` hands its work to another thread and back. One connection carries one request at a
+ * time; when all are taken, a request waits, and its time runs. How late the client itself woke up is kept apart, to
+ * tell a busy machine from a busy server.
+ */
+import type { Socket } from "bun";
+
+export interface Paced {
+  /** Milliseconds from due to answered, one for each request. */
+  readonly latencies: readonly number[];
+  /** Milliseconds from due to when the client got round to it. */
+  readonly lateness: readonly number[];
+}
+
+export interface Pacer {
+  /** Asks for the paths in turn until the promise is settled, and waits for the last answers. */
+  run(paths: readonly string[], perSecond: number, until: Promise<unknown>): Promise<Paced>;
+  close(): void;
+}
+
+const connections = 32;
+const lastAnswersMs = 10_000;
+const endOfHead = "\r\n\r\n";
+
+interface Line {
+  socket?: Socket<undefined>;
+  received: string;
+  dueMs: number | undefined;
+}
+
+/** The answers must have no body, as redirects have none. */
+export async function openPacer(port: number, status: number): Promise<Pacer> {
+  const lines: Line[] = Array.from({ length: connections }, () => ({ received: "", dueMs: undefined }));
+  // Taken in turn: the server closes connections that it has not heard of for some seconds.
+  const free = [...lines];
+  const waiting: { dueMs: number; path: string }[] = [];
+  let latencies: number[] = [];
+  let failure: Error | undefined;
+
+  function send(line: Line, dueMs: number, path: string): void {
+    line.dueMs = dueMs;
+    line.socket?.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: ${userAgent}\r\n\r\n`);
+  }
+
+  function take(line: Line, chunk: string): void {
+    line.received += chunk;
+    if (!line.received.includes(endOfHead) || line.dueMs === undefined) return;
+    if (!line.received.startsWith(`HTTP/1.1 ${status} `)) failure ??= new Error(`unexpected answer\n${line.received}`);
+    latencies.push(performance.now() - line.dueMs);
+    line.received = "";
+    line.dueMs = undefined;
+    const next = waiting.shift();
+    if (next === undefined) free.push(line);
+    else send(line, next.dueMs, next.path);
+  }
+
+  let closing = false;
+  for (const line of lines) {
+    line.socket = await Bun.connect({
+      hostname: "127.0.0.1",
+      port,
+      socket: {
+        data: (_, chunk) => take(line, chunk.toString("latin1")),
+        close: () => {
+          if (!closing) failure ??= new Error("the server closed a connection");
+        },
+      },
+    });
+  }
+
+  return {
+    async run(paths, perSecond, until) {
+      latencies = [];
+      const lateness: number[] = [];
+      let running = true;
+      until.then(
+        () => {
+          running = false;
+        },
+        (error: unknown) => {
+          failure ??= error instanceof Error ? error : new Error(String(error));
+        },
+      );
+      const stepMs = 1_000 / perSecond;
+      let dueMs = performance.now();
+      for (let i = 0; running && failure === undefined; ) {
+        const nowMs = performance.now();
+        for (; dueMs <= nowMs; dueMs += stepMs, i++) {
+          lateness.push(nowMs - dueMs);
+          const path = paths[i % paths.length] ?? "/";
+          const line = free.shift();
+          if (line === undefined) waiting.push({ dueMs, path });
+          else send(line, dueMs, path);
+        }
+        await Bun.sleep(Math.max(0, dueMs - performance.now()));
+      }
+      const deadlineMs = performance.now() + lastAnswersMs;
+      while (failure === undefined && latencies.length < lateness.length) {
+        if (performance.now() > deadlineMs) failure = new Error("the last requests were not answered");
+        await Bun.sleep(1);
+      }
+      if (failure !== undefined) throw failure;
+      return { latencies, lateness };
+    },
+    close() {
+      closing = true;
+      for (const line of lines) line.socket?.end();
+    },
+  };
+}
+
+const userAgent =
+  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";

@@ -1,0 +1,67 @@
+/** Our server as it is measured: the real process on either database, its tenant without limits. */
+import { type Postgres, startPostgres } from "../test/ground/postgres.ts";
+import { cli, type Server, startServer } from "../test/ground/server.ts";
+import { tempFolder } from "../test/ground/temp.ts";
+
+export const databases = ["sqlite", "postgres"] as const;
+export type Database = (typeof databases)[number];
+
+export interface Subject {
+  readonly database: Database;
+  readonly server: Server;
+  /** The database of this subject alone, when it is one. */
+  readonly postgres: Postgres | undefined;
+  /** The settings it was started with, to start it again. */
+  readonly env: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+export const destination = "https://example.com/a/landing/page?utm_source=newsletter&utm_medium=email";
+
+export async function startSubject(database: Database): Promise<Subject> {
+  const { postgres, env } = await prepare(database);
+  const dataDir = tempFolder("data");
+  const server = await startServer({ env, dataDir });
+  const lifted = await cli(["tenant", "update", "default", "--plan", "unlimited"], {
+    env: { ...env, QL_DATA: dataDir },
+  });
+  if (lifted.code !== 0) throw new Error(`the limits could not be lifted\n${lifted.stdout}${lifted.stderr}`);
+  return {
+    database,
+    server,
+    postgres,
+    env,
+    async stop() {
+      await server.stop();
+      await postgres?.stop();
+    },
+  };
+}
+
+/** What the server needs before its first start. PostgreSQL waits for the disk, as it does in production. */
+async function prepare(database: Database): Promise<{ postgres: Postgres | undefined; env: Record<string, string> }> {
+  if (database === "sqlite") return { postgres: undefined, env: {} };
+  const postgres = await startPostgres({ durable: true });
+  const env = { DATABASE_URL: await postgres.createDatabase("bench"), QL_CODE_SALT: crypto.randomUUID() };
+  const migrated = await cli(["migrate"], { env });
+  if (migrated.code !== 0) throw new Error(`migrate ended with ${migrated.code}\n${migrated.stdout}${migrated.stderr}`);
+  return { postgres, env };
+}
+
+export const authorization = ({ key }: Server) => ({
+  authorization: `Bearer ${key}`,
+  "content-type": "application/json",
+});
+
+/** Many links at once; answers their codes. */
+export async function createLinks(server: Server, count: number): Promise<string[]> {
+  const links = Array.from({ length: count }, (_, i) => ({ url: `${destination}&n=${i}` }));
+  const response = await fetch(`${server.url}/api/links/bulk`, {
+    method: "POST",
+    headers: authorization(server),
+    body: JSON.stringify({ links }),
+  });
+  const body = (await response.json()) as { created: number; results: { link?: { code: string } }[] };
+  if (body.created !== count) throw new Error(`${body.created} of ${count} links were created`);
+  return body.results.flatMap(({ link }) => (link === undefined ? [] : [link.code]));
+}

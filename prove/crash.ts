@@ -1,0 +1,240 @@
+/**
+ * What was acknowledged is there after a crash.
+ *
+ * Eight clients create links without pause: with generated codes, with slugs of their own, and with slugs that all of
+ * them want. At a random moment the server is killed with -9 and started again on the same data; twenty times, on each
+ * database. Then every link that was answered with 201 is looked for in three ways, by its redirect, in the API's list
+ * and in SQL, each with its address; no code and no address may occur twice, and no row may be there without its
+ * version and its change (`torn`). What was sent but not answered may be there or not. A redirect that says 503 is
+ * asked again and counted (`asked_again`): not to know is an answer, to deny is not.
+ *
+ * PostgreSQL itself keeps running, and so does the machine: kill -9 leaves what the operating system had accepted. That
+ * a commit also waits for the disk is a setting (synchronous=FULL, fsync=on), not something that can be shown here.
+ */
+import { randomInt } from "node:crypto";
+import { progress } from "../bench/show.ts";
+import { authorization, type Database, databases, startSubject } from "../bench/subject.ts";
+import { createLog } from "../src/base/log.ts";
+import { loadConfig } from "../src/config.ts";
+import { openSql } from "../src/core.ts";
+import { cleanEnvironment } from "../test/ground/process.ts";
+import { type Server, startServer } from "../test/ground/server.ts";
+import type { Proof } from "./proof.ts";
+
+export const crash: Proof = {
+  name: "crash",
+  shows: "20 × kill -9 of the server under concurrent creates, on each database: nothing acknowledged is lost",
+  needs: ["postgresql"],
+  run,
+};
+
+const kills = 20;
+const clients = 8;
+const fewestAcks = 50;
+const mostAcks = 300;
+const laterMs = 4;
+const requestMs = 15_000;
+const pageSize = 100;
+const shownMost = 10;
+const checksAtOnce = 16;
+const asksMost = 20;
+const askAgainMs = 250;
+
+/** A link that the server said it has made. */
+interface Acked {
+  readonly id: string;
+  readonly code: string;
+  readonly url: string;
+}
+
+/** Everything that was sent, by its address, which is sent once only. */
+interface Sent {
+  readonly acked: Acked[];
+  readonly unacked: Set<string>;
+  /** Slugs that another client had already. */
+  taken: number;
+  /** Answers that are neither. */
+  readonly unexpected: string[];
+}
+
+async function run(): Promise<boolean> {
+  const results = [];
+  for (const database of databases) results.push(await survive(database));
+  return results.every(Boolean);
+}
+
+async function survive(database: Database): Promise<boolean> {
+  const shown = progress();
+  shown.now(`${database}: starting`);
+  const subject = await startSubject(database);
+  const { dataDir, port, key } = subject.server;
+  const env = subject.env;
+  let server: Server = subject.server;
+  try {
+    const sent: Sent = { acked: [], unacked: new Set(), taken: 0, unexpected: [] };
+    let inFlight = 0;
+    for (let kill = 1; kill <= kills; kill++) {
+      inFlight += await createUntilKilled(server, kill, sent);
+      shown.now(`${database}: killed ${kill} of ${kills} times, ${sent.acked.length} links acknowledged`);
+      server = await startServer({ env, dataDir, port, key });
+    }
+    shown.now(`${database}: looking for ${sent.acked.length} links`);
+    const found = await check(server, { QL_DATA: dataDir, ...env }, sent);
+    shown.end();
+    console.log(
+      `database=${database} kills=${kills} acked=${sent.acked.length} acked_missing=${found.missing.length} ` +
+        `duplicates=${found.duplicates} torn=${found.torn} in_flight=${inFlight} unacked=${sent.unacked.size} ` +
+        `unacked_present=${found.unackedPresent} slugs_taken=${sent.taken} unexpected=${sent.unexpected.length} asked_again=${found.askedAgain}`,
+    );
+    for (const what of found.missing.slice(0, shownMost)) console.log(`  missing: ${what}`);
+    for (const answer of [...new Set(sent.unexpected)].slice(0, shownMost)) console.log(`  unexpected: ${answer}`);
+    const lived = sent.acked.length >= kills * fewestAcks && inFlight > 0;
+    return lived && found.missing.length + found.duplicates + found.torn + sent.unexpected.length === 0;
+  } finally {
+    shown.end();
+    await server.stop().catch(() => {});
+    await subject.postgres?.stop();
+  }
+}
+
+/** Answers how many requests were under way when the server died. */
+async function createUntilKilled(server: Server, round: number, sent: Sent): Promise<number> {
+  const enough = Promise.withResolvers<void>();
+  const acksWanted = sent.acked.length + randomInt(fewestAcks, mostAcks);
+  let alive = true;
+  let inFlight = 0;
+
+  async function create(client: number): Promise<void> {
+    for (let i = 0; alive; i++) {
+      const url = `https://example.com/${round}/${client}/${i}`;
+      const code = slugFor(round, client, i);
+      inFlight++;
+      sent.unacked.add(url);
+      try {
+        await post(server, { url, ...(code !== undefined && { code }) }, sent);
+      } catch (error) {
+        // A server that refuses before it was killed has died by itself.
+        if (alive) enough.reject(error);
+        return;
+      } finally {
+        inFlight--;
+      }
+      if (sent.acked.length >= acksWanted) enough.resolve();
+    }
+  }
+
+  const creating = Promise.all(Array.from({ length: clients }, (_, client) => create(client)));
+  await enough.promise;
+  // Not right after an answer, but anywhere in the work on the next ones.
+  await Bun.sleep(Math.random() * laterMs);
+  const underWay = inFlight;
+  alive = false;
+  await server.kill();
+  await creating;
+  return underWay;
+}
+
+/** Of ten links six get a generated code, three a slug of their own, and one a slug that every client wants. */
+function slugFor(round: number, client: number, i: number): string | undefined {
+  if (i % 10 === 3) return `wanted-${round}-${i}`;
+  return i % 3 === 1 ? `own-${round}-${client}-${i}` : undefined;
+}
+
+async function post(server: Server, link: { url: string; code?: string }, sent: Sent): Promise<void> {
+  const response = await fetch(`${server.url}/api/links`, {
+    method: "POST",
+    headers: authorization(server),
+    body: JSON.stringify(link),
+    // On a connection of its own: one that is used again may be found closed, and then `fetch` sends the request twice.
+    keepalive: false,
+    signal: AbortSignal.timeout(requestMs),
+  });
+  const body = (await response.json()) as Acked;
+  sent.unacked.delete(link.url);
+  if (response.status === 201) sent.acked.push({ id: body.id, code: body.code, url: link.url });
+  else if (response.status === 409 && link.code?.startsWith("wanted-")) sent.taken++;
+  else sent.unexpected.push(`${response.status} ${JSON.stringify(body).slice(0, 300)}`);
+}
+
+async function check(server: Server, env: { QL_DATA: string }, { acked, unacked }: Sent) {
+  const listed = await listAll(server);
+  const stored = await readSql(env);
+  const missing = new Map<Acked, string>();
+  for (const link of acked) {
+    const { id, code, url } = link;
+    const same = (other: Acked | undefined) => other?.code === code && other.url === url;
+    if (!same(listed.get(id))) missing.set(link, `the list has ${JSON.stringify(listed.get(id))}`);
+    if (!same(stored.links.get(id))) missing.set(link, `SQL has ${JSON.stringify(stored.links.get(id))}`);
+  }
+  let askedAgain = 0;
+  const queue = acked.values();
+  await Promise.all(
+    Array.from({ length: checksAtOnce }, async () => {
+      for (const link of queue) {
+        const { answer, tries } = await ask(server, link.code);
+        askedAgain += tries - 1;
+        if (answer !== `302 ${link.url}`) missing.set(link, `the redirect answered ${answer}`);
+      }
+    }),
+  );
+  const rows = [...stored.links.values()];
+  const codes = rows.map(({ code }) => code);
+  const urls = rows.map(({ url }) => url);
+  return {
+    missing: [...missing].map(([link, why]) => `${JSON.stringify(link)}: ${why}`),
+    duplicates: repeated(acked.map(({ code }) => code)) + repeated(codes) + repeated(urls),
+    torn: stored.torn,
+    askedAgain,
+    unackedPresent: urls.filter((url) => unacked.has(url)).length,
+  };
+}
+
+const repeated = (values: readonly string[]): number => values.length - new Set(values).size;
+
+/** 503 says "ask again", as PostgreSQL on a busy machine may need longer than a redirect waits for it. */
+async function ask(server: Server, code: string): Promise<{ answer: string; tries: number }> {
+  for (let tries = 1; ; tries++) {
+    const signal = AbortSignal.timeout(requestMs);
+    const response = await fetch(`${server.url}/${code}`, { redirect: "manual", signal });
+    await response.arrayBuffer();
+    const answer = `${response.status} ${response.headers.get("location")}`;
+    if (response.status !== 503 || tries === asksMost) return { answer, tries };
+    await Bun.sleep(askAgainMs);
+  }
+}
+
+async function listAll(server: Server): Promise<Map<string, Acked>> {
+  const all = new Map<string, Acked>();
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const query: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const response = await fetch(`${server.url}/api/links?limit=${pageSize}${query}`, {
+      headers: authorization(server),
+      signal: AbortSignal.timeout(requestMs),
+    });
+    const page = (await response.json()) as { items: Acked[]; nextCursor: string | null };
+    for (const link of page.items) all.set(link.id, link);
+    cursor = page.nextCursor;
+  }
+  return all;
+}
+
+async function readSql(env: { QL_DATA: string }): Promise<{ links: Map<string, Acked>; torn: number }> {
+  const config = loadConfig(cleanEnvironment(env), env.QL_DATA);
+  const sql = await openSql(
+    config,
+    createLog("silent", { write() {} }, false, () => 0),
+  );
+  try {
+    const links = await sql.db.selectFrom("links").select(["id", "code", "url"]).execute();
+    const versions = await sql.db.selectFrom("link_versions").select(["code", "state"]).execute();
+    const changes = await sql.db.selectFrom("changes").select("code").distinct().execute();
+    const live = new Set(versions.filter(({ state }) => state === "live").map(({ code }) => code));
+    const changed = new Set(changes.map(({ code }) => code));
+    const codes = new Set(links.map(({ code }) => code));
+    const halves = links.filter(({ code }) => !live.has(code) || !changed.has(code)).length;
+    const orphans = [...live, ...changed].filter((code) => !codes.has(code)).length;
+    return { links: new Map(links.map((link) => [link.id, link])), torn: halves + orphans };
+  } finally {
+    await sql.close();
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * One of several processes that issue codes from one database, made of the same parts as the server's. Arguments: how
+ * many, the file to write them to, and a file to wait for, so that all begin at once. Each code is written before the
+ * next is asked for, so that a kill loses none that anybody could have seen.
+ */
+import { existsSync, openSync, writeSync } from "node:fs";
+import { createLog } from "../src/base/log.ts";
+import { createCodes } from "../src/codes/codes.ts";
+import { createIssuer } from "../src/codes/issuer.ts";
+import { loadConfig, withSecrets } from "../src/config.ts";
+import { openCore } from "../src/core.ts";
+import { takeCodeBlock } from "../src/sql/counter.ts";
+
+const [count = "", path = "", go = ""] = Bun.argv.slice(2);
+
+const config = withSecrets(loadConfig());
+const { sql, close } = await openCore(config, { log: createLog("silent", { write() {} }, false, () => 0) });
+const issuer = createIssuer(createCodes(config.QL_CODE_SALT), (size) => takeCodeBlock(sql, size), config.QL_CODE_BLOCK);
+const file = openSync(path, "a");
+console.log("ready");
+while (!existsSync(go)) await Bun.sleep(1);
+for (let i = 0; i < Number(count); i++) writeSync(file, `${await issuer.next()}\n`);
+await close();

@@ -1,0 +1,69 @@
+/**
+ * The limits on sending email, under the names that the requirements give them. An email through the platform's SMTP
+ * counts for its tenant and for the platform, both or neither; one through a tenant's own SendGrid key only for the
+ * tenant. The numbers are the plan's and the operator's, and come with every call.
+ */
+import type { Counters, CounterVerdict, Limit, StatusAnswer } from "./counters.ts";
+import { slidingHour } from "./window.ts";
+
+export type EmailProvider = "smtp" | "sendgrid";
+
+export interface EmailMaxes {
+  /** Of this tenant through this provider: 50 an hour through SMTP, 200 through its own key. */
+  readonly tenant: number | null;
+  /** Of all tenants through the platform's SMTP: 2,000 an hour. */
+  readonly platform: number | null;
+}
+
+/** What was sent in the last hour, from the table of emails: asked when the store knows nothing. */
+export interface EmailSeeds {
+  readonly tenant?: () => Promise<number>;
+  readonly platform?: () => Promise<number>;
+}
+
+/** May one email be handed over? The id names the attempt: `counters.release(id)` if the provider surely never took it. */
+export function tryAcquire(
+  counters: Counters,
+  id: string,
+  tenant: string,
+  provider: EmailProvider,
+  maxes: EmailMaxes,
+  seeds: EmailSeeds = {},
+): Promise<CounterVerdict> {
+  const limits = emailLimits(tenant, provider, maxes, seeds);
+  return counters.take(
+    id,
+    limits.map((limit) => ({ limit, amount: 1 })),
+  );
+}
+
+export function getStatus(
+  counters: Counters,
+  tenant: string,
+  provider: EmailProvider,
+  maxes: EmailMaxes,
+  seeds: EmailSeeds = {},
+): Promise<StatusAnswer> {
+  return counters.status(emailLimits(tenant, provider, maxes, seeds));
+}
+
+function emailLimits(tenant: string, provider: EmailProvider, maxes: EmailMaxes, seeds: EmailSeeds): Limit[] {
+  const own: Limit = {
+    name: provider === "smtp" ? "emailsPerHourSmtp" : "emailsPerHourSendgrid",
+    subject: tenant,
+    max: maxes.tenant,
+    window: slidingHour,
+    key: `tenant:{${tenant}}:${provider}`,
+    ...(seeds.tenant === undefined ? {} : { seed: seeds.tenant }),
+  };
+  if (provider !== "smtp") return [own];
+  const platform: Limit = {
+    name: "platformEmailsPerHour",
+    subject: "platform",
+    max: maxes.platform,
+    window: slidingHour,
+    key: "platform-aggregate",
+    ...(seeds.platform === undefined ? {} : { seed: seeds.platform }),
+  };
+  return [own, platform];
+}

@@ -1,0 +1,99 @@
+/** The databases that every store has to behave alike on. PostgreSQL is left out only where there is none. */
+import { afterAll, describe } from "bun:test";
+import { join } from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
+import { createLog } from "../../src/base/log.ts";
+import { migrate } from "../../src/sql/migrate.ts";
+import { openPostgres } from "../../src/sql/postgres.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { openSqlite } from "../../src/sql/sqlite.ts";
+import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
+import { tempFolder } from "../ground/temp.ts";
+
+export interface Place {
+  /** Another client of the same database, as another process would be. */
+  connect(): Sql;
+}
+
+export interface TestDatabase {
+  readonly name: string;
+  /** A new database with no table in it. */
+  create(): Promise<Place>;
+  /** A new database with the tables of today. */
+  open(): Promise<Sql>;
+}
+
+const poolSize = 8;
+const log = createLog("silent", { write() {} }, false, systemClock.now);
+
+const places: readonly (readonly [name: string, create: () => Promise<Place>])[] = [
+  [
+    "SQLite",
+    async () => {
+      const path = join(tempFolder("sqlite"), "quicklink.sqlite");
+      return { connect: () => openSqlite(path) };
+    },
+  ],
+  ...(postgresAvailable()
+    ? [
+        [
+          "PostgreSQL",
+          async () => {
+            const url = await (await sharedPostgres()).createDatabase("conformance");
+            return { connect: () => openPostgres(url, poolSize, log) };
+          },
+        ] as const,
+      ]
+    : []),
+];
+
+export const databases: readonly TestDatabase[] = places.map(([name, create]) => ({
+  name,
+  create,
+  async open() {
+    const sql = (await create()).connect();
+    await migrate(sql);
+    return sql;
+  },
+}));
+
+export interface OpenDatabases {
+  readonly name: string;
+  /** A new empty database. */
+  create(): Promise<Place>;
+  /** Two clients of one new database with the tables of today. */
+  openTwo(): Promise<readonly [Sql, Sql]>;
+  open(): Promise<Sql>;
+}
+
+/** Runs the suite once for each database, and closes whatever it opened. */
+export function onEachDatabase(suite: (database: OpenDatabases) => void): void {
+  for (const { name, create } of databases) {
+    describe(name, () => {
+      const opened: Sql[] = [];
+      afterAll(async () => {
+        await Promise.all(opened.map((sql) => sql.close()));
+      });
+
+      async function createTracked(): Promise<Place> {
+        const place = await create();
+        return {
+          connect() {
+            const sql = place.connect();
+            opened.push(sql);
+            return sql;
+          },
+        };
+      }
+
+      async function openTwo(): Promise<readonly [Sql, Sql]> {
+        const place = await createTracked();
+        const sql = place.connect();
+        await migrate(sql);
+        return [sql, place.connect()];
+      }
+
+      suite({ name, create: createTracked, openTwo, open: async () => (await openTwo())[0] });
+    });
+  }
+}

@@ -1,0 +1,638 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { dayMs, manualClock } from "../../src/base/clock.ts";
+import { Problem } from "../../src/base/errors.ts";
+import { type LinkId, newId } from "../../src/base/ids.ts";
+import { createCodes } from "../../src/codes/codes.ts";
+import { createIssuer } from "../../src/codes/issuer.ts";
+import type { Link } from "../../src/links/link.ts";
+import { createLinks, type LinkInput, type Links } from "../../src/links/links.ts";
+import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
+import { takeCodeBlock } from "../../src/sql/counter.ts";
+import { createFeed } from "../../src/sql/feed.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
+import { onEachDatabase } from "./databases.ts";
+
+const start = Date.UTC(2026, 10, 16);
+const url = "https://example.com/";
+const codes = createCodes("a salt for tests, and only for them");
+
+let names = 0;
+/** Unlike any other in this file, so that tests can share a database. */
+const fresh = (label: string) => `${label}-${++names}`;
+
+async function refusal(work: Promise<unknown>): Promise<Problem> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof Problem) return error;
+  throw new Error(`not a Problem: ${error}`);
+}
+
+const codeOf = async (work: Promise<unknown>) => (await refusal(work)).code;
+const fieldOf = async (work: Promise<unknown>) => {
+  const [error] = (await refusal(work)).more.errors ?? [];
+  return error && `${error.field}: ${error.code}`;
+};
+
+onEachDatabase(({ openTwo }) => {
+  const clock = manualClock(start);
+  const told: string[] = [];
+  let sql: Sql;
+  let store: LinkStore;
+  let links: Links;
+  /** The same on another connection: a second instance. */
+  let elsewhere: Links;
+  let tenant: Tenant;
+  let stranger: Tenant;
+
+  function createOn(client: Sql): Links {
+    return createLinks({
+      store: createLinkStore(client),
+      issuer: createIssuer(codes, (size) => takeCodeBlock(client, size), 100),
+      clock,
+      ownHosts: new Set(["go.example.com"]),
+      defaultDays: 365,
+      changed: (domain, code, version) => told.push(`${domain}/${code}@${version}`),
+    });
+  }
+
+  beforeAll(async () => {
+    const [one, two] = await openTwo();
+    sql = one;
+    store = createLinkStore(sql);
+    links = createOn(one);
+    elsewhere = createOn(two);
+    const tenants = createTenants(sql, clock);
+    tenant = await tenants.create("owner", "Owner");
+    stranger = await tenants.create("stranger", "Stranger");
+  });
+
+  const newTenant = () => createTenants(sql, clock).create(fresh("tenant"), "Somebody");
+  const versionsTold = (code: string) => told.filter((entry) => entry.startsWith(`/${code}@`));
+
+  async function count(table: "links" | "link_versions" | "changes"): Promise<number> {
+    const { rows } = await sql.db
+      .selectFrom(table)
+      .select((expression) => expression.fn.countAll<number>().as("rows"))
+      .executeTakeFirstOrThrow();
+    return Number(rows);
+  }
+
+  describe("a new link", () => {
+    test("has a generated code, the defaults, and version 1; it comes back as it was answered", async () => {
+      const link = await links.create(tenant, { url: "https://example.com" });
+      expect(link).toEqual({
+        id: expect.stringMatching(/^lnk_/),
+        tenantId: tenant.id,
+        domain: "",
+        code: expect.stringMatching(/^[0-9A-Za-z]{7}$/),
+        url,
+        permanent: false,
+        status: "active",
+        expiresAt: clock.now() + 365 * dayMs,
+        title: null,
+        notes: null,
+        tags: [],
+        fallbackUrl: null,
+        hitsPerMonth: null,
+        version: 1,
+        createdAt: clock.now(),
+        updatedAt: clock.now(),
+      });
+      expect(await links.get(tenant.id, link.id)).toEqual(link);
+      expect(await links.byCode(tenant.id, link.code)).toEqual(link);
+      expect(versionsTold(link.code)).toEqual([`/${link.code}@1`]);
+    });
+
+    test("keeps every field it was given", async () => {
+      const given = {
+        url: "https://example.com/a?b#c",
+        code: fresh("All_of-it"),
+        permanent: true,
+        status: "disabled",
+        expiresAt: clock.now() + 1,
+        title: "Zo\u00eb \u4f8b\u3048 \u{1f642}",
+        notes: "two\nlines",
+        tags: ["b", "a", "\u00fc"],
+        fallbackUrl: "https://example.com/sorry",
+        hitsPerMonth: 10_000,
+      } as const satisfies LinkInput;
+      const link = await links.create(tenant, given);
+      expect(link).toMatchObject(given);
+      expect(await links.get(tenant.id, link.id)).toEqual(link);
+    });
+
+    test("may never expire", async () => {
+      expect((await links.create(tenant, { url, expiresAt: null })).expiresAt).toBeNull();
+    });
+
+    test("cannot have a code that is taken, by anybody", async () => {
+      const code = fresh("taken");
+      await links.create(tenant, { url, code });
+      for (const who of [tenant, stranger]) {
+        const problem = await refusal(elsewhere.create(who, { url, code }));
+        expect([problem.code, problem.more.errors?.[0]?.field]).toEqual(["code_taken", "code"]);
+      }
+    });
+
+    test("may differ from another in the case of its code alone", async () => {
+      const code = fresh("CaseMatters");
+      const variants = [code, code.toLowerCase(), code.toUpperCase()];
+      const made = [];
+      for (const [i, variant] of variants.entries()) {
+        made.push(await links.create(i === 1 ? stranger : tenant, { url: `${url}${i}`, code: variant }));
+      }
+      expect(made.map((link) => link.code)).toEqual(variants);
+      const targets = await Promise.all(variants.map((variant) => store.target("", variant)));
+      expect(targets.map((target) => target.value?.url)).toEqual(made.map((link) => link.url));
+    });
+
+    test.each([
+      ["a reserved word", { url, code: "API" }, "code: reserved"],
+      ["a code that is too short", { url, code: "ab" }, "code: bad_code"],
+      ["a code with other characters", { url, code: "a/b/c" }, "code: bad_code"],
+      ["a destination with a scheme that is not allowed", { url: "javascript:alert(1)" }, "url: scheme_not_allowed"],
+      ["a destination that is this server", { url: "https://go.example.com/x" }, "url: own_host"],
+      ["a fallback that is this server", { url, fallbackUrl: "http://go.example.com/x" }, "fallbackUrl: own_host"],
+      ["an expiry that has passed", { url, expiresAt: start }, "expiresAt: in_the_past"],
+      ["more hits than the plan gives", { url, hitsPerMonth: 10_001 }, "hitsPerMonth: above_plan"],
+    ])("is refused with %s, and nothing is written", async (_, input: LinkInput, field) => {
+      const before = [await count("links"), await count("link_versions"), await count("changes")];
+      expect(await fieldOf(links.create(tenant, input))).toBe(field);
+      expect([await count("links"), await count("link_versions"), await count("changes")]).toEqual(before);
+    });
+
+    test("may have any number of hits where the plan has no limit", async () => {
+      const unlimited = await createTenants(sql, clock).create(fresh("rich"), "Rich", "unlimited");
+      expect((await links.create(unlimited, { url, hitsPerMonth: 1_000_000_000 })).hitsPerMonth).toBe(1_000_000_000);
+    });
+
+    test("passes over a generated code that somebody chose before", async () => {
+      const [first, second, third] = [900_001, 900_002, 900_003].map(codes.encode);
+      if (first === undefined || second === undefined) throw new Error("no codes");
+      await links.create(stranger, { url, code: first });
+      await links.create(tenant, { url, code: second });
+      let next = 900_001;
+      const issuer = createIssuer(
+        codes,
+        async (size) => {
+          next += size;
+          return next - size;
+        },
+        10,
+      );
+      const own = createLinks({ store, issuer, clock, ownHosts: new Set(), defaultDays: 1, changed: () => {} });
+      expect((await own.create(tenant, { url })).code).toBe(third as string);
+    });
+
+    test("of many at once gets a code of its own, on every instance", async () => {
+      const made = await Promise.all(
+        Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? links : elsewhere).create(tenant, { url })),
+      );
+      expect(new Set(made.map((link) => link.code)).size).toBe(100);
+    });
+
+    test("of many who want one code at once, exactly one gets it", async () => {
+      const code = fresh("wanted");
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, i) =>
+          (i % 2 === 0 ? links : elsewhere).create(i % 3 === 0 ? tenant : stranger, { url: `${url}${i}`, code }),
+        ),
+      );
+      const won = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+      const lost = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason.code] : []));
+      expect(won).toHaveLength(1);
+      expect(lost).toEqual(Array.from({ length: 19 }, () => "code_taken"));
+      expect((await store.target("", code)).value?.url).toBe(won[0]?.url as string);
+      expect(versionsTold(code)).toEqual([`/${code}@1`]);
+    });
+  });
+
+  describe("a change", () => {
+    test("of some fields leaves the others, and adds 1 to the version", async () => {
+      const link = await links.create(tenant, { url, title: "before", tags: ["kept"] });
+      clock.advance(1_000);
+      const changed = await elsewhere.patch(tenant, link.id, { title: "after", notes: "new" });
+      expect(changed).toEqual({ ...link, title: "after", notes: "new", version: 2, updatedAt: clock.now() });
+      expect(await links.get(tenant.id, link.id)).toEqual(changed);
+      expect((await store.target("", link.code)).version).toBe(2);
+      expect(versionsTold(link.code)).toEqual([`/${link.code}@1`, `/${link.code}@2`]);
+    });
+
+    test("of nothing is a new version all the same", async () => {
+      const link = await links.create(tenant, { url });
+      expect((await links.patch(tenant, link.id, {})).version).toBe(2);
+    });
+
+    test("of all fields takes back those that are not given", async () => {
+      const link = await links.create(tenant, {
+        url,
+        title: "gone",
+        notes: "gone",
+        tags: ["gone"],
+        permanent: true,
+        status: "disabled",
+        expiresAt: null,
+        fallbackUrl: url,
+        hitsPerMonth: 5,
+      });
+      const replaced = await links.replace(tenant, link.id, { url: "https://example.com/new" });
+      expect(replaced).toEqual({
+        ...link,
+        url: "https://example.com/new",
+        title: null,
+        notes: null,
+        tags: [],
+        permanent: false,
+        status: "active",
+        expiresAt: clock.now() + 365 * dayMs,
+        fallbackUrl: null,
+        hitsPerMonth: null,
+        version: 2,
+      });
+      expect(await links.get(tenant.id, link.id)).toEqual(replaced);
+    });
+
+    test("with the version that is there is made, with another refused", async () => {
+      const link = await links.create(tenant, { url });
+      const changed = await links.patch(tenant, link.id, { title: "one" }, 1);
+      expect(changed.version).toBe(2);
+      expect(await codeOf(links.patch(tenant, link.id, { title: "two" }, 1))).toBe("version_conflict");
+      expect(await codeOf(links.replace(tenant, link.id, { url }, 3))).toBe("version_conflict");
+      expect(await codeOf(links.remove(tenant.id, link.id, 1))).toBe("version_conflict");
+      expect(await links.get(tenant.id, link.id)).toEqual(changed);
+      expect(versionsTold(link.code)).toHaveLength(2);
+    });
+
+    test("of many at once with the same version is made once", async () => {
+      const link = await links.create(tenant, { url });
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, i) =>
+          (i % 2 === 0 ? links : elsewhere).patch(tenant, link.id, { title: `t${i}` }, 1),
+        ),
+      );
+      const made = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+      expect(made).toHaveLength(1);
+      expect(await links.get(tenant.id, link.id)).toEqual(made[0] as Link);
+    });
+
+    test("of many at once without a version is made by all, and none undoes another", async () => {
+      const link = await links.create(tenant, { url });
+      const edits = [
+        ...Array.from({ length: 20 }, (_, i) => ({ title: `t${i}` })),
+        ...Array.from({ length: 20 }, (_, i) => ({ notes: `n${i}` })),
+      ];
+      const made = await Promise.all(
+        edits.map((fields, i) => (i % 2 === 0 ? links : elsewhere).patch(tenant, link.id, fields)),
+      );
+      const versions = made.map((one) => one.version).toSorted((a, b) => a - b);
+      expect(versions).toEqual(Array.from({ length: 40 }, (_, i) => i + 2));
+      const last = await links.get(tenant.id, link.id);
+      expect(last).toEqual(made.find((one) => one.version === 41) as Link);
+      expect([last.title, last.notes]).toEqual([expect.stringMatching(/^t\d/), expect.stringMatching(/^n\d/)]);
+    });
+
+    test("that breaks a rule is refused, and nothing changes", async () => {
+      const link = await links.create(tenant, { url });
+      expect(await fieldOf(links.patch(tenant, link.id, { url: "data:," }))).toBe("url: scheme_not_allowed");
+      expect(await fieldOf(links.patch(tenant, link.id, { hitsPerMonth: 10_001 }))).toBe("hitsPerMonth: above_plan");
+      expect(await fieldOf(links.patch(tenant, link.id, { expiresAt: clock.now() }))).toBe("expiresAt: in_the_past");
+      expect(await fieldOf(links.replace(tenant, link.id, { url: "" }))).toBe("url: empty");
+      expect(await links.get(tenant.id, link.id)).toEqual(link);
+    });
+
+    test("of another field does not stumble over an expiry that has passed meanwhile", async () => {
+      const link = await links.create(tenant, { url, expiresAt: clock.now() + 1_000 });
+      clock.advance(2_000);
+      const changed = await links.patch(tenant, link.id, { title: "late" });
+      expect(changed).toMatchObject({ title: "late", expiresAt: link.expiresAt });
+    });
+
+    test("of what is not there is not found", async () => {
+      const id = newId("link", clock);
+      const attempts = [
+        links.get(tenant.id, id),
+        links.byCode(tenant.id, "nowhere"),
+        links.patch(tenant, id, {}),
+        links.replace(tenant, id, { url }),
+        links.remove(tenant.id, id),
+      ];
+      expect(await Promise.all(attempts.map(codeOf))).toEqual(attempts.map(() => "not_found"));
+    });
+
+    test("is in the feed with its version, committed together with it", async () => {
+      const feed = createFeed(sql);
+      const end = await feed.end();
+      const link = await links.create(tenant, { url });
+      await links.patch(tenant, link.id, { title: "x" });
+      await links.remove(tenant.id, link.id);
+      const { changes } = await feed.after(end, 1_000);
+      const mine = changes.filter((change) => change.code === link.code);
+      expect(mine.map(({ domain, version }) => [domain, version])).toEqual([
+        ["", 1],
+        ["", 2],
+        ["", 3],
+      ]);
+    });
+  });
+
+  describe("a deleted link", () => {
+    test("is gone for its owner and for visitors, and its version goes on", async () => {
+      const link = await links.create(tenant, { url });
+      await links.remove(tenant.id, link.id);
+      expect(await codeOf(links.get(tenant.id, link.id))).toBe("not_found");
+      expect(await codeOf(links.remove(tenant.id, link.id))).toBe("not_found");
+      expect(await store.target("", link.code)).toEqual({ version: 2, value: undefined });
+      expect(versionsTold(link.code)).toEqual([`/${link.code}@1`, `/${link.code}@2`]);
+    });
+
+    test("can be made again under its code by its owner, with the next version and another id", async () => {
+      const code = fresh("again");
+      const first = await links.create(tenant, { url, code });
+      await links.patch(tenant, first.id, { title: "x" });
+      await links.remove(tenant.id, first.id);
+      const second = await elsewhere.create(tenant, { url: `${url}2`, code });
+      expect(second.version).toBe(4);
+      expect(second.id).not.toBe(first.id);
+      expect(second.title).toBeNull();
+      expect(await codeOf(links.get(tenant.id, first.id))).toBe("not_found");
+    });
+
+    test("cannot be made again under its code by anybody else", async () => {
+      const code = fresh("mine-forever");
+      const link = await links.create(tenant, { url, code });
+      await links.remove(tenant.id, link.id);
+      expect(await codeOf(links.create(stranger, { url, code }))).toBe("code_taken");
+      expect((await links.create(tenant, { url, code })).version).toBe(3);
+    });
+
+    test("never gives its code to a generated link", async () => {
+      const link = await links.create(tenant, { url, code: fresh("deleted") });
+      await links.remove(tenant.id, link.id);
+      const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now() };
+      expect(await store.insert(tenant.id, [generated])).toEqual([{ kind: "taken" }]);
+    });
+
+    test("of many who delete it at once is deleted by one", async () => {
+      const link = await links.create(tenant, { url });
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? links : elsewhere).remove(tenant.id, link.id)),
+      );
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect((await store.target("", link.code)).version).toBe(2);
+    });
+  });
+
+  describe("purging", () => {
+    test("frees the codes of links that expired long ago, for anybody, and their versions go on", async () => {
+      const code = fresh("purged");
+      const owner = await newTenant();
+      const old = await links.create(owner, { url, code, expiresAt: clock.now() + 1_000 });
+      const younger = await links.create(owner, { url, expiresAt: clock.now() + 1_001 });
+      const endless = await links.create(owner, { url, expiresAt: null });
+      const before = clock.now() + 1_001;
+      clock.advance(dayMs);
+
+      expect(await store.purge(before, 1_000, clock.now())).toBeGreaterThanOrEqual(1);
+      expect(await codeOf(links.get(owner.id, old.id))).toBe("not_found");
+      expect(await links.get(owner.id, younger.id)).toEqual(younger);
+      expect(await links.get(owner.id, endless.id)).toEqual(endless);
+      expect(await store.target("", code)).toEqual({ version: 2, value: undefined });
+      expect((await links.create(stranger, { url, code })).version).toBe(3);
+    });
+
+    test("frees them for generated links too", async () => {
+      const link = await links.create(tenant, { url, code: fresh("purged"), expiresAt: clock.now() + 1_000 });
+      clock.advance(2_000);
+      await store.purge(clock.now(), 1_000, clock.now());
+      const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now() };
+      expect(await store.insert(stranger.id, [generated])).toMatchObject([{ kind: "written", link: { version: 3 } }]);
+    });
+
+    test("takes no more than it is told to, the longest expired first", async () => {
+      clock.advance(dayMs);
+      await store.purge(clock.now(), 1_000, clock.now());
+      const made: Link[] = [];
+      for (const ms of [3_000, 1_000, 2_000])
+        made.push(await links.create(tenant, { url, expiresAt: clock.now() + ms }));
+      clock.advance(5_000);
+      expect(await store.purge(clock.now(), 2, clock.now())).toBe(2);
+      const left = await Promise.all(made.map((link) => store.get(tenant.id, link.id)));
+      expect(left.map((link) => link !== undefined)).toEqual([true, false, false]);
+      expect(await store.purge(clock.now(), 2, clock.now())).toBe(1);
+      expect(await store.purge(clock.now(), 2, clock.now())).toBe(0);
+    });
+  });
+
+  describe("a stranger", () => {
+    test("sees nothing of somebody else's link, and cannot change it", async () => {
+      const link = await links.create(tenant, { url });
+      const attempts = [
+        links.get(stranger.id, link.id),
+        links.byCode(stranger.id, link.code),
+        links.patch(stranger, link.id, { title: "mine now" }),
+        links.patch(stranger, link.id, { title: "mine now" }, link.version),
+        links.replace(stranger, link.id, { url: "https://evil.example/" }),
+        links.remove(stranger.id, link.id),
+        links.remove(stranger.id, link.id, link.version),
+      ];
+      expect(await Promise.all(attempts.map(codeOf))).toEqual(attempts.map(() => "not_found"));
+      expect((await links.list(stranger.id, 100)).items.filter(({ id }) => id === link.id)).toEqual([]);
+      expect(await links.get(tenant.id, link.id)).toEqual(link);
+    });
+
+    test("who knows a version learns nothing from a conflict", async () => {
+      const link = await links.create(tenant, { url });
+      expect(await codeOf(links.patch(stranger, link.id, {}, 99))).toBe("not_found");
+    });
+
+    test("pages through nothing, also with somebody else's cursor", async () => {
+      const nobody = await newTenant();
+      const link = await links.create(tenant, { url });
+      expect(await links.list(nobody.id, 10)).toEqual({ items: [], nextCursor: null });
+      expect(await links.list(nobody.id, 10, link.id)).toEqual({ items: [], nextCursor: null });
+    });
+  });
+
+  describe("a list", () => {
+    async function pages(owner: Tenant, limit: number, between: () => Promise<unknown> = async () => {}) {
+      const seen: Link[] = [];
+      let cursor: LinkId | undefined;
+      for (;;) {
+        const page = await links.list(owner.id, limit, cursor);
+        expect(page.items.length).toBeLessThanOrEqual(limit);
+        seen.push(...page.items);
+        if (page.nextCursor === null) return seen;
+        expect(page.items).toHaveLength(limit);
+        cursor = page.nextCursor;
+        await between();
+      }
+    }
+
+    async function makeMany(owner: Tenant, howMany: number): Promise<Link[]> {
+      const made: Link[] = [];
+      for (let i = 0; i < howMany; i++) {
+        clock.advance(1);
+        made.push(await links.create(owner, { url: `${url}${i}` }));
+      }
+      return made;
+    }
+
+    test("shows the newest first", async () => {
+      const owner = await newTenant();
+      const made = await makeMany(owner, 5);
+      expect((await links.list(owner.id, 10)).items).toEqual(made.toReversed());
+    });
+
+    test("covers everything exactly once, in pages of any size", async () => {
+      const owner = await newTenant();
+      const made = (await makeMany(owner, 12)).toReversed();
+      for (const limit of [1, 3, 5, 11, 12, 13]) expect(await pages(owner, limit)).toEqual(made);
+    });
+
+    test("covers everything that was there exactly once while links are made, changed and deleted", async () => {
+      const owner = await newTenant();
+      const made = await makeMany(owner, 20);
+      const [gone] = made;
+      if (!gone) throw new Error("nothing was made");
+      let turns = 0;
+      const seen = await pages(owner, 4, async () => {
+        clock.advance(1);
+        const extra = await elsewhere.create(owner, { url });
+        if (turns++ === 0) await elsewhere.remove(owner.id, gone.id);
+        await elsewhere.patch(owner, extra.id, { title: "changed" });
+      });
+      const ids = seen.map((link) => link.id);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids).toEqual(
+        made
+          .slice(1)
+          .toReversed()
+          .map((link) => link.id),
+      );
+    });
+
+    test("covers links that were made in the same millisecond", async () => {
+      const owner = await newTenant();
+      const made = await Promise.all(Array.from({ length: 9 }, () => links.create(owner, { url })));
+      const seen = await pages(owner, 2);
+      expect(seen.map(({ id }) => id)).toEqual(
+        made
+          .map(({ id }) => id)
+          .toSorted()
+          .toReversed(),
+      );
+    });
+
+    test("ends with the last page even if that is full", async () => {
+      const owner = await newTenant();
+      await makeMany(owner, 4);
+      const first = await links.list(owner.id, 2);
+      const second = await links.list(owner.id, 2, first.nextCursor ?? undefined);
+      expect([first.nextCursor === null, second.nextCursor]).toEqual([false, null]);
+    });
+  });
+
+  describe("a redirect's target", () => {
+    test("has what a redirect needs, whoever owns the link", async () => {
+      const link = await links.create(stranger, { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` });
+      expect(await store.target("", link.code)).toEqual({
+        version: 1,
+        value: { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry`, password: false },
+      });
+    });
+
+    test("is nothing, at version 0, where there never was a link", async () => {
+      expect(await store.target("", fresh("never"))).toEqual({ version: 0, value: undefined });
+    });
+
+    test("is nothing while the link is disabled, and there again when it is enabled", async () => {
+      const link = await links.create(tenant, { url });
+      await links.patch(tenant, link.id, { status: "disabled" });
+      expect(await store.target("", link.code)).toEqual({ version: 2, value: undefined });
+      await links.patch(tenant, link.id, { status: "active" });
+      expect(await store.target("", link.code)).toMatchObject({ version: 3, value: { url } });
+    });
+
+    test("is a domain's own", async () => {
+      const link = await links.create(tenant, { url });
+      expect(await store.target("other.example", link.code)).toEqual({ version: 0, value: undefined });
+    });
+  });
+
+  describe("many at once", () => {
+    const outcomeOf = (result: { link: Link } | { problem: Problem }) =>
+      "link" in result ? "link" : (result.problem.more.errors?.[0]?.code ?? result.problem.code);
+
+    test("are taken or refused each on its own, and answered in the order of the request", async () => {
+      const owner = await newTenant();
+      const [free, taken] = [fresh("free"), fresh("bulk-taken")];
+      await links.create(stranger, { url, code: taken });
+      const results = await links.createMany(owner, [
+        { url: "javascript:alert(1)" },
+        { url: `${url}1` },
+        { url, code: taken },
+        { url: `${url}3`, code: free },
+        { url, code: "api" },
+        { url: "" },
+        { url: `${url}6`, hitsPerMonth: 10_001 },
+        { url: `${url}7` },
+      ]);
+      expect(results.map(outcomeOf)).toEqual([
+        "scheme_not_allowed",
+        "link",
+        "taken",
+        "link",
+        "reserved",
+        "empty",
+        "above_plan",
+        "link",
+      ]);
+      const made = results.flatMap((result) => ("link" in result ? [result.link] : []));
+      expect(made.map((link) => link.url)).toEqual([`${url}1`, `${url}3`, `${url}7`]);
+      const listed = (await links.list(owner.id, 100)).items;
+      expect(listed.toSorted(byId)).toEqual(made.toSorted(byId));
+    });
+
+    test("that want the same code give it to the first", async () => {
+      const [code, other] = [fresh("twice"), fresh("between")];
+      const results = await links.createMany(tenant, [
+        { url: `${url}first`, code },
+        { url, code: other },
+        { url: `${url}second`, code },
+        { url: `${url}third`, code },
+      ]);
+      expect(results.map(outcomeOf)).toEqual(["link", "link", "taken", "taken"]);
+      expect((await store.target("", code)).value?.url).toBe(`${url}first`);
+    });
+
+    test("may be more than one transaction takes", async () => {
+      const owner = await newTenant();
+      const inputs = Array.from({ length: 250 }, (_, i) => ({ url: `${url}${i}` }));
+      const results = await links.createMany(owner, inputs);
+      expect(results.map((result) => ("link" in result ? result.link.url : ""))).toEqual(inputs.map((one) => one.url));
+      expect(new Set(results.map((result) => ("link" in result ? result.link.code : ""))).size).toBe(250);
+      const told250 = results.filter((result) => "link" in result && told.includes(`/${result.link.code}@1`));
+      expect(told250).toHaveLength(250);
+    });
+
+    test("may be none", async () => {
+      expect(await links.createMany(tenant, [])).toEqual([]);
+    });
+
+    test("from two instances that want the same codes in opposite order do not wait for each other for ever", async () => {
+      const wanted = Array.from({ length: 60 }, () => fresh("contested"));
+      const inputs = wanted.map((code) => ({ url, code }));
+      const [one, two] = await Promise.all([
+        links.createMany(tenant, inputs),
+        elsewhere.createMany(stranger, inputs.toReversed()),
+      ]);
+      const winners = one.map((result, i) => [result, two[two.length - 1 - i]].filter((r) => r && "link" in r).length);
+      expect(winners).toEqual(wanted.map(() => 1));
+    });
+  });
+});
+
+const byId = (a: Link, b: Link): number => (a.id < b.id ? -1 : 1);

@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { CompiledQuery } from "kysely";
+import { OperatorError } from "../../src/base/errors.ts";
+import { dumpSchema } from "../../src/sql/dump.ts";
+import { migrate, requireCurrentSchema, schemaState } from "../../src/sql/migrate.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { onEachDatabase } from "./databases.ts";
+
+const run = (sql: Sql, statement: string) => sql.db.executeQuery(CompiledQuery.raw(statement));
+
+/** Without those in which Kysely keeps what has run. */
+async function tables(sql: Sql): Promise<string[]> {
+  const all = await sql.db.introspection.getTables();
+  return all.map(({ name }) => name).filter((name) => !name.startsWith("schema_migrations"));
+}
+
+async function refusal(work: Promise<unknown>): Promise<OperatorError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof OperatorError) return error;
+  throw new Error(`not an OperatorError: ${error}`);
+}
+
+onEachDatabase(({ create, open, openTwo }) => {
+  test("a new database gets every step, once", async () => {
+    const sql = (await create()).connect();
+    const before = await schemaState(sql);
+    expect(before).toEqual({ applied: [], pending: expect.any(Array), unknown: [] });
+    expect(before.pending.length).toBeGreaterThan(0);
+
+    expect(await migrate(sql)).toEqual(before.pending);
+    expect(await schemaState(sql)).toEqual({ applied: before.pending, pending: [], unknown: [] });
+    await requireCurrentSchema(sql);
+
+    expect(await migrate(sql)).toEqual([]);
+  });
+
+  test("steps run once, however many start them at the same time", async () => {
+    const place = await create();
+    const clients = Array.from({ length: 4 }, () => place.connect());
+    const ran = (await Promise.all(clients.map(migrate))).flat();
+    expect(ran).toEqual((await schemaState(place.connect())).applied.slice());
+    expect(new Set(ran).size).toBe(ran.length);
+  });
+
+  test("a step that fails leaves nothing behind, and can be run again", async () => {
+    const sql = (await create()).connect();
+    await run(sql, "create table changes (in_the_way integer)");
+    await expect(migrate(sql)).rejects.toThrow("changes");
+    expect(await tables(sql)).toEqual(["changes"]);
+    expect((await schemaState(sql)).applied).toEqual([]);
+    await run(sql, "drop table changes");
+    expect(await migrate(sql)).not.toEqual([]);
+  });
+
+  test("an empty database is not served from, and the operator is told what to do", async () => {
+    const sql = (await create()).connect();
+    const { exitCode, message } = await refusal(requireCurrentSchema(sql));
+    expect(exitCode).toBe(2);
+    expect(message).toStartWith("The database is empty. Run `quicklink migrate`");
+    expect(await tables(sql)).toEqual([]);
+  });
+
+  test("an older database is not served from, and the operator is told what to do", async () => {
+    const sql = await open();
+    const last = (await schemaState(sql)).applied.at(-1);
+    await run(sql, `delete from schema_migrations where name = '${last}'`);
+    const { exitCode, message } = await refusal(requireCurrentSchema(sql));
+    expect(exitCode).toBe(2);
+    expect(message).toContain("Run `quicklink migrate`");
+  });
+
+  test("a newer database is neither served from nor touched, and the operator is told what to do", async () => {
+    const [sql, other] = await openTwo();
+    await run(sql, "insert into schema_migrations (name, timestamp) values ('9999-future', 'later')");
+    const before = await dumpSchema(sql);
+    for (const attempt of [requireCurrentSchema, migrate]) {
+      const { exitCode, message } = await refusal(attempt(other));
+      expect(exitCode).toBe(2);
+      expect(message).toStartWith("The database is newer than this program (it has: 9999-future). Start the newer");
+    }
+    expect(await schemaState(sql)).toMatchObject({ unknown: ["9999-future"] });
+    expect(await dumpSchema(sql)).toBe(before);
+  });
+
+  test("the tables are those of the committed dump; `bun scripts/schema.ts` writes it anew", async () => {
+    const sql = await open();
+    const committed = Bun.file(join(import.meta.dir, `../../src/sql/schema.${sql.dialect}.txt`));
+    expect(await dumpSchema(sql)).toBe(await committed.text());
+  });
+});

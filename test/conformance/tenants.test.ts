@@ -1,0 +1,326 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { CompiledQuery } from "kysely";
+import { dayMs, manualClock } from "../../src/base/clock.ts";
+import { Problem } from "../../src/base/errors.ts";
+import { type KeyId, newId } from "../../src/base/ids.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { allows, createKeys, type Keys, scopes } from "../../src/tenants/keys.ts";
+import { builtInPlans, defaultLimits as defaults, type Limits, limitNames } from "../../src/tenants/plans.ts";
+import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
+import { onEachDatabase } from "./databases.ts";
+
+const start = Date.UTC(2026, 10, 16);
+
+let names = 0;
+const fresh = (label: string) => `${label}-${++names}`;
+
+async function refusal(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Problem)) throw new Error(`not a Problem: ${error}`);
+  const [field] = error.more.errors ?? [];
+  return field ? `${field.field}: ${field.code}` : error.code;
+}
+
+onEachDatabase(({ open, openTwo }) => {
+  const clock = manualClock(start);
+  let sql: Sql;
+  let tenants: Tenants;
+  let keys: Keys;
+  /** The same on another connection: a second instance. */
+  let keysElsewhere: Keys;
+  let tenant: Tenant;
+  beforeAll(async () => {
+    const [one, two] = await openTwo();
+    sql = one;
+    tenants = createTenants(one, clock);
+    keys = createKeys(one, clock);
+    keysElsewhere = createKeys(two, clock);
+    tenant = await tenants.create("acme", "Acme Ltd");
+  });
+
+  describe("a tenant", () => {
+    test("has the default plan's limits, and is found by its slug and its id", async () => {
+      const slug = fresh("tenant");
+      const made = await tenants.create(slug, "Zo\u00eb & S\u00f6hne");
+      expect(made).toEqual({
+        id: expect.stringMatching(/^ten_/),
+        slug,
+        name: "Zo\u00eb & S\u00f6hne",
+        plan: "default",
+        limits: defaults,
+        overrides: {},
+        createdAt: clock.now(),
+      });
+      expect(await tenants.bySlug(slug)).toEqual(made);
+      expect(await tenants.byId(made.id)).toEqual(made);
+    });
+
+    test("that is not there is not found", async () => {
+      expect(await tenants.bySlug("nobody")).toBeUndefined();
+      expect(await tenants.byId(newId("tenant", clock))).toBeUndefined();
+      expect(await refusal(tenants.change("nobody", { name: "x" }))).toBe("not_found");
+    });
+
+    test("has a slug of its own", async () => {
+      expect(await refusal(tenants.create("acme", "Another"))).toBe("name_taken");
+      expect((await tenants.bySlug("acme"))?.name).toBe("Acme Ltd");
+    });
+
+    test("of many who want one slug at once, exactly one gets it", async () => {
+      const slug = fresh("wanted");
+      const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => tenants.create(slug, "x")));
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      const lost = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason.code] : []));
+      expect(lost).toEqual(Array.from({ length: 7 }, () => "name_taken"));
+    });
+
+    test("has a slug made for typing, and a plan that there is", async () => {
+      for (const slug of ["", "Acme", "a b", "-a", "x".repeat(64), "a/b"]) {
+        expect(await refusal(tenants.create(slug, "x"))).toBe("slug: bad_name");
+      }
+      expect(await refusal(tenants.create(fresh("tenant"), "x", "gold"))).toBe("plan: unknown_plan");
+      expect(await refusal(tenants.create(fresh("tenant"), "x", "constructor"))).toBe("plan: unknown_plan");
+    });
+
+    test("changes what is given, and nothing else", async () => {
+      const { slug } = await tenants.create(fresh("tenant"), "Before");
+      const renamed = await tenants.change(slug, { name: "After" });
+      expect(renamed).toMatchObject({ name: "After", plan: "default", overrides: {} });
+      const moved = await tenants.change(slug, { plan: "unlimited" });
+      expect(moved).toMatchObject({ name: "After", plan: "unlimited", limits: builtInPlans.get("unlimited") });
+      expect(await refusal(tenants.change(slug, { plan: "gold" }))).toBe("plan: unknown_plan");
+      expect(await tenants.bySlug(slug)).toEqual(moved);
+    });
+
+    test("may have limits of its own, over any plan, and give them back", async () => {
+      const { slug } = await tenants.create(fresh("tenant"), "x");
+      const own = await tenants.change(slug, { overrides: { hitsPerLinkPerMonth: 7, apiPerMinute: null } });
+      expect(own.limits).toEqual({ ...defaults, hitsPerLinkPerMonth: 7, apiPerMinute: null });
+      expect(own.overrides).toEqual({ hitsPerLinkPerMonth: 7, apiPerMinute: null });
+
+      const more = await tenants.change(slug, { overrides: { linksPerMonth: 0 } });
+      expect(more.overrides).toEqual({ hitsPerLinkPerMonth: 7, apiPerMinute: null, linksPerMonth: 0 });
+
+      const unlimited = await tenants.change(slug, { plan: "unlimited" });
+      expect(unlimited.limits).toMatchObject({ hitsPerLinkPerMonth: 7, linksPerMonth: 0, storageBytes: null });
+
+      const back = await tenants.change(slug, { plan: "default", overrides: { hitsPerLinkPerMonth: undefined } });
+      expect(back.overrides).toEqual({ apiPerMinute: null, linksPerMonth: 0 });
+      expect(back.limits.hitsPerLinkPerMonth).toBe(defaults.hitsPerLinkPerMonth);
+    });
+
+    test("is in the list, by name", async () => {
+      const listed = await tenants.list();
+      const slugs = listed.map(({ slug }) => slug);
+      expect(slugs).toEqual(slugs.toSorted());
+      expect(listed.find(({ slug }) => slug === "acme")).toEqual(tenant);
+    });
+
+    test("is the first when there is none", async () => {
+      const empty = createTenants(await open(), clock);
+      expect(await empty.isEmpty()).toBe(true);
+      await empty.create("first", "First");
+      expect(await empty.isEmpty()).toBe(false);
+    });
+  });
+
+  describe("a plan", () => {
+    const team: Limits = { ...defaults, hitsPerLinkPerMonth: 100_000, linksPerMonth: null };
+
+    test("of the operator's own is beside the built-in ones, and its tenants follow it", async () => {
+      const name = fresh("team");
+      await tenants.setPlan(name, team);
+      expect((await tenants.plans()).get(name)).toEqual(team);
+      expect([...(await tenants.plans()).keys()].slice(0, 2)).toEqual(["default", "unlimited"]);
+
+      const { slug, limits } = await tenants.create(fresh("tenant"), "x", name);
+      expect(limits).toEqual(team);
+      await tenants.setPlan(name, { ...team, apiPerMinute: 1 });
+      expect((await tenants.bySlug(slug))?.limits.apiPerMinute).toBe(1);
+    });
+
+    test("cannot take the name of a built-in one, or one that cannot be typed", async () => {
+      expect(await refusal(tenants.setPlan("default", team))).toBe("name: built_in");
+      expect(await refusal(tenants.setPlan("unlimited", team))).toBe("name: built_in");
+      expect(await refusal(tenants.setPlan("Team A", team))).toBe("name: bad_name");
+      expect((await tenants.plans()).get("default")).toEqual(defaults);
+    });
+
+    test("may have any name that can be typed, also one that JavaScript knows", async () => {
+      await tenants.setPlan("constructor", team);
+      expect((await tenants.create(fresh("tenant"), "x", "constructor")).limits).toEqual(team);
+    });
+
+    test("comes back with every limit there is", async () => {
+      const name = fresh("odd");
+      const odd = Object.fromEntries(limitNames.map((limit, i) => [limit, i % 2 === 0 ? null : i])) as Limits;
+      await tenants.setPlan(name, odd);
+      expect((await tenants.plans()).get(name)).toEqual(odd);
+    });
+  });
+
+  describe("a key", () => {
+    test("works for its tenant, with its scopes", async () => {
+      const { key, secret } = await keys.create(tenant.id, { name: "website", scopes: ["links:read", "links:write"] });
+      expect(secret).toMatch(/^ql_[0-9A-Za-z]{43}$/);
+      expect(key).toEqual({
+        id: expect.stringMatching(/^key_/),
+        tenantId: tenant.id,
+        name: "website",
+        hint: `${secret.slice(0, 8)}\u2026`,
+        scopes: ["links:read", "links:write"],
+        createdAt: clock.now(),
+        expiresAt: null,
+        revokedAt: null,
+        lastUsedAt: null,
+      });
+      expect(await keysElsewhere.authenticate(secret)).toEqual(key);
+      expect(scopes.filter((scope) => allows(key, scope))).toEqual(["links:read", "links:write"]);
+    });
+
+    test("with the scope admin may do everything", async () => {
+      const { key } = await keys.create(tenant.id, { name: "boss", scopes: ["admin"] });
+      expect(scopes.filter((scope) => !allows(key, scope))).toEqual([]);
+    });
+
+    test("never repeats, and has a scope once", async () => {
+      const made = await Promise.all(
+        Array.from({ length: 50 }, () => keys.create(tenant.id, { name: "x", scopes: ["admin", "admin"] })),
+      );
+      expect(new Set(made.map(({ secret }) => secret)).size).toBe(50);
+      expect(made[0]?.key.scopes).toEqual(["admin"]);
+    });
+
+    test("is nowhere in SQL, only its hash", async () => {
+      const { key, secret } = await keys.create(tenant.id, { name: "hashed", scopes: ["admin"] });
+      const row = await sql.db.selectFrom("api_keys").selectAll().where("id", "=", key.id).executeTakeFirst();
+      expect(row?.hash).toBe(createHash("sha256").update(secret).digest("hex"));
+      expect(JSON.stringify(row)).not.toContain(secret.slice(8));
+    });
+
+    test("that nobody made, or that cannot be one, does not work", async () => {
+      const { secret } = await keys.create(tenant.id, { name: "real", scopes: ["admin"] });
+      const wrong = [
+        "",
+        "ql_",
+        secret.slice(0, -1),
+        `${secret}0`,
+        ` ${secret}`,
+        secret.slice(3),
+        secret.toLowerCase(),
+        `ql_${"0".repeat(43)}`,
+        `ql_${"'".repeat(43)}`,
+        createHash("sha256").update(secret).digest("hex"),
+      ];
+      for (const text of wrong) expect(await keys.authenticate(text)).toBeUndefined();
+    });
+
+    test("works until it expires, and not a millisecond longer", async () => {
+      const { secret } = await keys.create(tenant.id, { name: "x", scopes: ["admin"], expiresAt: clock.now() + dayMs });
+      clock.advance(dayMs - 1);
+      expect(await keys.authenticate(secret)).toBeDefined();
+      clock.advance(1);
+      expect(await keys.authenticate(secret)).toBeUndefined();
+    });
+
+    test("that is revoked stops working at once, everywhere, and stays revoked as of then", async () => {
+      const { key, secret } = await keys.create(tenant.id, { name: "lost", scopes: ["admin"] });
+      const revokedAt = clock.now();
+      expect(await keysElsewhere.revoke(tenant.id, key.id)).toBe(true);
+      expect(await keys.authenticate(secret)).toBeUndefined();
+      clock.advance(1_000);
+      expect(await keys.revoke(tenant.id, key.id)).toBe(true);
+      expect((await keys.list(tenant.id)).find(({ id }) => id === key.id)?.revokedAt).toBe(revokedAt);
+    });
+
+    test("of somebody else can be neither seen nor revoked", async () => {
+      const stranger = await tenants.create(fresh("stranger"), "x");
+      const { key, secret } = await keys.create(tenant.id, { name: "mine", scopes: ["admin"] });
+      expect(await keys.list(stranger.id)).toEqual([]);
+      expect(await keys.revoke(stranger.id, key.id)).toBe(false);
+      expect(await keys.authenticate(secret)).toBeDefined();
+      expect(await keys.revoke(tenant.id, newId("key", clock))).toBe(false);
+    });
+
+    test("is in the list of its tenant, the newest first", async () => {
+      const owner = await tenants.create(fresh("owner"), "x");
+      const made: KeyId[] = [];
+      for (const name of ["a", "b", "c"]) {
+        clock.advance(1);
+        made.push((await keys.create(owner.id, { name, scopes: ["admin"] })).key.id);
+      }
+      expect((await keys.list(owner.id)).map(({ id }) => id)).toEqual(made.toReversed());
+    });
+
+    const lastUsed = async (id: KeyId) => (await keys.list(tenant.id)).find((key) => key.id === id)?.lastUsedAt;
+
+    test("shows when it was last used, once that is written down", async () => {
+      const { key, secret } = await keys.create(tenant.id, { name: "used", scopes: ["admin"] });
+      await keys.authenticate(secret);
+      clock.advance(500);
+      await keys.authenticate(secret);
+      expect(await lastUsed(key.id)).toBeNull();
+      await keys.flush();
+      expect(await lastUsed(key.id)).toBe(clock.now());
+      const then = clock.now();
+      clock.advance(500);
+      await keys.flush();
+      expect(await lastUsed(key.id)).toBe(then);
+    });
+
+    test("that was refused was not used", async () => {
+      const { key, secret } = await keys.create(tenant.id, { name: "x", scopes: ["admin"], expiresAt: clock.now() });
+      await keys.authenticate(secret);
+      await keys.flush();
+      expect(await lastUsed(key.id)).toBeNull();
+    });
+
+    test("does not forget when it was last used because writing that down failed once", async () => {
+      const mine = await open();
+      const [owner, ring] = [await createTenants(mine, clock).create("owner", "x"), createKeys(mine, clock)];
+      const { secret } = await ring.create(owner.id, { name: "x", scopes: ["admin"] });
+      await ring.authenticate(secret);
+      const then = clock.now();
+      await mine.db.executeQuery(CompiledQuery.raw("alter table api_keys rename to away"));
+      await expect(ring.flush()).rejects.toThrow();
+      await mine.db.executeQuery(CompiledQuery.raw("alter table away rename to api_keys"));
+      await ring.flush();
+      expect((await ring.list(owner.id))[0]?.lastUsedAt).toBe(then);
+    });
+
+    test("can be used while times are being written down, and that ends all the same", async () => {
+      const made = await Promise.all(
+        Array.from({ length: 4 }, () => keys.create(tenant.id, { name: "busy", scopes: ["admin"] })),
+      );
+      for (const { secret } of made) await keys.authenticate(secret);
+      let ended = false;
+      const flushing = keys.flush().then(() => {
+        ended = true;
+      });
+      let uses = 0;
+      while (!ended && uses < 400) {
+        clock.advance(1);
+        await keys.authenticate(made[uses++ % made.length]?.secret ?? "");
+      }
+      expect(uses).toBeLessThan(400);
+      await flushing;
+      await keys.flush();
+      const times = await Promise.all(made.map(({ key }) => lastUsed(key.id)));
+      expect(Math.max(...times.map(Number))).toBe(clock.now());
+    });
+
+    test("was last used at the latest time that any instance saw, whoever writes it down last", async () => {
+      const { key, secret } = await keys.create(tenant.id, { name: "x", scopes: ["admin"] });
+      await keys.authenticate(secret);
+      clock.advance(1_000);
+      await keysElsewhere.authenticate(secret);
+      await keysElsewhere.flush();
+      await keys.flush();
+      expect(await lastUsed(key.id)).toBe(clock.now());
+    });
+  });
+});

@@ -1,0 +1,266 @@
+/** A real server on each database, and what tests do to one: call it, run commands on its data, look into its tables. */
+import { Database as SqliteFile } from "bun:sqlite";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { Client } from "pg";
+import { freePort } from "../ground/ports.ts";
+import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
+import { cleanEnvironment, type Environment, type Finished, startProcess, until } from "../ground/process.ts";
+import { cli, type Server, startServer } from "../ground/server.ts";
+import { tempFolder } from "../ground/temp.ts";
+
+export type DatabaseName = "SQLite" | "PostgreSQL";
+
+export const databases: readonly DatabaseName[] = postgresAvailable() ? ["SQLite", "PostgreSQL"] : ["SQLite"];
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  json<Body>(): Body;
+};
+
+export type LinkBody = {
+  id: string;
+  domain: string;
+  code: string;
+  shortUrl: string;
+  url: string;
+  permanent: boolean;
+  status: string;
+  expiresAt: string | null;
+  title: string | null;
+  notes: string | null;
+  tags: string[];
+  fallbackUrl: string | null;
+  hitsPerMonth: number | null;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+};
+
+export type ProblemBody = {
+  type: string;
+  title: string;
+  status: number;
+  code: string;
+  detail: string;
+  errors?: { field: string; code: string; message: string }[];
+  requestId?: string;
+};
+
+export type CallOptions = {
+  /** Another key than the one of the first start; null for none. */
+  key?: string | null;
+  headers?: Record<string, string>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is. */
+  text?: string | Uint8Array | ReadableStream<Uint8Array>;
+};
+
+export type Site = {
+  readonly server: Server;
+  /** Settings that lead a command, or the next server, to the same data. */
+  readonly env: Environment;
+  /** The API. */
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>;
+  /** As a browser would, but without going where it leads. */
+  visit(path: string, headers?: Record<string, string>, method?: string): Promise<Reply>;
+  /** The same, and again after a 503: PostgreSQL has 100 ms to answer, which a busy machine may let pass. */
+  reach(path: string, headers?: Record<string, string>, method?: string): Promise<Reply>;
+  create(fields: Record<string, unknown>): Promise<LinkBody>;
+  cli(...args: string[]): Promise<Finished>;
+  /** Another tenant with a key of its own. */
+  tenant(slug: string, plan?: string): Promise<string>;
+  /** Everything that a request could have written. */
+  rows(): Promise<Record<string, unknown[]>>;
+};
+
+const browser = {
+  accept: "text/html,application/xhtml+xml,*/*;q=0.8",
+  "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0",
+};
+
+/** A new empty database with its tables, and the settings that lead to it. */
+export async function newDatabase(database: DatabaseName): Promise<Environment> {
+  const env: Environment = { QL_DATA: tempFolder("data") };
+  if (database === "SQLite") return env;
+  env.DATABASE_URL = await (await sharedPostgres()).createDatabase("e2e");
+  env.QL_CODE_SALT = "a salt for end-to-end tests";
+  must(await cli(["migrate"], { env }));
+  return env;
+}
+
+/** Without the limits of a plan, so that no test depends on how many calls another one made. */
+export async function startSite(database: DatabaseName, more: Environment = {}): Promise<Site> {
+  const env = await newDatabase(database);
+  const site = siteOf(await startServer({ dataDir: String(env.QL_DATA), env: { ...env, ...more } }), env);
+  must(await site.cli("tenant", "update", "default", "--plan", "unlimited"));
+  return site;
+}
+
+export function siteOf(server: Server, env: Environment): Site {
+  // A command shows short links as the server does.
+  const run = (...args: string[]) => cli(args, { env: { ...env, PORT: String(server.port) } });
+
+  async function call(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
+    const key = options.key === undefined ? server.key : options.key;
+    const sent = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const headers = {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(options.body === undefined ? {} : { "content-type": "application/json" }),
+      ...options.headers,
+    };
+    return await request(server.url + path, { method, headers, ...(sent === undefined ? {} : { body: sent }) });
+  }
+
+  const visit: Site["visit"] = (path, headers = {}, method = "GET") =>
+    request(server.url + path, { method, headers: { ...browser, ...headers } });
+
+  return {
+    server,
+    env,
+    call,
+    cli: run,
+    visit,
+    reach: (...asked) =>
+      until(`an answer from ${asked[0]}`, async () => {
+        const reply = await visit(...asked);
+        return reply.status === 503 ? undefined : reply;
+      }),
+    async create(fields) {
+      const reply = await call("POST", "/api/links", { body: fields });
+      if (reply.status !== 201) throw new Error(`no link was made: ${reply.text}`);
+      return reply.json();
+    },
+    async tenant(slug, plan = "unlimited") {
+      must(await run("tenant", "create", slug, "--plan", plan));
+      return must(await run("key", "create", "test", "--tenant", slug)).trim();
+    },
+    rows: () => allRows(env),
+  };
+}
+
+async function request(url: string, init: RequestInit): Promise<Reply> {
+  const response = await fetch(url, { redirect: "manual", ...init });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) };
+}
+
+/** The output of a command that must not fail. */
+export function must({ code, stdout, stderr }: Finished): string {
+  if (code !== 0) throw new Error(`the command ended with ${code}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** Runs SQL behind the server's back. */
+export async function query(env: Environment, statement: string): Promise<unknown[]> {
+  if (env.DATABASE_URL === undefined) {
+    const file = new SqliteFile(join(String(env.QL_DATA), "quicklink.sqlite"), { readwrite: true });
+    try {
+      file.run("pragma busy_timeout = 5000");
+      return file.query(statement).all();
+    } finally {
+      file.close();
+    }
+  }
+  const client = new Client({ connectionString: env.DATABASE_URL });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function allRows(env: Environment): Promise<Record<string, unknown[]>> {
+  const statements = {
+    links: "select * from links order by id",
+    versions: "select domain, code, version, state, tenant_id from link_versions order by domain, code",
+    changes: "select count(*) as n from changes",
+    // Not when they were last used, which a refused call may change too.
+    keys: "select id, tenant_id, name, scopes, expires_at, revoked_at from api_keys order by id",
+    tenants: "select id, slug, plan, limits from tenants order by id",
+  };
+  const rows: Record<string, unknown[]> = {};
+  for (const [name, statement] of Object.entries(statements)) rows[name] = await query(env, statement);
+  return rows;
+}
+
+/** A server that is expected to give up by itself. */
+export async function serveInVain(env: Environment, timeoutMs = 8_000): Promise<{ code: number; output: string }> {
+  const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "serve"], {
+    cwd: join(import.meta.dir, "../.."),
+    env: cleanEnvironment({ PORT: String(freePort()), HOST: "127.0.0.1", ...env }),
+  });
+  const code = await Promise.race([child.exited, Bun.sleep(timeoutMs).then(() => undefined)]);
+  if (code !== undefined) return { code, output: child.output() };
+  await child.kill();
+  throw new Error(`the server should have given up, but still ran after ${timeoutMs} ms\n${child.output()}`);
+}
+
+export type Line = {
+  send(bytes: string | Uint8Array): void;
+  received(): Buffer;
+  /** Waits for bytes, read as Latin-1, that match. */
+  waitFor(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Until the other side hangs up. */
+  readonly closed: Promise<void>;
+  hangUp(): void;
+};
+
+/** A bare connection, for what no HTTP client would send. */
+export async function dial(port: number): Promise<Line> {
+  const socket = connect(port, "127.0.0.1");
+  const chunks: Buffer[] = [];
+  const opened = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  socket.on("connect", () => opened.resolve());
+  socket.on("data", (chunk) => chunks.push(Buffer.from(chunk)));
+  socket.on("error", (error) => opened.reject(error));
+  socket.on("close", () => closed.resolve());
+  await opened.promise;
+  const received = () => Buffer.concat(chunks);
+  return {
+    send: (bytes) => void socket.write(bytes),
+    received,
+    waitFor: (pattern) =>
+      until(`the server to send ${pattern}`, () => pattern.exec(received().toString("latin1")) ?? undefined),
+    closed: closed.promise,
+    hangUp: () => void socket.destroy(),
+  };
+}
+
+/** Sends and gives all that comes back until the server hangs up: ask it to, with `Connection: close`. */
+export async function raw(port: number, bytes: string | Uint8Array, timeoutMs = 15_000): Promise<string> {
+  const line = await dial(port);
+  line.send(bytes);
+  const late = Bun.sleep(timeoutMs).then(() => "late" as const);
+  if ((await Promise.race([line.closed, late])) === "late") {
+    line.hangUp();
+    throw new Error(`the server did not hang up within ${timeoutMs} ms\n${line.received().toString("latin1")}`);
+  }
+  return line.received().toString("latin1");
+}
+
+/** Nobody listens there any more. */
+export async function refused(port: number): Promise<true | undefined> {
+  try {
+    (await dial(port)).hangUp();
+    return undefined;
+  } catch {
+    return true;
+  }
+}
+
+/** A request that the server is sure to be working on, because its body never ends. */
+export async function hangingRequest(server: Server): Promise<Line> {
+  const line = await dial(server.port);
+  line.send(
+    `POST /api/links HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.key}\r\n` +
+      "Content-Type: application/json\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n",
+  );
+  await line.waitFor(/100 Continue/);
+  return line;
+}

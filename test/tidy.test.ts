@@ -1,0 +1,215 @@
+/** What keeps the house in order: who may know whom, and what may be done where. DESIGN.md section 2 and 3, as tests. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import manifest from "../package.json";
+import lock from "../package-lock.json";
+
+const root = join(import.meta.dir, "..");
+
+interface Source {
+  /** From the root: `src/links/api.ts`. */
+  readonly path: string;
+  readonly text: string;
+  /** The text without comments, which may speak of what the code must not do. */
+  readonly code: string;
+}
+
+function sources(...patterns: string[]): Source[] {
+  const paths = patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)]);
+  return paths.toSorted().map((path) => {
+    const text = readFileSync(join(root, path), "utf8");
+    return { path, text, code: text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "$1") };
+  });
+}
+
+const program = sources("src/**/*.ts").filter(({ path }) => !/\.(?:test|d)\.ts$/.test(path));
+const everything = sources("src/**/*.ts", "test/**/*.ts", "scripts/**/*.ts", "bench/**/*.ts", "prove/**/*.ts");
+
+/** Which of these hold it, as "path: what". */
+function holding(files: readonly Source[], pattern: RegExp): string[] {
+  return files.flatMap(({ path, code }) => [...code.matchAll(pattern)].map(([what]) => `${path}: ${what}`));
+}
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  /** `import type`: gone before the program runs. */
+  readonly typeOnly: boolean;
+}
+
+const importPattern = /(?:\b(?:import|export)\s+(type\s)?[^;"']*?from\s+|\bimport\s*\(?\s*)"([^"]+)"/g;
+
+const imports: Import[] = program.flatMap(({ path, code }) =>
+  [...code.matchAll(importPattern)].flatMap(([, type, target = ""]) =>
+    target.startsWith(".")
+      ? [{ from: path, to: normalize(join(dirname(path), target)), typeOnly: type !== undefined }]
+      : [],
+  ),
+);
+
+const former = ["base", "codes", "limits", "cache"];
+const subjects = ["links", "redirect", "clicks", "tenants", "email", "files"];
+const routes = ["http/route.ts", "http/problem.ts"];
+const subjectMay = [...former, ...subjects, "sql", ...routes];
+const adapterMay = ["base", "limits", "cache"];
+const all = [...former, ...subjects, "sql", "redis", "memory", "http", "cli", "config.ts", "core.ts", "app.ts"];
+
+/** For each room, a folder or a file of its own in src/, those that its files may import besides each other. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  codes: ["base"],
+  limits: ["base"],
+  cache: ["base"],
+  ...Object.fromEntries(subjects.map((subject) => [subject, subjectMay])),
+  sql: adapterMay,
+  redis: adapterMay,
+  memory: adapterMay,
+  http: ["base", ...subjects],
+  "config.ts": ["base"],
+  "core.ts": [...former, ...subjects, "sql", "config.ts"],
+  cli: [...former, ...subjects, "sql", "config.ts", "core.ts", "app.ts"],
+  "background.ts": all,
+  "background-thread.ts": [...all, "background.ts"],
+  "app.ts": [...all, "background.ts"],
+  "main.ts": all,
+};
+
+const roomOf = (path: string): string => path.split("/")[1] ?? "";
+
+describe("who may import whom", () => {
+  test("every room of src/ has a row in the table", () => {
+    const rooms = new Set(program.map(({ path }) => roomOf(path)));
+    expect([...rooms].filter((room) => !(room in mayImport))).toEqual([]);
+  });
+
+  test("nobody imports from a room that is not in its row", () => {
+    const wrong = imports.filter(({ from, to }) => {
+      if (to === "package.json" || roomOf(from) === roomOf(to)) return false;
+      const allowed = mayImport[roomOf(from)] ?? [];
+      return !allowed.includes(roomOf(to)) && !allowed.includes(to.replace(/^src\//, ""));
+    });
+    expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  test("what is imported is there, so that the table is about all there is", () => {
+    expect(imports.length).toBeGreaterThan(program.length);
+    expect(imports.filter(({ to }) => !existsSync(join(root, to)))).toEqual([]);
+  });
+
+  test("there are no cycles", () => {
+    // Types are left out: they are gone before the program runs, and a step of the schema has to know its words.
+    const next = Map.groupBy(
+      imports.filter(({ typeOnly }) => !typeOnly),
+      ({ from }) => from,
+    );
+    const done = new Set<string>();
+    const cycles: string[] = [];
+    function visit(path: string, way: readonly string[]): void {
+      if (way.includes(path)) cycles.push([...way.slice(way.indexOf(path)), path].join(" → "));
+      if (done.has(path) || way.includes(path)) return;
+      for (const { to } of next.get(path) ?? []) visit(to, [...way, path]);
+      done.add(path);
+    }
+    for (const { path } of program) visit(path, []);
+    expect(cycles).toEqual([]);
+  });
+
+  test("the program imports nothing from its tests", () => {
+    expect(imports.filter(({ to }) => !to.startsWith("src/") && to !== "package.json")).toEqual([]);
+    expect(imports.filter(({ to }) => to.endsWith(".test.ts"))).toEqual([]);
+  });
+});
+
+describe("what may be done where", () => {
+  const outside = (...places: string[]) =>
+    program.filter(({ path }) => !places.some((place) => path === place || path.startsWith(`${place}/`)));
+
+  test("Bun's own things are used in sql/, http/server.ts and base/ only, so that the runtime stays replaceable", () => {
+    const bun = /\bBun\.\w+|"bun:\w+"|from "bun"/g;
+    expect(holding(outside("src/sql", "src/http/server.ts", "src/base"), bun)).toEqual([]);
+  });
+
+  test("the environment is read in config.ts only", () => {
+    expect(holding(outside("src/config.ts"), /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b/g)).toEqual([]);
+  });
+
+  test("the machine's clock is read in base/clock.ts only", () => {
+    const reading =
+      /\bDate\.now\b|\bnew Date(?:\(\s*\)|(?!\w|\())|(?<!new |\w)Date\(|\bperformance\.\w+|\bhrtime\b|\bBun\.nanoseconds\b|\bprocess\.uptime\b/g;
+    expect(holding(outside("src/base/clock.ts"), reading)).toEqual([]);
+  });
+
+  test("nothing is printed but by the command line", () => {
+    expect(holding(outside("src/cli", "src/main.ts"), /\bconsole\.\w+/g)).toEqual([]);
+  });
+});
+
+describe("what is nowhere", () => {
+  test("no test is skipped, put off or singled out", () => {
+    const set = /\b(?:test|it|describe)\.(?:skip|only|todo|failing|if|skipIf|todoIf)\b|\bx(?:test|it|describe)\(/g;
+    expect(holding(everything, set)).toEqual([]);
+  });
+
+  test("nothing is left for later", () => {
+    const words = new RegExp(
+      `\\b(?:${["TO", "FIX", "XX"].map((half, i) => half + ["DO", "ME", "X"][i]).join("|")})\\b`,
+    );
+    expect(everything.filter(({ text }) => words.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("no folder or file is called what says nothing", () => {
+    const empty = /(?:^|[/-])(?:utils?|helpers?|managers?|services?|common|misc|shared)(?=[/.-])/;
+    expect(everything.map(({ path }) => path).filter((path) => empty.test(path))).toEqual([]);
+  });
+});
+
+describe("the dependencies", () => {
+  const packages = Object.entries(lock.packages as Record<string, LockedPackage>).filter(([path]) => path !== "");
+
+  interface LockedPackage {
+    readonly version?: string;
+    readonly license?: string;
+    readonly dev?: boolean;
+    readonly resolved?: string;
+    readonly hasInstallScript?: boolean;
+  }
+
+  test("are pinned to exact versions, those that are installed", () => {
+    const pins = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(pins.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+    const locked = Object.fromEntries(packages);
+    expect(pins.filter(([name, version]) => locked[`node_modules/${name}`]?.version !== version)).toEqual([]);
+  });
+
+  test("are not tied to the registry of whoever locked them", () => {
+    expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
+  });
+
+  test("have permissive licences; MPL for development only", () => {
+    const permissive = new Set([
+      ...["MIT", "MIT-0", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "ISC", "Apache-2.0"],
+      ...["BlueOak-1.0.0", "Unlicense", "CC0-1.0"],
+    ]);
+    const isFine = (licence: string, dev: boolean): boolean =>
+      licence
+        .replace(/[()]/g, "")
+        .split(" OR ")
+        .some((choice) => choice.split(" AND ").every((one) => permissive.has(one) || (dev && one === "MPL-2.0")));
+    const wrong = packages.flatMap(([path, { license, dev }]) => {
+      const installed = join(root, path, "package.json");
+      const own = existsSync(installed) ? JSON.parse(readFileSync(installed, "utf8")).license : undefined;
+      const licences = [license, own].filter((one) => one !== undefined);
+      return licences.length > 0 && licences.every((one) => typeof one === "string" && isFine(one, dev ?? false))
+        ? []
+        : [`${path}: ${licences.join(", ") || "none"}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test("run no script of their own at installation but those that are approved", () => {
+    const running = packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
+    const approved = Object.keys(manifest.allowScripts).map((name) => `node_modules/${name}`);
+    expect(running.filter((path) => !approved.includes(path))).toEqual([]);
+  });
+});
