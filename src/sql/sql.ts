@@ -30,11 +30,13 @@ export const statementMs = 5_000;
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ("code" in error && typeof error.code === "string") return awayCodes.test(error.code);
-  return /^Connection terminated|^timeout exceeded when trying to connect|^Query read timeout/.test(error.message);
+  return /^Connection terminated|is not queryable$|^timeout exceeded when trying to connect|^Query read timeout/.test(
+    error.message,
+  );
 }
 
 // The network's, PostgreSQL's (connection, resources, shutdown, cancelled statement) and SQLite's.
-const awayCodes = /^(?:E[A-Z]+|08\w{3}|53\w{3}|57P0\d|57014|SQLITE_BUSY\w*|SQLITE_FULL|SQLITE_IOERR\w*)$/;
+const awayCodes = /^(?:E(?!RR_)[A-Z_]+|08\w{3}|53\w{3}|57P0\d|57014|SQLITE_BUSY\w*|SQLITE_FULL|SQLITE_IOERR\w*)$/;
 
 /** Somebody else's row has this unique value already. */
 export function isUniqueViolation(error: unknown): boolean {

@@ -3,7 +3,9 @@
  *
  * Nothing is written to disk unless a test wants to see it come back.
  */
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { find } from "./machine.ts";
 import { freePort } from "./ports.ts";
 import { type Child, cleanEnvironment, startProcess, until } from "./process.ts";
@@ -36,6 +38,13 @@ export type RedisCluster = {
   stop(): Promise<void>;
 };
 
+export type RedisSentinel = {
+  readonly url: string;
+  /** The first; who is master later is the sentinel's affair. */
+  readonly master: RedisServer;
+  stop(): Promise<void>;
+};
+
 export type RedisServerOptions = {
   /** Appends every write to disk before it answers, so that it survives a kill. */
   durable?: boolean;
@@ -45,6 +54,7 @@ export type RedisServerOptions = {
 const readyMs = 15_000;
 const commandMs = 5_000;
 const slots = 16_384;
+const watchedName = "quicklink";
 
 export function redisAvailable(): boolean {
   return find("redis-server") !== undefined;
@@ -127,6 +137,45 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     },
     stop: async () => {
       await Promise.all(shards.map((shard) => shard.stop()));
+    },
+  };
+}
+
+/** A master, its replica, and a sentinel that makes one of the other after half a second. */
+export async function startRedisSentinel(): Promise<RedisSentinel> {
+  const tool = find("redis-server");
+  if (tool === undefined) throw new Error("redis-server is not on this machine");
+  const master = await startRedis();
+  const replica = await startRedis({ settings: ["--replicaof", "127.0.0.1", String(master.port)] });
+  await until("the replica to follow", async () => {
+    const info = await replica.command("INFO", "replication");
+    return info.includes("master_link_status:up") || undefined;
+  });
+  const folder = tempFolder("sentinel");
+  const port = freePort();
+  // A sentinel writes what it learns into its configuration, so that has to be a file.
+  const file = join(folder, "sentinel.conf");
+  const settings = [
+    `port ${port}`,
+    "bind 127.0.0.1",
+    `dir ${folder}`,
+    `sentinel monitor ${watchedName} 127.0.0.1 ${master.port} 1`,
+    `sentinel down-after-milliseconds ${watchedName} 500`,
+    `sentinel failover-timeout ${watchedName} 5000`,
+  ];
+  writeFileSync(file, settings.map((line) => `${line}\n`).join(""));
+  const sentinel = await launchRedis([tool.path, file, "--sentinel"], folder, port);
+  await until("the sentinel to know the replica", async () => {
+    const info = await ask(port, ["INFO", "sentinel"]);
+    return info.includes("slaves=1") || undefined;
+  });
+  return {
+    url: `redis-sentinel://127.0.0.1:${port}/${watchedName}`,
+    master,
+    stop: async () => {
+      await sentinel.kill();
+      removeFolder(folder);
+      await Promise.all([master.stop(), replica.stop()]);
     },
   };
 }

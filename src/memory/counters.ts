@@ -1,0 +1,397 @@
+/**
+ * Counters in this process, for the embedded mode, which is one process. A restart forgets them; seeds bring back what
+ * SQL knows.
+ *
+ * Nothing runs on a timer. What has expired counts for nothing when it is looked at, and every call also looks at a few
+ * other entries and drops those that are over, so memory follows the traffic. Two bounds hold whatever comes:
+ * - `keysMost` counters. A further one is answered `unavailable`: to drop a counter in use would forget what it counts.
+ * - `idsMost` remembered ids, and a tenth of it for denials. Beyond that the oldest is forgotten, which errs to the safe
+ *   side: repeated it is charged again, undone it changes nothing, and a hold behind it runs out by itself.
+ */
+import type { Clock } from "../base/clock.ts";
+import {
+  type Charge,
+  type Counters,
+  type CounterVerdict,
+  granted,
+  invalid,
+  isAmount,
+  isCount,
+  type Limit,
+  type LimitStatus,
+  maxOf,
+  openHoldsMost,
+  type Released,
+  refuseCall,
+  refuseId,
+  refuseLimits,
+  rememberDenialMs,
+  rememberedUntil,
+  rememberMostMs,
+  type Settled,
+  seedOf,
+  unavailable,
+} from "../limits/counters.ts";
+import { bucketAt, countsUntil, fitsAt, keyAt, type Leaving, leaving, sum, type Window } from "../limits/window.ts";
+
+export interface MemoryCountersOptions {
+  readonly clock: Clock;
+  readonly keysMost?: number;
+  readonly idsMost?: number;
+}
+
+export interface MemoryCounters extends Counters {
+  readonly size: { readonly keys: number; readonly ids: number; readonly denials: number };
+}
+
+/** What is used under one key. */
+interface Used {
+  readonly window: Window;
+  readonly buckets: Map<number, number>;
+  /** Of the source of truth, when it was last set from there. */
+  version: number;
+  expiresAt: number;
+}
+
+interface Entry {
+  readonly kind: Kind;
+  state: "held" | "settled" | "released";
+  readonly expiresAt: number;
+  forgetAt: number;
+  readonly parts: Part[];
+}
+
+interface Part {
+  readonly limit: Limit;
+  readonly amount: number;
+  /** Where it is counted, once it is. */
+  usedKey: string;
+  bucket: number;
+}
+
+interface Denial {
+  readonly limit: Limit;
+  readonly retryAt: number | null;
+  readonly forgetAt: number;
+}
+
+type Kind = "take" | "hold";
+
+const keysMostByDefault = 100_000;
+const idsMostByDefault = 200_000;
+const sweptPerCall = 2;
+
+export function createMemoryCounters(options: MemoryCountersOptions): MemoryCounters {
+  const { clock, keysMost = keysMostByDefault, idsMost = idsMostByDefault } = options;
+  const denialsMost = Math.ceil(idsMost / 10);
+  const used = new Map<string, Used>();
+  const holds = new Map<string, Map<string, Leaving>>();
+  const entries = new Map<string, Entry>();
+  const denials = new Map<string, Denial>();
+  const sweepers = [
+    sweeper(used, (key, now) => liveUsed(key, now) === undefined),
+    sweeper(holds, (key, now) => openHolds(key, now).size === 0),
+    sweeper(entries, (_, now, entry) => entry.forgetAt <= now),
+    sweeper(denials, (_, now, denial) => denial.forgetAt <= now),
+  ];
+
+  function liveUsed(key: string, now: number): Used | undefined {
+    const found = used.get(key);
+    if (found === undefined || found.expiresAt > now) return found;
+    used.delete(key);
+    return undefined;
+  }
+
+  function openHolds(key: string, now: number): Map<string, Leaving> {
+    const open = holds.get(key) ?? new Map<string, Leaving>();
+    for (const [id, hold] of open) if (hold.at <= now) open.delete(id);
+    if (open.size === 0) holds.delete(key);
+    return open;
+  }
+
+  function counting(limit: Limit, now: number): { used: Leaving[]; held: Leaving[] } {
+    const key = keyAt(limit.key, limit.window, now);
+    const found = liveUsed(key, now);
+    if (found !== undefined) foldFuture(found, now);
+    return {
+      used: leaving(limit.window, found?.buckets ?? new Map(), now),
+      held: [...openHolds(limit.key, now).values()],
+    };
+  }
+
+  function add(limit: Limit, amount: number, now: number): { usedKey: string; bucket: number } {
+    const usedKey = keyAt(limit.key, limit.window, now);
+    const bucket = bucketAt(limit.window, now);
+    const found = liveUsed(usedKey, now) ?? { window: limit.window, buckets: new Map(), version: -1, expiresAt: 0 };
+    for (const old of found.buckets.keys()) {
+      if (countsUntil(limit.window, old, now) <= now) found.buckets.delete(old);
+    }
+    found.buckets.set(bucket, (found.buckets.get(bucket) ?? 0) + amount);
+    found.expiresAt = countsUntil(limit.window, bucket, now);
+    used.set(usedKey, found);
+    return { usedKey, bucket };
+  }
+
+  function subtract({ usedKey, bucket, amount }: Part, given: number, now: number): void {
+    const buckets = liveUsed(usedKey, now)?.buckets;
+    const there = buckets?.get(bucket);
+    if (there !== undefined) buckets?.set(bucket, Math.max(0, there - Math.min(given, amount)));
+  }
+
+  function missing(charges: readonly Charge[], now: number): Limit[] {
+    return charges
+      .map(({ limit }) => limit)
+      .filter((limit) => limit.seed && liveUsed(keyAt(limit.key, limit.window, now), now) === undefined);
+  }
+
+  function entryOf(id: string, now: number): Entry | undefined {
+    const entry = entries.get(id);
+    return entry !== undefined && entry.forgetAt > now ? entry : undefined;
+  }
+
+  const isExpired = (entry: Entry, now: number): boolean => entry.state === "held" && entry.expiresAt <= now;
+
+  function remembered(id: string, kind: Kind, now: number): CounterVerdict | undefined {
+    const entry = entryOf(id, now);
+    if (entry !== undefined) {
+      if (entry.kind !== kind) return invalid("id_in_use");
+      if (entry.state === "released") return { kind: "closed", how: "released" };
+      return isExpired(entry, now) ? { kind: "closed", how: "expired" } : granted;
+    }
+    const denial = denials.get(id);
+    return denial !== undefined && denial.forgetAt > now ? denied(denial, now) : undefined;
+  }
+
+  function remember(id: string, entry: Entry): void {
+    entries.delete(id);
+    entries.set(id, entry);
+    forgetOldest(entries, idsMost);
+  }
+
+  function deny(id: string, { limit, retryAt }: Wait, now: number): CounterVerdict {
+    const denial = { limit, retryAt, forgetAt: Math.min(retryAt ?? Number.POSITIVE_INFINITY, now + rememberDenialMs) };
+    denials.delete(id);
+    denials.set(id, denial);
+    forgetOldest(denials, denialsMost);
+    return denied(denial, now);
+  }
+
+  function waitFor({ limit, amount }: Charge, kind: Kind, now: number): Wait | undefined {
+    const { used, held } = counting(limit, now);
+    if (kind === "hold" && held.length >= openHoldsMost) {
+      return { limit, retryAt: Math.min(...held.map(({ at }) => at)) };
+    }
+    const all = [...used, ...held];
+    if (sum(all) + amount <= maxOf(limit)) return undefined;
+    return { limit, retryAt: fitsAt(all, amount, maxOf(limit)) };
+  }
+
+  function hasRoom(kind: Kind, charges: readonly Charge[], now: number): boolean {
+    if (kind === "hold") return holds.size + charges.filter(({ limit }) => !holds.has(limit.key)).length <= keysMost;
+    const newKeys = charges.filter(({ limit }) => !used.has(keyAt(limit.key, limit.window, now)));
+    return used.size + newKeys.length <= keysMost;
+  }
+
+  /** Decides and acts without a pause in between: in one thread that is what makes it one step. */
+  function charge(id: string, kind: Kind, charges: readonly Charge[], ttlMs: number, now: number): CounterVerdict {
+    const waits = charges.map((each) => waitFor(each, kind, now)).filter((wait) => wait !== undefined);
+    const longest = longestWait(waits);
+    if (longest !== undefined) return deny(id, longest, now);
+    if (!hasRoom(kind, charges, now)) return unavailable;
+
+    const expiresAt = now + ttlMs;
+    const parts = charges.map(({ limit, amount }) => {
+      if (kind === "take") return { limit, amount, ...add(limit, amount, now) };
+      holds.set(limit.key, openHolds(limit.key, now).set(id, { amount, at: expiresAt }));
+      return { limit, amount, usedKey: "", bucket: 0 };
+    });
+    const entry: Entry = { kind, state: kind === "take" ? "settled" : "held", expiresAt, forgetAt: 0, parts };
+    entry.forgetAt = kind === "take" ? forgetAfter(parts, now) : expiresAt + rememberMostMs;
+    remember(id, entry);
+    return granted;
+  }
+
+  async function ask(id: string, kind: Kind, charges: readonly Charge[], ttlMs: number): Promise<CounterVerdict> {
+    sweep();
+    const known = remembered(id, kind, clock.now());
+    if (known !== undefined) return known;
+    const seeds = new Map<string, number>();
+    try {
+      for (const limit of missing(charges, clock.now())) seeds.set(limit.key, await seedOf(limit));
+    } catch {
+      return unavailable;
+    }
+    const now = clock.now();
+    for (const limit of missing(charges, now)) {
+      // While we waited for one seed, a month may have ended or another counter may have run out: it wants a new one.
+      const seed = seeds.get(limit.key);
+      if (seed === undefined || used.size >= keysMost) return unavailable;
+      add(limit, seed, now);
+    }
+    return remembered(id, kind, now) ?? charge(id, kind, charges, ttlMs, now);
+  }
+
+  function dropHolds(id: string, entry: Entry, now: number): void {
+    for (const { limit } of entry.parts) {
+      const open = openHolds(limit.key, now);
+      open.delete(id);
+      if (open.size === 0) holds.delete(limit.key);
+    }
+  }
+
+  function settle(id: string, now: number): Settled {
+    const entry = entryOf(id, now);
+    if (entry === undefined) return { kind: "unknown" };
+    if (entry.state !== "held") return { kind: "already", how: entry.state };
+    if (isExpired(entry, now)) return { kind: "already", how: "expired" };
+    dropHolds(id, entry, now);
+    for (const part of entry.parts) Object.assign(part, add(part.limit, part.amount, now));
+    entry.state = "settled";
+    entry.forgetAt = forgetAfter(entry.parts, now);
+    return { kind: "settled" };
+  }
+
+  function release(id: string, amount: number | undefined, now: number): Released {
+    const entry = entryOf(id, now);
+    if (entry === undefined) return { kind: "unknown" };
+    if (isExpired(entry, now)) return { kind: "already", how: "expired" };
+    if (entry.state === "released") return { kind: "already", how: "released" };
+    if (entry.kind === "hold" && entry.state === "settled") return { kind: "already", how: "settled" };
+    const most = Math.min(...entry.parts.map((part) => part.amount));
+    if (amount !== undefined && amount > most) return { kind: "excessive", most };
+    if (entry.state === "held") {
+      if (amount !== undefined && entry.parts.some((part) => part.amount !== amount)) return invalid("partial_hold");
+      dropHolds(id, entry, now);
+    } else {
+      for (const part of entry.parts) subtract(part, amount ?? part.amount, now);
+    }
+    entry.state = "released";
+    entry.forgetAt = Math.max(entry.forgetAt, rememberedUntil(now, now));
+    return { kind: "released" };
+  }
+
+  async function statusOf(limit: Limit): Promise<LimitStatus> {
+    const now = clock.now();
+    const seed = missing([{ limit, amount: 1 }], now).length > 0 ? await seedOf(limit) : 0;
+    const { used, held } = counting(limit, clock.now());
+    if (used.length === 0 && seed > 0) {
+      used.push({ amount: seed, at: countsUntil(limit.window, bucketAt(limit.window, now), now) });
+    }
+    const last = used.at(-1)?.at ?? Number.POSITIVE_INFINITY;
+    return { limit, used: sum(used), held: sum(held), max: limit.max, resetsAt: Number.isFinite(last) ? last : null };
+  }
+
+  function sweep(): void {
+    const now = clock.now();
+    for (const step of sweepers) step(now);
+  }
+
+  return {
+    async take(id, charges) {
+      return refuseCall(id, charges) ?? (await ask(id, "take", charges, 0));
+    },
+
+    async hold(id, charges, ttlMs) {
+      return refuseCall(id, charges, ttlMs) ?? (await ask(id, "hold", charges, ttlMs));
+    },
+
+    async settle(id) {
+      sweep();
+      return refuseId(id) ?? settle(id, clock.now());
+    },
+
+    async release(id, amount) {
+      sweep();
+      if (amount !== undefined && !isAmount(amount)) return invalid("amount");
+      return refuseId(id) ?? release(id, amount, clock.now());
+    },
+
+    async status(limits) {
+      const refused = refuseLimits(limits);
+      if (refused) return refused;
+      try {
+        return { kind: "known", limits: await Promise.all(limits.map(statusOf)) };
+      } catch {
+        return unavailable;
+      }
+    },
+
+    async sync(limit, amount, version) {
+      const refused = refuseLimits([limit]);
+      if (refused) return refused;
+      if (limit.window.kind !== "total") return invalid("window");
+      if (!isCount(amount)) return invalid("amount");
+      if (!isCount(version)) return invalid("version");
+      const found = used.get(limit.key);
+      if (found !== undefined && found.version >= version) return { kind: "older" };
+      if (found === undefined && used.size >= keysMost) return unavailable;
+      const expiresAt = Number.POSITIVE_INFINITY;
+      used.set(limit.key, { window: limit.window, buckets: new Map([[0, amount]]), version, expiresAt });
+      return { kind: "synced" };
+    },
+
+    get size() {
+      return { keys: used.size, ids: entries.size, denials: denials.size };
+    },
+  };
+}
+
+interface Wait {
+  readonly limit: Limit;
+  readonly retryAt: number | null;
+}
+
+function longestWait(waits: readonly Wait[]): Wait | undefined {
+  const at = (wait: Wait) => wait.retryAt ?? Number.POSITIVE_INFINITY;
+  return waits.reduce<Wait | undefined>(
+    (longest, wait) => (longest === undefined || at(wait) > at(longest) ? wait : longest),
+    undefined,
+  );
+}
+
+const denied = ({ limit, retryAt }: Wait, now: number): CounterVerdict => ({
+  kind: "denied",
+  limit,
+  retryAfterMs: retryAt === null ? null : Math.max(0, retryAt - now),
+});
+
+/** See window.ts: what a clock that was set back left in the future counts from now. */
+function foldFuture(used: Used, now: number): void {
+  const current = bucketAt(used.window, now);
+  for (const [bucket, amount] of used.buckets) {
+    if (bucket <= current) continue;
+    used.buckets.delete(bucket);
+    used.buckets.set(current, (used.buckets.get(current) ?? 0) + amount);
+    used.expiresAt = countsUntil(used.window, current, now);
+  }
+}
+
+function forgetAfter(parts: readonly Part[], now: number): number {
+  return rememberedUntil(Math.max(...parts.map(({ limit, bucket }) => countsUntil(limit.window, bucket, now))), now);
+}
+
+/** Looks at the next few entries on each call, around and around. */
+function sweeper<Value>(
+  map: Map<string, Value>,
+  isOver: (key: string, now: number, value: Value) => boolean,
+): (now: number) => void {
+  let hand = map.entries();
+  return (now) => {
+    for (let i = 0; i < sweptPerCall; i++) {
+      const next = hand.next();
+      if (next.done) {
+        hand = map.entries();
+        return;
+      }
+      const [key, value] = next.value;
+      if (isOver(key, now, value)) map.delete(key);
+    }
+  };
+}
+
+function forgetOldest(map: Map<string, unknown>, most: number): void {
+  while (map.size > most) {
+    const [oldest] = map.keys();
+    if (oldest !== undefined) map.delete(oldest);
+  }
+}

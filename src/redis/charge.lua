@@ -1,0 +1,289 @@
+#!lua
+-- Takes or holds against several limits at once: all or nothing.
+--
+-- Keys       1: the id's record; then for each limit: what is used of it, its open holds
+-- Arguments  1: id  2: take | hold  3: for how long to hold, ms; 0 charges for good at once
+--            4: remember ids at least, ms  5: at most, ms  6: denials, ms  7: open holds at most
+--            then for each limit: amount, max, month | sliding | total, a, b, base key, seed
+--              month: a, b are its start and end; sliding: the length of a bucket in ms, and how many
+--              seed: "" there is none, "?" ask for it if the key is missing, or the number asked for
+-- Reply      granted, held | settled, remembered until
+--            denied, which limit (from 1), when it would fit (-1 never), now
+--            closed, released | expired     the id was granted and is over
+--            id_in_use                      it names a hold and is asked as a take, or the other way round
+--            window, now                    a month that is not now
+--            seed, limits (from 1) ...      these keys are missing: say what is used, then ask again
+--            garbage, key                   not ours, or of another format
+--
+-- What stays true: used + held <= max after every grant. Everything is read and checked before anything is written. A
+-- denial writes what it has to remember, a seed, and buckets from the future moved to now; none of it counts more or
+-- less than before. An id that stands for a take still held belongs to a take over several Cluster slots whose outcome
+-- nobody was told; expired, it is charged anew.
+--
+-- used:   hash, f = format, v = version of the source of truth, bucket number = amount (month and total: bucket 0)
+-- holds:  hash, f = format, h:<id> = amount:expires at
+-- record: JSON; whole numbers are texts in it, because cjson keeps only 14 digits
+
+local format = "1"
+local headArguments, limitArguments = 7, 7
+
+local function text(number)
+  return string.format("%.0f", number)
+end
+
+local function add(list, item)
+  list = list or {}
+  list[#list + 1] = item
+  return list
+end
+
+local time = redis.call("TIME")
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local id, kind, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local rememberLeast, rememberMost = tonumber(ARGV[4]), tonumber(ARGV[5])
+local rememberDenial, openHoldsMost = tonumber(ARGV[6]), tonumber(ARGV[7])
+local field = "h:" .. id
+
+local known = redis.call("GET", KEYS[1])
+if known then
+  local ok, record = pcall(cjson.decode, known)
+  if not ok or type(record) ~= "table" or record.f ~= format then
+    return { "garbage", KEYS[1] }
+  elseif record.state == "denied" then
+    return { "denied", record.limit, record.retryAt, text(now) }
+  elseif record.kind ~= kind then
+    return { "id_in_use" }
+  elseif record.state == "released" then
+    return { "closed", "released" }
+  elseif record.state == "settled" then
+    return { "granted", "settled", record["until"] }
+  elseif now < tonumber(record.expiresAt) then
+    return { "granted", "held", record["until"] }
+  elseif kind == "hold" then
+    return { "closed", "expired" }
+  end
+end
+
+-- One limit, as it stands: what counts, and when each part of it stops counting.
+local function read(i)
+  local at = headArguments + (i - 1) * limitArguments
+  local limit = {
+    usedKey = KEYS[2 * i],
+    holdsKey = KEYS[2 * i + 1],
+    amount = tonumber(ARGV[at + 1]),
+    max = tonumber(ARGV[at + 2]),
+    window = ARGV[at + 3],
+    a = tonumber(ARGV[at + 4]),
+    b = tonumber(ARGV[at + 5]),
+    seed = ARGV[at + 7],
+    bucket = 0,
+    current = 0,
+    counting = {},
+    count = 0,
+    open = 0,
+    lastHold = 0,
+  }
+  if limit.window == "month" then
+    if now < limit.a or now >= limit.b then
+      return nil, { "window", text(now) }
+    end
+    limit.endsAt = limit.b
+  elseif limit.window == "sliding" then
+    limit.bucket = math.floor(now / limit.a)
+    limit.endsAt = (limit.bucket + limit.b + 1) * limit.a
+  end
+
+  local used = redis.call("HGETALL", limit.usedKey)
+  limit.missing = #used == 0
+  local ours = limit.missing
+  for f = 1, #used, 2 do
+    if used[f] == "f" then
+      ours = used[f + 1] == format
+    elseif used[f] ~= "v" then
+      local bucket, amount = tonumber(used[f]), tonumber(used[f + 1])
+      if not bucket or not amount or amount < 0 then
+        return nil, { "garbage", limit.usedKey }
+      end
+      if bucket > limit.bucket then
+        limit.stale = add(limit.stale, used[f])
+        limit.folded = true
+        bucket = limit.bucket
+      end
+      if bucket == limit.bucket then
+        limit.current = limit.current + amount
+      elseif bucket < limit.bucket - limit.b then
+        limit.stale = add(limit.stale, used[f])
+      else
+        limit.count = limit.count + amount
+        limit.counting[#limit.counting + 1] = { (bucket + limit.b + 1) * limit.a, amount }
+      end
+    end
+  end
+  if not ours then
+    return nil, { "garbage", limit.usedKey }
+  end
+  if limit.missing and tonumber(limit.seed) then
+    limit.current = tonumber(limit.seed)
+    limit.seeded = true
+  end
+  limit.count = limit.count + limit.current
+
+  local holds = redis.call("HGETALL", limit.holdsKey)
+  for f = 1, #holds, 2 do
+    if holds[f] == "f" then
+      if holds[f + 1] ~= format then
+        return nil, { "garbage", limit.holdsKey }
+      end
+    else
+      local amount, expires = string.match(holds[f + 1], "^(%d+):(%d+)$")
+      if not amount then
+        return nil, { "garbage", limit.holdsKey }
+      end
+      amount, expires = tonumber(amount), tonumber(expires)
+      if expires <= now then
+        limit.expired = add(limit.expired, holds[f])
+      elseif holds[f] ~= field then
+        limit.count = limit.count + amount
+        limit.counting[#limit.counting + 1] = { expires, amount }
+        limit.open = limit.open + 1
+        limit.lastHold = math.max(limit.lastHold, expires)
+      end
+    end
+  end
+  return limit
+end
+
+local limits, unseeded = {}, { "seed" }
+for i = 1, (#KEYS - 1) / 2 do
+  local limit, refusal = read(i)
+  if refusal then
+    return refusal
+  end
+  limits[i] = limit
+  if limit.missing and limit.seed == "?" then
+    unseeded[#unseeded + 1] = i
+  end
+end
+if #unseeded > 1 then
+  return unseeded
+end
+
+-- When the amount would fit if nothing else happened; -1 when waiting does not help.
+local function fitsAt(limit)
+  if limit.amount > limit.max then
+    return -1
+  end
+  if limit.endsAt then
+    limit.counting[#limit.counting + 1] = { limit.endsAt, limit.current }
+  end
+  table.sort(limit.counting, function(one, other)
+    return one[1] < other[1]
+  end)
+  local left = limit.count
+  for _, part in ipairs(limit.counting) do
+    left = left - part[2]
+    if left + limit.amount <= limit.max then
+      return part[1]
+    end
+  end
+  return -1
+end
+
+local function firstHoldEnds(limit)
+  local first = limit.lastHold
+  for _, hold in ipairs(redis.call("HVALS", limit.holdsKey)) do
+    local expires = tonumber(string.match(hold, ":(%d+)$"))
+    if expires and expires > now then
+      first = math.min(first, expires)
+    end
+  end
+  return first
+end
+
+local function waitsUntil(limit)
+  if kind == "hold" and limit.open >= openHoldsMost then
+    return firstHoldEnds(limit)
+  end
+  return limit.count + limit.amount > limit.max and fitsAt(limit) or nil
+end
+
+local denied, retryAt
+for i, limit in ipairs(limits) do
+  local wait = waitsUntil(limit)
+  if wait and (not denied or (retryAt ~= -1 and (wait == -1 or wait > retryAt))) then
+    denied, retryAt = i, wait
+  end
+end
+
+local function writeUsed(limit, added)
+  redis.call("HSET", limit.usedKey, "f", format, text(limit.bucket), text(limit.current + added))
+  if limit.stale then
+    redis.call("HDEL", limit.usedKey, unpack(limit.stale))
+  end
+  if limit.endsAt then
+    redis.call("PEXPIREAT", limit.usedKey, text(limit.endsAt))
+  end
+end
+
+if denied then
+  for _, limit in ipairs(limits) do
+    if limit.seeded or limit.folded then
+      writeUsed(limit, 0)
+    end
+  end
+  local forgetAt = now + rememberDenial
+  if retryAt ~= -1 then
+    forgetAt = math.min(forgetAt, retryAt)
+  end
+  local record = { f = format, kind = kind, state = "denied", limit = denied, retryAt = text(retryAt) }
+  redis.call("SET", KEYS[1], cjson.encode(record), "PXAT", text(forgetAt))
+  return { "denied", denied, text(retryAt), text(now) }
+end
+
+local final = ttl == 0
+local expiresAt = now + ttl
+local countsUntil = now
+local charges = {}
+for i, limit in ipairs(limits) do
+  if final then
+    writeUsed(limit, limit.amount)
+  else
+    if limit.seeded or limit.folded then
+      writeUsed(limit, 0)
+    end
+    redis.call("HSET", limit.holdsKey, "f", format, field, text(limit.amount) .. ":" .. text(expiresAt))
+    if limit.expired then
+      redis.call("HDEL", limit.holdsKey, unpack(limit.expired))
+    end
+    redis.call("PEXPIREAT", limit.holdsKey, text(math.max(limit.lastHold, expiresAt)))
+  end
+  countsUntil = math.max(countsUntil, limit.endsAt or now + rememberMost)
+  local at = headArguments + (i - 1) * limitArguments
+  charges[i] = {
+    amount = ARGV[at + 1],
+    window = ARGV[at + 3],
+    a = ARGV[at + 4],
+    b = ARGV[at + 5],
+    base = ARGV[at + 6],
+    used = limit.usedKey,
+    bucket = text(limit.bucket),
+    seeded = limit.seed ~= "",
+  }
+end
+
+local forgetAt
+if final then
+  forgetAt = math.min(math.max(countsUntil, now + rememberLeast), now + rememberMost)
+else
+  forgetAt = expiresAt + (kind == "hold" and rememberMost or rememberLeast)
+end
+local record = {
+  f = format,
+  kind = kind,
+  state = final and "settled" or "held",
+  expiresAt = text(expiresAt),
+  charges = charges,
+}
+record["until"] = text(forgetAt)
+redis.call("SET", KEYS[1], cjson.encode(record), "PXAT", record["until"])
+return { "granted", record.state, record["until"] }

@@ -1,0 +1,321 @@
+/**
+ * The way to Redis: one server, Sentinel or Cluster, by the form of the address.
+ *
+ *   redis://[user:password@]host[:6379][/database]
+ *   redis-sentinel://[user:password@]host[:26379],host…/name[/database]
+ *   redis-cluster://[user:password@]host[:6379],host…
+ *
+ * and `rediss`, `rediss-sentinel`, `rediss-cluster` for TLS. The user and password are those of the Redis servers; the
+ * sentinels are asked without.
+ *
+ * Redis may be away at any time, also when we start, and nobody may wait for it longer than agreed. So it is connected to
+ * in the background, again and again with a growing, random pause; while it is away a command fails at once instead of
+ * queueing; every command has a deadline of its own (the library's covers only what has not been sent); and what waits
+ * for an answer is bounded. Whatever goes wrong is one error, `RedisUnavailable`: the caller cannot mend any of it.
+ *
+ * After a deadline the fate of a command is unknown: it may have run, or may still run. Every script of ours can
+ * therefore be repeated.
+ */
+import { createHash } from "node:crypto";
+import { createClient, createCluster, createSentinel, ErrorReply } from "@redis/client";
+import slotOfKey from "@redis/client/dist/lib/utils/calculate-slot";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { withDeadline } from "../base/deadline.ts";
+import { messageOf } from "../base/errors.ts";
+
+export interface Redis {
+  /** One command, sent to the server that has the key. */
+  send(key: string, command: readonly string[]): Promise<unknown>;
+  /** All keys must be in one slot. */
+  script(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  /** Keys with the same number can be in one script. A single server has one for all. */
+  slotOf(key: string): number;
+  /** Whether it answers, and in time; throws if not. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Script {
+  readonly text: string;
+  readonly sha1: string;
+}
+
+export class RedisUnavailable extends Error {
+  readonly code = "unavailable";
+
+  constructor(cause: unknown) {
+    super(`Redis is unavailable: ${messageOf(cause)}`, { cause });
+    this.name = "RedisUnavailable";
+  }
+}
+
+export interface RedisOptions {
+  /** For every command, from call to answer. */
+  readonly deadlineMs?: number;
+  /** Commands that wait for an answer; a further one fails at once. */
+  readonly waitingMost?: number;
+  /** No answer at all for so long, with commands waiting, and the connection is taken for dead: TCP would need minutes. */
+  readonly silenceMostMs?: number;
+  readonly clock?: Clock;
+  /** Told when it goes away and when it is back: once each, not once per command. */
+  readonly onChange?: (state: "ready" | "away", reason: string) => void;
+}
+
+export interface RedisAddress {
+  readonly kind: "server" | "sentinel" | "cluster";
+  readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  readonly tls: boolean;
+  readonly username?: string;
+  readonly password?: string;
+  /** Of the group of servers that the sentinels watch. */
+  readonly name: string;
+  readonly database: number;
+}
+
+const deadlineMsByDefault = 250;
+const waitingMostByDefault = 10_000;
+const connectTimeoutMs = 2_000;
+const pauseFirstMs = 50;
+const pauseMostMs = 2_000;
+const silenceMostMsByDefault = 5_000;
+
+export const defineScript = (text: string): Script => ({ text, sha1: createHash("sha1").update(text).digest("hex") });
+
+export function connectRedis(url: string, options: RedisOptions = {}): Redis {
+  const { deadlineMs = deadlineMsByDefault, waitingMost = waitingMostByDefault, clock = systemClock } = options;
+  const { silenceMostMs = silenceMostMsByDefault } = options;
+  const address = parseRedisUrl(url);
+  let waiting = 0;
+  let answeredAt = clock.elapsed();
+  let connection = open();
+
+  /** A connection that looks for Redis until it is there, or until it is closed. */
+  function open(): Connection {
+    const opened = connect(address, waitingMost);
+    void keepConnecting(opened, () => connection === opened, report);
+    return opened;
+  }
+
+  let reported: "ready" | "away" | undefined;
+  function report(state: "ready" | "away", reason: string): void {
+    if (state === reported) return;
+    reported = state;
+    options.onChange?.(state, reason);
+  }
+
+  async function run(key: string | undefined, command: readonly string[]): Promise<unknown> {
+    if (waiting >= waitingMost) throw new RedisUnavailable(new Error(`${waiting} commands already wait`));
+    if (waiting === 0) answeredAt = clock.elapsed();
+    waiting++;
+    const answer = connection.send(key, command);
+    // Not at the deadline: what was sent takes up room until it is answered or its connection is gone.
+    const answered = (error?: unknown) => {
+      waiting--;
+      if (error === undefined || error instanceof ErrorReply) answeredAt = clock.elapsed();
+    };
+    answer.then(() => answered(), answered);
+    try {
+      return await withDeadline(answer, deadlineMs, `Redis (${command[0]})`);
+    } catch (error) {
+      if (error instanceof ErrorReply) throw error;
+      report("away", messageOf(error));
+      if (waiting > 0 && clock.elapsed() - answeredAt > silenceMostMs) reconnect();
+      throw error;
+    }
+  }
+
+  function reconnect(): void {
+    const dead = connection;
+    answeredAt = clock.elapsed();
+    connection = open();
+    dead.destroy();
+  }
+
+  async function attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await work();
+      report("ready", "it answers");
+      return result;
+    } catch (error) {
+      throw error instanceof RedisUnavailable ? error : new RedisUnavailable(error);
+    }
+  }
+
+  return {
+    send: (key, command) => attempt(() => run(key, command)),
+
+    script: (script, keys, args) =>
+      attempt(async () => {
+        const rest = [String(keys.length), ...keys, ...args];
+        try {
+          return await run(keys[0], ["EVALSHA", script.sha1, ...rest]);
+        } catch (error) {
+          // Restarted, failed over or flushed: it runs nothing it does not know, so the text is safe to send.
+          if (!(error instanceof ErrorReply) || !error.message.startsWith("NOSCRIPT")) throw error;
+          return await run(keys[0], ["EVAL", script.text, ...rest]);
+        }
+      }),
+
+    slotOf: (key) => (address.kind === "cluster" ? slotOfKey(key) : 0),
+
+    ping: () =>
+      attempt(async () => {
+        await run(undefined, ["PING"]);
+      }),
+
+    async close() {
+      const last = connection;
+      connection = closed;
+      last.destroy();
+    },
+  };
+}
+
+/** What the three kinds of client have in common. */
+interface Connection {
+  connect(): Promise<unknown>;
+  send(key: string | undefined, command: readonly string[]): Promise<unknown>;
+  destroy(): void;
+}
+
+const closed: Connection = {
+  connect: async () => {},
+  send: () => Promise.reject(new Error("the connection was closed")),
+  destroy() {},
+};
+
+async function keepConnecting(
+  connection: Connection,
+  isWanted: () => boolean,
+  report: (state: "ready" | "away", reason: string) => void,
+): Promise<void> {
+  // The caller stores the connection after this returns: only then can it be wanted.
+  await Promise.resolve();
+  for (let tries = 0; isWanted(); tries++) {
+    try {
+      await connection.connect();
+      if (isWanted()) report("ready", "connected");
+      return;
+    } catch (error) {
+      if (!isWanted()) return;
+      report("away", messageOf(error));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs(tries)));
+    }
+  }
+}
+
+/** Half of it is chance, so that many instances that lost the same Redis do not return in the same moment. */
+function pauseMs(tries: number): number {
+  const longest = Math.min(pauseMostMs, pauseFirstMs * 2 ** Math.min(tries, 10));
+  return Math.round(longest * (0.5 + Math.random() / 2));
+}
+
+function connect(address: RedisAddress, waitingMost: number): Connection {
+  const { tls, username, password, database, nodes } = address;
+  const socket = {
+    connectTimeout: connectTimeoutMs,
+    reconnectStrategy: pauseMs,
+    ...(tls ? { tls: true as const } : {}),
+  };
+  const client = {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: waitingMost,
+    disableClientInfo: true,
+    maintNotifications: "disabled" as const,
+  };
+  // Our own deadline covers what the library's would, and costs one timer instead of one signal per command.
+  const commandOptions = { timeout: 0 };
+
+  if (address.kind === "cluster") {
+    const cluster = createCluster({
+      rootNodes: nodes.map(({ host, port }) => ({ socket: { ...socket, host, port, reconnectStrategy: false } })),
+      defaults: { ...client, socket },
+      commandOptions,
+      topologyRefreshOnReconnectionAttemptStrategy: 500,
+    });
+    cluster.on("error", ignore);
+    return {
+      connect: () => cluster.connect(),
+      send: (key, command) => cluster.sendCommand(key, false, [...command]),
+      destroy: () => cluster.destroy(),
+    };
+  }
+  if (address.kind === "sentinel") {
+    const sentinel = createSentinel({
+      name: address.name,
+      sentinelRootNodes: nodes.map((node) => ({ ...node })),
+      nodeClientOptions: { ...client, database, socket },
+      sentinelClientOptions: { socket },
+      commandOptions,
+      scanInterval: 2_000,
+      // One connection for all commands, instead of one that is leased and given back around every burst of them.
+      reserveClient: true,
+      maxCommandRediscovers: 4,
+    });
+    sentinel.on("error", ignore);
+    return {
+      connect: () => sentinel.connect(),
+      send: (_, command) => sentinel.sendCommand(false, [...command]),
+      destroy: () => void sentinel.destroy().catch(ignore),
+    };
+  }
+  const [node] = nodes;
+  const server = createClient({ ...client, database, socket: { ...socket, ...node }, commandOptions });
+  server.on("error", ignore);
+  return {
+    connect: () => server.connect(),
+    send: (_, command) => server.sendCommand([...command]),
+    destroy: () => server.destroy(),
+  };
+}
+
+/** Every failure also reaches the command that met it; unheard, the event would end the process. */
+function ignore(): void {}
+
+/** Throws the end of a sentence, as the settings' table wants it. */
+export function parseRedisUrl(text: string): RedisAddress {
+  const match = /^(rediss?)(-sentinel|-cluster)?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?$/.exec(text);
+  if (match === null) {
+    throw new Error("is not an address that starts with redis://, redis-sentinel:// or redis-cluster:// (or rediss…)");
+  }
+  const [, scheme, form, credentials, hosts = "", path = ""] = match;
+  const kind = form === "-sentinel" ? "sentinel" : form === "-cluster" ? "cluster" : "server";
+  const nodes = hosts.split(",").map((host) => parseNode(host, kind === "sentinel" ? 26_379 : 6_379));
+  if (kind === "server" && nodes.length > 1)
+    throw new Error("names several hosts: use redis-sentinel or redis-cluster");
+  const parts = path.split("/").filter(Boolean);
+  const name = kind === "sentinel" ? parts.shift() : "";
+  if (name === undefined) throw new Error("does not say which servers the sentinels watch: …/name");
+  if (parts.length > (kind === "cluster" ? 0 : 1) || !/^\d*$/.test(parts[0] ?? "")) {
+    throw new Error(
+      kind === "cluster" ? "has a path, and a cluster has no databases" : "has a database that is no number",
+    );
+  }
+  return {
+    kind,
+    nodes,
+    tls: scheme === "rediss",
+    ...parseCredentials(credentials),
+    name,
+    database: Number(parts[0] ?? 0),
+  };
+}
+
+function parseNode(text: string, fallbackPort: number): { host: string; port: number } {
+  const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
+  const port = Number(match?.[2] ?? fallbackPort);
+  const host = match?.[1]?.replace(/^\[|\]$/g, "");
+  if (host === undefined || port < 1 || port > 65_535) throw new Error("has a host or port that cannot be one");
+  return { host, port };
+}
+
+function parseCredentials(text: string | undefined): { username?: string; password?: string } {
+  if (!text) return {};
+  const [username = "", ...rest] = text.split(":");
+  return {
+    ...(username === "" ? {} : { username: decodeURIComponent(username) }),
+    ...(rest.length === 0 ? {} : { password: decodeURIComponent(rest.join(":")) }),
+  };
+}

@@ -1,0 +1,501 @@
+/**
+ * Counters in Redis, for every instance that shares it. The scripts decide; their headers say what stays true.
+ *
+ * **Where things are.** A limit's key holds what is used, its sister `…:holds` what is held. An id has a record at
+ * `limits:id:<id>`: what it was charged, where, and what became of it. On a single server a call is one script over all
+ * of them. Give an id the hash tag of its limits (`{ten_…}/mail/7`) and that is so in a Cluster too.
+ *
+ * **Several slots.** Otherwise a call in a Cluster has one part for each slot its limits are in, and each part a record
+ * of its own beside them, `limits:part:{tag}:<id>`; at `limits:id:<id>` stands where the parts are. The parts are held
+ * one after the other, by slot, so that two calls never wait for each other's leftovers in opposite order. When all are
+ * held, a take settles them and only then is granted. Until then nobody was told anything, so:
+ * - denied by one: the earlier ones are aborted, as if they had never been;
+ * - no answer from one: they stay, for the same id will be asked again; if not, they run out in 30 s;
+ * - one ran out before it was settled: the others are aborted, and the answer is unavailable.
+ * A crash in between can leave a part settled that nobody uses, which over-counts, and never the reverse.
+ *
+ * **Time** is the server's. Months are known by name here, so a script refuses one that is not now and tells the time;
+ * the difference to our clock is then kept for the next call.
+ */
+import { type Clock, systemClock } from "../base/clock.ts";
+import {
+  type Charge,
+  type Counters,
+  type CounterVerdict,
+  granted,
+  invalid,
+  isAmount,
+  isCount,
+  type Limit,
+  type LimitStatus,
+  maxOf,
+  openHoldsMost,
+  type Released,
+  refuseCall,
+  refuseId,
+  refuseLimits,
+  rememberDenialMs,
+  rememberLeastMs,
+  rememberMostMs,
+  type Settled,
+  type StatusAnswer,
+  type Synced,
+  seedOf,
+  type Unavailable,
+  unavailable,
+} from "../limits/counters.ts";
+import { bucketAt, keyAt, leaving, monthOf, sum, type Window } from "../limits/window.ts";
+import chargeText from "./charge.lua" with { type: "text" };
+import { defineScript, type Redis } from "./client.ts";
+import releaseText from "./release.lua" with { type: "text" };
+import settleText from "./settle.lua" with { type: "text" };
+import statusText from "./status.lua" with { type: "text" };
+import syncText from "./sync.lua" with { type: "text" };
+
+const scripts = {
+  charge: defineScript(chargeText),
+  settle: defineScript(settleText),
+  release: defineScript(releaseText),
+  status: defineScript(statusText),
+  sync: defineScript(syncText),
+};
+
+export interface RedisCountersOptions {
+  readonly redis: Redis;
+  readonly clock?: Clock;
+  /** Told why, whenever an answer is `unavailable`. */
+  readonly onUnavailable?: (reason: unknown) => void;
+}
+
+type Kind = "take" | "hold";
+type Mode = "release" | "abort" | "look";
+
+/** The charges of a call that are in one slot, and the record that stands beside them. */
+interface Part {
+  readonly slot: number;
+  readonly record: string;
+  readonly charges: readonly Charge[];
+}
+
+/** A part as its record tells it. */
+interface StoredPart {
+  readonly record: string;
+  readonly kind: Kind;
+  readonly charges: readonly StoredCharge[];
+}
+
+interface StoredCharge {
+  readonly base: string;
+  readonly used: string;
+  readonly holds: string;
+  readonly amount: number;
+  readonly window: Window;
+}
+
+/** Long enough to hold in every slot and settle, short enough to free what a crash leaves. */
+const takeHeldMs = 30_000;
+/** A month may end, and a key may run out, between one attempt and the next; more often than this it is no accident. */
+const attemptsMost = 4;
+const format = "1";
+
+class Garbage extends Error {}
+
+export function createRedisCounters(options: RedisCountersOptions): Counters {
+  const { redis, clock = systemClock } = options;
+  let offsetMs = 0;
+  const now = () => clock.now() + offsetMs;
+
+  function heed(serverTime: unknown): void {
+    offsetMs = Number(serverTime) - clock.now();
+  }
+
+  async function run(script: keyof typeof scripts, keys: readonly string[], args: readonly string[]): Promise<Reply> {
+    const reply = (await redis.script(scripts[script], keys, args)) as Reply;
+    if (reply[0] === "garbage") throw new Garbage(`${reply[1]} holds what is not ours, or of another format`);
+    return reply;
+  }
+
+  /** Runs until the month that we name is the server's. */
+  async function inTime(attempt: (now: number) => Promise<Reply>): Promise<Reply> {
+    for (let tries = 1; ; tries++) {
+      const reply = await attempt(now());
+      if (reply[0] !== "window") return reply;
+      heed(reply[1]);
+      if (tries === attemptsMost) throw new Error("the window is never that of the server's time");
+    }
+  }
+
+  function partsOf(id: string, charges: readonly Charge[]): Part[] {
+    const home = homeOf(id);
+    const bySlot = Map.groupBy(charges, ({ limit }) => redis.slotOf(limit.key));
+    return [...bySlot]
+      .toSorted(([one], [other]) => one - other)
+      .map(([slot, group]) => {
+        const alone = bySlot.size === 1 && slot === redis.slotOf(home);
+        return { slot, charges: group, record: alone ? home : `limits:part:{${tagOf(group)}}:${id}` };
+      });
+  }
+
+  async function charge(id: string, kind: Kind, { record, charges }: Part, ttlMs: number): Promise<Reply> {
+    const seeds = new Map<Limit, number>();
+    for (let tries = 1; tries <= attemptsMost; tries++) {
+      const reply = await inTime((time) =>
+        run(
+          "charge",
+          [record, ...charges.flatMap(({ limit }) => [keyAt(limit.key, limit.window, time), holdsKey(limit.key)])],
+          [
+            ...[id, kind, ttlMs, rememberLeastMs, rememberMostMs, rememberDenialMs, openHoldsMost].map(String),
+            ...charges.flatMap(({ limit, amount }) => [
+              ...[String(amount), String(maxOf(limit)), ...windowArguments(limit.window, time), limit.key],
+              limit.seed === undefined ? "" : String(seeds.get(limit) ?? "?"),
+            ]),
+          ],
+        ),
+      );
+      if (reply[0] !== "seed") return reply;
+      for (const index of reply.slice(1)) {
+        const limit = charges[Number(index) - 1]?.limit;
+        if (limit !== undefined) seeds.set(limit, await seedOf(limit));
+      }
+    }
+    throw new Error("the counters keep disappearing");
+  }
+
+  async function ask(id: string, kind: Kind, charges: readonly Charge[], ttlMs: number): Promise<CounterVerdict> {
+    const parts = partsOf(id, charges);
+    const [only] = parts;
+    if (only !== undefined && parts.length === 1) {
+      const reply = await charge(id, kind, only, ttlMs);
+      if (reply[0] !== "granted") return refusal(reply, only);
+      // Held, though asked for good: it began as a part among several, before the limits moved into one slot.
+      if (kind === "take" && reply[1] === "held") return await grant(id, parts, reply[2]);
+      if (only.record !== homeOf(id)) await writePlaces(id, parts, reply[2]);
+      return granted;
+    }
+    const replies: Reply[] = [];
+    for (const part of parts) {
+      const reply = await charge(id, kind, part, kind === "take" ? takeHeldMs : ttlMs);
+      if (reply[0] !== "granted") {
+        if (reply[0] === "denied") await abort(id, parts.slice(0, replies.length));
+        return refusal(reply, part);
+      }
+      replies.push(reply);
+    }
+    const until = String(Math.max(...replies.map((reply) => Number(reply[2]))));
+    if (kind === "take" && replies.some((reply) => reply[1] === "held")) return await grant(id, parts, until);
+    await writePlaces(id, parts, until);
+    return granted;
+  }
+
+  /** Makes a take final in every slot; not before that may anybody hear that it is granted. */
+  async function grant(id: string, parts: readonly Part[], until: unknown): Promise<CounterVerdict> {
+    const [stored] = await Promise.all([
+      readParts(parts.map(({ record }) => record)),
+      parts.length > 1 ? writePlaces(id, parts, until) : undefined,
+    ]);
+    const settled = await Promise.all(stored.map((part) => settlePart(id, part)));
+    const isSettled = (reply: Reply) => reply[0] === "settled" || (reply[0] === "already" && reply[1] === "settled");
+    if (stored.length === parts.length && settled.every(isSettled)) {
+      const longest = Math.max(Number(until), ...settled.map((reply) => Number(reply[1]) || 0));
+      if (longest > Number(until)) await writePlaces(id, parts, String(longest));
+      return granted;
+    }
+    await Promise.all(stored.map((part) => releasePart(id, part, "abort")));
+    throw new Error(`a part of ${id} ran out before it was settled`);
+  }
+
+  async function abort(id: string, parts: readonly Part[]): Promise<void> {
+    try {
+      const stored = await readParts(parts.map(({ record }) => record));
+      await Promise.all(stored.map((part) => releasePart(id, part, "abort")));
+    } catch (error) {
+      // It stays denied: what could not be aborted runs out by itself.
+      options.onUnavailable?.(error);
+    }
+  }
+
+  async function writePlaces(id: string, parts: readonly Part[], until: unknown): Promise<void> {
+    const home = homeOf(id);
+    const places = JSON.stringify({ f: format, parts: parts.map(({ record }) => record) });
+    await redis.send(home, ["SET", home, places, "PXAT", String(until)]);
+  }
+
+  /** Which charges an id stands for; `undefined` when it is not known. */
+  async function find(id: string): Promise<StoredPart[] | undefined> {
+    const home = homeOf(id);
+    const text = await redis.send(home, ["GET", home]);
+    if (text === null || text === undefined) return undefined;
+    const record = parseRecord(home, text);
+    const records = record.parts === undefined ? [home] : record.parts;
+    const parts = await readParts(records);
+    return parts.length === 0 ? undefined : parts;
+  }
+
+  async function readParts(records: readonly string[]): Promise<StoredPart[]> {
+    const parts = await Promise.all(
+      records.map(async (record) => {
+        const text = await redis.send(record, ["GET", record]);
+        return text === null || text === undefined ? undefined : storedPart(record, parseRecord(record, text));
+      }),
+    );
+    return parts.filter((part) => part !== undefined);
+  }
+
+  async function settlePart(id: string, { record, charges }: StoredPart): Promise<Reply> {
+    return await inTime((time) =>
+      run(
+        "settle",
+        [record, ...charges.flatMap(({ base, window, holds }) => [keyAt(base, window, time), holds])],
+        [
+          ...[id, rememberLeastMs, rememberMostMs].map(String),
+          ...charges.flatMap(({ window }) => windowArguments(window, time)),
+        ],
+      ),
+    );
+  }
+
+  async function releasePart(id: string, part: StoredPart, mode: Mode, amount = 0): Promise<Reply> {
+    return await run(
+      "release",
+      [part.record, ...part.charges.flatMap(({ used, holds }) => [used, holds])],
+      [id, mode, String(amount), String(rememberLeastMs)],
+    );
+  }
+
+  /** One after the other: the first was held first and runs out first, so it decides for all. */
+  async function settle(id: string): Promise<Settled> {
+    const parts = await find(id);
+    if (parts === undefined) return { kind: "unknown" };
+    let answer: Reply = ["unknown"];
+    for (const [index, part] of parts.entries()) {
+      const reply = await settlePart(id, part);
+      if (index === 0 || reply[0] === "settled") answer = reply;
+      const lost = reply[0] === "unknown" || (reply[0] === "already" && reply[1] !== "settled");
+      if (!lost) continue;
+      // Rather none of it than some of it.
+      await Promise.all(parts.slice(0, index).map((earlier) => releasePart(id, earlier, "abort")));
+      return ended(reply);
+    }
+    return answer[0] === "settled" ? { kind: "settled" } : ended(answer);
+  }
+
+  async function release(id: string, amount: number | undefined): Promise<Released> {
+    const parts = await find(id);
+    if (parts === undefined) return { kind: "unknown" };
+    const amounts = parts.flatMap(({ charges }) => charges.map((each) => each.amount));
+    const most = Math.min(...amounts);
+    const partial = amount !== undefined && amounts.some((each) => each !== amount);
+    if (amount !== undefined && (amount > most || (partial && parts[0]?.kind === "hold"))) {
+      // What is over says so first, whatever is asked of it.
+      const over = await endedAlready(id, parts);
+      return over ?? (amount > most ? { kind: "excessive", most } : invalid("partial_hold"));
+    }
+    const replies = await Promise.all(parts.map((part) => releasePart(id, part, "release", amount)));
+    if (replies.some((reply) => reply[0] === "released")) return { kind: "released" };
+    return ended(replies.find((reply) => reply[0] === "already") ?? ["unknown"]);
+  }
+
+  /** Whether there is anything left to give back, without giving it. */
+  async function endedAlready(id: string, parts: readonly StoredPart[]): Promise<Released | undefined> {
+    const [first] = parts;
+    if (first === undefined) return { kind: "unknown" };
+    const reply = await releasePart(id, first, "look");
+    return reply[0] === "already" ? ended(reply) : undefined;
+  }
+
+  async function status(limits: readonly Limit[]): Promise<LimitStatus[]> {
+    const groups = Map.groupBy(limits, ({ key }) => redis.slotOf(key));
+    const found = new Map<Limit, LimitStatus>();
+    await Promise.all(
+      [...groups.values()].map(async (group) => {
+        for (const one of await statusInSlot(group)) found.set(one.limit, one);
+      }),
+    );
+    return limits.map((limit) => found.get(limit)).filter((one) => one !== undefined);
+  }
+
+  async function statusInSlot(limits: readonly Limit[]): Promise<LimitStatus[]> {
+    const keysAt = (time: number) => limits.flatMap(({ key, window }) => [keyAt(key, window, time), holdsKey(key)]);
+    let keys = keysAt(now());
+    let reply = await run("status", keys, []);
+    const time = Number(reply[0]);
+    if (keysAt(time).join() !== keys.join()) {
+      heed(time);
+      keys = keysAt(time);
+      reply = await run("status", keys, []);
+    }
+    return await Promise.all(
+      limits.map(async (limit, i) => {
+        const [usedKey = "", holds = ""] = keys.slice(2 * i);
+        const fields = readHash(usedKey, reply[1 + 2 * i]);
+        const buckets = new Map([...fields].filter(([name]) => name !== "v").map(bucketOf(usedKey)));
+        if (fields.size === 0 && limit.seed !== undefined)
+          buckets.set(bucketAt(limit.window, time), await seedOf(limit));
+        const used = leaving(limit.window, buckets, time);
+        const held = [...readHash(holds, reply[2 + 2 * i])].map(holdOf(holds)).filter(({ at }) => at > time);
+        const last = used.at(-1)?.at ?? Number.POSITIVE_INFINITY;
+        const resetsAt = Number.isFinite(last) ? last : null;
+        return { limit, used: sum(used), held: sum(held), max: limit.max, resetsAt };
+      }),
+    );
+  }
+
+  async function answerOrUnavailable<Answer>(work: () => Promise<Answer>): Promise<Answer | Unavailable> {
+    try {
+      return await work();
+    } catch (error) {
+      options.onUnavailable?.(error);
+      return unavailable;
+    }
+  }
+
+  return {
+    async take(id, charges) {
+      return refuseCall(id, charges) ?? (await answerOrUnavailable(() => ask(id, "take", charges, 0)));
+    },
+
+    async hold(id, charges, ttlMs) {
+      return refuseCall(id, charges, ttlMs) ?? (await answerOrUnavailable(() => ask(id, "hold", charges, ttlMs)));
+    },
+
+    async settle(id) {
+      return refuseId(id) ?? (await answerOrUnavailable(() => settle(id)));
+    },
+
+    async release(id, amount) {
+      if (amount !== undefined && !isAmount(amount)) return invalid("amount");
+      return refuseId(id) ?? (await answerOrUnavailable(() => release(id, amount)));
+    },
+
+    async status(limits) {
+      const known = async (): Promise<StatusAnswer> => ({ kind: "known", limits: await status(limits) });
+      return refuseLimits(limits) ?? (await answerOrUnavailable(known));
+    },
+
+    async sync(limit, used, version) {
+      const refused = refuseLimits([limit]);
+      if (refused) return refused;
+      if (limit.window.kind !== "total") return invalid("window");
+      if (!isCount(used)) return invalid("amount");
+      if (!isCount(version)) return invalid("version");
+      return await answerOrUnavailable(async (): Promise<Synced> => {
+        const reply = await run("sync", [limit.key], [String(used), String(version)]);
+        return { kind: reply[0] === "synced" ? "synced" : "older" };
+      });
+    },
+  };
+}
+
+type Reply = readonly unknown[];
+
+const homeOf = (id: string): string => `limits:id:${id}`;
+
+function refusal(reply: Reply, { charges }: Part): CounterVerdict {
+  switch (reply[0]) {
+    case "denied": {
+      const limit = charges[Number(reply[1]) - 1]?.limit ?? charges[0]?.limit;
+      if (limit === undefined) throw new Error("a denial without a limit");
+      const retryAt = Number(reply[2]);
+      return { kind: "denied", limit, retryAfterMs: retryAt < 0 ? null : Math.max(0, retryAt - Number(reply[3])) };
+    }
+    case "closed":
+      return { kind: "closed", how: reply[1] === "released" ? "released" : "expired" };
+    case "id_in_use":
+      return invalid("id_in_use");
+    default:
+      throw new Error(`an answer that we do not know: ${String(reply[0])}`);
+  }
+}
+
+function ended(reply: Reply): { kind: "unknown" } | { kind: "already"; how: "settled" | "released" | "expired" } {
+  if (reply[0] !== "already") return { kind: "unknown" };
+  const how = reply[1] === "settled" || reply[1] === "released" ? reply[1] : "expired";
+  return { kind: "already", how };
+}
+
+/** The sister of a key, in the same slot: `quota:tenant:{id}:used` has `quota:tenant:{id}:holds`. */
+function holdsKey(key: string): string {
+  return isTagged(key) ? `${key.replace(/:used$/, "")}:holds` : `{${key}}:holds`;
+}
+
+/** As Redis reads it: what stands between the first brace and the next that closes it, if that is not nothing. */
+function isTagged(key: string): boolean {
+  return /^[^{]*\{[^}]+\}/.test(key);
+}
+
+function tagOf(charges: readonly Charge[]): string {
+  const key = charges[0]?.limit.key ?? "";
+  return /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key;
+}
+
+function windowArguments(window: Window, now: number): [kind: string, a: string, b: string] {
+  if (window.kind === "sliding") return ["sliding", String(window.bucketMs), String(window.buckets)];
+  if (window.kind === "total") return ["total", "0", "0"];
+  const { startsAt, endsAt } = monthOf(now);
+  return ["month", String(startsAt), String(endsAt)];
+}
+
+interface StoredRecord {
+  readonly kind?: Kind;
+  readonly parts?: readonly string[];
+  readonly charges?: readonly {
+    readonly base: string;
+    readonly used: string;
+    readonly amount: string;
+    readonly window: string;
+    readonly a: string;
+    readonly b: string;
+  }[];
+}
+
+function parseRecord(key: string, text: unknown): StoredRecord {
+  try {
+    const record = JSON.parse(String(text)) as StoredRecord & { f?: unknown };
+    if (record.f === format) return record;
+  } catch {
+    // Falls through: what is not JSON is not ours either.
+  }
+  throw new Garbage(`${key} holds what is not ours, or of another format`);
+}
+
+/** `undefined` for a denial, which charged nothing. */
+function storedPart(record: string, stored: StoredRecord): StoredPart | undefined {
+  if (stored.charges === undefined) return undefined;
+  const charges = stored.charges.map(({ base, used, amount, window, a, b }) => ({
+    base,
+    used,
+    holds: holdsKey(base),
+    amount: Number(amount),
+    window: toWindow(window, Number(a), Number(b)),
+  }));
+  return { record, kind: stored.kind === "hold" ? "hold" : "take", charges };
+}
+
+function toWindow(kind: string, a: number, b: number): Window {
+  if (kind === "sliding") return { kind, bucketMs: a, buckets: b };
+  return { kind: kind === "month" ? "month" : "total" };
+}
+
+function readHash(key: string, flat: unknown): Map<string, string> {
+  const texts = (flat as unknown[]).map(String);
+  const fields = new Map<string, string>();
+  for (let i = 0; i + 1 < texts.length; i += 2) fields.set(texts[i] ?? "", texts[i + 1] ?? "");
+  if (fields.size > 0 && fields.get("f") !== format) throw new Garbage(`${key} is of another format`);
+  fields.delete("f");
+  return fields;
+}
+
+const bucketOf =
+  (key: string) =>
+  ([name, amount]: readonly [string, string]): [number, number] => {
+    if (!/^\d+$/.test(name) || !/^\d+$/.test(amount)) throw new Garbage(`${key} holds what is not ours`);
+    return [Number(name), Number(amount)];
+  };
+
+const holdOf =
+  (key: string) =>
+  ([, value]: readonly [string, string]): { amount: number; at: number } => {
+    const match = /^(\d+):(\d+)$/.exec(value);
+    if (match === null) throw new Garbage(`${key} holds what is not ours`);
+    return { amount: Number(match[1]), at: Number(match[2]) };
+  };

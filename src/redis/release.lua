@@ -1,0 +1,90 @@
+#!lua flags=allow-oom
+-- Undoes a take or ends a hold, once.
+--
+-- Keys       1: the id's record; then for each of its charges: where it was charged, the open holds
+-- Arguments  1: id
+--            2: release  gives back, and remembers that it did
+--               look     only says what release would, and changes nothing
+--               abort    for a call over several Cluster slots that was not granted in all: as if it had never been
+--            3: how much to give back of each charge; 0 is all of it
+--            4: remember ids at least, ms
+-- Reply      released
+--            already, settled | released | expired
+--            unknown
+--            garbage, key   not ours, or of another format
+--
+-- What stays true: an id gives back once, at most what it took, to the bucket it took it from; if that is gone, nothing.
+-- Nothing goes below zero. It may run when memory is full, because it makes room.
+
+local format = "1"
+
+local function text(number)
+  return string.format("%.0f", number)
+end
+
+local time = redis.call("TIME")
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local id, mode, part, rememberLeast = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local field = "h:" .. id
+
+local known = redis.call("GET", KEYS[1])
+if not known then
+  return { "unknown" }
+end
+local ok, record = pcall(cjson.decode, known)
+if not ok or type(record) ~= "table" or record.f ~= format then
+  return { "garbage", KEYS[1] }
+elseif record.state == "denied" then
+  return { "unknown" }
+elseif record.state == "released" then
+  return { "already", "released" }
+elseif record.state == "held" and now >= tonumber(record.expiresAt) and mode ~= "abort" then
+  return { "already", "expired" }
+elseif record.state == "settled" and record.kind == "hold" and mode ~= "abort" then
+  return { "already", "settled" }
+elseif #record.charges ~= (#KEYS - 1) / 2 then
+  return { "garbage", KEYS[1] }
+end
+
+if mode == "look" then
+  return { "released" }
+end
+
+local left = {}
+for i, charge in ipairs(record.charges) do
+  local usedKey, holdsKey = KEYS[2 * i], KEYS[2 * i + 1]
+  local there = redis.call("HMGET", usedKey, "f", charge.bucket)
+  if there[1] and there[1] ~= format or (there[2] and not tonumber(there[2])) then
+    return { "garbage", usedKey }
+  end
+  local holds = redis.call("HGET", holdsKey, "f")
+  if holds and holds ~= format then
+    return { "garbage", holdsKey }
+  end
+  if record.state == "settled" and there[2] and charge.used == usedKey then
+    local amount = tonumber(charge.amount)
+    local given = part == 0 and amount or math.min(part, amount)
+    left[i] = math.max(0, tonumber(there[2]) - given)
+  end
+end
+
+for i, charge in ipairs(record.charges) do
+  local usedKey, holdsKey = KEYS[2 * i], KEYS[2 * i + 1]
+  if record.state == "held" then
+    redis.call("HDEL", holdsKey, field)
+    if redis.call("HLEN", holdsKey) == 1 then
+      redis.call("DEL", holdsKey)
+    end
+  elseif left[i] then
+    -- The key is there, so its expiry is too, and HSET leaves it as it is.
+    redis.call("HSET", usedKey, charge.bucket, text(left[i]))
+  end
+end
+if mode == "abort" then
+  redis.call("DEL", KEYS[1])
+else
+  record.state = "released"
+  record["until"] = text(math.max(tonumber(record["until"]), now + rememberLeast))
+  redis.call("SET", KEYS[1], cjson.encode(record), "PXAT", record["until"])
+end
+return { "released" }
