@@ -94,7 +94,7 @@ export function createFeed(sql: Sql): Feed {
         .select(["id", "domain", "code", "version", raw<string>`xid::text`.as("xid")])
         .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("settled"))
         .where(raw<boolean>`(xid, id) > (${cursor.xid}::xid8, ${cursor.id})`)
-        .orderBy(raw`xid`)
+        .orderBy(raw`changes.xid`) // not the text of the same name above: "10" comes before "9"
         .orderBy("id")
         .limit(limit)
         .execute();
