@@ -1,24 +1,21 @@
-import { version } from "../package.json";
 import { createBackground } from "./background.ts";
-import { Late, withDeadline } from "./base/deadline.ts";
+import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
 import { createCache } from "./cache/cache.ts";
 import { follow } from "./cache/follow.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
-import { createHttpApi } from "./http/api.ts";
+import type { HttpApi } from "./http/api.ts";
 import { startServer } from "./http/server.ts";
 import { granted } from "./limits/verdict.ts";
-import { linkRoutes } from "./links/api.ts";
+import type { LinkApiSettings } from "./links/api.ts";
 import { cacheKey } from "./links/link.ts";
 import { createBots } from "./redirect/bots.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import { createRedirect } from "./redirect/serve.ts";
 import { createFeed } from "./sql/feed.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
-import { isUnavailable } from "./sql/sql.ts";
-import { tenantRoutes } from "./tenants/api.ts";
 import { scopes } from "./tenants/keys.ts";
 
 /**
@@ -55,7 +52,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   const changed = (domain: string, code: string, to: number) => cache.announce(cacheKey(domain, code), to);
   const core = await openCore(config, { log, changed, lockHeld: true });
   opened.defer(() => core.close());
-  const { sql, clock, tenants, keys, links, store } = core;
+  const { sql, clock, tenants, keys, store } = core;
   const metrics = createMetrics();
 
   // SQLite answers before a timer could run.
@@ -80,10 +77,15 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   const background = createBackground(core);
   opened.defer(() => background.close());
 
-  const createMany: Parameters<typeof linkRoutes>[1]["createMany"] = async ({ tenant }, inputs) => {
+  const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
     const results = await background.createMany(tenant, inputs);
     for (const result of results) if ("link" in result) announce(result.link);
     return results;
+  };
+  let loading: Promise<HttpApi> | undefined;
+  const api = () => {
+    loading ??= import("./api.ts").then(({ composeApi }) => composeApi(core, log, metrics, createMany));
+    return loading;
   };
 
   const server = startServer({
@@ -91,21 +93,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
     port: config.PORT,
     baseUrl: config.baseUrl,
     redirect: createRedirect({ cache, isBot: createBots(), spend: () => granted, clock, metrics, log }),
-    api: createHttpApi({
-      keys,
-      tenants,
-      baseUrl: config.baseUrl,
-      version,
-      bodyLimitBytes: config.QL_BODY_LIMIT,
-      clock,
-      log,
-      metrics,
-      isUnavailable: (error) => isUnavailable(error) || error instanceof Late,
-      routes: [
-        (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
-        (api) => tenantRoutes(api, keys, clock),
-      ],
-    }),
+    api,
     dependencies: [{ name: "sql", ping: () => sql.ping() }],
     canRedirect: () => cache.found > 0,
     metrics,
@@ -117,6 +105,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   });
 
   opened.defer(() => server.stop(stopMs));
+  setImmediate(() => void api());
 
   // Only now that nothing can fail any more: a key that nobody got to see would be lost.
   const firstKey = (await tenants.isEmpty()) ? await createFirstTenant(core) : undefined;

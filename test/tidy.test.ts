@@ -71,7 +71,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: [...former, ...subjects, "sql", "config.ts", "core.ts", "app.ts"],
   "background.ts": all,
   "background-thread.ts": [...all, "background.ts"],
-  "app.ts": [...all, "background.ts"],
+  "api.ts": all,
+  "app.ts": [...all, "api.ts", "background.ts"],
   "main.ts": all,
 };
 

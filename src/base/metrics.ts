@@ -1,13 +1,12 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Histogram, Registry } from "prom-client";
 
 /**
  * What we count, for Prometheus. The redirect path must not pay for labels and hashing, so it adds to plain numbers
- * (`tally`), which are read only when somebody scrapes.
+ * (`tally`), which are read only when somebody scrapes. prom-client itself is loaded when it is first needed: the
+ * first redirect after a start need not wait for it.
  */
 export interface Metrics {
-  readonly registry: Registry;
-  counter(name: string, help: string, labels?: readonly string[]): Counter;
-  histogram(name: string, help: string, labels: readonly string[], buckets: number[]): Histogram;
+  histogram(name: string, help: string, labels: readonly string[], buckets: number[]): Promise<Histogram>;
   gauge(name: string, help: string, read: () => number): void;
   /** A counter whose series are fields of one plain object: add with `fields.x++`. */
   tally<Field extends string>(
@@ -16,38 +15,66 @@ export interface Metrics {
     label: string,
     fields: readonly Field[],
   ): Record<Field, number>;
+  /** In Prometheus' text format, and what to call that. */
+  scrape(): Promise<{ text: string; contentType: string }>;
 }
 
+type Define = (prom: typeof import("prom-client"), registers: Registry[]) => void;
+
 export function createMetrics(): Metrics {
-  const registry = new Registry();
+  const waiting: Define[] = [];
+  let loaded: Promise<{ prom: typeof import("prom-client"); registry: Registry }> | undefined;
+
+  async function load() {
+    const prom = await import("prom-client");
+    const registry = new prom.Registry();
+    return { prom, registry };
+  }
+
+  /** Whatever was defined so far is registered with it. */
+  async function ready() {
+    loaded ??= load();
+    const { prom, registry } = await loaded;
+    for (const define of waiting.splice(0)) define(prom, [registry]);
+    return { prom, registry };
+  }
+
   return {
-    registry,
-    counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers: [registry] }),
-    histogram: (name, help, labels, buckets) =>
-      new Histogram({ name, help, labelNames: labels, buckets, registers: [registry] }),
+    async histogram(name, help, labels, buckets) {
+      const { prom, registry } = await ready();
+      return new prom.Histogram({ name, help, labelNames: labels, buckets, registers: [registry] });
+    },
     gauge(name, help, read) {
-      new Gauge({
-        name,
-        help,
-        registers: [registry],
-        collect() {
-          this.set(read());
-        },
+      waiting.push((prom, registers) => {
+        new prom.Gauge({
+          name,
+          help,
+          registers,
+          collect() {
+            this.set(read());
+          },
+        });
       });
     },
     tally(name, help, label, fields) {
       const counts = Object.fromEntries(fields.map((field) => [field, 0])) as Record<(typeof fields)[number], number>;
-      new Counter({
-        name,
-        help,
-        labelNames: [label],
-        registers: [registry],
-        collect() {
-          this.reset();
-          for (const field of fields) this.inc({ [label]: field }, counts[field]);
-        },
+      waiting.push((prom, registers) => {
+        new prom.Counter({
+          name,
+          help,
+          labelNames: [label],
+          registers,
+          collect() {
+            this.reset();
+            for (const field of fields) this.inc({ [label]: field }, counts[field]);
+          },
+        });
       });
       return counts;
+    },
+    async scrape() {
+      const { registry } = await ready();
+      return { text: await registry.metrics(), contentType: registry.contentType };
     },
   };
 }

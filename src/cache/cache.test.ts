@@ -58,8 +58,8 @@ function setUp({ sizeBytes = 1_000_000 } = {}) {
       }
     },
     async counted(result: string): Promise<number> {
-      const metric = await metrics.registry.getSingleMetric("quicklink_cache_total")?.get();
-      return metric?.values.find(({ labels }) => labels.result === result)?.value ?? 0;
+      const { text } = await metrics.scrape();
+      return Number(new RegExp(`^quicklink_cache_total{result="${result}"} (\\d+)$`, "m").exec(text)?.[1]);
     },
   };
 }

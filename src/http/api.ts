@@ -33,7 +33,7 @@ export interface ApiSettings {
   readonly routes: readonly ((api: Api) => void)[];
 }
 
-export function createHttpApi(settings: ApiSettings): HttpApi {
+export async function createHttpApi(settings: ApiSettings): Promise<HttpApi> {
   const { log, clock, baseUrl } = settings;
   const api = createApi();
   api.use("/api/*", authenticate(settings.keys, settings.tenants));
@@ -70,7 +70,7 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
     return new Problem("internal", `Something went wrong on our side. Quote ${requestId} when you ask about it.`);
   }
 
-  const seconds = settings.metrics.histogram(
+  const seconds = await settings.metrics.histogram(
     "quicklink_api_request_seconds",
     "API requests by method and status.",
     ["method", "status"],

@@ -21,7 +21,8 @@ export interface ServerSettings {
   readonly port: number;
   readonly baseUrl: string;
   readonly redirect: ServeRedirect;
-  readonly api: HttpApi;
+  /** Loaded when first asked for. */
+  readonly api: () => Promise<HttpApi>;
   readonly dependencies: readonly Dependency[];
   readonly canRedirect: () => boolean;
   readonly metrics: Metrics;
@@ -43,7 +44,6 @@ const wallBytes = 64 * 1_048_576;
 
 export function startServer(settings: ServerSettings): Server {
   const { redirect, api, clock, log, trustedProxies } = settings;
-  const document = JSON.stringify(api.document);
   let stopping = false;
 
   const server = Bun.serve({
@@ -64,8 +64,7 @@ export function startServer(settings: ServerSettings): Server {
 
   function elsewhere(request: Request): Response | Promise<Response> {
     const { path } = targetOf(request.url);
-    if (path === "/api" || path.startsWith("/api/"))
-      return api.handle(request, isTrusted(peerOf(request) ?? "", trustedProxies));
+    if (path === "/api" || path.startsWith("/api/")) return callApi(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
       return problemResponse(
         new Problem("method_not_allowed", "Only GET and HEAD are answered here.", { allow: ["GET", "HEAD"] }),
@@ -81,12 +80,21 @@ export function startServer(settings: ServerSettings): Server {
       case "/metrics":
         return metrics(request);
       case "/openapi.json":
-        return new Response(document, { headers: { "content-type": "application/json", ...pageless } });
+        return document();
       case "/robots.txt":
         return plain("User-agent: *\nDisallow: /api/\n");
       default:
         return finalPage({ kind: "missing" }, request);
     }
+  }
+
+  async function document(): Promise<Response> {
+    return Response.json((await api()).document, { headers: pageless });
+  }
+
+  async function callApi(request: Request): Promise<Response> {
+    const trusted = isTrusted(peerOf(request) ?? "", trustedProxies);
+    return (await api()).handle(request, trusted);
   }
 
   async function ready(): Promise<Response> {
@@ -110,8 +118,8 @@ export function startServer(settings: ServerSettings): Server {
         "Send Authorization: Bearer with the value of QL_METRICS_TOKEN, or ask from the server's own machine.";
       return problemResponse(new Problem("forbidden", hint));
     }
-    const text = await settings.metrics.registry.metrics();
-    return new Response(text, { headers: { "content-type": settings.metrics.registry.contentType, ...pageless } });
+    const { text, contentType } = await settings.metrics.scrape();
+    return new Response(text, { headers: { "content-type": contentType, ...pageless } });
   }
 
   function peerOf(request: Request): string | undefined {

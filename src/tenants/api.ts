@@ -3,9 +3,16 @@ import { invalid, Problem } from "../base/errors.ts";
 import { parseId } from "../base/ids.ts";
 import { type Api, json, jsonBody, line, route, z } from "../http/route.ts";
 import { type ApiKey, type Keys, scopes } from "./keys.ts";
-import { limitsSchema } from "./plans.ts";
+import { type LimitName, limitNames } from "./plans.ts";
 
 /** All routes of tenants and keys. A key only ever sees its own tenant. */
+const limitsSchema = z.object(
+  Object.fromEntries(limitNames.map((name) => [name, z.int().nullable()])) as Record<
+    LimitName,
+    z.ZodNullable<z.ZodInt>
+  >,
+);
+
 const tenantSchema = z
   .object({
     id: z.string(),

@@ -1,22 +1,18 @@
-import { z } from "zod";
-
 /**
  * What a tenant may use. A plan gives every limit, a tenant may differ in some; `null` is without limit. The numbers of
  * `default` are those of the requirements.
  */
-export const limitsSchema = z.strictObject({
-  hitsPerLinkPerMonth: z.int().min(0).nullable(),
-  linksPerMonth: z.int().min(0).nullable(),
-  storageBytes: z.int().min(0).nullable(),
-  emailsPerHourSmtp: z.int().min(0).nullable(),
-  emailsPerHourSendgrid: z.int().min(0).nullable(),
-  apiPerMinute: z.int().min(0).nullable(),
-});
+export interface Limits {
+  readonly hitsPerLinkPerMonth: number | null;
+  readonly linksPerMonth: number | null;
+  readonly storageBytes: number | null;
+  readonly emailsPerHourSmtp: number | null;
+  readonly emailsPerHourSendgrid: number | null;
+  readonly apiPerMinute: number | null;
+}
 
-export type Limits = z.infer<typeof limitsSchema>;
 export type LimitName = keyof Limits;
-
-export const limitNames = Object.keys(limitsSchema.shape) as LimitName[];
+export type LimitOverrides = Partial<Limits>;
 
 export const defaultLimits: Limits = {
   hitsPerLinkPerMonth: 10_000,
@@ -27,7 +23,9 @@ export const defaultLimits: Limits = {
   apiPerMinute: 600,
 };
 
-const noLimits = Object.fromEntries(limitNames.map((name) => [name, null])) as Limits;
+export const limitNames = Object.keys(defaultLimits) as LimitName[];
+
+const noLimits = Object.fromEntries(limitNames.map((name) => [name, null])) as unknown as Limits;
 
 /** Plans that are always there; the operator's own stand in SQL. */
 export const builtInPlans: ReadonlyMap<string, Limits> = new Map([
@@ -35,15 +33,28 @@ export const builtInPlans: ReadonlyMap<string, Limits> = new Map([
   ["unlimited", noLimits],
 ]);
 
-const overridesSchema = limitsSchema.partial();
-export type LimitOverrides = Partial<Limits>;
-
-export const parseLimits = (json: string): Limits => limitsSchema.parse(JSON.parse(json));
-export const parseOverrides = (json: string): LimitOverrides => {
-  const overrides = overridesSchema.parse(JSON.parse(json));
-  return Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
-};
-
 export const effectiveLimits = (plan: Limits, overrides: LimitOverrides): Limits => ({ ...plan, ...overrides });
 
-export const nameSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use 1 to 63 of a-z, 0-9 and -");
+/** A plan's row in SQL: every limit, and nothing else. */
+export function parseLimits(json: string): Limits {
+  const limits = parseOverrides(json);
+  const missing = limitNames.filter((name) => !(name in limits));
+  if (missing.length > 0) throw new Error(`a plan lacks ${missing.join(", ")}`);
+  return limits as Limits;
+}
+
+/** A tenant's row: some of them. */
+export function parseOverrides(json: string): LimitOverrides {
+  const limits: unknown = JSON.parse(json);
+  if (typeof limits !== "object" || limits === null || Array.isArray(limits)) throw new Error("limits are an object");
+  for (const [name, value] of Object.entries(limits)) {
+    if (!limitNames.some((known) => known === name)) throw new Error(`there is no limit ${name}`);
+    if (value !== null && !(Number.isSafeInteger(value) && value >= 0)) {
+      throw new Error(`the limit ${name} is not a whole number from 0, or null`);
+    }
+  }
+  return limits;
+}
+
+/** Tenants and plans are named by operators, who type them. */
+export const isName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text) && !text.includes("\n");

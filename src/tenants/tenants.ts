@@ -6,9 +6,9 @@ import { isUniqueViolation } from "../sql/sql.ts";
 import {
   builtInPlans,
   effectiveLimits,
+  isName,
   type LimitOverrides,
   type Limits,
-  nameSchema,
   parseLimits,
   parseOverrides,
 } from "./plans.ts";
@@ -101,8 +101,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
     byId: (id) => one("id", id),
 
     async create(slug, name, plan = "default") {
-      const checked = nameSchema.safeParse(slug);
-      if (!checked.success)
+      if (!isName(slug))
         throw invalid("slug", "bad_name", `"${slug}" cannot be a tenant's name: use 1 to 63 of a-z, 0-9 and -.`);
       await requirePlan(plan);
       try {
@@ -144,7 +143,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
     async setPlan(name, limits) {
       if (builtInPlans.has(name))
         throw invalid("name", "built_in", `The plan "${name}" is built in. Give yours another name.`);
-      if (!nameSchema.safeParse(name).success) {
+      if (!isName(name)) {
         throw invalid("name", "bad_name", `"${name}" cannot be a plan's name: use 1 to 63 of a-z, 0-9 and -.`);
       }
       const json = JSON.stringify(limits);

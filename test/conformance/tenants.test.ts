@@ -157,7 +157,9 @@ onEachDatabase(({ open, openTwo }) => {
 
     test("comes back with every limit there is", async () => {
       const name = fresh("odd");
-      const odd = Object.fromEntries(limitNames.map((limit, i) => [limit, i % 2 === 0 ? null : i])) as Limits;
+      const odd = Object.fromEntries(
+        limitNames.map((limit, i) => [limit, i % 2 === 0 ? null : i]),
+      ) as unknown as Limits;
       await tenants.setPlan(name, odd);
       expect((await tenants.plans()).get(name)).toEqual(odd);
     });
