@@ -69,10 +69,10 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
 }
 
 /** The driver of the other database is not even loaded. */
-export async function openSql(config: Config, log: Logger): Promise<Sql> {
+export async function openSql(config: Config, log: Logger, patient = false): Promise<Sql> {
   if (config.DATABASE_URL !== undefined) {
     const { openPostgres } = await import("./sql/postgres.ts");
-    const sql = openPostgres(config.DATABASE_URL, config.QL_DATABASE_POOL, log);
+    const sql = openPostgres(config.DATABASE_URL, config.QL_DATABASE_POOL, log, patient);
     try {
       await sql.ping();
       return sql;

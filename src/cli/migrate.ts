@@ -13,7 +13,7 @@ export function migrateCommand(): Command {
       const config = loadConfig();
       if (config.embedded) prepareDataFolder(config);
       const lock = config.embedded && !status ? lockFolder(config.QL_DATA) : undefined;
-      const sql = await openSql(config, createLog("warn", process.stderr, true, systemClock.now));
+      const sql = await openSql(config, createLog("warn", process.stderr, true, systemClock.now), true);
       try {
         if (status) {
           const state = await schemaState(sql);

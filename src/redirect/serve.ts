@@ -55,7 +55,7 @@ export function createRedirect({ cache, isBot, spend, clock, metrics, log }: Red
 
   function serve(request: Request, path: string): Response | Promise<Response> | undefined {
     const known = cache.peek(path);
-    if (known?.value === undefined) return slow(request, path);
+    if (known === undefined) return slow(request, path);
     const method = request.method;
     if (method !== "GET" && method !== "HEAD") return undefined;
     return answer(request, path, known.value, method === "HEAD", false);

@@ -38,7 +38,7 @@ async function dumpPostgres(sql: Sql): Promise<string> {
   const constraints = await lines(
     sql,
     `select conrelid::regclass || ' ' || pg_get_constraintdef(oid) as line from pg_constraint
-     where connamespace = current_schema()::regnamespace order by 1`,
+     where connamespace = current_schema()::regnamespace and contype <> 'n' order by 1`,
   );
   const indexes = await lines(
     sql,

@@ -4,15 +4,18 @@ import type { Logger } from "../base/log.ts";
 import type { Schema } from "./schema.ts";
 import { type Sql, statementMs } from "./sql.ts";
 
-/** PostgreSQL. Every wait has an end: for a connection, for a statement, for a transaction that was left open. */
-export function openPostgres(url: string, poolSize: number, log: Logger): Sql {
+/**
+ * PostgreSQL. Every wait has an end: for a connection, for a statement, for a transaction that was left open. Only a
+ * migration may take as long as it takes.
+ */
+export function openPostgres(url: string, poolSize: number, log: Logger, patient = false): Sql {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 30_000,
-    statement_timeout: statementMs,
-    query_timeout: statementMs + 1_000, // the server's own timeout should speak first; this is for a dead one
+    // The server's own timeout should speak first; ours is for a dead one.
+    ...(!patient && { statement_timeout: statementMs, query_timeout: statementMs + 1_000 }),
     idle_in_transaction_session_timeout: statementMs,
     application_name: "quicklink",
     types: { getTypeParser },

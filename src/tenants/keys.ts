@@ -113,7 +113,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
     },
 
     async flush() {
-      for (const [id, at] of lastUsed) {
+      for (const [id, at] of [...lastUsed]) {
         await db
           .updateTable("api_keys")
           .set({ last_used_at: at })

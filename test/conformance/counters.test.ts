@@ -850,14 +850,17 @@ function inSeveralSlots(store: () => CounterStore): void {
     const { redis } = store();
     if (redis === undefined) throw new Error("this store is no Redis");
     const record = `limits:part:{${/\{(.+)\}/.exec(key)?.[1] ?? key}}:${id}`;
-    let aged = false;
+    const ageRecord = async () =>
+      redis.send(record, ["SET", record, age(await redis.send(record, ["GET", record])), "PX", "60000"]);
+    // Parts are settled side by side: each of them waits for it.
+    let aged: Promise<unknown> | undefined;
     return createRedisCounters({
       redis: {
         ...redis,
         script: async (script, keys, args) => {
-          if (script.text.includes("Makes a hold final") && !aged) {
-            aged = true;
-            await redis.send(record, ["SET", record, age(await redis.send(record, ["GET", record])), "PX", "60000"]);
+          if (script.text.includes("Makes a hold final")) {
+            aged ??= ageRecord();
+            await aged;
           }
           return await redis.script(script, keys, args);
         },
