@@ -6,9 +6,9 @@ import { createCache } from "./cache/cache.ts";
 import { follow } from "./cache/follow.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
+import { openHits } from "./hits.ts";
 import type { HttpApi } from "./http/api.ts";
 import { startServer } from "./http/server.ts";
-import { granted } from "./limits/verdict.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { cacheKey } from "./links/link.ts";
 import { createBots } from "./redirect/bots.ts";
@@ -69,6 +69,10 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
   metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
 
+  const hits = await openHits(core, log);
+  opened.defer(() => hits.close());
+  metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => hits.meters.size);
+
   const feed = createFeed(sql);
   const announce = (change: { domain: string; code: string; version: number }) =>
     changed(change.domain, change.code, change.version);
@@ -92,7 +96,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
     hostname: config.HOST,
     port: config.PORT,
     baseUrl: config.baseUrl,
-    redirect: createRedirect({ cache, isBot: createBots(), spend: () => granted, clock, metrics, log }),
+    redirect: createRedirect({ cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
     api,
     dependencies: [{ name: "sql", ping: () => sql.ping() }],
     canRedirect: () => cache.found > 0,

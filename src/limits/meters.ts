@@ -25,6 +25,7 @@ export interface Meter {
 
 export interface Lane {
   readonly draws: Draws;
+  lease: string;
   /** Units of the lease not yet spent. */
   left: number;
   /** By `clock.elapsed()`; the lease is not used after this. */
@@ -58,9 +59,12 @@ export interface Drained {
   readonly leased: number;
   /** Units of a lease that ended before they were spent. */
   readonly unspent: number;
+  /** The lease that has ended, whose answer nobody will ask for again. */
+  readonly lease?: string;
 }
 
 export interface Meters {
+  /** Ask each time: a meter with nothing to tell is forgotten at the next recording. */
   of(key: string): Meter;
   /**
    * Spends one unit, for a reason (its place in the caller's list) that is recorded with it. `max` of null is without limit: counted, never refused.
@@ -91,7 +95,6 @@ export interface MeterSettings {
 const denyMs = 1_000;
 const retrySeconds = 2;
 const rateWindowMs = 1_000;
-const idleMeters = 10_000; // beyond this, meters with nothing to tell are forgotten
 
 export function createMeters(settings: MeterSettings): Meters {
   const { store, clock } = settings;
@@ -103,26 +106,19 @@ export function createMeters(settings: MeterSettings): Meters {
   function of(key: string): Meter {
     let meter = meters.get(key);
     if (meter === undefined) {
-      if (meters.size >= idleMeters) forgetIdle();
       meter = { key, hits: newLane("hits", none), exempt: newLane("exempt", none) };
       meters.set(key, meter);
     }
     return meter;
   }
 
-  function forgetIdle(): void {
-    const now = clock.elapsed();
-    for (const [key, meter] of meters) {
-      for (const lane of [meter.hits, meter.exempt]) endLease(key, lane, now);
-      if (isIdle(meter.hits) && isIdle(meter.exempt)) meters.delete(key);
-    }
-  }
-
-  /** A lease past its time is not used; what is left of it goes back. */
+  /** A lease past its time is not used; what is left of it goes back, and its name is forgotten. */
   function endLease(key: string, lane: Lane, now: number): void {
-    if (lane.left === 0 || now < lane.validUntil) return;
-    waiting.push({ key, draws: lane.draws, month: lane.month, spent: none, units: 0, leased: 0, unspent: lane.left });
+    if (lane.lease === "" || (lane.left > 0 && now < lane.validUntil)) return;
+    const { draws, month, left: unspent, lease } = lane;
+    waiting.push({ key, draws, month, spent: none, units: 0, leased: 0, unspent, lease });
     lane.left = 0;
+    lane.lease = "";
   }
 
   function note(lane: Lane, reason: number): void {
@@ -191,9 +187,10 @@ export function createMeters(settings: MeterSettings): Meters {
     endLease(key, lane, clock.elapsed());
     if (lane.unrecorded >= 2 * largestLease(max)) await settings.flush();
     lane.ask ??= { id: settings.newLeaseId(), key, draws: lane.draws, max, want: wanted(lane) };
+    const { id } = lane.ask;
     const answer = await store.acquire(lane.ask);
     lane.ask = undefined;
-    accept(key, lane, answer);
+    accept(key, lane, id, answer);
   }
 
   function wanted(lane: Lane): number {
@@ -204,7 +201,7 @@ export function createMeters(settings: MeterSettings): Meters {
     return Math.max(1, perSecond);
   }
 
-  function accept(key: string, lane: Lane, answer: LeaseAnswer): void {
+  function accept(key: string, lane: Lane, id: string, answer: LeaseAnswer): void {
     const now = clock.elapsed();
     if (answer.kind === "denied") {
       lane.deniedUntil = now + denyMs;
@@ -216,6 +213,7 @@ export function createMeters(settings: MeterSettings): Meters {
     }
     lane.deniedUntil = 0;
     enter(key, lane, answer.month);
+    lane.lease = id;
     lane.left = answer.size;
     lane.validUntil = now + answer.validForMs;
   }
@@ -230,6 +228,8 @@ export function createMeters(settings: MeterSettings): Meters {
           endLease(key, lane, now);
           close(key, lane);
         }
+        // A lease lives for seconds, so what is remembered here is what was visited in the last few.
+        if (isIdle(meter.hits) && isIdle(meter.exempt)) meters.delete(key);
       }
       const drained = waiting;
       waiting = [];
@@ -248,11 +248,12 @@ export function createMeters(settings: MeterSettings): Meters {
 }
 
 const isIdle = (lane: Lane): boolean =>
-  lane.left === 0 && lane.unrecorded === 0 && lane.asking === undefined && lane.ask === undefined;
+  lane.lease === "" && lane.unrecorded === 0 && lane.asking === undefined && lane.ask === undefined;
 
 function newLane(draws: Draws, none: readonly number[]): Lane {
   return {
     draws,
+    lease: "",
     left: 0,
     validUntil: 0,
     month: "",

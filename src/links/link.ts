@@ -45,6 +45,11 @@ export interface Target {
   readonly password: boolean;
 }
 
+/** The same with the link's monthly limit: its own, else the tenant's, else the plan's; null is without. */
+export interface MeteredTarget extends Target {
+  readonly hitsMax: number | null;
+}
+
 export const ownDomain = "";
 
 /** The name of a (domain, code) in caches: the bare code on the server's own domain. */

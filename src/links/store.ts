@@ -4,7 +4,8 @@ import type { Versioned } from "../cache/cache.ts";
 import { recordChange } from "../sql/feed.ts";
 import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
-import type { Link, LinkFields, Target } from "./link.ts";
+import { hitsMax } from "../tenants/plans.ts";
+import type { Link, LinkFields, MeteredTarget } from "./link.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
@@ -42,7 +43,7 @@ export interface LinkStore {
   ): Promise<Changed>;
   remove(tenant: TenantId, id: LinkId, at: number, expected?: number): Promise<Changed>;
   /** For the redirect: any tenant's. A disabled link is as good as none. */
-  target(domain: string, code: string): Promise<Versioned<Target>>;
+  target(domain: string, code: string): Promise<Versioned<MeteredTarget>>;
   /** Reduces links that expired before `expiredBefore` to their version rows; answers how many. */
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
 }
@@ -152,7 +153,10 @@ export function createLinkStore(sql: Sql): LinkStore {
       const row = await db
         .selectFrom("link_versions as v")
         .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "v.domain").onRef("l.code", "=", "v.code"))
+        .leftJoin("tenants as t", "t.id", "l.tenant_id")
+        .leftJoin("plans as p", "p.name", "t.plan")
         .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
+        .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
         .where("v.domain", "=", domain)
         .where("v.code", "=", code)
         .executeTakeFirst();
@@ -166,6 +170,7 @@ export function createLinkStore(sql: Sql): LinkStore {
           expiresAt: row.expires_at,
           fallbackUrl: row.fallback_url,
           password: row.password_hash !== null,
+          hitsMax: hitsMax(row.hits_per_month, row.plan ?? "", row.plan_limits, row.overrides ?? "{}"),
         },
       };
     },

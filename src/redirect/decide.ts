@@ -1,3 +1,4 @@
+import type { Draws } from "../limits/leases.ts";
 import type { Verdict } from "../limits/verdict.ts";
 import type { Target } from "../links/link.ts";
 
@@ -17,11 +18,9 @@ export interface Facts {
   readonly unlocked: boolean;
 }
 
-/** Why a hit was counted as what it was. */
-export type Reason = "counted" | "bot" | "head" | "prefetch" | "preview" | "fallback" | "over_quota";
-
-/** Visits spend the link's hits. Everything else spends the exempt limit, or a User-Agent would lift the quota. */
-export type Draws = "hits" | "exempt";
+/** Why a hit was counted as what it was. Hits are recorded by their place in this list. */
+export const reasons = ["counted", "bot", "head", "prefetch", "preview", "fallback", "over_quota"] as const;
+export type Reason = (typeof reasons)[number];
 
 export interface Answer {
   readonly kind: "redirect" | "preview";

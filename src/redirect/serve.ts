@@ -3,9 +3,10 @@ import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Cache } from "../cache/cache.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
+import type { Meters } from "../limits/meters.ts";
 import type { Verdict } from "../limits/verdict.ts";
 import type { IsBot } from "./bots.ts";
-import { type Answer, complete, type Decision, type Draws, decide, type Facts } from "./decide.ts";
+import { type Answer, complete, type Decision, decide, type Facts, type Reason, reasons } from "./decide.ts";
 import { finalPage, previewPage } from "./pages.ts";
 import type { Known } from "./resolve.ts";
 
@@ -23,33 +24,20 @@ export type ServeRedirect = (request: Request, path: string) => Response | Promi
 export interface RedirectSettings {
   readonly cache: Cache<Known>;
   readonly isBot: IsBot;
-  /** Asks a limit of the link for one unit. */
-  readonly spend: (key: string, draws: Draws) => Verdict;
+  readonly meters: Meters;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
 
-const outcomes = [
-  "counted",
-  "bot",
-  "head",
-  "prefetch",
-  "preview",
-  "fallback",
-  "over_quota",
-  "missing",
-  "expired",
-  "password",
-  "spent",
-  "unavailable",
-] as const;
+const outcomes = [...reasons, "missing", "expired", "password", "spent", "unavailable"] as const;
+const placeOf = Object.fromEntries(reasons.map((reason, place) => [reason, place])) as Record<Reason, number>;
 
 // 301 is remembered by browsers; so short that an edit and the count are missed for at most this long.
 const permanentCaching = "private, max-age=90";
 const retrySeconds = 5;
 
-export function createRedirect({ cache, isBot, spend, clock, metrics, log }: RedirectSettings): ServeRedirect {
+export function createRedirect({ cache, isBot, meters, clock, metrics, log }: RedirectSettings): ServeRedirect {
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
 
@@ -90,7 +78,7 @@ export function createRedirect({ cache, isBot, spend, clock, metrics, log }: Red
     target: Known | undefined,
     head: boolean,
     preview: boolean,
-  ): Response {
+  ): Response | Promise<Response> {
     const headers = request.headers;
     const facts: Facts = {
       head,
@@ -99,13 +87,35 @@ export function createRedirect({ cache, isBot, spend, clock, metrics, log }: Red
       preview,
       unlocked: false,
     };
-    let decision = decide(target, facts, clock.now());
-    // Twice at most: a visit that is denied may be sent to the fallback, which asks the other limit.
-    for (let asked = 0; target !== undefined && asked < 2 && isAnswer(decision); asked++) {
-      const next: Decision = complete(target, decision, spend(code, decision.draws));
-      if (next === decision) break;
-      decision = next;
-    }
+    const decision = decide(target, facts, clock.now());
+    if (target === undefined || !isAnswer(decision)) return respond(request, code, target, decision);
+    const verdict = charge(code, target, decision);
+    return verdict instanceof Promise
+      ? verdict.then((late) => settle(request, code, target, decision, late))
+      : settle(request, code, target, decision, verdict);
+  }
+
+  function charge(code: string, target: Known, answer: Answer): Verdict | Promise<Verdict> {
+    return meters.spend(meters.of(code), answer.draws, target.hitsMax, placeOf[answer.reason]);
+  }
+
+  /** A visit that is denied may be sent to the fallback, which asks the other limit: twice at most. */
+  function settle(
+    request: Request,
+    code: string,
+    target: Known,
+    answer: Answer,
+    verdict: Verdict,
+  ): Response | Promise<Response> {
+    const decision = complete(target, answer, verdict);
+    if (decision === answer || !isAnswer(decision)) return respond(request, code, target, decision);
+    const second = charge(code, target, decision);
+    return second instanceof Promise
+      ? second.then((late) => respond(request, code, target, complete(target, decision, late)))
+      : respond(request, code, target, complete(target, decision, second));
+  }
+
+  function respond(request: Request, code: string, target: Known | undefined, decision: Decision): Response {
     if (!isAnswer(decision)) {
       count[decision.kind]++;
       return finalPage(decision, request);
@@ -132,6 +142,6 @@ function redirect(answer: Answer): Response {
 }
 
 function isPrefetch(headers: Headers): boolean {
-  const purpose = headers.get("sec-purpose") ?? headers.get("purpose") ?? headers.get("x-moz");
+  const purpose = headers.get("sec-purpose") ?? headers.get("purpose");
   return purpose !== null && /prefetch|prerender|preview/i.test(purpose);
 }

@@ -126,6 +126,7 @@ export function createSqlLeases(
   async function add(trx: Transaction<Schema>, drained: Drained): Promise<void> {
     const row = { ...split(drained.key), month: drained.month };
     const back = drained.leased + drained.unspent;
+    if (drained.units === 0 && back === 0) return;
     await trx
       .insertInto("quotas")
       .values({ ...row, draws: drained.draws, counted: drained.units, reserved: 0 })
@@ -179,6 +180,13 @@ export function createSqlLeases(
           .executeTakeFirst();
         if (first === undefined) return;
         for (const one of inOrder) await add(trx, one);
+        const ended = inOrder.flatMap(({ lease }) => (lease === undefined ? [] : [lease]));
+        for (let at = 0; at < ended.length; at += batchMost) {
+          await trx
+            .deleteFrom("leases")
+            .where("id", "in", ended.slice(at, at + batchMost))
+            .execute();
+        }
       });
     },
   };

@@ -56,5 +56,21 @@ export function parseOverrides(json: string): LimitOverrides {
   return limits;
 }
 
+/**
+ * A link's limit, from the rows as SQL has them: what its owner set, within what the plan, or the tenant's exception
+ * from it, gives.
+ */
+export function hitsMax(
+  own: number | null,
+  plan: string,
+  planJson: string | null,
+  overridesJson: string,
+): number | null {
+  const limits = builtInPlans.get(plan) ?? (planJson === null ? defaultLimits : parseLimits(planJson));
+  const { hitsPerLinkPerMonth: given } = effectiveLimits(limits, parseOverrides(overridesJson));
+  if (own === null || given === null) return own ?? given;
+  return Math.min(own, given);
+}
+
 /** Tenants and plans are named by operators, who type them. */
 export const isName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text) && !text.includes("\n");

@@ -540,7 +540,7 @@ onEachDatabase(({ openTwo }) => {
       const link = await links.create(stranger, { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` });
       expect(await store.target("", link.code)).toEqual({
         version: 1,
-        value: { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry`, password: false },
+        value: { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry`, password: false, hitsMax: 10_000 },
       });
     });
 
