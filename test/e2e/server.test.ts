@@ -433,6 +433,7 @@ if (postgresAvailable()) {
     let site: Site;
     let warm: LinkBody;
     let cold: LinkBody;
+    let limited: LinkBody;
 
     beforeAll(async () => {
       // What it acknowledged must outlive its death, or the test would ask for a link that was lost.
@@ -443,9 +444,11 @@ if (postgresAvailable()) {
       };
       must(await cli(["migrate"], { env }));
       site = siteOf(await startServer({ env }), env);
+      must(await site.cli("tenant", "update", "default", "--plan", "unlimited"));
       warm = await site.create({ url: "https://example.com/warm" });
+      limited = await site.create({ url: "https://example.com/limited", hitsPerMonth: 10 });
       cold = await site.create({ url: "https://example.com/cold" });
-      expect((await site.reach(`/${warm.code}`)).status).toBe(302);
+      for (const { code } of [warm, limited]) expect((await site.reach(`/${code}`)).status).toBe(302);
       await postgres.kill();
     });
 
@@ -462,6 +465,12 @@ if (postgresAvailable()) {
         expect([reply.status, reply.headers.get("location")]).toEqual([302, "https://example.com/warm"]);
         return (await stale()) > 0 || undefined;
       });
+    });
+
+    test("a link with a limit is unavailable once its lease is spent, never without a limit", async () => {
+      const reply = await site.visit(`/${limited.code}`, json);
+      expect([reply.status, reply.json<ProblemBody>().code]).toEqual([503, "unavailable"]);
+      expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0);
     });
 
     test("links that are not known are unavailable for the moment, never missing", async () => {
@@ -509,7 +518,8 @@ if (postgresAvailable()) {
       expect(edited.status).toBe(200);
       expect((await site.reach(`/${warm.code}`)).headers.get("location")).toBe("https://example.com/back");
       const { items } = (await site.call("GET", "/api/links")).json<{ items: LinkBody[] }>();
-      expect(items.map((link) => link.url).sort()).toEqual(["https://example.com/back", "https://example.com/cold"]);
+      const paths = items.map((link) => new URL(link.url).pathname);
+      expect(paths.sort()).toEqual(["/back", "/cold", "/limited"]);
       // The feed is followed again too: an edit made elsewhere arrives.
       must(await site.cli("link", "disable", warm.code));
       await until("the edit", async () => (await site.visit(`/${warm.code}`)).status === 404 || undefined, 3_000);
