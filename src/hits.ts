@@ -4,7 +4,7 @@ import type { Logger } from "./base/log.ts";
 import { createRecorder, type Recorder } from "./clicks/recorder.ts";
 import type { Core } from "./core.ts";
 import { createMeters, type Meters } from "./limits/meters.ts";
-import { monthOf } from "./limits/month.ts";
+import { createMonth } from "./limits/month.ts";
 import { ownDomain } from "./links/link.ts";
 import { reasons } from "./redirect/decide.ts";
 import { createSqlLeases } from "./sql/leases.ts";
@@ -32,7 +32,7 @@ export async function openHits(core: Core, log: Logger): Promise<Hits> {
     reasons: reasons.length,
     store,
     clock,
-    month: () => monthOf(clock.now()),
+    month: createMonth(clock),
     newLeaseId: () => `${id}.${++leases}`,
     usedUp: () => recorder?.soon(),
     flush: async () => recorder?.flush(),

@@ -3,7 +3,7 @@ import { manualClock } from "../base/clock.ts";
 import { largestLease, leaseSize } from "./lease-size.ts";
 import type { Ask, LeaseAnswer } from "./leases.ts";
 import { createMeters, type Drained } from "./meters.ts";
-import { monthEnd, monthOf, secondsToMonthEnd } from "./month.ts";
+import { createMonth, monthEnd, monthOf, secondsToMonthEnd } from "./month.ts";
 
 const start = Date.UTC(2026, 10, 16);
 
@@ -202,5 +202,17 @@ describe("the size of a lease", () => {
         }
       }
     }
+  });
+});
+
+describe("the present month", () => {
+  test("changes with the clock, also when that is set back", () => {
+    const clock = manualClock(Date.UTC(2026, 10, 30, 23, 59, 59, 999));
+    const month = createMonth(clock);
+    expect(month()).toBe("2026-11");
+    clock.advance(1);
+    expect(month()).toBe("2026-12");
+    clock.set(Date.UTC(2026, 10, 1));
+    expect(month()).toBe("2026-11");
   });
 });

@@ -1,3 +1,5 @@
+import type { Clock } from "../base/clock.ts";
+
 /** Calendar months, UTC: the window of hits. */
 export const monthOf = (now: number): string => new Date(now).toISOString().slice(0, 7);
 
@@ -7,3 +9,13 @@ export function monthEnd(now: number): number {
 }
 
 export const secondsToMonthEnd = (now: number): number => Math.max(1, Math.ceil((monthEnd(now) - now) / 1_000));
+
+/** The present month, spelled once a month: it is asked for with every hit. */
+export function createMonth(clock: Clock): () => string {
+  let [month, from, until] = ["", 0, 0];
+  return () => {
+    const now = clock.now();
+    if (now < from || now >= until) [month, from, until] = [monthOf(now), now, monthEnd(now)];
+    return month;
+  };
+}

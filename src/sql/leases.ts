@@ -1,10 +1,10 @@
-import { sql as raw, type Transaction } from "kysely";
+import { type Insertable, sql as raw, type Transaction } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import { leaseSize } from "../limits/lease-size.ts";
 import type { Ask, LeaseAnswer, LeaseStore } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
 import { monthEnd, monthOf, secondsToMonthEnd } from "../limits/month.ts";
-import type { Schema } from "./schema.ts";
+import type { HitTable, QuotaTable, Schema } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
 /**
@@ -123,33 +123,52 @@ export function createSqlLeases(
     return { kind: "granted", size, month, validForMs };
   }
 
-  async function add(trx: Transaction<Schema>, drained: Drained): Promise<void> {
-    const row = { ...split(drained.key), month: drained.month };
-    const back = drained.leased + drained.unspent;
-    if (drained.units === 0 && back === 0) return;
-    await trx
-      .insertInto("quotas")
-      .values({ ...row, draws: drained.draws, counted: drained.units, reserved: 0 })
-      .onConflict((conflict) =>
-        conflict.columns(["domain", "code", "month", "draws"]).doUpdateSet((expression) => ({
-          counted: expression("quotas.counted", "+", drained.units),
-          reserved: expression("quotas.reserved", "-", back),
-        })),
-      )
-      .execute();
-    for (const [place, count] of drained.spent.entries()) {
-      const reason = reasons[place];
-      if (count === 0 || reason === undefined) continue;
+  /** Hundreds of links in a statement: on a busy server this runs every second, on the thread that serves. */
+  async function add(trx: Transaction<Schema>, drained: readonly Drained[]): Promise<void> {
+    const quotas = new Map<string, Insertable<QuotaTable>>();
+    const hits = new Map<string, Insertable<HitTable>>();
+    for (const { key, month, draws, units, leased, unspent, spent } of drained) {
+      const row = { ...split(key), month };
+      if (units + leased + unspent > 0) {
+        const quota = quotas.get(`${draws} ${month} ${key}`) ?? { ...row, draws, counted: 0, reserved: 0 };
+        quota.counted += units;
+        quota.reserved += leased + unspent;
+        quotas.set(`${draws} ${month} ${key}`, quota);
+      }
+      for (const [place, count] of spent.entries()) {
+        const reason = reasons[place];
+        if (count === 0 || reason === undefined) continue;
+        const hit = hits.get(`${reason} ${month} ${key}`) ?? { ...row, reason, hits: 0 };
+        hit.hits += count;
+        hits.set(`${reason} ${month} ${key}`, hit);
+      }
+    }
+    // A row that is not there yet has nothing reserved, so nothing to give back: both values are 0 then.
+    for (const rows of chunks([...quotas.values()])) {
       await trx
-        .insertInto("hits")
-        .values({ ...row, reason, hits: count })
+        .insertInto("quotas")
+        .values(rows)
         .onConflict((conflict) =>
-          conflict.columns(["domain", "code", "month", "reason"]).doUpdateSet((expression) => ({
-            hits: expression("hits.hits", "+", count),
+          conflict.columns(["domain", "code", "month", "draws"]).doUpdateSet((expression) => ({
+            counted: expression("quotas.counted", "+", expression.ref("excluded.counted")),
+            reserved: expression("quotas.reserved", "-", expression.ref("excluded.reserved")),
           })),
         )
         .execute();
     }
+    for (const rows of chunks([...hits.values()])) {
+      await trx
+        .insertInto("hits")
+        .values(rows)
+        .onConflict((conflict) =>
+          conflict.columns(["domain", "code", "month", "reason"]).doUpdateSet((expression) => ({
+            hits: expression("hits.hits", "+", expression.ref("excluded.hits")),
+          })),
+        )
+        .execute();
+    }
+    const ended = drained.flatMap(({ lease }) => (lease === undefined ? [] : [lease]));
+    for (const ids of chunks(ended)) await trx.deleteFrom("leases").where("id", "in", ids).execute();
   }
 
   return {
@@ -179,15 +198,14 @@ export function createSqlLeases(
           .returning("sequence")
           .executeTakeFirst();
         if (first === undefined) return;
-        for (const one of inOrder) await add(trx, one);
-        const ended = inOrder.flatMap(({ lease }) => (lease === undefined ? [] : [lease]));
-        for (let at = 0; at < ended.length; at += batchMost) {
-          await trx
-            .deleteFrom("leases")
-            .where("id", "in", ended.slice(at, at + batchMost))
-            .execute();
-        }
+        await add(trx, inOrder);
       });
     },
   };
+}
+
+function chunks<One>(all: readonly One[]): One[][] {
+  const parts: One[][] = [];
+  for (let at = 0; at < all.length; at += batchMost) parts.push(all.slice(at, at + batchMost));
+  return parts;
 }
