@@ -8,6 +8,7 @@ import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openHits } from "./hits.ts";
 import type { HttpApi } from "./http/api.ts";
+import type { Dependency } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { cacheKey } from "./links/link.ts";
@@ -78,6 +79,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
     changed(change.domain, change.code, change.version);
   const follower = await follow(feed, announce, cache.followed, clock, log);
   opened.defer(() => follower.stop());
+  const redis = await openRedis(config, opened);
   const background = createBackground(core);
   opened.defer(() => background.close());
 
@@ -98,7 +100,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
     baseUrl: config.baseUrl,
     redirect: createRedirect({ cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
     api,
-    dependencies: [{ name: "sql", ping: () => sql.ping() }],
+    dependencies: [{ name: "sql", ping: () => sql.ping() }, ...redis],
     canRedirect: () => cache.found > 0,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,
@@ -137,6 +139,15 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
       await opened.disposeAsync();
     },
   };
+}
+
+/** Connects by itself and again, whenever it is there: nothing waits for it. Its state is shown; nothing else uses it yet. */
+async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<Dependency[]> {
+  if (config.REDIS_URL === undefined) return [];
+  const { connectRedis } = await import("./redis/client.ts");
+  const redis = connectRedis(config.REDIS_URL);
+  opened.defer(() => redis.close());
+  return [{ name: "redis", ping: async () => void (await redis.ping()) }];
 }
 
 async function createFirstTenant({ tenants, keys }: Core): Promise<string> {
