@@ -3,7 +3,7 @@ import { manualClock } from "../base/clock.ts";
 import { largestLease, leaseSize } from "./lease-size.ts";
 import type { Ask, LeaseAnswer } from "./leases.ts";
 import { createMeters, type Drained } from "./meters.ts";
-import { createMonth, monthEnd, monthOf, secondsToMonthEnd } from "./month.ts";
+import { createMonth, monthEnd, monthName, secondsToMonthEnd } from "./month.ts";
 
 const start = Date.UTC(2026, 10, 16);
 
@@ -27,7 +27,7 @@ function world(max: number) {
       }
       if (broken === "after") throw new Error("the answer was lost");
       if (size === 0) return { kind: "denied", outstanding: false, secondsToMonthEnd: secondsToMonthEnd(clock.now()) };
-      return { kind: "granted", size, month: monthOf(clock.now()), validForMs: 5_000 };
+      return { kind: "granted", size, month: monthName(clock.now()), validForMs: 5_000 };
     },
   };
   let ids = 0;
@@ -35,7 +35,7 @@ function world(max: number) {
     reasons: 2,
     store,
     clock,
-    month: () => monthOf(clock.now()),
+    month: () => monthName(clock.now()),
     newLeaseId: () => `lease-${++ids}`,
     usedUp: () => {},
     async flush() {

@@ -1,21 +1,12 @@
 import type { LinkId, TenantId } from "../base/ids.ts";
 
 /** A short link, as its owner sees it. */
-export interface Link {
+export interface Link extends LinkFields {
   readonly id: LinkId;
   readonly tenantId: TenantId;
   /** Empty: the server's own domain. */
   readonly domain: string;
   readonly code: string;
-  readonly url: string;
-  readonly permanent: boolean;
-  readonly status: LinkStatus;
-  readonly expiresAt: number | null;
-  readonly title: string | null;
-  readonly notes: string | null;
-  readonly tags: readonly string[];
-  readonly fallbackUrl: string | null;
-  readonly hitsPerMonth: number | null;
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;

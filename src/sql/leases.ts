@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { leaseSize } from "../limits/lease-size.ts";
 import type { Ask, LeaseAnswer, LeaseStore } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
-import { monthEnd, monthOf, secondsToMonthEnd } from "../limits/month.ts";
+import { monthEnd, monthName, secondsToMonthEnd } from "../limits/month.ts";
 import type { HitTable, QuotaTable, Schema } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
@@ -83,7 +83,7 @@ export function createSqlLeases(
   }
 
   async function grant(trx: Transaction<Schema>, ask: Ask, now: number): Promise<LeaseAnswer> {
-    const month = monthOf(now);
+    const month = monthName(now);
     const validForMs = Math.min(leaseMs, monthEnd(now) - now);
     const given = await trx.selectFrom("leases").select(["size", "month"]).where("id", "=", ask.id).executeTakeFirst();
     // An answer that was lost before the month's end is of no use after it: the asker gives it back and asks anew.

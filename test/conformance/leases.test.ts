@@ -3,7 +3,7 @@ import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createRecorder } from "../../src/clicks/recorder.ts";
 import { createMeters, type Drained } from "../../src/limits/meters.ts";
-import { monthOf } from "../../src/limits/month.ts";
+import { monthName } from "../../src/limits/month.ts";
 import { createSqlLeases } from "../../src/sql/leases.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -23,7 +23,7 @@ function instance(sql: Sql, holders = 1) {
     reasons: reasons.length,
     store,
     clock: systemClock,
-    month: () => monthOf(systemClock.now()),
+    month: () => monthName(systemClock.now()),
     newLeaseId: () => `${id}.${++leases}`,
     usedUp: () => recorder.soon(),
     flush: () => recorder.flush(),
