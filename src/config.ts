@@ -52,7 +52,7 @@ const table = {
     parse: integer(1, 500),
   }),
   REDIS_URL: setting({
-    help: "Redis that several processes share. Needs DATABASE_URL.",
+    help: "Redis that several processes share. Needs DATABASE_URL. So far it is only connected to, and its state shown.",
     example: "redis://cache.internal:6379",
     parse: url("redis:", "rediss:"),
     secret: "credentials",

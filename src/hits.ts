@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "./base/log.ts";
 import { createRecorder, type Recorder } from "./clicks/recorder.ts";
 import type { Core } from "./core.ts";
+import type { LeaseStore } from "./limits/leases.ts";
 import { createMeters, type Meters } from "./limits/meters.ts";
 import { createMonth } from "./limits/month.ts";
 import { ownDomain } from "./links/link.ts";
@@ -30,7 +31,7 @@ export async function openHits(core: Core, log: Logger): Promise<Hits> {
   let recorder: Recorder | undefined;
   const meters = createMeters({
     reasons: reasons.length,
-    store,
+    store: saidOnce(store, log),
     clock,
     month: createMonth(clock),
     newLeaseId: () => `${id}.${++leases}`,
@@ -43,6 +44,25 @@ export async function openHits(core: Core, log: Logger): Promise<Hits> {
     async close() {
       await recorder.stop().catch(() => log.error("the last hits could not be written down and are lost"));
       if (sql !== core.sql) await sql.close();
+    },
+  };
+}
+
+/** Visitors are told one by one that it is unavailable; the operator once, and once that it is over. */
+function saidOnce(store: LeaseStore, log: Logger): LeaseStore {
+  let failing = false;
+  return {
+    async acquire(ask) {
+      try {
+        const answer = await store.acquire(ask);
+        if (failing) log.info("limits on hits are answered again");
+        failing = false;
+        return answer;
+      } catch (error) {
+        if (!failing) log.error({ error }, "limits on hits cannot be asked; links with a limit are unavailable");
+        failing = true;
+        throw error;
+      }
     },
   };
 }

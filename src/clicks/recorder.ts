@@ -27,6 +27,7 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
   let sequence = 0;
   let unsure: readonly Drained[] | undefined;
   let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
   let again = false;
   let failing = false;
 
@@ -52,9 +53,19 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
     }
   }
 
-  /** Joins the round that has not begun yet: what runs now may have looked before the caller's hits. */
-  async function flush(all = false): Promise<void> {
-    while (running !== undefined) await running.catch(() => {});
+  /** What runs now may have looked before the caller's hits; all who come meanwhile share the one round after it. */
+  function flush(): Promise<void> {
+    if (running === undefined) return start(false);
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined;
+        return start(false);
+      });
+    return next;
+  }
+
+  function start(all: boolean): Promise<void> {
     running = once(all).finally(() => {
       running = undefined;
     });
@@ -76,10 +87,11 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
         quietly();
       });
     },
-    flush: () => flush(),
+    flush,
     async stop() {
       clearInterval(timer);
-      await flush(true);
+      while (running !== undefined || next !== undefined) await (next ?? running)?.catch(() => {});
+      await start(true);
     },
   };
 }

@@ -178,7 +178,7 @@ export function createMeters(settings: MeterSettings): Meters {
         if (now < lane.deniedUntil) return lane.denial;
       }
     } catch {
-      // told by whoever wraps the store; here it is an answer
+      // Logged by whoever gave us the store; here it is an answer.
     }
     return { kind: "unavailable", retryAfterSeconds: retrySeconds };
   }
