@@ -8,13 +8,13 @@ import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openHits } from "./hits.ts";
 import type { HttpApi } from "./http/api.ts";
-import type { Dependency } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { cacheKey } from "./links/link.ts";
 import { createBots } from "./redirect/bots.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import { createRedirect } from "./redirect/serve.ts";
+import type { Redis } from "./redis/client.ts";
 import { createFeed } from "./sql/feed.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
 import { scopes } from "./tenants/keys.ts";
@@ -70,7 +70,8 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
   metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
 
-  const hits = await openHits(core, log);
+  const redis = await openRedis(config, opened);
+  const hits = await openHits({ core, redis, holders: () => 1, metrics, log });
   opened.defer(() => hits.close());
   metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => hits.meters.size);
 
@@ -79,7 +80,6 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
     changed(change.domain, change.code, change.version);
   const follower = await follow(feed, announce, cache.followed, clock, log);
   opened.defer(() => follower.stop());
-  const redis = await openRedis(config, opened);
   const background = createBackground(core);
   opened.defer(() => background.close());
 
@@ -100,7 +100,10 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
     baseUrl: config.baseUrl,
     redirect: createRedirect({ cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
     api,
-    dependencies: [{ name: "sql", ping: () => sql.ping() }, ...redis],
+    dependencies: [
+      { name: "sql", ping: () => sql.ping() },
+      ...(redis ? [{ name: "redis", ping: () => redis.ping() }] : []),
+    ],
     canRedirect: () => cache.found > 0,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,
@@ -141,13 +144,13 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   };
 }
 
-/** Connects by itself and again, whenever it is there: nothing waits for it. Its state is shown; nothing else uses it yet. */
-async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<Dependency[]> {
-  if (config.REDIS_URL === undefined) return [];
+/** Connects by itself and again, whenever it is there: nothing waits for it. */
+async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<Redis | undefined> {
+  if (config.REDIS_URL === undefined) return undefined;
   const { connectRedis } = await import("./redis/client.ts");
   const redis = connectRedis(config.REDIS_URL);
   opened.defer(() => redis.close());
-  return [{ name: "redis", ping: async () => void (await redis.ping()) }];
+  return redis;
 }
 
 async function createFirstTenant({ tenants, keys }: Core): Promise<string> {

@@ -88,6 +88,7 @@ const bad: Record<SettingName, readonly string[]> = {
   DATABASE_URL: ["mysql://hunter2@db/x", "db.internal", "https://hunter2@db"],
   QL_DATABASE_POOL: ["0", "501", "ten"],
   REDIS_URL: ["http://hunter2@cache", "cache:6379"],
+  QL_HITS_OUTAGE: ["Degrade", "fail", "yes"],
   QL_DATA: [],
   QL_CODE_SALT: ["hunter2", "x".repeat(15), "x".repeat(1_001)],
   QL_CODE_BLOCK: ["0", "1000001", "1_000"],

@@ -57,6 +57,12 @@ const table = {
     parse: url("redis:", "rediss:"),
     secret: "credentials",
   }),
+  QL_HITS_OUTAGE: setting({
+    help: "Visits of links with a limit while Redis does not answer: degrade (SQL is asked instead; 503 if that is away too), open (let through and counted), closed (503).",
+    example: "closed",
+    fallback: "degrade",
+    parse: oneOf("degrade", "open", "closed"),
+  }),
   QL_DATA: setting({
     help: "Folder for the embedded database, files and generated secrets.",
     example: "/var/lib/quicklink",

@@ -17,7 +17,7 @@ export interface Recorder {
 
 export interface RecorderSettings {
   readonly meters: Meters;
-  readonly write: (sequence: number, batch: readonly Drained[]) => Promise<void>;
+  readonly write: (sequence: number, batch: readonly Drained[]) => Promise<unknown>;
   readonly log: Logger;
 }
 

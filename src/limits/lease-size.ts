@@ -11,7 +11,7 @@ export interface LeaseWish {
   readonly holders: number;
 }
 
-const leastWhilePlenty = 10;
+export const leastWhilePlenty = 10;
 const mostUnits = 1_000;
 const mostShare = 100; // of the limit: 100 leases and as many recordings a month, however hot the link
 

@@ -26,8 +26,9 @@ function world(max: number) {
         given.set(ask.id, size);
       }
       if (broken === "after") throw new Error("the answer was lost");
-      if (size === 0) return { kind: "denied", outstanding: false, secondsToMonthEnd: secondsToMonthEnd(clock.now()) };
-      return { kind: "granted", size, month: monthName(clock.now()), validForMs: 5_000 };
+      if (size === 0)
+        return { kind: "denied", lender: "sql", outstanding: false, secondsToMonthEnd: secondsToMonthEnd(clock.now()) };
+      return { kind: "granted", lender: "sql", lease: ask.id, size, month: monthName(clock.now()), validForMs: 5_000 };
     },
   };
   let ids = 0;

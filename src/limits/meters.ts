@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { largestLease } from "./lease-size.ts";
-import type { Ask, Draws, LeaseAnswer, LeaseStore } from "./leases.ts";
+import type { Ask, Draws, LeaseAnswer, LeaseStore, Lender, MonthOf } from "./leases.ts";
 import { granted, type Verdict } from "./verdict.ts";
 
 /**
@@ -13,8 +13,8 @@ import { granted, type Verdict } from "./verdict.ts";
  * How it fails:
  * - The store does not answer: the verdict is `unavailable`, and the ask is kept. It is repeated under its id until its
  *   fate is known, and no other is made for the lane: a slow store cannot hand out lease after lease to nobody.
- * - The recorder cannot write: unspent and unrecorded units together stay below two of the largest leases, then the
- *   lane waits. So a crash here loses count of at most that much.
+ * - The recorder cannot write: a lane that owes more than the largest lease waits for it before it takes another. Unspent
+ *   and unrecorded units together are two leases at most, and a crash loses count of no more.
  * - The limit is spent: that is remembered for a second, and asked again then, for others may give some back.
  */
 export interface Meter {
@@ -25,6 +25,8 @@ export interface Meter {
 
 export interface Lane {
   readonly draws: Draws;
+  /** Where the lease comes from, and the units below that were taken from one. */
+  lender: Lender;
   lease: string;
   /** Units of the lease not yet spent. */
   left: number;
@@ -34,7 +36,7 @@ export interface Lane {
   /** Spent in `month` since the recorder last looked, by reason. */
   spent: number[];
   fresh: number;
-  /** Of those, how many were taken from a lease, and so from what the store holds as reserved. */
+  /** Of those, how many were taken from a lease, and so from what its lender holds as lent. */
   leased: number;
   /** Spent and not yet written down, whether the recorder has it already or not. */
   unrecorded: number;
@@ -49,10 +51,8 @@ export interface Lane {
 }
 
 /** What the recorder has to write down for one lane. */
-export interface Drained {
-  readonly key: string;
-  readonly draws: Draws;
-  readonly month: string;
+export interface Drained extends MonthOf {
+  readonly lender: Lender;
   /** By reason, in the order of the caller's list. */
   readonly spent: readonly number[];
   readonly units: number;
@@ -86,6 +86,8 @@ export interface MeterSettings {
   /** Only for the month of hits that are counted without a lease. */
   readonly month: () => string;
   readonly newLeaseId: () => string;
+  /** Nobody can be asked: let visitors through all the same, and count them. */
+  readonly open?: boolean;
   /** A lease is used up: write down what was spent of it soon. */
   readonly usedUp: () => void;
   /** Resolves when what was spent so far is written down; the lane waits for it when it owes too much. */
@@ -115,8 +117,8 @@ export function createMeters(settings: MeterSettings): Meters {
   /** A lease past its time is not used; what is left of it goes back, and its name is forgotten. */
   function endLease(key: string, lane: Lane, now: number): void {
     if (lane.lease === "" || (lane.left > 0 && now < lane.validUntil)) return;
-    const { draws, month, left: unspent, lease } = lane;
-    waiting.push({ key, draws, month, spent: none, units: 0, leased: 0, unspent, lease });
+    const { draws, month, lender, left: unspent, lease } = lane;
+    waiting.push({ key, draws, month, lender, spent: none, units: 0, leased: 0, unspent, lease });
     lane.left = 0;
     lane.lease = "";
   }
@@ -127,20 +129,21 @@ export function createMeters(settings: MeterSettings): Meters {
     lane.unrecorded++;
   }
 
-  /** What was spent so far belongs to the month it was spent in. */
+  /** What was spent so far belongs to the month it was spent in, and to whoever lent it. */
   function close(key: string, lane: Lane): void {
     if (lane.fresh === 0) return;
-    const { draws, month, spent, fresh, leased } = lane;
-    waiting.push({ key, draws, month, spent, units: fresh, leased, unspent: 0 });
+    const { draws, month, lender, spent, fresh, leased } = lane;
+    waiting.push({ key, draws, month, lender, spent, units: fresh, leased, unspent: 0 });
     lane.spent = [...none];
     lane.fresh = 0;
     lane.leased = 0;
   }
 
-  function enter(key: string, lane: Lane, month: string): void {
-    if (lane.month === month) return;
+  function enter(key: string, lane: Lane, month: string, lender: Lender): void {
+    if (lane.month === month && lane.lender === lender) return;
     close(key, lane);
     lane.month = month;
+    lane.lender = lender;
   }
 
   function take(lane: Lane, reason: number): Verdict {
@@ -154,15 +157,17 @@ export function createMeters(settings: MeterSettings): Meters {
 
   function spend(meter: Meter, draws: Draws, max: number | null, reason: number): Verdict | Promise<Verdict> {
     const lane = draws === "hits" ? meter.hits : meter.exempt;
-    if (max === null) {
-      enter(meter.key, lane, settings.month());
-      note(lane, reason);
-      return granted;
-    }
+    if (max === null) return count(meter.key, lane, reason);
     const now = clock.elapsed();
     if (lane.left > 0 && now < lane.validUntil) return take(lane, reason);
     if (now < lane.deniedUntil) return lane.denial;
     return wait(meter, lane, max, reason);
+  }
+
+  function count(key: string, lane: Lane, reason: number): Verdict {
+    enter(key, lane, settings.month(), lane.lender);
+    note(lane, reason);
+    return granted;
   }
 
   async function wait(meter: Meter, lane: Lane, max: number, reason: number): Promise<Verdict> {
@@ -180,17 +185,18 @@ export function createMeters(settings: MeterSettings): Meters {
     } catch {
       // Logged by whoever gave us the store; here it is an answer.
     }
+    if (settings.open) return count(meter.key, lane, reason);
     return { kind: "unavailable", retryAfterSeconds: retrySeconds };
   }
 
   async function refill(key: string, lane: Lane, max: number): Promise<void> {
     endLease(key, lane, clock.elapsed());
-    if (lane.unrecorded >= 2 * largestLease(max)) await settings.flush();
+    if (lane.unrecorded > largestLease(max)) await settings.flush();
     lane.ask ??= { id: settings.newLeaseId(), key, draws: lane.draws, max, want: wanted(lane) };
-    const { id } = lane.ask;
+    const asked = clock.elapsed();
     const answer = await store.acquire(lane.ask);
     lane.ask = undefined;
-    accept(key, lane, id, answer);
+    accept(key, lane, asked, answer);
   }
 
   function wanted(lane: Lane): number {
@@ -201,10 +207,9 @@ export function createMeters(settings: MeterSettings): Meters {
     return Math.max(1, perSecond);
   }
 
-  function accept(key: string, lane: Lane, id: string, answer: LeaseAnswer): void {
-    const now = clock.elapsed();
+  function accept(key: string, lane: Lane, asked: number, answer: LeaseAnswer): void {
     if (answer.kind === "denied") {
-      lane.deniedUntil = now + denyMs;
+      lane.deniedUntil = clock.elapsed() + denyMs;
       lane.denial = {
         kind: "denied",
         retryAfterSeconds: answer.outstanding ? retrySeconds : answer.secondsToMonthEnd,
@@ -212,10 +217,10 @@ export function createMeters(settings: MeterSettings): Meters {
       return;
     }
     lane.deniedUntil = 0;
-    enter(key, lane, answer.month);
-    lane.lease = id;
+    enter(key, lane, answer.month, answer.lender);
+    lane.lease = answer.lease;
     lane.left = answer.size;
-    lane.validUntil = now + answer.validForMs;
+    lane.validUntil = asked + answer.validForMs;
   }
 
   return {
@@ -253,6 +258,7 @@ const isIdle = (lane: Lane): boolean =>
 function newLane(draws: Draws, none: readonly number[]): Lane {
   return {
     draws,
+    lender: "sql",
     lease: "",
     left: 0,
     validUntil: 0,

@@ -1,7 +1,7 @@
-import { type Insertable, sql as raw, type Transaction } from "kysely";
+import { type ExpressionBuilder, type Insertable, sql as raw, type Transaction } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import { leaseSize } from "../limits/lease-size.ts";
-import type { Ask, LeaseAnswer, LeaseStore } from "../limits/leases.ts";
+import type { Ask, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
 import { monthEnd, monthName, secondsToMonthEnd } from "../limits/month.ts";
 import type { HitTable, QuotaTable, Schema } from "./schema.ts";
@@ -18,9 +18,11 @@ import type { Sql } from "./sql.ts";
 export interface SqlLeases extends LeaseStore {
   /**
    * Writes down what was spent and takes back what was not, once: `sequence` grows with every batch of a recorder, and
-   * a batch that came through before, though nobody heard of it, changes nothing.
+   * a batch that came through before, though nobody heard of it, changes nothing. Answers what the months have come to.
    */
-  record(recorder: string, sequence: number, drained: readonly Drained[]): Promise<void>;
+  record(recorder: string, sequence: number, drained: readonly Drained[]): Promise<Total[]>;
+  /** Counted and lent at this moment. */
+  total(month: MonthOf): Promise<number>;
 }
 
 const leaseMs = 5_000;
@@ -86,53 +88,59 @@ export function createSqlLeases(
     const month = monthName(now);
     const validForMs = Math.min(leaseMs, monthEnd(now) - now);
     const given = await trx.selectFrom("leases").select(["size", "month"]).where("id", "=", ask.id).executeTakeFirst();
+    const lease = { kind: "granted", lender: "sql", lease: ask.id } as const;
     // An answer that was lost before the month's end is of no use after it: the asker gives it back and asks anew.
-    if (given) return { kind: "granted", ...given, validForMs: given.month === month ? validForMs : 0 };
+    if (given) return { ...lease, ...given, validForMs: given.month === month ? validForMs : 0 };
 
     const row = { ...split(ask.key), month, draws: ask.draws };
     await trx
       .insertInto("quotas")
-      .values({ ...row, counted: 0, reserved: 0 })
+      .values({ ...row, counted: 0, reserved: 0, lent_until: 0 })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    const quota = trx
-      .selectFrom("quotas")
-      .select(["counted", "reserved"])
-      .where("domain", "=", row.domain)
-      .where("code", "=", row.code)
-      .where("month", "=", month)
-      .where("draws", "=", ask.draws);
-    const { counted, reserved } = await sql.locked(quota).executeTakeFirstOrThrow();
+    const quota = trx.selectFrom("quotas").select(["counted", "reserved", "lent_until"]).where(isRow(row));
+    const { counted, reserved, lent_until } = await sql.locked(quota).executeTakeFirstOrThrow();
     const size = leaseSize({
       want: ask.want,
       max: ask.max,
       remaining: ask.max - counted - reserved,
       holders: holders(),
     });
-    if (size === 0) return { kind: "denied", outstanding: reserved > 0, secondsToMonthEnd: secondsToMonthEnd(now) };
+    if (size === 0) {
+      // What a crash left reserved will never come back; what is lent right now may.
+      const outstanding = reserved > 0 && lent_until > now;
+      return { kind: "denied", lender: "sql", outstanding, secondsToMonthEnd: secondsToMonthEnd(now) };
+    }
 
     await trx
       .updateTable("quotas")
-      .set({ reserved: reserved + size })
-      .where("domain", "=", row.domain)
-      .where("code", "=", row.code)
-      .where("month", "=", month)
-      .where("draws", "=", ask.draws)
+      .set({ reserved: reserved + size, lent_until: Math.max(lent_until, now + validForMs) })
+      .where(isRow(row))
       .execute();
     await trx.insertInto("leases").values({ id: ask.id, month, size }).execute();
-    return { kind: "granted", size, month, validForMs };
+    return { ...lease, size, month, validForMs };
   }
 
   /** Hundreds of links in a statement: on a busy server this runs every second, on the thread that serves. */
-  async function add(trx: Transaction<Schema>, drained: readonly Drained[]): Promise<void> {
+  async function add(trx: Transaction<Schema>, drained: readonly Drained[]): Promise<Total[]> {
+    const totals: Total[] = [];
+    const keys = new Map<string, string>();
     const quotas = new Map<string, Insertable<QuotaTable>>();
     const hits = new Map<string, Insertable<HitTable>>();
-    for (const { key, month, draws, units, leased, unspent, spent } of drained) {
+    for (const { key, month, draws, lender, units, leased, unspent, spent } of drained) {
       const row = { ...split(key), month };
-      if (units + leased + unspent > 0) {
-        const quota = quotas.get(`${draws} ${month} ${key}`) ?? { ...row, draws, counted: 0, reserved: 0 };
+      keys.set(`${row.domain} ${row.code}`, key);
+      const reserved = lender === "sql" ? leased + unspent : 0;
+      if (units + reserved > 0) {
+        const quota = quotas.get(`${draws} ${month} ${key}`) ?? {
+          ...row,
+          draws,
+          counted: 0,
+          reserved: 0,
+          lent_until: 0,
+        };
         quota.counted += units;
-        quota.reserved += leased + unspent;
+        quota.reserved += reserved;
         quotas.set(`${draws} ${month} ${key}`, quota);
       }
       for (const [place, count] of spent.entries()) {
@@ -145,7 +153,7 @@ export function createSqlLeases(
     }
     // A row that is not there yet has nothing reserved, so nothing to give back: both values are 0 then.
     for (const rows of chunks([...quotas.values()])) {
-      await trx
+      const written = await trx
         .insertInto("quotas")
         .values(rows)
         .onConflict((conflict) =>
@@ -154,7 +162,12 @@ export function createSqlLeases(
             reserved: expression("quotas.reserved", "-", expression.ref("excluded.reserved")),
           })),
         )
+        .returning(["domain", "code", "month", "draws", "counted", "reserved"])
         .execute();
+      for (const { domain, code, month, draws, counted, reserved } of written) {
+        const key = keys.get(`${domain} ${code}`);
+        if (key !== undefined) totals.push({ key, draws, month, total: counted + reserved });
+      }
     }
     for (const rows of chunks([...hits.values()])) {
       await trx
@@ -167,8 +180,9 @@ export function createSqlLeases(
         )
         .execute();
     }
-    const ended = drained.flatMap(({ lease }) => (lease === undefined ? [] : [lease]));
+    const ended = drained.flatMap(({ lease, lender }) => (lease === undefined || lender !== "sql" ? [] : [lease]));
     for (const ids of chunks(ended)) await trx.deleteFrom("leases").where("id", "in", ids).execute();
+    return totals;
   }
 
   return {
@@ -185,7 +199,7 @@ export function createSqlLeases(
 
     async record(recorder, sequence, drained) {
       const inOrder = [...drained].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-      await sql.transaction(async (trx) => {
+      return await sql.transaction(async (trx) => {
         const first = await trx
           .insertInto("recorders")
           .values({ id: recorder, sequence, seen_at: clock.now() })
@@ -197,12 +211,27 @@ export function createSqlLeases(
           )
           .returning("sequence")
           .executeTakeFirst();
-        if (first === undefined) return;
-        await add(trx, inOrder);
+        return first === undefined ? [] : await add(trx, inOrder);
       });
+    },
+
+    async total({ key, draws, month }) {
+      const row = await sql.db
+        .selectFrom("quotas")
+        .select(["counted", "reserved"])
+        .where(isRow({ ...split(key), month, draws }))
+        .executeTakeFirst();
+      return row === undefined ? 0 : row.counted + row.reserved;
     },
   };
 }
+
+type QuotaKey = Pick<QuotaTable, "domain" | "code" | "month" | "draws">;
+
+const isRow =
+  ({ domain, code, month, draws }: QuotaKey) =>
+  (expression: ExpressionBuilder<Schema, "quotas">) =>
+    expression.and({ domain, code, month, draws });
 
 function chunks<One>(all: readonly One[]): One[][] {
   const parts: One[][] = [];

@@ -126,6 +126,8 @@ export interface QuotaTable {
   counted: number;
   /** Out on lease: spent and not yet written down, unspent, or lost in a crash. */
   reserved: number;
+  /** Until when the last of them is good. */
+  lent_until: Generated<number>;
 }
 
 export interface LeaseTable {

@@ -105,6 +105,7 @@ onEachDatabase(({ open }) => {
         {
           key: code,
           draws: "hits",
+          lender: "sql",
           month: answer.month,
           spent: [7, 0],
           units: 7,

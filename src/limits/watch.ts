@@ -1,0 +1,70 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { LeaseStore, Lender } from "./leases.ts";
+
+/**
+ * Says how hits are being limited: to Prometheus with every lease, to the operator once when it changes. Visitors are
+ * told one by one; a line for each of them would be a second outage.
+ */
+export type Outage = "degrade" | "open" | "closed";
+
+export interface WatchSettings {
+  /** Where leases come from when all is well. */
+  readonly usual: Lender;
+  readonly outage: Outage;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+const states = ["well", "degraded", "unavailable"] as const;
+type State = (typeof states)[number];
+
+/** It is better again when nothing as bad was seen for so long: a store that comes and goes is both every second. */
+const calmMs = 5_000;
+
+export function watched(store: LeaseStore, { usual, outage, clock, metrics, log }: WatchSettings): LeaseStore {
+  const count = metrics.tally("quicklink_leases_total", "Leases of hits that were asked for, by who answered.", "by", [
+    "redis",
+    "sql",
+    "nobody",
+  ]);
+  let state: State = "well";
+  let seenAt = Number.NEGATIVE_INFINITY;
+  metrics.gauge(
+    "quicklink_hit_limits_state",
+    "How hits are limited: 0 as usual, 1 by SQL because Redis is away, 2 as QL_HITS_OUTAGE says because nobody answers.",
+    () => states.indexOf(state),
+  );
+
+  function see(next: State, error?: unknown): void {
+    const now = clock.elapsed();
+    const worse = states.indexOf(next) - states.indexOf(state);
+    if (worse < 0 && now - seenAt < calmMs) return;
+    seenAt = now;
+    if (worse === 0) return;
+    state = next;
+    if (next === "well") log.info("limits on hits are answered as usual again");
+    else if (next === "degraded") log.warn("Redis does not answer for limits on hits; SQL does instead");
+    else log.error({ error }, `limits on hits cannot be asked; ${consequence(outage)}`);
+  }
+
+  return {
+    async acquire(ask) {
+      try {
+        const answer = await store.acquire(ask);
+        count[answer.lender]++;
+        see(answer.lender === usual ? "well" : "degraded");
+        return answer;
+      } catch (error) {
+        count.nobody++;
+        see("unavailable", error);
+        throw error;
+      }
+    },
+  };
+}
+
+const consequence = (outage: Outage): string =>
+  outage === "open" ? "visitors are let through and counted" : "links with a limit answer 503";

@@ -1,0 +1,87 @@
+import { BrokenCircuitError, CircuitState, circuitBreaker, DelegateBackoff, handleAll, type IBreaker } from "cockatiel";
+import type { Clock } from "../base/clock.ts";
+import type { Redis } from "./client.ts";
+
+/**
+ * Keeps callers from waiting for a Redis that does not answer. More than five failures in ten seconds, if they are a
+ * tenth of the calls, open it: calls then fail at once. After a second, and twice as long each further time up to half a
+ * minute, one call may try, while the others still fail at once; its success closes it. The pause is partly chance, so
+ * that many instances do not return in the same moment.
+ */
+export interface Breaker {
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  readonly open: boolean;
+}
+
+const secondsBack = 10;
+const failuresMost = 5;
+const shareMost = 0.1;
+const pauseFirstMs = 1_000;
+const pauseMostMs = 30_000;
+
+export function createBreaker(clock: Clock, onChange: (open: boolean) => void): Breaker {
+  const policy = circuitBreaker(handleAll, {
+    breaker: failureShare(clock),
+    halfOpenAfter: new DelegateBackoff(({ attempt }: { attempt: number }) => pauseMs(attempt)),
+  });
+  let open = false;
+  const tell = (now: boolean) => {
+    if (now === open) return;
+    open = now;
+    onChange(open);
+  };
+  policy.onBreak(() => tell(true));
+  policy.onReset(() => tell(false));
+  return {
+    async run(work) {
+      // The library would let all others wait for the one that tries.
+      if (policy.state === CircuitState.HalfOpen) throw new BrokenCircuitError();
+      return await policy.execute(work);
+    },
+    get open() {
+      return open;
+    },
+  };
+}
+
+/** The same Redis, whose commands fail at once while it is open. Pings go through: they ask how it is. */
+export const guarded = (redis: Redis, breaker: Breaker): Redis => ({
+  ...redis,
+  send: (key, command) => breaker.run(() => redis.send(key, command)),
+  script: (script, keys, args) => breaker.run(() => redis.script(script, keys, args)),
+});
+
+function pauseMs(attempt: number): number {
+  const longest = Math.min(pauseMostMs, pauseFirstMs * 2 ** Math.min(Math.max(0, attempt - 1), 10));
+  return longest * (0.8 + Math.random() * 0.4);
+}
+
+/** Answers and failures of the last ten seconds, by the second. */
+function failureShare(clock: Clock): IBreaker {
+  let seconds: { at: number; answered: number; failed: number }[] = [];
+
+  function current() {
+    const at = Math.floor(clock.elapsed() / 1_000);
+    seconds = seconds.filter((one) => one.at > at - secondsBack);
+    const last = seconds.at(-1);
+    if (last?.at === at) return last;
+    const fresh = { at, answered: 0, failed: 0 };
+    seconds.push(fresh);
+    return fresh;
+  }
+
+  return {
+    state: undefined,
+    success(state) {
+      if (state === CircuitState.HalfOpen) seconds = [];
+      else current().answered++;
+    },
+    failure(state) {
+      if (state !== CircuitState.Closed) return true;
+      current().failed++;
+      const failed = seconds.reduce((sum, one) => sum + one.failed, 0);
+      const all = seconds.reduce((sum, one) => sum + one.failed + one.answered, 0);
+      return failed > failuresMost && failed >= all * shareMost;
+    },
+  };
+}

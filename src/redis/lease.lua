@@ -1,0 +1,140 @@
+#!lua
+-- Ends leases of one month of a link's limit, and gives a new one if one is asked for.
+--
+-- Keys       1: the month
+-- Arguments  1, 2: its start and end  3: how long a lease lives, ms  4: how long the id of an ended one is known, ms
+--            5: what SQL has counted, or ""  6: fresh, if that was read after this key was found missing
+--            7: the id asked under, or "" for no ask  8: max  9: wanted  10: the least while plenty remains
+--            11: the most of one lease
+--            then for each lease that ended: its id, and what was not spent of it, or all
+-- Reply      granted, size, for how long, ms
+--            denied, 1 if units are out on lease that may come back, now
+--            closed         the id was ended before: it is not given again
+--            ended          nothing was asked for
+--            missing        the key is not there: read what SQL has counted, then ask again
+--            window, now    a month that is not now
+--            garbage, key   not ours, or of another format
+--
+-- What stays true: used <= max after every grant, and used is at least what the caller says that SQL has counted. An id
+-- is given once and taken back once; one that is not known gives nothing back, for that would be credit out of nothing.
+-- After every write the key expires with its month.
+--
+-- Hash: f = format, u = used (given out and not taken back), l:<id> = size:valid until, or ended:since. A lease that
+-- nobody ends, for its instance crashed, stays there as long as the month: nobody knows what was spent of it.
+
+local format = "1"
+local headArguments = 11
+
+local function text(number)
+  return string.format("%.0f", number)
+end
+
+local time = redis.call("TIME")
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local key, startsAt, endsAt = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+local lives, known = tonumber(ARGV[3]), tonumber(ARGV[4])
+local total, id = tonumber(ARGV[5]), ARGV[7]
+if now < startsAt or now >= endsAt then
+  return { "window", text(now) }
+end
+
+local fields = redis.call("HGETALL", key)
+if #fields == 0 and ARGV[6] ~= "fresh" then
+  return { id == "" and "ended" or "missing" }
+end
+
+-- Everything is read and checked before anything is written.
+local used, ours, leases, forgotten = 0, #fields == 0, {}, {}
+for i = 1, #fields, 2 do
+  local name, value = fields[i], fields[i + 1]
+  if name == "f" then
+    ours = value == format
+  elseif name == "u" then
+    used = tonumber(value)
+  else
+    local size, validUntil = string.match(value, "^(%w+):(%d+)$")
+    validUntil = tonumber(validUntil)
+    if string.sub(name, 1, 2) ~= "l:" or not validUntil or (size ~= "ended" and not tonumber(size)) then
+      return { "garbage", key }
+    elseif size == "ended" and validUntil + known < now then
+      forgotten[#forgotten + 1] = name
+    else
+      leases[string.sub(name, 3)] = { size = tonumber(size), validUntil = validUntil }
+    end
+  end
+end
+if not ours or not used or used < 0 then
+  return { "garbage", key }
+end
+
+local changed = { "f", format }
+local function write(name, value)
+  changed[#changed + 1] = name
+  changed[#changed + 1] = value
+end
+
+local returned = 0
+for i = headArguments + 1, #ARGV, 2 do
+  local lease, unspent = ARGV[i], ARGV[i + 1]
+  local there = leases[lease]
+  if there and there.size then
+    returned = returned + math.min(there.size, unspent == "all" and there.size or tonumber(unspent))
+  end
+  -- One that we never saw may still arrive.
+  if not there or there.size then
+    leases[lease] = { validUntil = now }
+    write("l:" .. lease, "ended:" .. text(now))
+  end
+end
+
+-- Given back first, raised after: whatever is given back, it is never less than what SQL has counted.
+local lent = math.max(used - returned, total or 0)
+
+local function save()
+  if lent ~= used or #fields == 0 then
+    write("u", text(lent))
+  end
+  if #forgotten > 0 then
+    redis.call("HDEL", key, unpack(forgotten))
+  end
+  if #changed > 2 then
+    redis.call("HSET", key, unpack(changed))
+    redis.call("PEXPIREAT", key, text(endsAt))
+  end
+end
+
+local asked = leases[id]
+if id == "" or asked then
+  save()
+  if id == "" then
+    return { "ended" }
+  elseif not asked.size then
+    return { "closed" }
+  end
+  return { "granted", text(asked.size), text(math.max(0, asked.validUntil - now)) }
+end
+
+-- Who else may be spending at this moment, and so needs some of what remains.
+local instance = string.match(id, "^[^.]*")
+local holders, outstanding = 1, 0
+for lease, there in pairs(leases) do
+  if there.size and there.validUntil > now then
+    outstanding = 1
+    if string.match(lease, "^[^.]*") ~= instance then
+      holders = holders + 1
+    end
+  end
+end
+
+local max, want, least, most = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+local remaining = max - lent
+if remaining <= 0 then
+  save()
+  return { "denied", outstanding, text(now) }
+end
+local size = math.max(1, math.min(math.max(want, least), most, math.floor(remaining / (2 * holders))))
+local validUntil = math.min(now + lives, endsAt)
+lent = lent + size
+write("l:" .. id, text(size) .. ":" .. text(validUntil))
+save()
+return { "granted", text(size), text(validUntil - now) }
