@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
 import type { BulkResult, LinkInput } from "./links/links.ts";
 import { createFeed } from "./sql/feed.ts";
+import { pruneLeases } from "./sql/leases.ts";
 import type { Tenant } from "./tenants/tenants.ts";
 
 /**
@@ -13,7 +14,7 @@ import type { Tenant } from "./tenants/tenants.ts";
  */
 export interface Background {
   createMany(tenant: Tenant, inputs: readonly LinkInput[]): Promise<BulkResult[]>;
-  /** Reduces links a year past expiry to their version rows, and forgets changes that every follower has seen. */
+  /** Reduces links a year past expiry to their version rows; forgets changes that all have seen, and months long past. */
   clean(): Promise<Cleaned>;
   close(): Promise<void>;
 }
@@ -25,6 +26,7 @@ export function createBackground(core: Core): Background {
 export interface Cleaned {
   readonly links: number;
   readonly changes: number;
+  readonly months: number;
 }
 
 const purgeDays = 365;
@@ -41,6 +43,7 @@ export function direct(core: Core): Background {
       return {
         links: await untilFew(() => core.store.purge(now - purgeDays * dayMs, rowsAtOnce, now)),
         changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
+        months: await untilFew(() => pruneLeases(core.sql, now, rowsAtOnce)),
       };
     },
     async close() {},

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type Insertable, sql as raw, type Transaction } from "kysely";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, dayMs } from "../base/clock.ts";
 import { leaseSize } from "../limits/lease-size.ts";
 import type { Ask, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
@@ -232,6 +232,35 @@ const isRow =
   ({ domain, code, month, draws }: QuotaKey) =>
   (expression: ExpressionBuilder<Schema, "quotas">) =>
     expression.and({ domain, code, month, draws });
+
+/**
+ * Forgets months and recorders that nobody will ask for again; answers how many rows. What was counted, and why, stays
+ * in `hits`.
+ */
+export async function pruneLeases(sql: Sql, now: number, limit: number): Promise<number> {
+  const past = monthName(now - pastMs);
+  const quotas = await sql.db
+    .selectFrom("quotas")
+    .select(["domain", "code", "month", "draws"])
+    .where("month", "<", past)
+    .limit(limit)
+    .execute();
+  const leases = await sql.db.selectFrom("leases").select("id").where("month", "<", past).limit(limit).execute();
+  const recorders = await sql.db
+    .selectFrom("recorders")
+    .select("id")
+    .where("seen_at", "<", now - pastMs)
+    .limit(limit)
+    .execute();
+  await sql.transaction(async (trx) => {
+    for (const row of quotas) await trx.deleteFrom("quotas").where(isRow(row)).execute();
+    for (const { id } of leases) await trx.deleteFrom("leases").where("id", "=", id).execute();
+    for (const { id } of recorders) await trx.deleteFrom("recorders").where("id", "=", id).execute();
+  });
+  return quotas.length + leases.length + recorders.length;
+}
+
+const pastMs = 40 * dayMs; // the month before this one, and some days of grace
 
 function chunks<One>(all: readonly One[]): One[][] {
   const parts: One[][] = [];
