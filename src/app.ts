@@ -78,7 +78,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   const feed = createFeed(sql);
   const announce = (change: { domain: string; code: string; version: number }) =>
     changed(change.domain, change.code, change.version);
-  const follower = await follow(feed, announce, cache.followed, clock, log);
+  const follower = await follow({ feed, announce, followed: cache.followed, clock, log });
   opened.defer(() => follower.stop());
   const background = createBackground(core);
   opened.defer(() => background.close());

@@ -9,6 +9,9 @@ import type { Metrics } from "../base/metrics.ts";
  * the feed announces drops what is older, also what is still on its way: a fill that started before the change and
  * answers after it would otherwise put the old value back for as long as entries live.
  *
+ * What was announced, or was served and then pushed out for room, is remembered by its version alone, for as many keys
+ * as there is room for: whatever brings something older later, an older copy elsewhere or a slow load, is sent away.
+ *
  * Entries are trusted for 30 s while the feed is being followed, for it would have told us; when it has not been heard
  * of for 1.5 s, for 1 s. When the next tier fails, an entry past its time is still the best answer there is, and is
  * given for up to 24 h, and counted as stale.
@@ -21,12 +24,21 @@ export interface Versioned<Value> {
   readonly value: Value | undefined;
 }
 
+export interface Answer<Value> extends Versioned<Value> {
+  /** The best there was, with what should have been asked being away. */
+  readonly stale?: boolean;
+}
+
 export interface Source<Value> {
-  /** Throws when it cannot tell; "nothing there" is an answer, not a failure. */
-  load(key: string): Promise<Versioned<Value>>;
+  /**
+   * Throws when it cannot tell; "nothing there" is an answer, not a failure. `atLeast` is a version that is known to
+   * exist: what is older need not be offered.
+   */
+  load(key: string, atLeast: number): Promise<Answer<Value>>;
 }
 
 interface Entry<Value> extends Versioned<Value> {
+  readonly stale: boolean;
   readonly filledAt: number;
 }
 
@@ -59,6 +71,7 @@ const staleMs = 86_400_000;
 const entryBytes = 200; // the key, the entry and the list around it
 const missingShare = 8; // the part of memory that codes which do not exist may take, so that guessing evicts no link
 const refillsMost = 3;
+const floorsMost = 100_000;
 
 interface Flight<Value> {
   readonly result: Promise<Versioned<Value>>;
@@ -67,8 +80,10 @@ interface Flight<Value> {
 
 export function createCache<Value extends object>(options: CacheOptions<Value>): Cache<Value> {
   const { source, clock, sizeOf } = options;
-  const found = entries<Value>(options.sizeBytes, (entry) => (entry.value ? sizeOf(entry.value) : 0));
-  const missing = entries<Value>(options.sizeBytes / missingShare, () => 0);
+  const floors = new LRUCache<string, number>({ max: floorsMost });
+  const pushedOut = (entry: Entry<Value>, key: string) => raise(key, entry.version);
+  const found = entries<Value>(options.sizeBytes, (entry) => (entry.value ? sizeOf(entry.value) : 0), pushedOut);
+  const missing = entries<Value>(options.sizeBytes / missingShare, () => 0, pushedOut);
   const flights = new Map<string, Flight<Value>>();
   const count = options.metrics.tally("quicklink_cache_total", "Lookups by how memory answered.", "result", [
     "hit",
@@ -78,26 +93,33 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
   ]);
   let followedAt = Number.NEGATIVE_INFINITY;
 
+  function raise(key: string, version: number): void {
+    if (version > (floors.get(key) ?? 0)) floors.set(key, version);
+  }
+
   function remembered(key: string): Entry<Value> | undefined {
     return found.get(key) ?? missing.get(key);
   }
 
   function usable(entry: Entry<Value>): boolean {
     const now = clock.elapsed();
-    return now - entry.filledAt < (now - followedAt < feedFreshMs ? trustedMs : untrustedMs);
+    const trusted = !entry.stale && now - followedAt < feedFreshMs;
+    return now - entry.filledAt < (trusted ? trustedMs : untrustedMs);
   }
 
-  function remember(key: string, answer: Versioned<Value>): void {
+  function remember(key: string, answer: Answer<Value>): void {
     if ((remembered(key)?.version ?? 0) > answer.version) return;
-    const entry = { version: answer.version, value: answer.value, filledAt: clock.elapsed() };
+    const { version, value, stale = false } = answer;
+    const entry = { version, value, stale, filledAt: clock.elapsed() };
     (answer.value ? missing : found).delete(key);
     (answer.value ? found : missing).set(key, entry);
   }
 
   async function fill(key: string, flight: { floor: number }): Promise<Versioned<Value>> {
     for (let tries = 1; ; tries++) {
-      const answer = await source.load(key);
+      const answer = await source.load(key, flight.floor);
       if (answer.version >= flight.floor) {
+        if (answer.stale) count.stale++;
         remember(key, answer);
         return answer;
       }
@@ -133,6 +155,7 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
     },
 
     announce(key, version) {
+      raise(key, version);
       const flight = flights.get(key);
       if (flight && flight.floor < version) flight.floor = version;
       const entry = remembered(key);
@@ -157,7 +180,10 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
   function shared(key: string): Promise<Versioned<Value>> {
     const running = flights.get(key);
     if (running) return running.result;
-    const flight = { floor: 0 } as { floor: number; result: Promise<Versioned<Value>> };
+    const flight = { floor: Math.max(floors.get(key) ?? 0, remembered(key)?.version ?? 0) } as {
+      floor: number;
+      result: Promise<Versioned<Value>>;
+    };
     flight.result = fill(key, flight).finally(() => flights.delete(key));
     flights.set(key, flight);
     return flight.result;
@@ -167,9 +193,13 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
 function entries<Value>(
   sizeBytes: number,
   valueBytes: (entry: Entry<Value>) => number,
+  pushedOut: (entry: Entry<Value>, key: string) => void,
 ): LRUCache<string, Entry<Value>> {
   return new LRUCache<string, Entry<Value>>({
     maxSize: Math.max(1, Math.floor(sizeBytes)),
     sizeCalculation: (entry, key) => entryBytes + key.length + valueBytes(entry),
+    dispose: (entry, key, reason) => {
+      if (reason === "evict") pushedOut(entry, key);
+    },
   });
 }

@@ -32,8 +32,10 @@ function setUp() {
       await gate;
       if (fault) throw fault;
       const changes = rows.filter(({ at }) => at > cursor.at).slice(0, limit);
-      const settled = changes.findLast(({ at }) => at < line);
-      return { changes, next: { at: changes.at(-1)?.at ?? cursor.at }, settled: settled && { at: settled.at } };
+      const settledCount = changes.findLastIndex(({ at }) => at < line) + 1;
+      const settled = changes[settledCount - 1];
+      const next = { at: changes.at(-1)?.at ?? cursor.at };
+      return { changes, next, settled: settled && { at: settled.at }, settledCount };
     },
   };
   const insert = (code: string, at: number) => {
@@ -62,13 +64,13 @@ function setUp() {
       return held.resolve;
     },
     start: () =>
-      follow(
+      follow({
         feed,
-        (change) => announced.push(change),
-        (elapsed) => followed.push(elapsed),
+        announce: (change) => announced.push(change),
+        followed: (elapsed) => followed.push(elapsed),
         clock,
-        createLog("info", { write: (line) => lines.push(line) }, false, clock.now),
-      ),
+        log: createLog("info", { write: (line) => lines.push(line) }, false, clock.now),
+      }),
     /** Lets time pass, and what came of it happen. */
     async pass(ms: number) {
       clock.advance(ms);
@@ -113,18 +115,24 @@ describe("a follower", () => {
     const told: string[] = [];
     const feed = {
       end: async () => ({}),
-      after: async () => ({ changes: [{ domain: "", code: "a", version: 1 }], next: {}, settled: undefined }),
+      after: async () => ({
+        changes: [{ domain: "", code: "a", version: 1 }],
+        next: {},
+        settled: undefined,
+        settledCount: 0,
+      }),
     };
-    const follower = await follow(
+    const follower = await follow({
       feed,
-      () => told.push("announced"),
-      () => told.push("followed"),
+      announce: () => told.push("announced"),
+      followed: () => told.push("followed"),
+      correct: async ({ unsettled }) => void told.push(`corrected ${codes(unsettled)}`),
       clock,
-      createLog("silent", { write() {} }, false, clock.now),
-    );
+      log: createLog("silent", { write() {} }, false, clock.now),
+    });
     jest.advanceTimersByTime(pollMs);
     await follower.stop();
-    expect(told).toEqual(["followed", "announced", "followed"]);
+    expect(told).toEqual(["followed", "announced", "followed", "corrected a"]);
   });
 
   test("reads on without a pause while there are full batches", async () => {
@@ -229,15 +237,27 @@ describe("a follower", () => {
     const clock = manualClock(0);
     const down = async () => Promise.reject(new Error("no SQL"));
     const log = createLog("silent", { write() {} }, false, clock.now);
-    const starting = follow(
-      { end: down, after: down },
-      () => {},
-      () => {},
-      clock,
-      log,
-    );
+    const starting = follow({ feed: { end: down, after: down }, announce() {}, followed() {}, clock, log });
     await expect(starting).rejects.toThrow("no SQL");
     expect(jest.getTimerCount()).toBe(0);
+  });
+
+  test("reads at once when it is woken, and once more when it is woken while it reads", async () => {
+    const { start, change, pass, hold, announced, limits } = setUp();
+    const follower = await start();
+    change("a");
+    follower.wake();
+    await pass(0);
+    expect(codes(announced)).toEqual(["a"]);
+    const open = hold();
+    follower.wake();
+    change("b");
+    for (let i = 0; i < 5; i++) follower.wake();
+    open();
+    await pass(0);
+    expect(codes(announced)).toEqual(["a", "b"]);
+    expect(limits).toHaveLength(3);
+    await follower.stop();
   });
 
   test("that is stopped finishes what it reads, and reads no more", async () => {

@@ -2,17 +2,22 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 
 /**
- * Reads the change feed for as long as the process lives, and tells the caches. It looks every 500 ms; an error is
- * logged when it begins and when it ends, and meanwhile the caches notice by themselves that nobody has told them
- * anything.
+ * Reads the change feed for as long as the process lives, and tells the caches. It looks every 500 ms, and at once when
+ * it is woken; an error is logged when it begins and when it ends, and meanwhile the caches notice by themselves that
+ * nobody has told them anything.
  */
 export interface Followed<Position> {
   readonly end: () => Promise<Position>;
   /** What is there behind `cursor`; `settled` is as far as a follower may move on for good. */
-  readonly after: (
-    cursor: Position,
-    limit: number,
-  ) => Promise<{ changes: readonly Announced[]; next: Position; settled: Position | undefined }>;
+  readonly after: (cursor: Position, limit: number) => Promise<FollowedPage<Position>>;
+}
+
+export interface FollowedPage<Position> {
+  readonly changes: readonly Announced[];
+  readonly next: Position;
+  readonly settled: Position | undefined;
+  /** How many of the changes that is. */
+  readonly settledCount: number;
 }
 
 export interface Announced {
@@ -21,62 +26,96 @@ export interface Announced {
   readonly version: number;
 }
 
+/** One reading of the feed to its end. */
+export interface Round<Position> {
+  readonly began: number;
+  /** Up to here nothing can be missing any more. */
+  readonly position: Position;
+  /** What was read beyond that: it will be read again. */
+  readonly unsettled: readonly Announced[];
+}
+
 export interface Follower {
+  /** Something has changed: do not wait for the next time. */
+  wake(): void;
   stop(): Promise<void>;
+}
+
+export interface FollowSettings<Position> {
+  readonly feed: Followed<Position>;
+  readonly announce: (change: Announced) => void;
+  /** Everything committed before this moment (`clock.elapsed()`) has been announced. */
+  readonly followed: (elapsed: number) => void;
+  /** For what else has to keep up with the feed. Does not throw. */
+  readonly correct?: (round: Round<Position>) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 const pollMs = 500;
 const batch = 1_000;
 
-export async function follow<Position extends object>(
-  feed: Followed<Position>,
-  announce: (change: Announced) => void,
-  /** Everything committed before this moment has been announced. */
-  followed: (elapsed: number) => void,
-  clock: Clock,
-  log: Logger,
-): Promise<Follower> {
+export async function follow<Position extends object>(settings: FollowSettings<Position>): Promise<Follower> {
+  const { feed, announce, followed, correct, clock, log } = settings;
   const started = clock.elapsed();
   let position: Position = await feed.end();
   let failing = false;
-  let busy = false;
-  let running: Promise<void> = Promise.resolve();
+  let running: Promise<void> | undefined;
+  let again = false;
   followed(started);
+
+  async function toTheEnd(began: number): Promise<Round<Position>> {
+    const unsettled: Announced[] = [];
+    // What settles behind an unsettled row may do so after we passed it: only what is settled from the start on counts.
+    let settledSoFar = true;
+    for (let cursor = position; ; ) {
+      const page = await feed.after(cursor, batch);
+      page.changes.forEach(announce);
+      cursor = page.next;
+      unsettled.push(...page.changes.slice(settledSoFar ? page.settledCount : 0));
+      if (settledSoFar) position = page.settled ?? position;
+      settledSoFar &&= same(page.settled, page.next);
+      if (page.changes.length < batch) return { began, position, unsettled };
+    }
+  }
 
   async function read(): Promise<void> {
     try {
-      const began = clock.elapsed();
-      // What settles behind an unsettled row may do so after we passed it: only what is settled from the start on counts.
-      let settledSoFar = true;
-      for (let cursor = position; ; ) {
-        const page = await feed.after(cursor, batch);
-        page.changes.forEach(announce);
-        cursor = page.next;
-        if (settledSoFar) position = page.settled ?? position;
-        settledSoFar &&= same(page.settled, page.next);
-        if (page.changes.length < batch) break;
-      }
-      followed(began);
+      const round = await toTheEnd(clock.elapsed());
+      followed(round.began);
       if (failing) log.info("following changes again");
       failing = false;
+      await correct?.(round);
     } catch (error) {
       if (!failing) log.warn({ error }, "cannot follow changes; links in memory are trusted for 1 s only");
       failing = true;
     }
   }
 
-  const timer = setInterval(() => {
-    // A slow read must not pile up behind itself.
-    if (busy) return;
-    busy = true;
+  /** One at a time: a slow reading must not pile up behind itself. Who is woken meanwhile is not forgotten. */
+  function wake(): void {
+    if (running !== undefined) {
+      again = true;
+      return;
+    }
     running = read().finally(() => {
-      busy = false;
+      running = undefined;
+      if (again) {
+        again = false;
+        wake();
+      }
     });
+  }
+
+  const timer = setInterval(() => {
+    if (running === undefined) wake();
   }, pollMs);
 
   return {
+    wake,
     async stop() {
       clearInterval(timer);
+      again = false;
       await running;
     },
   };

@@ -49,6 +49,9 @@ export const guarded = (redis: Redis, breaker: Breaker): Redis => ({
   ...redis,
   send: (key, command) => breaker.run(() => redis.send(key, command)),
   script: (script, keys, args) => breaker.run(() => redis.script(script, keys, args)),
+  get generation() {
+    return redis.generation;
+  },
 });
 
 function pauseMs(attempt: number): number {

@@ -30,9 +30,21 @@ export interface Redis {
   script(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Keys with the same number can be in one script. A single server has one for all. */
   slotOf(key: string): number;
+  /** The servers that have keys, each by a hash tag that leads to it. One server has one. */
+  servers(): readonly string[];
+  /** As of when they were last listed; empty if it was not among them. */
+  serverOf(key: string): string;
+  /** Grows whenever a connection was made anew: behind it may be another server, or the same with older data. */
+  readonly generation: number;
+  /** Messages of a channel, on a connection of its own that comes back by itself. What was sent meanwhile is lost. */
+  listen(channel: string, onMessage: () => void): Promise<Listening>;
   /** Whether it answers, and in time; throws if not. */
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Listening {
+  close(): void;
 }
 
 export interface Script {
@@ -87,11 +99,13 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
   const address = parseRedisUrl(url);
   let waiting = 0;
   let answeredAt = clock.elapsed();
+  let generation = 0;
+  const anew = () => void generation++;
   let connection = open();
 
   /** A connection that looks for Redis until it is there, or until it is closed. */
   function open(): Connection {
-    const opened = connect(address, waitingMost);
+    const opened = connect(address, waitingMost, anew);
     void keepConnecting(opened, () => connection === opened, report);
     return opened;
   }
@@ -157,6 +171,27 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
       }),
 
     slotOf: (key) => (address.kind === "cluster" ? slotOfKey(key) : 0),
+    servers: () => connection.servers(),
+    serverOf: (key) => connection.serverOf(key),
+    get generation() {
+      return generation;
+    },
+
+    async listen(channel, onMessage) {
+      const listening = connect(address, waitingMost, () => {});
+      let wanted = true;
+      void keepConnecting(
+        listening,
+        () => wanted,
+        () => {},
+      ).then(() => wanted && listening.subscribe(channel, onMessage));
+      return {
+        close() {
+          wanted = false;
+          listening.destroy();
+        },
+      };
+    },
 
     ping: () =>
       attempt(async () => {
@@ -175,12 +210,21 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
 interface Connection {
   connect(): Promise<unknown>;
   send(key: string | undefined, command: readonly string[]): Promise<unknown>;
+  subscribe(channel: string, onMessage: () => void): Promise<unknown>;
+  servers(): readonly string[];
+  serverOf(key: string): string;
   destroy(): void;
 }
+
+const only = "all";
+const oneServer = { servers: () => [only], serverOf: () => only };
 
 const closed: Connection = {
   connect: async () => {},
   send: () => Promise.reject(new Error("the connection was closed")),
+  subscribe: async () => {},
+  servers: () => [],
+  serverOf: () => only,
   destroy() {},
 };
 
@@ -210,7 +254,7 @@ function pauseMs(tries: number): number {
   return Math.round(longest * (0.5 + Math.random() / 2));
 }
 
-function connect(address: RedisAddress, waitingMost: number): Connection {
+function connect(address: RedisAddress, waitingMost: number, anew: () => void): Connection {
   const { tls, username, password, database, nodes } = address;
   const socket = {
     connectTimeout: connectTimeoutMs,
@@ -236,9 +280,13 @@ function connect(address: RedisAddress, waitingMost: number): Connection {
       topologyRefreshOnReconnectionAttemptStrategy: 500,
     });
     cluster.on("error", ignore);
+    cluster.on("node-ready", anew);
+    const tags = tagsOf(() => cluster.slots.map((shard) => shard?.master.address));
     return {
       connect: () => cluster.connect(),
       send: (key, command) => cluster.sendCommand(key, false, [...command]),
+      subscribe: (channel, onMessage) => cluster.subscribe(channel, onMessage),
+      ...tags,
       destroy: () => cluster.destroy(),
     };
   }
@@ -255,20 +303,49 @@ function connect(address: RedisAddress, waitingMost: number): Connection {
       maxCommandRediscovers: 4,
     });
     sentinel.on("error", ignore);
+    sentinel.on("ready", anew);
+    sentinel.on("topology-change", anew);
     return {
       connect: () => sentinel.connect(),
       send: (_, command) => sentinel.sendCommand(false, [...command]),
+      subscribe: (channel, onMessage) => sentinel.subscribe(channel, onMessage),
+      ...oneServer,
       destroy: () => void sentinel.destroy().catch(ignore),
     };
   }
   const [node] = nodes;
   const server = createClient({ ...client, database, socket: { ...socket, ...node }, commandOptions });
   server.on("error", ignore);
+  server.on("ready", anew);
   return {
     connect: () => server.connect(),
     send: (_, command) => server.sendCommand([...command]),
+    subscribe: (channel, onMessage) => server.subscribe(channel, onMessage),
+    ...oneServer,
     destroy: () => server.destroy(),
   };
+}
+
+/** Names the servers of a cluster by the first slot that each has: everybody who asks gets the same name. */
+function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection, "servers" | "serverOf"> {
+  let byOwner = new Map<string, string>();
+  return {
+    servers() {
+      byOwner = new Map();
+      for (const [slot, owner] of owners().entries()) {
+        if (owner !== undefined && !byOwner.has(owner)) byOwner.set(owner, tagInSlot(slot));
+      }
+      return [...byOwner.values()];
+    },
+    serverOf: (key) => byOwner.get(owners()[slotOfKey(key)] ?? "") ?? "",
+  };
+}
+
+const tags = new Map<number, string>();
+
+function tagInSlot(slot: number): string {
+  for (let n = 0; !tags.has(slot); n++) if (slotOfKey(`n${n}`) === slot) tags.set(slot, `n${n}`);
+  return tags.get(slot) ?? "";
 }
 
 /** Every failure also reaches the command that met it; unheard, the event would end the process. */

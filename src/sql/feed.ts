@@ -29,12 +29,17 @@ export interface FeedPage {
   readonly next: FeedPosition;
   /** Up to here nothing can be missing any more; nothing if that is before this page. */
   readonly settled: FeedPosition | undefined;
+  /** How many of the changes that is. */
+  readonly settledCount: number;
 }
 
 export interface Feed {
   /** The present end: what is committed later comes after it. */
   end(): Promise<FeedPosition>;
   after(cursor: FeedPosition, limit: number): Promise<FeedPage>;
+  /** Text that sorts as positions do. */
+  toText(position: FeedPosition): string;
+  fromText(text: string): FeedPosition;
   /** Forgets up to `limit` changes that every follower has long seen; answers how many. */
   prune(before: number, limit: number): Promise<number>;
 }
@@ -57,6 +62,8 @@ export function createFeed(sql: Sql): Feed {
   if (sql.dialect === "sqlite") {
     return {
       prune,
+      toText,
+      fromText,
       async end() {
         const row = await db
           .selectFrom("changes")
@@ -73,13 +80,15 @@ export function createFeed(sql: Sql): Feed {
           .limit(limit)
           .execute();
         const next = { xid: "", id: changes.at(-1)?.id ?? cursor.id };
-        return { changes, next, settled: next };
+        return { changes, next, settled: next, settledCount: changes.length };
       },
     };
   }
 
   return {
     prune,
+    toText,
+    fromText,
     async end() {
       const { rows } = await raw<{ xid: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xid`.execute(
         db,
@@ -99,11 +108,25 @@ export function createFeed(sql: Sql): Feed {
         .limit(limit)
         .execute();
       const position = (row: { xid: string; id: number } | undefined) => row && { xid: row.xid, id: row.id };
+      const settledCount = changes.findLastIndex((change) => change.settled) + 1;
       return {
         changes,
         next: position(changes.at(-1)) ?? cursor,
-        settled: position(changes.findLast((change) => change.settled)),
+        settled: position(changes[settledCount - 1]),
+        settledCount,
       };
     },
   };
+}
+
+const xidDigits = 20;
+const idDigits = 16;
+
+const toText = ({ xid, id }: FeedPosition): string =>
+  `${xid.padStart(xidDigits, "0")}.${String(id).padStart(idDigits, "0")}`;
+
+function fromText(text: string): FeedPosition {
+  const [xid = "", id = ""] = text.split(".");
+  if (!/^\d+$/.test(xid) || !/^\d+$/.test(id)) throw new Error(`"${text}" is no place in the feed`);
+  return { xid: xid.replace(/^0+(?=\d)/, ""), id: Number(id) };
 }

@@ -1,0 +1,83 @@
+import type { Logger } from "../base/log.ts";
+import type { Announced, Followed, Round } from "./follow.ts";
+
+/**
+ * Keeps the shared tier no older than the change feed, so that it may be believed.
+ *
+ * Each server of the tier remembers how far along the feed it was corrected. After every reading of the feed, an
+ * instance looks where the server stands; puts a fence for every change behind that place; and moves the place on, after
+ * the fences and never before. So whoever comes first does the work, the others find it done, and a server that comes
+ * back with older data comes back with its older place: it is corrected from there, and not believed before.
+ *
+ * When it stands where the feed does not reach back to, or nowhere at all, it begins a new epoch: other names for all
+ * keys, and so empty.
+ */
+export interface Stand {
+  readonly server: string;
+  /** Text that sorts as positions do; empty when the server remembers nothing. */
+  readonly position: string;
+  /** How long ago anybody moved or confirmed it. */
+  readonly idleMs: number;
+}
+
+export interface Correctable {
+  /** The servers that answer. Throws when none can be asked. */
+  stands(): Promise<readonly Stand[]>;
+  /** Another epoch, from this position on. */
+  begin(server: string, position: string): Promise<void>;
+  /** Throws unless all are in place. */
+  fence(server: string, changes: readonly Announced[]): Promise<void>;
+  /** Throws when it stands before `from` by now: then the fences went to another state of it. */
+  moveOn(server: string, from: string, position: string): Promise<void>;
+  /** From now on it may be believed, until it is heard of no more. `began` is when the feed was read. */
+  believe(server: string, began: number): void;
+}
+
+export interface Feed<Position> extends Followed<Position> {
+  readonly toText: (position: Position) => string;
+  readonly fromText: (text: string) => Position;
+}
+
+export type Correct<Position> = (round: Round<Position>) => Promise<void>;
+
+/** Changes are kept for a day; a place that nobody has confirmed for this long may be behind the first of them. */
+const idleMostMs = 20 * 3_600_000;
+const page = 1_000;
+
+export function createCorrect<Position extends object>(
+  tier: Correctable,
+  feed: Feed<Position>,
+  log: Logger,
+): Correct<Position> {
+  let failing = false;
+
+  async function replay(server: string, from: string): Promise<void> {
+    for (let cursor = feed.fromText(from); ; ) {
+      const read = await feed.after(cursor, page);
+      await tier.fence(server, read.changes);
+      cursor = read.next;
+      if (read.changes.length < page) return;
+    }
+  }
+
+  async function correct(stand: Stand, round: Round<Position>): Promise<void> {
+    const { server } = stand;
+    const position = feed.toText(round.position);
+    if (stand.position === "" || stand.idleMs > idleMostMs) await tier.begin(server, position);
+    else if (stand.position < position) await replay(server, stand.position);
+    await tier.fence(server, round.unsettled);
+    await tier.moveOn(server, stand.position, position);
+    tier.believe(server, round.began);
+  }
+
+  return async (round) => {
+    try {
+      for (const stand of await tier.stands()) await correct(stand, round);
+      if (failing) log.info("the shared cache is corrected again");
+      failing = false;
+    } catch (error) {
+      if (!failing) log.warn({ error }, "the shared cache cannot be corrected; it is not believed meanwhile");
+      failing = true;
+    }
+  };
+}

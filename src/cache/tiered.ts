@@ -1,0 +1,108 @@
+import type { Metrics } from "../base/metrics.ts";
+import type { Answer, Source, Versioned } from "./cache.ts";
+import type { Shared, Tier } from "./tier.ts";
+
+/**
+ * SQL with the shared tier in front of it, as the one source that memory asks.
+ *
+ * The tier is asked first while it is trusted. What it says is used if it is no older than what the asker knows of; what
+ * SQL says is written back, unless something newer has got there. In the last fifth of an entry's life, one asking in
+ * twenty also has it read anew, so that a popular link is renewed before it runs out, and by one process.
+ *
+ * When SQL fails, whatever the tier has is better than nothing, trusted or not and past its time: but nothing older than
+ * what the asker knows of.
+ */
+export interface TieredOptions<Value> {
+  readonly tier: Tier<Value>;
+  readonly sql: Source<Value>;
+  readonly metrics: Metrics;
+  readonly random?: () => number;
+}
+
+const refreshShare = 0.2;
+const refreshChance = 0.05;
+const refreshesMost = 20;
+
+export function createTiered<Value>({ tier, sql, metrics, random = Math.random }: TieredOptions<Value>): Source<Value> {
+  const refreshing = new Set<string>();
+  const count = metrics.tally("quicklink_tier_total", "What the shared cache said, and what came of it.", "result", [
+    "hit",
+    "miss",
+    "fence",
+    "older",
+    "expired",
+    "untrusted",
+    "failed",
+    "refreshed",
+  ]);
+
+  async function ask(key: string): Promise<Shared<Value> | undefined> {
+    try {
+      return await tier.get(key);
+    } catch {
+      count.failed++;
+      return undefined; // the breaker says what is wrong; here SQL is the answer
+    }
+  }
+
+  async function readSql(key: string, atLeast: number): Promise<Answer<Value>> {
+    const ticket = tier.ticket(key);
+    const answer = await sql.load(key, atLeast);
+    if (ticket !== undefined && answer.version >= atLeast) tier.put(key, answer, ticket);
+    return answer;
+  }
+
+  function refresh(key: string): void {
+    if (refreshing.has(key) || refreshing.size >= refreshesMost) return;
+    refreshing.add(key);
+    count.refreshed++;
+    readSql(key, 0)
+      .catch(() => {}) // it is still good, and somebody will try again
+      .finally(() => refreshing.delete(key));
+  }
+
+  /** What of it may be given away right now. */
+  function usable(shared: Shared<Value> | undefined, key: string, atLeast: number): Versioned<Value> | undefined {
+    if (shared === undefined) return undefined;
+    if (shared.kind !== "value") {
+      count[shared.kind === "fence" ? "fence" : "miss"]++;
+      return undefined;
+    }
+    if (shared.answer.version < atLeast) {
+      count.older++;
+      return undefined;
+    }
+    if (shared.left <= 0) {
+      count.expired++;
+      return undefined;
+    }
+    count.hit++;
+    if (shared.left < refreshShare && random() < refreshChance) refresh(key);
+    return shared.answer;
+  }
+
+  /** SQL failed: what the tier has, if it is at least what is known of. */
+  async function inNeed(key: string, shared: Shared<Value> | undefined, atLeast: number, error: unknown) {
+    const last = shared ?? (await ask(key));
+    if (last?.kind !== "value" || last.answer.version < atLeast) throw error;
+    return { ...last.answer, stale: true };
+  }
+
+  return {
+    async load(key, atLeast) {
+      let shared: Shared<Value> | undefined;
+      if (tier.trusts(key)) {
+        shared = await ask(key);
+        const answer = usable(shared, key, atLeast);
+        if (answer !== undefined) return answer;
+      } else {
+        count.untrusted++;
+      }
+      try {
+        return await readSql(key, atLeast);
+      } catch (error) {
+        return await inNeed(key, shared, atLeast, error);
+      }
+    },
+  };
+}

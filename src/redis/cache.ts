@@ -1,0 +1,215 @@
+/**
+ * The shared tier on Redis. `put.lua` and `stand.lua` decide what is written; their headers say what stays true.
+ *
+ * A link stands at `ql:v1:link:{code}`, that there is none at `ql:v1:404:{code}`; the braces are a Cluster's hash tag,
+ * which puts both into one slot. Where a server's data could not be corrected it begins a new epoch, and the names carry
+ * it: `ql:v1.k3f9:link:{code}`. What stood under the old names runs out by itself.
+ *
+ * A value is good for an hour by what stands in it, and kept for a day: what lies between is for when SQL is away.
+ */
+import { randomBytes } from "node:crypto";
+import { type Clock, systemClock } from "../base/clock.ts";
+import type { Versioned } from "../cache/cache.ts";
+import type { Correctable, Stand } from "../cache/correct.ts";
+import type { Announced } from "../cache/follow.ts";
+import type { Shared, Ticket, Tier } from "../cache/tier.ts";
+import { defineScript, type Redis } from "./client.ts";
+import putText from "./put.lua" with { type: "text" };
+import standText from "./stand.lua" with { type: "text" };
+
+/** How a value is written, under its name in the keys. Every field has one letter, and `t`, `x` and `v` are taken. */
+export interface Form<Value> {
+  readonly name: string;
+  readonly toJson: (value: Value) => Readonly<Record<string, unknown>>;
+  /** Throws at what it does not know. */
+  readonly fromJson: (json: Readonly<Record<string, unknown>>) => Value;
+}
+
+export interface RedisCacheOptions<Value> {
+  readonly redis: Redis;
+  /** The form of today first. Behind it those that servers of the version before still write and read. */
+  readonly forms: readonly [Form<Value>, ...Form<Value>[]];
+  readonly keyOf: (change: Announced) => string;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+}
+
+export interface RedisCache<Value> extends Tier<Value>, Correctable {
+  /** After a write: nothing older is to be found here any more. Throws unless that is so. */
+  fenceOne(key: string, version: number): Promise<void>;
+}
+
+const linkMs = 3_600_000;
+const missingMs = 300_000;
+const jitter = 0.08;
+const keptMs = 86_400_000;
+const fenceMs = 60_000;
+/** From the question to SQL to the writing here, far less than a fence lives. */
+const ticketMs = 1_000;
+const believedMs = 1_500;
+const writesMost = 1_000;
+const fencesAtOnce = 100;
+const plain = "0";
+
+const scripts = { put: defineScript(putText), stand: defineScript(standText) };
+
+interface Server {
+  readonly epoch: string;
+  readonly generation: number;
+  /** Redis' clock less ours. */
+  readonly offsetMs: number;
+  believedAt: number;
+}
+
+export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
+  const { redis, forms, keyOf, clock = systemClock, random = Math.random } = options;
+  const [form] = forms;
+  const servers = new Map<string, Server>();
+  let writing = 0;
+
+  const serverOf = (key: string): Server | undefined => servers.get(redis.serverOf(`{${key}}`));
+
+  /** Heard of since its connection was made: another may stand behind the next one. */
+  function known(key: string): Server | undefined {
+    const server = serverOf(key);
+    return server?.generation === redis.generation ? server : undefined;
+  }
+
+  async function put(
+    { name }: { readonly name: string },
+    epoch: string,
+    key: string,
+    words: readonly [version: number, kind: string, value: string, keepForMs: number, notAfter: number],
+  ): Promise<void> {
+    const reply = (await redis.script(scripts.put, keysOf(name, epoch, key), words.map(String))) as string[];
+    if (reply[0] === "garbage") throw new Error(`${reply[1]} holds what is not ours`);
+  }
+
+  /** In every form: a server of the version before looks there. */
+  async function fence(server: Server, key: string, version: number): Promise<void> {
+    await Promise.all(forms.map((one) => put(one, server.epoch, key, [version, "fence", "", fenceMs, 0])));
+  }
+
+  async function stand(
+    tag: string,
+    words: readonly [position: string, from: string, epoch: string, instead: string],
+  ): Promise<Stand> {
+    const generation = redis.generation;
+    const asked = clock.now();
+    const reply = (await redis.script(scripts.stand, [`ql:feed:{${tag}}`], words)) as string[];
+    const [epoch = "", position = "", touched = "0", now = "0"] = reply;
+    if (epoch === "behind") throw new Error("an older state of Redis has come back");
+    if (epoch === "garbage") throw new Error(`${position} holds what is not ours, or of another format`);
+    const before = servers.get(tag);
+    const same = before?.epoch === epoch && before.generation === generation;
+    const believedAt = same ? before.believedAt : Number.NEGATIVE_INFINITY;
+    servers.set(tag, { epoch, generation, offsetMs: Number(now) - asked, believedAt });
+    return { server: tag, position, idleMs: Number(now) - Number(touched) };
+  }
+
+  /** While it is being corrected: fences that went to one server do not count for another. */
+  function unchanged(tag: string): Server {
+    const server = servers.get(tag);
+    if (server?.generation === redis.generation) return server;
+    throw new Error("the connection to Redis was made anew meanwhile");
+  }
+
+  return {
+    trusts(key) {
+      const server = known(key);
+      return server !== undefined && clock.elapsed() - server.believedAt < believedMs;
+    },
+
+    async get(key) {
+      const epoch = serverOf(key)?.epoch ?? plain;
+      const names = forms.flatMap((one) => keysOf(one.name, epoch, key));
+      const texts = (await redis.send(names[0] ?? "", ["MGET", ...names])) as (string | null)[];
+      let best: Shared<Value> = { kind: "unknown" };
+      for (const [i, one] of forms.entries()) {
+        const shared = read(one, texts[2 * i] ?? null, texts[2 * i + 1] ?? null, clock.now());
+        if (versionOf(shared) > versionOf(best)) best = shared;
+      }
+      return best;
+    },
+
+    ticket(key) {
+      const server = known(key);
+      if (server === undefined || writing >= writesMost) return undefined;
+      return { until: clock.now() + server.offsetMs + ticketMs };
+    },
+
+    put(key, { version, value }, { until }: Ticket) {
+      const epoch = serverOf(key)?.epoch;
+      if (epoch === undefined) return;
+      const seconds = Math.floor(clock.now() / 1_000);
+      const lifeMs = (value === undefined ? missingMs : linkMs) * (1 - jitter + 2 * jitter * random());
+      const text =
+        value === undefined
+          ? ""
+          : JSON.stringify({ ...form.toJson(value), t: seconds, x: seconds + Math.round(lifeMs / 1_000), v: version });
+      const kept = Math.round(value === undefined ? lifeMs : keptMs);
+      writing++;
+      put(form, epoch, key, [version, value === undefined ? "missing" : "link", text, kept, until])
+        .catch(() => {}) // the next reader of SQL tries again
+        .finally(() => writing--);
+    },
+
+    async fenceOne(key, version) {
+      const server = known(key);
+      if (server !== undefined) await fence(server, key, version);
+    },
+
+    async stands() {
+      return await Promise.all(redis.servers().map((tag) => stand(tag, ["", "", "", ""])));
+    },
+
+    async begin(tag, position) {
+      const over = servers.get(tag)?.epoch ?? "";
+      await stand(tag, [position, "", randomBytes(3).toString("hex"), over]);
+    },
+
+    async fence(tag, changes) {
+      const server = unchanged(tag);
+      const here = changes.map((change) => ({ key: keyOf(change), version: change.version }));
+      const own = here.filter(({ key }) => redis.serverOf(`{${key}}`) === tag);
+      for (let at = 0; at < own.length; at += fencesAtOnce) {
+        await Promise.all(own.slice(at, at + fencesAtOnce).map(({ key, version }) => fence(server, key, version)));
+      }
+    },
+
+    async moveOn(tag, from, position) {
+      unchanged(tag);
+      await stand(tag, [position, from, "", ""]);
+    },
+
+    believe(tag, began) {
+      const server = servers.get(tag);
+      if (server !== undefined) server.believedAt = began;
+    },
+  };
+}
+
+const keysOf = (form: string, epoch: string, key: string): [link: string, missing: string] => {
+  const head = epoch === plain ? `ql:${form}` : `ql:${form}.${epoch}`;
+  return [`${head}:link:{${key}}`, `${head}:404:{${key}}`];
+};
+
+const versionOf = (shared: Shared<unknown>): number =>
+  shared.kind === "value" ? shared.answer.version : shared.kind === "fence" ? shared.version : -1;
+
+/** What is not ours to read is as good as nothing: SQL is asked, and what it says does not replace it. */
+function read<Value>(form: Form<Value>, link: string | null, missing: string | null, now: number): Shared<Value> {
+  const there = missing === null ? Number.NaN : Number(missing);
+  if (Number.isSafeInteger(there)) return { kind: "value", answer: { version: there, value: undefined }, left: 1 };
+  if (link === null) return { kind: "unknown" };
+  try {
+    const { t, x, v, ...json } = JSON.parse(link) as Record<string, unknown>;
+    const version = Number(v);
+    if (!Number.isSafeInteger(version)) return { kind: "unknown" };
+    if (typeof t !== "number" || typeof x !== "number") return { kind: "fence", version };
+    const answer: Versioned<Value> = { version, value: form.fromJson(json) };
+    return { kind: "value", answer, left: (x - now / 1_000) / Math.max(1, x - t) };
+  } catch {
+    return { kind: "unknown" };
+  }
+}
