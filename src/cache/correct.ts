@@ -13,7 +13,6 @@ import type { Announced, Followed, Round } from "./follow.ts";
  * keys, and so empty.
  */
 export interface Stand {
-  readonly server: string;
   /** Text that sorts as positions do; empty when the server remembers nothing. */
   readonly position: string;
   /** How long ago anybody moved or confirmed it. */
@@ -21,8 +20,8 @@ export interface Stand {
 }
 
 export interface Correctable {
-  /** The servers that answer. Throws when none can be asked. */
-  stands(): Promise<readonly Stand[]>;
+  servers(): readonly string[];
+  stand(server: string): Promise<Stand>;
   /** Another epoch, from this position on. */
   begin(server: string, position: string): Promise<void>;
   /** Throws unless all are in place. */
@@ -60,8 +59,8 @@ export function createCorrect<Position extends object>(
     }
   }
 
-  async function correct(stand: Stand, round: Round<Position>): Promise<void> {
-    const { server } = stand;
+  async function correct(server: string, round: Round<Position>): Promise<void> {
+    const stand = await tier.stand(server);
     const position = feed.toText(round.position);
     if (stand.position === "" || stand.idleMs > idleMostMs) await tier.begin(server, position);
     else if (stand.position < position) await replay(server, stand.position);
@@ -71,13 +70,12 @@ export function createCorrect<Position extends object>(
   }
 
   return async (round) => {
-    try {
-      for (const stand of await tier.stands()) await correct(stand, round);
-      if (failing) log.info("the shared cache is corrected again");
-      failing = false;
-    } catch (error) {
-      if (!failing) log.warn({ error }, "the shared cache cannot be corrected; it is not believed meanwhile");
-      failing = true;
+    const results = await Promise.allSettled(tier.servers().map((server) => correct(server, round)));
+    const failure = results.find((result) => result.status === "rejected");
+    if (failure !== undefined && !failing) {
+      log.warn({ error: failure.reason }, "the shared cache cannot be corrected; it is not believed meanwhile");
     }
+    if (failure === undefined && failing) log.info("the shared cache is corrected again");
+    failing = failure !== undefined;
   };
 }

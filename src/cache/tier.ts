@@ -32,3 +32,11 @@ export interface Tier<Value> {
 export interface Ticket {
   readonly until: number;
 }
+
+/** How a value is written, under its name in the keys. Every field has one letter, and `t`, `x` and `v` are taken. */
+export interface Form<Value> {
+  readonly name: string;
+  readonly toJson: (value: Value) => Readonly<Record<string, unknown>>;
+  /** Throws at what it does not know. */
+  readonly fromJson: (json: Readonly<Record<string, unknown>>) => Value;
+}

@@ -12,18 +12,10 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import type { Versioned } from "../cache/cache.ts";
 import type { Correctable, Stand } from "../cache/correct.ts";
 import type { Announced } from "../cache/follow.ts";
-import type { Shared, Ticket, Tier } from "../cache/tier.ts";
+import type { Form, Shared, Ticket, Tier } from "../cache/tier.ts";
 import { defineScript, type Redis } from "./client.ts";
 import putText from "./put.lua" with { type: "text" };
 import standText from "./stand.lua" with { type: "text" };
-
-/** How a value is written, under its name in the keys. Every field has one letter, and `t`, `x` and `v` are taken. */
-export interface Form<Value> {
-  readonly name: string;
-  readonly toJson: (value: Value) => Readonly<Record<string, unknown>>;
-  /** Throws at what it does not know. */
-  readonly fromJson: (json: Readonly<Record<string, unknown>>) => Value;
-}
 
 export interface RedisCacheOptions<Value> {
   readonly redis: Redis;
@@ -104,7 +96,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     const same = before?.epoch === epoch && before.generation === generation;
     const believedAt = same ? before.believedAt : Number.NEGATIVE_INFINITY;
     servers.set(tag, { epoch, generation, offsetMs: Number(now) - asked, believedAt });
-    return { server: tag, position, idleMs: Number(now) - Number(touched) };
+    return { position, idleMs: Number(now) - Number(touched) };
   }
 
   /** While it is being corrected: fences that went to one server do not count for another. */
@@ -159,9 +151,9 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
       if (server !== undefined) await fence(server, key, version);
     },
 
-    async stands() {
-      return await Promise.all(redis.servers().map((tag) => stand(tag, ["", "", "", ""])));
-    },
+    servers: () => redis.servers(),
+
+    stand: (tag) => stand(tag, ["", "", "", ""]),
 
     async begin(tag, position) {
       const over = servers.get(tag)?.epoch ?? "";

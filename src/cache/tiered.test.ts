@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import { createMetrics } from "../base/metrics.ts";
+import type { Versioned } from "./cache.ts";
+import type { Shared, Ticket } from "./tier.ts";
+import { createTiered } from "./tiered.ts";
+
+interface Thing {
+  readonly name: string;
+}
+
+const thing = (version: number): Versioned<Thing> => ({ version, value: { name: `v${version}` } });
+const value = (version: number, left = 1): Shared<Thing> => ({ kind: "value", answer: thing(version), left });
+
+/** A tier and a database that the test speaks for. */
+function setUp({ random = 1 } = {}) {
+  const state = {
+    trusts: true,
+    shared: { kind: "unknown" } as Shared<Thing> | Error,
+    sql: thing(1) as Versioned<Thing> | Error,
+    leave: true,
+  };
+  const asked: string[] = [];
+  const written: [Versioned<Thing>, Ticket][] = [];
+  const source = createTiered<Thing>({
+    tier: {
+      trusts: () => state.trusts,
+      async get() {
+        asked.push("tier");
+        if (state.shared instanceof Error) throw state.shared;
+        return state.shared;
+      },
+      ticket: () => (state.leave ? { until: 7 } : undefined),
+      put: (_, answer, ticket) => written.push([answer, ticket]),
+    },
+    sql: {
+      async load() {
+        asked.push("sql");
+        if (state.sql instanceof Error) throw state.sql;
+        return state.sql;
+      },
+    },
+    metrics: createMetrics(),
+    random: () => random,
+  });
+  return { state, asked, written, load: (atLeast = 0) => source.load("a", atLeast) };
+}
+
+describe("the shared tier in front of SQL", () => {
+  test("answers alone when it has what is asked for", async () => {
+    const { state, asked, load, written } = setUp();
+    state.shared = value(3);
+    expect(await load()).toEqual(thing(3));
+    expect(asked).toEqual(["tier"]);
+    expect(written).toEqual([]);
+  });
+
+  test("is given what SQL said, under the leave that was asked for before", async () => {
+    const { asked, load, written } = setUp();
+    expect(await load()).toEqual(thing(1));
+    expect(asked).toEqual(["tier", "sql"]);
+    expect(written).toEqual([[thing(1), { until: 7 }]]);
+  });
+
+  test("is not written without leave", async () => {
+    const { state, load, written } = setUp();
+    state.leave = false;
+    await load();
+    expect(written).toEqual([]);
+  });
+
+  test.each([
+    ["a fence", { kind: "fence", version: 4 }],
+    ["what is past its time", value(3, 0)],
+    ["what is older than what the asker knows of", value(2)],
+    ["no answer", new Error("Redis is away")],
+  ] as const)("sends on to SQL with %s", async (_, shared) => {
+    const { state, asked, load } = setUp();
+    state.shared = shared;
+    state.sql = thing(4);
+    expect(await load(3)).toEqual(thing(4));
+    expect(asked).toEqual(["tier", "sql"]);
+  });
+
+  test("is not asked while it is not trusted, unless SQL fails", async () => {
+    const { state, asked, load } = setUp();
+    state.trusts = false;
+    state.shared = value(1);
+    expect(await load()).toEqual(thing(1));
+    expect(asked).toEqual(["sql"]);
+    state.sql = new Error("SQL is away");
+    expect(await load()).toEqual({ ...thing(1), stale: true });
+  });
+
+  test("gives what is past its time when SQL fails, but nothing older than what is known of", async () => {
+    const { state, load } = setUp();
+    state.sql = new Error("SQL is away");
+    state.shared = value(2, -5);
+    expect(await load(2)).toEqual({ ...thing(2), stale: true });
+    await expect(load(3)).rejects.toThrow("SQL is away");
+    for (const none of [{ kind: "fence", version: 9 }, { kind: "unknown" }, new Error("Redis is away too")] as const) {
+      state.shared = none;
+      await expect(load()).rejects.toThrow("SQL is away");
+    }
+  });
+
+  test("does not pass on what SQL says that is older than what the asker knows of", async () => {
+    const { load, written } = setUp();
+    expect(await load(5)).toEqual(thing(1));
+    expect(written).toEqual([]);
+  });
+
+  test("has one asking in twenty renew it in the last fifth of its life, and none before", async () => {
+    const early = setUp({ random: 0 });
+    early.state.shared = value(1, 0.2);
+    await early.load();
+    expect(early.asked).toEqual(["tier"]);
+
+    const late = setUp({ random: 0.04 });
+    late.state.shared = value(1, 0.19);
+    late.state.sql = thing(2);
+    expect(await late.load()).toEqual(thing(1));
+    await Promise.resolve();
+    expect(late.asked).toEqual(["tier", "sql"]);
+    expect(late.written).toEqual([[thing(2), { until: 7 }]]);
+
+    const unlucky = setUp({ random: 0.05 });
+    unlucky.state.shared = value(1, 0.01);
+    await unlucky.load();
+    expect(unlucky.asked).toEqual(["tier"]);
+  });
+});

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Form } from "../../src/cache/tier.ts";
+import { createRedisCache, type RedisCache } from "../../src/redis/cache.ts";
+import { connectRedis, type Redis } from "../../src/redis/client.ts";
+import { redisAvailable, startRedis, startRedisCluster } from "../ground/redis.ts";
+import { connected, patientMs } from "./counter-stores.ts";
+
+interface Thing {
+  readonly name: string;
+}
+
+const v1: Form<Thing> = {
+  name: "v1",
+  toJson: ({ name }) => ({ u: name }),
+  fromJson: ({ u }) => {
+    if (typeof u !== "string") throw new Error("not ours");
+    return { name: u };
+  },
+};
+/** As a later version might write it. */
+const v2: Form<Thing> = {
+  name: "v2",
+  toJson: ({ name }) => ({ n: { name } }),
+  fromJson: ({ n }) => n as Thing,
+};
+
+const thing = (version: number) => ({ version, value: { name: `v${version}` } });
+const nothing = (version: number) => ({ version, value: undefined });
+const change = (code: string, version: number) => ({ domain: "", code, version });
+const plain = "00000000000000000000.0000000000000001";
+const later = "00000000000000000000.0000000000000002";
+
+let names = 0;
+const fresh = (what: string) => `${what}${++names}`;
+
+const places = redisAvailable()
+  ? ([
+      ["Redis", startRedis],
+      ["a Redis Cluster", startRedisCluster],
+    ] as const)
+  : [];
+
+for (const [name, start] of places) {
+  describe(`the shared cache on ${name}`, () => {
+    let server: { url: string; flush(): Promise<void>; stop(): Promise<void> };
+    let redis: Redis;
+    let cache: RedisCache<Thing>;
+
+    const open = (forms: readonly [Form<Thing>, ...Form<Thing>[]], random = () => 0.5) =>
+      createRedisCache<Thing>({ redis, forms, keyOf: ({ code }) => code, random });
+
+    /** As the follower does it when nothing has changed. */
+    async function correct(one: RedisCache<Thing>, position = plain): Promise<void> {
+      const began = systemClock.elapsed();
+      for (const tag of one.servers()) {
+        const stand = await one.stand(tag);
+        if (stand.position === "") await one.begin(tag, position);
+        await one.moveOn(tag, stand.position, position);
+        one.believe(tag, began);
+      }
+    }
+
+    const stands = (one: RedisCache<Thing>) => Promise.all(one.servers().map((tag) => one.stand(tag)));
+
+    /** Writing is not waited for; what was sent after it on the same connection is answered after it. */
+    async function put(one: RedisCache<Thing>, key: string, answer: ReturnType<typeof thing | typeof nothing>) {
+      const ticket = one.ticket(key);
+      if (ticket === undefined) throw new Error("no leave to write");
+      one.put(key, answer, ticket);
+      await redis.send(`{${key}}`, ["EXISTS", `{${key}}`]);
+    }
+
+    const raw = (key: string) => redis.send(`{${key}}`, ["GET", `ql:v1:link:{${key}}`]);
+
+    beforeAll(async () => {
+      server = await start();
+      redis = connectRedis(server.url, { deadlineMs: patientMs });
+      await connected(redis);
+      cache = open([v1]);
+      await correct(cache);
+    });
+
+    afterAll(async () => {
+      await redis.close();
+      await server.stop();
+    });
+
+    test("gives back what was put, with how much of its time is left", async () => {
+      const key = fresh("k");
+      expect(await cache.get(key)).toEqual({ kind: "unknown" });
+      await put(cache, key, thing(3));
+      const shared = await cache.get(key);
+      expect(shared).toMatchObject({ kind: "value", answer: thing(3) });
+      expect(shared.kind === "value" && shared.left).toBeWithin(0.99, 1.001);
+      await put(cache, key, nothing(4));
+      expect(await cache.get(key)).toEqual({ kind: "value", answer: nothing(4), left: 1 });
+      expect(await raw(key)).toBeNull();
+      await put(cache, key, thing(5));
+      expect(await cache.get(key)).toMatchObject({ kind: "value", answer: thing(5) });
+    });
+
+    test("names keys and fields as the requirements do, and keeps what is past its hour for a day", async () => {
+      const key = fresh("k");
+      await put(cache, key, thing(1));
+      const value = JSON.parse(String(await raw(key))) as { u: string; t: number; x: number; v: number };
+      expect(value).toMatchObject({ u: "v1", v: 1 });
+      expect(value.x - value.t).toBe(3_600);
+      const ttl = Number(await redis.send(`{${key}}`, ["PTTL", `ql:v1:link:{${key}}`]));
+      expect(ttl).toBeWithin(86_000_000, 86_400_001);
+      await put(cache, key, nothing(2));
+      const missing = Number(await redis.send(`{${key}}`, ["PTTL", `ql:v1:404:{${key}}`]));
+      expect(missing).toBeWithin(290_000, 300_001);
+    });
+
+    test("spreads the end of entries by eight in a hundred", async () => {
+      for (const [random, seconds] of [
+        [0, 3_312],
+        [1, 3_888],
+      ] as const) {
+        const key = fresh("k");
+        const one = open([v1], () => random);
+        await correct(one);
+        await put(one, key, thing(1));
+        const value = JSON.parse(String(await raw(key))) as { t: number; x: number };
+        expect(value.x - value.t).toBe(seconds);
+      }
+    });
+
+    test("is never written by what is older", async () => {
+      const key = fresh("k");
+      await put(cache, key, thing(7));
+      await put(cache, key, thing(6));
+      await put(cache, key, nothing(6));
+      expect(await cache.get(key)).toMatchObject({ answer: thing(7) });
+      await put(cache, key, nothing(8));
+      await put(cache, key, thing(7));
+      expect(await cache.get(key)).toMatchObject({ answer: nothing(8) });
+    });
+
+    test("a fence keeps out what is older, and gives way to what it stands for", async () => {
+      const key = fresh("k");
+      await put(cache, key, thing(1));
+      await cache.fenceOne(key, 2);
+      expect(await cache.get(key)).toEqual({ kind: "fence", version: 2 });
+      await put(cache, key, thing(1));
+      expect(await cache.get(key)).toEqual({ kind: "fence", version: 2 });
+      const ttl = Number(await redis.send(`{${key}}`, ["PTTL", `ql:v1:link:{${key}}`]));
+      expect(ttl).toBeWithin(50_000, 60_001);
+      await put(cache, key, thing(2));
+      await cache.fenceOne(key, 2);
+      await cache.fenceOne(key, 1);
+      expect(await cache.get(key)).toMatchObject({ answer: thing(2) });
+      await put(cache, key, nothing(3));
+      await cache.fenceOne(key, 4);
+      expect(await cache.get(key)).toEqual({ kind: "fence", version: 4 });
+    });
+
+    test("a writer that was held up for too long writes nothing", async () => {
+      const key = fresh("k");
+      const ticket = cache.ticket(key);
+      cache.put(key, thing(1), { until: (ticket?.until ?? 0) - 10_000 });
+      await redis.send(`{${key}}`, ["EXISTS", `{${key}}`]);
+      expect(await cache.get(key)).toEqual({ kind: "unknown" });
+    });
+
+    test("is believed once it was corrected, and no longer than a moment after", async () => {
+      const key = fresh("k");
+      const one = open([v1]);
+      expect(one.trusts(key)).toBe(false);
+      expect(one.ticket(key)).toBeUndefined();
+      await stands(one);
+      expect(one.trusts(key)).toBe(false);
+      expect(one.ticket(key)).toBeDefined();
+      await correct(one);
+      expect(one.trusts(key)).toBe(true);
+      for (const tag of one.servers()) one.believe(tag, systemClock.elapsed() - 1_500);
+      expect(one.trusts(key)).toBe(false);
+    });
+
+    test("fences of changes reach every server, and its place moves on only from where it stood", async () => {
+      const keys = Array.from({ length: 30 }, () => fresh("k"));
+      for (const key of keys) await put(cache, key, thing(1));
+      const one = open([v1]);
+      const changes = keys.map((key) => change(key, 2));
+      for (const tag of one.servers()) {
+        const stand = await one.stand(tag);
+        await one.fence(tag, changes);
+        await one.moveOn(tag, stand.position, later);
+      }
+      for (const key of keys) expect(await cache.get(key)).toEqual({ kind: "fence", version: 2 });
+      for (const tag of one.servers()) {
+        await one.moveOn(tag, later, plain);
+        await expect(one.moveOn(tag, `${later}9`, `${later}9`)).rejects.toThrow("older state");
+        expect((await one.stand(tag)).position).toBe(later);
+      }
+    });
+
+    test("a new epoch is empty, for everybody, and one of two who begin it wins", async () => {
+      const key = fresh("k");
+      await put(cache, key, thing(1));
+      const [one, two] = [open([v1]), open([v1])];
+      await Promise.all([stands(one), stands(two)]);
+      for (const tag of one.servers()) {
+        await one.begin(tag, later);
+        await two.begin(tag, later);
+      }
+      await Promise.all([stands(one), stands(two), stands(cache)]);
+      for (const each of [one, two, cache]) expect(await each.get(key)).toEqual({ kind: "unknown" });
+      await put(two, key, thing(5));
+      expect(await one.get(key)).toMatchObject({ answer: thing(5) });
+      expect(await raw(key)).not.toContain("v5");
+    });
+
+    test("two forms side by side: both are read, the newer is written, both are fenced", async () => {
+      const key = fresh("k");
+      const [before, after] = [open([v1]), open([v2, v1])];
+      await correct(before, later);
+      await correct(after, later);
+      await put(before, key, thing(1));
+      expect(await after.get(key)).toMatchObject({ answer: thing(1) });
+      await after.fenceOne(key, 2);
+      expect(await before.get(key)).toEqual({ kind: "fence", version: 2 });
+      expect(await after.get(key)).toEqual({ kind: "fence", version: 2 });
+      await put(after, key, thing(2));
+      expect(await after.get(key)).toMatchObject({ answer: thing(2) });
+      expect(await before.get(key)).toEqual({ kind: "fence", version: 2 });
+      await put(before, key, thing(3));
+      expect(await after.get(key)).toMatchObject({ answer: thing(3) });
+    });
+
+    test("what is not ours is left alone and not believed", async () => {
+      const one = open([v1]);
+      await server.flush();
+      await correct(one, plain);
+      for (const garbage of ["not JSON", '{"u":"x"}', '{"u":7,"t":1,"x":2,"v":9}', "[]"]) {
+        const key = fresh("k");
+        await redis.send(`{${key}}`, ["SET", `ql:v1:link:{${key}}`, garbage]);
+        expect(await one.get(key)).toEqual({ kind: "unknown" });
+        await put(one, key, thing(1));
+        expect(await raw(key)).toBe(garbage);
+      }
+    });
+
+    test("an empty server remembers nothing, is not believed, and begins with the plain names", async () => {
+      const key = fresh("k");
+      await server.flush();
+      for (const { position } of await stands(cache)) expect(position).toBe("");
+      expect(cache.trusts(key)).toBe(false);
+      await correct(cache);
+      await put(cache, key, thing(1));
+      expect(await raw(key)).toContain('"v":1}');
+    });
+  });
+}
