@@ -8,6 +8,7 @@ import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openHits } from "./hits.ts";
 import type { HttpApi } from "./http/api.ts";
+import type { Dependency } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { cacheKey } from "./links/link.ts";
@@ -71,7 +72,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
 
   const redis = await openRedis(config, opened);
-  const hits = await openHits({ core, redis, holders: () => 1, metrics, log });
+  const hits = await openHits({ core, redis: redis.limits, holders: () => 1, metrics, log });
   opened.defer(() => hits.close());
   metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => hits.meters.size);
 
@@ -100,10 +101,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
     baseUrl: config.baseUrl,
     redirect: createRedirect({ cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
     api,
-    dependencies: [
-      { name: "sql", ping: () => sql.ping() },
-      ...(redis ? [{ name: "redis", ping: () => redis.ping() }] : []),
-    ],
+    dependencies: [{ name: "sql", ping: () => sql.ping() }, ...dependenciesOn(redis)],
     canRedirect: () => cache.found > 0,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,
@@ -144,13 +142,32 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   };
 }
 
-/** Connects by itself and again, whenever it is there: nothing waits for it. */
-async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<Redis | undefined> {
-  if (config.REDIS_URL === undefined) return undefined;
+/** One client if it is one Redis. Without an address there is none. */
+interface RedisClients {
+  readonly cache: Redis | undefined;
+  readonly limits: Redis | undefined;
+}
+
+/** They connect by themselves and again, whenever Redis is there: nothing waits for it. */
+async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<RedisClients> {
+  const { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl } = config;
+  if (limitsUrl === undefined) return { cache: undefined, limits: undefined };
   const { connectRedis } = await import("./redis/client.ts");
-  const redis = connectRedis(config.REDIS_URL);
-  opened.defer(() => redis.close());
-  return redis;
+  const open = (url: string): Redis => {
+    const redis = connectRedis(url);
+    opened.defer(() => redis.close());
+    return redis;
+  };
+  const limits = open(limitsUrl);
+  if (cacheUrl === undefined) return { cache: undefined, limits };
+  return { cache: cacheUrl === limitsUrl ? limits : open(cacheUrl), limits };
+}
+
+function dependenciesOn({ cache, limits }: RedisClients): Dependency[] {
+  return [
+    ...(cache === undefined ? [] : [{ name: "redis", ping: cache.ping }]),
+    ...(limits === undefined || limits === cache ? [] : [{ name: "limits-redis", ping: limits.ping }]),
+  ];
 }
 
 async function createFirstTenant({ tenants, keys }: Core): Promise<string> {

@@ -66,7 +66,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   redis: adapterMay,
   memory: adapterMay,
   http: ["base", ...subjects],
-  "config.ts": ["base"],
+  "config.ts": ["base", "redis/address.ts"],
   "core.ts": [...former, ...subjects, "sql", "config.ts"],
   cli: [...former, ...subjects, "sql", "config.ts", "core.ts", "app.ts"],
   "background.ts": all,
