@@ -18,6 +18,7 @@ import { createRedirect } from "./redirect/serve.ts";
 import type { Redis } from "./redis/client.ts";
 import { createFeed } from "./sql/feed.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
+import type { Heartbeat } from "./sql/heartbeat.ts";
 import { scopes } from "./tenants/keys.ts";
 
 /**
@@ -71,8 +72,12 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
   metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
 
+  const heartbeat = await joinOthers(core, log);
+  opened.defer(() => heartbeat.stop());
+  metrics.gauge("quicklink_instances", "Servers that use this database.", heartbeat.count, "max");
+
   const redis = await openRedis(config, opened);
-  const hits = await openHits({ core, redis: redis.limits, holders: () => 1, metrics, log });
+  const hits = await openHits({ core, redis: redis.limits, holders: heartbeat.count, metrics, log });
   opened.defer(() => hits.close());
   metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => hits.meters.size);
 
@@ -140,6 +145,13 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
       await opened.disposeAsync();
     },
   };
+}
+
+/** An embedded server is alone: it holds the lock of its folder. */
+async function joinOthers({ config, sql, clock }: Core, log: Logger): Promise<Heartbeat> {
+  if (config.embedded) return { count: () => 1, async stop() {} };
+  const { startHeartbeat } = await import("./sql/heartbeat.ts");
+  return startHeartbeat(sql, config.limitsRedisUrl !== undefined, clock, log);
 }
 
 /** One client if it is one Redis. Without an address there is none. */

@@ -7,7 +7,8 @@ import type { Histogram, Registry } from "prom-client";
  */
 export interface Metrics {
   histogram(name: string, help: string, labels: readonly string[], buckets: number[]): Promise<Histogram>;
-  gauge(name: string, help: string, read: () => number): void;
+  /** With workers, what they each read is added up, or the largest is taken. */
+  gauge(name: string, help: string, read: () => number, merged?: "sum" | "max"): void;
   /** A counter whose series are fields of one plain object: add with `fields.x++`. */
   tally<Field extends string>(
     name: string,
@@ -44,12 +45,13 @@ export function createMetrics(): Metrics {
       const { prom, registry } = await ready();
       return new prom.Histogram({ name, help, labelNames: labels, buckets, registers: [registry] });
     },
-    gauge(name, help, read) {
+    gauge(name, help, read, merged = "sum") {
       waiting.push((prom, registers) => {
         new prom.Gauge({
           name,
           help,
           registers,
+          aggregator: merged,
           collect() {
             this.set(read());
           },
