@@ -1,5 +1,6 @@
 import { createBackground } from "./background.ts";
 import { withDeadline } from "./base/deadline.ts";
+import { Problem } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
 import { createCache } from "./cache/cache.ts";
@@ -20,6 +21,7 @@ import { createFeed } from "./sql/feed.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
 import type { Heartbeat } from "./sql/heartbeat.ts";
 import { scopes } from "./tenants/keys.ts";
+import type { Peers } from "./workers/channel.ts";
 
 /**
  * The composition root of the server: settings → adapters → subjects → socket. The only file that knows every part;
@@ -37,26 +39,34 @@ const flushMs = 5_000;
 const cleanMs = 3_600_000;
 const sqlDeadlineMs = 100;
 
-export async function startApp(config: Config, log: Logger): Promise<Running> {
+/** `peers`: the other workers, if this is one of several on the same port. */
+export async function startApp(config: Config, log: Logger, peers?: Peers): Promise<Running> {
   if (config.embedded) prepareDataFolder(config);
   // What was opened, to be closed in the opposite order: at the end, or when a later step fails.
   const opened = new AsyncDisposableStack();
   try {
-    return await serve(config, log, opened);
+    return await serve(config, log, opened, peers);
   } catch (error) {
     await opened.disposeAsync();
     throw error;
   }
 }
 
-async function serve(config: Config, log: Logger, opened: AsyncDisposableStack): Promise<Running> {
+async function serve(
+  config: Config,
+  log: Logger,
+  opened: AsyncDisposableStack,
+  peers: Peers | undefined,
+): Promise<Running> {
   const lock = config.embedded ? lockFolder(config.QL_DATA) : undefined;
   opened.defer(() => lock?.release());
   const changed = (domain: string, code: string, to: number) => cache.announce(cacheKey(domain, code), to);
   const core = await openCore(config, { log, changed, lockHeld: true });
   opened.defer(() => core.close());
   const { sql, clock, tenants, keys, store } = core;
-  const metrics = createMetrics();
+  const metrics = createMetrics(peers?.gather);
+  peers?.tell(metrics.figures);
+  metrics.gauge("quicklink_workers", "Processes on this port whose figures are in this answer.", () => 1);
 
   // SQLite answers before a timer could run.
   const target: typeof store.target = config.embedded
@@ -103,6 +113,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   const server = startServer({
     hostname: config.HOST,
     port: config.PORT,
+    sharesPort: peers !== undefined,
     baseUrl: config.baseUrl,
     redirect: createRedirect({ cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
     api,
@@ -182,7 +193,13 @@ function dependenciesOn({ cache, limits }: RedisClients): Dependency[] {
   ];
 }
 
-async function createFirstTenant({ tenants, keys }: Core): Promise<string> {
-  const tenant = await tenants.create("default", "Default");
-  return (await keys.create(tenant.id, { name: "first key", scopes })).secret;
+/** Nothing if another server was first. */
+async function createFirstTenant({ tenants, keys }: Core): Promise<string | undefined> {
+  try {
+    const tenant = await tenants.create("default", "Default");
+    return (await keys.create(tenant.id, { name: "first key", scopes })).secret;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "name_taken") return undefined;
+    throw error;
+  }
 }

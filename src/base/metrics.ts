@@ -1,4 +1,4 @@
-import type { Histogram, Registry } from "prom-client";
+import type { Histogram, MetricObjectWithValues, MetricValue, Registry } from "prom-client";
 
 /**
  * What we count, for Prometheus. The redirect path must not pay for labels and hashing, so it adds to plain numbers
@@ -16,13 +16,17 @@ export interface Metrics {
     label: string,
     fields: readonly Field[],
   ): Record<Field, number>;
-  /** In Prometheus' text format, and what to call that. */
+  /** Ours alone, to be sent to another process that is scraped. */
+  figures(): Promise<Figures>;
+  /** In Prometheus' text format, and what to call that; merged with those of others, if there are any. */
   scrape(): Promise<{ text: string; contentType: string }>;
 }
 
+export type Figures = MetricObjectWithValues<MetricValue<string>>[];
+
 type Define = (prom: typeof import("prom-client"), registers: Registry[]) => void;
 
-export function createMetrics(): Metrics {
+export function createMetrics(gatherOthers: () => Promise<readonly Figures[]> = async () => []): Metrics {
   const waiting: Define[] = [];
   let loaded: Promise<{ prom: typeof import("prom-client"); registry: Registry }> | undefined;
 
@@ -39,6 +43,8 @@ export function createMetrics(): Metrics {
     for (const define of waiting.splice(0)) define(prom, [registry]);
     return { prom, registry };
   }
+
+  const figures = async (): Promise<Figures> => (await ready()).registry.getMetricsAsJSON();
 
   return {
     async histogram(name, help, labels, buckets) {
@@ -74,9 +80,12 @@ export function createMetrics(): Metrics {
       });
       return counts;
     },
+    figures,
     async scrape() {
-      const { registry } = await ready();
-      return { text: await registry.metrics(), contentType: registry.contentType };
+      const { prom, registry } = await ready();
+      const others = await gatherOthers();
+      const merged = others.length === 0 ? registry : prom.AggregatorRegistry.aggregate([await figures(), ...others]);
+      return { text: await merged.metrics(), contentType: registry.contentType };
     },
   };
 }
