@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { systemClock } from "../base/clock.ts";
+import { OperatorError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Config } from "../config.ts";
 import { openChannel } from "../workers/channel.ts";
@@ -10,6 +11,9 @@ import { stopOnSignal } from "./stop.ts";
 
 /** `serve --workers N`: this process supervises, N others serve. */
 export async function serveWithWorkers(config: Config, log: Logger): Promise<void> {
+  if (process.platform !== "linux") {
+    throw new OperatorError("Workers can share a port on Linux only. Leave --workers and QL_WORKERS out.", 2);
+  }
   await requireFreePort(config.HOST, config.PORT).catch((error: unknown) => {
     throw explainStart(error, config);
   });

@@ -14,8 +14,8 @@ import { startWorker, type Worker } from "./worker.ts";
  * The first worker is started alone. What is wrong with the settings is wrong for all of them: it is then said once, and
  * nobody is tried again. A worker that ends later is replaced after a pause that doubles while they keep ending.
  *
- * Roads not taken: `node:cluster` passes connections through the parent on some systems and is incomplete in Bun; a
- * parent that accepts and hands on sockets costs every connection a hop.
+ * Roads not taken: `node:cluster`, which for HTTP does the same in Bun behind a layer that is not battle-tested; a parent
+ * that accepts and hands on sockets, which costs every connection a hop.
  */
 export interface Supervisor {
   /** Until the first worker is ready; the others follow by themselves. False if it was stopped before. */
