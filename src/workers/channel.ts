@@ -47,9 +47,15 @@ export function openChannel(): Channel {
     }
   }
 
-  process.on("message", async (message: ToWorker) => {
+  /** A worker that cannot tell its figures is left out, and goes on. */
+  async function answer(id: number): Promise<void> {
+    const figures = await readOwn?.().catch(() => undefined);
+    if (figures !== undefined) send({ kind: "figures", id, figures });
+  }
+
+  process.on("message", (message: ToWorker) => {
     if (message.kind === "gathered") waiting.get(message.id)?.(message.all);
-    else if (readOwn) send({ kind: "figures", id: message.id, figures: await readOwn() });
+    else void answer(message.id);
   });
   process.channel?.unref(); // a start that failed must end, with nobody left to talk
 
