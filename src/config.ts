@@ -53,7 +53,7 @@ const table = {
     parse: integer(1, 500),
   }),
   REDIS_URL: setting({
-    help: "Redis that several processes share: redis://, redis-sentinel:// with several hosts and the name they watch, or redis-cluster:// with several hosts; rediss… for TLS. Needs DATABASE_URL. So far it lends hits of links to them.",
+    help: "Redis that several processes share: redis://, redis-sentinel:// with several hosts and the name they watch, or redis-cluster:// with several hosts; rediss… for TLS. Needs DATABASE_URL. So far it is used for limits on hits.",
     example: "redis://cache.internal:6379",
     parse: redisUrl,
     secret: "credentials",
