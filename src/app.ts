@@ -1,5 +1,6 @@
 import { createBackground } from "./background.ts";
 import { withDeadline } from "./base/deadline.ts";
+import { Problem } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
 import { createCache } from "./cache/cache.ts";
@@ -8,6 +9,7 @@ import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openHits } from "./hits.ts";
 import type { HttpApi } from "./http/api.ts";
+import type { Dependency } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { cacheKey } from "./links/link.ts";
@@ -17,7 +19,9 @@ import { createRedirect } from "./redirect/serve.ts";
 import type { Redis } from "./redis/client.ts";
 import { createFeed } from "./sql/feed.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
+import type { Heartbeat } from "./sql/heartbeat.ts";
 import { scopes } from "./tenants/keys.ts";
+import type { Peers } from "./workers/channel.ts";
 
 /**
  * The composition root of the server: settings → adapters → subjects → socket. The only file that knows every part;
@@ -35,26 +39,34 @@ const flushMs = 5_000;
 const cleanMs = 3_600_000;
 const sqlDeadlineMs = 100;
 
-export async function startApp(config: Config, log: Logger): Promise<Running> {
+/** `peers`: the other workers, if this is one of several on the same port. */
+export async function startApp(config: Config, log: Logger, peers?: Peers): Promise<Running> {
   if (config.embedded) prepareDataFolder(config);
   // What was opened, to be closed in the opposite order: at the end, or when a later step fails.
   const opened = new AsyncDisposableStack();
   try {
-    return await serve(config, log, opened);
+    return await serve(config, log, opened, peers);
   } catch (error) {
     await opened.disposeAsync();
     throw error;
   }
 }
 
-async function serve(config: Config, log: Logger, opened: AsyncDisposableStack): Promise<Running> {
+async function serve(
+  config: Config,
+  log: Logger,
+  opened: AsyncDisposableStack,
+  peers: Peers | undefined,
+): Promise<Running> {
   const lock = config.embedded ? lockFolder(config.QL_DATA) : undefined;
   opened.defer(() => lock?.release());
   const changed = (domain: string, code: string, to: number) => cache.announce(cacheKey(domain, code), to);
   const core = await openCore(config, { log, changed, lockHeld: true });
   opened.defer(() => core.close());
   const { sql, clock, tenants, keys, store } = core;
-  const metrics = createMetrics();
+  const metrics = createMetrics(peers?.gather);
+  peers?.tell(metrics.figures);
+  metrics.gauge("quicklink_workers", "Processes on this port whose figures are in this answer.", () => 1);
 
   // SQLite answers before a timer could run.
   const target: typeof store.target = config.embedded
@@ -70,8 +82,12 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
   metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
 
+  const heartbeat = await joinOthers(core, log);
+  opened.defer(() => heartbeat.stop());
+  metrics.gauge("quicklink_instances", "Servers that use this database.", heartbeat.count, "max");
+
   const redis = await openRedis(config, opened);
-  const hits = await openHits({ core, redis, holders: () => 1, metrics, log });
+  const hits = await openHits({ core, redis: redis.limits, holders: heartbeat.count, metrics, log });
   opened.defer(() => hits.close());
   metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => hits.meters.size);
 
@@ -97,13 +113,11 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   const server = startServer({
     hostname: config.HOST,
     port: config.PORT,
+    sharesPort: peers !== undefined,
     baseUrl: config.baseUrl,
     redirect: createRedirect({ cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
     api,
-    dependencies: [
-      { name: "sql", ping: () => sql.ping() },
-      ...(redis ? [{ name: "redis", ping: () => redis.ping() }] : []),
-    ],
+    dependencies: [{ name: "sql", ping: () => sql.ping() }, ...dependenciesOn(redis)],
     canRedirect: () => cache.found > 0,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,
@@ -144,16 +158,48 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   };
 }
 
-/** Connects by itself and again, whenever it is there: nothing waits for it. */
-async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<Redis | undefined> {
-  if (config.REDIS_URL === undefined) return undefined;
-  const { connectRedis } = await import("./redis/client.ts");
-  const redis = connectRedis(config.REDIS_URL);
-  opened.defer(() => redis.close());
-  return redis;
+/** An embedded server is alone: it holds the lock of its folder. */
+async function joinOthers({ config, sql, clock }: Core, log: Logger): Promise<Heartbeat> {
+  if (config.embedded) return { count: () => 1, async stop() {} };
+  const { startHeartbeat } = await import("./sql/heartbeat.ts");
+  return startHeartbeat(sql, config.limitsRedisUrl !== undefined, clock, log);
 }
 
-async function createFirstTenant({ tenants, keys }: Core): Promise<string> {
-  const tenant = await tenants.create("default", "Default");
-  return (await keys.create(tenant.id, { name: "first key", scopes })).secret;
+/** One client if it is one Redis. Without an address there is none. */
+interface RedisClients {
+  readonly cache: Redis | undefined;
+  readonly limits: Redis | undefined;
+}
+
+/** They connect by themselves and again, whenever Redis is there: nothing waits for it. */
+async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<RedisClients> {
+  const { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl } = config;
+  if (limitsUrl === undefined) return { cache: undefined, limits: undefined };
+  const { connectRedis } = await import("./redis/client.ts");
+  const open = (url: string): Redis => {
+    const redis = connectRedis(url);
+    opened.defer(() => redis.close());
+    return redis;
+  };
+  const limits = open(limitsUrl);
+  if (cacheUrl === undefined) return { cache: undefined, limits };
+  return { cache: cacheUrl === limitsUrl ? limits : open(cacheUrl), limits };
+}
+
+function dependenciesOn({ cache, limits }: RedisClients): Dependency[] {
+  return [
+    ...(cache === undefined ? [] : [{ name: "redis", ping: cache.ping }]),
+    ...(limits === undefined || limits === cache ? [] : [{ name: "limits-redis", ping: limits.ping }]),
+  ];
+}
+
+/** Nothing if another server was first. */
+async function createFirstTenant({ tenants, keys }: Core): Promise<string | undefined> {
+  try {
+    const tenant = await tenants.create("default", "Default");
+    return (await keys.create(tenant.id, { name: "first key", scopes })).secret;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "name_taken") return undefined;
+    throw error;
+  }
 }

@@ -87,8 +87,10 @@ const bad: Record<SettingName, readonly string[]> = {
   ],
   DATABASE_URL: ["mysql://hunter2@db/x", "db.internal", "https://hunter2@db"],
   QL_DATABASE_POOL: ["0", "501", "ten"],
-  REDIS_URL: ["http://hunter2@cache", "cache:6379"],
+  REDIS_URL: ["http://hunter2@cache", "cache:6379", "redis://a,b", "redis-sentinel://a,b", "redis-cluster://a/1"],
+  LIMITS_REDIS_URL: ["redis://:hunter2@a,b", "redis://:hunter2%@a", "limits:6379"],
   QL_HITS_OUTAGE: ["Degrade", "fail", "yes"],
+  QL_WORKERS: ["0", "257", "many"],
   QL_DATA: [],
   QL_CODE_SALT: ["hunter2", "x".repeat(15), "x".repeat(1_001)],
   QL_CODE_BLOCK: ["0", "1000001", "1_000"],
@@ -118,7 +120,7 @@ describe("a bad value", () => {
 
   test("is shown, unless it is a secret", () => {
     expect(refusal({ PORT: "http" }).message).toContain('"http"');
-    for (const name of ["DATABASE_URL", "REDIS_URL", "QL_CODE_SALT", "QL_METRICS_TOKEN"] as const) {
+    for (const name of ["DATABASE_URL", "REDIS_URL", "LIMITS_REDIS_URL", "QL_CODE_SALT", "QL_METRICS_TOKEN"] as const) {
       const value = bad[name].find((text) => text.includes("hunter2"));
       expect(refusal({ [name]: value }).message).not.toContain("hunter2");
     }
@@ -159,6 +161,13 @@ describe("a value is taken", () => {
     expect(load({ PORT: "1111" }, "PORT=2222").PORT).toBe(1_111);
     expect(load({}, "PORT=2222").PORT).toBe(2_222);
     expect(load().PORT).toBe(3_000);
+  });
+
+  test("from the command line before all, and says so", () => {
+    const environment = { DATABASE_URL: postgres, REDIS_URL: redis, QL_CODE_SALT: salt, QL_WORKERS: "2" };
+    const config = loadConfig(environment, "/nonexistent", { QL_WORKERS: "3" });
+    expect(config.QL_WORKERS).toBe(3);
+    expect(shown(config, "QL_WORKERS")?.origin).toBe("command line");
   });
 
   test("from the environment, then the secret's file, then .env", () => {
@@ -216,10 +225,20 @@ describe("a value is taken", () => {
 });
 
 describe("what contradicts itself is refused with exit status 2", () => {
-  test("Redis without PostgreSQL", () => {
-    const error = refusal({ REDIS_URL: redis });
+  test.each(["REDIS_URL", "LIMITS_REDIS_URL"])("%s without PostgreSQL", (name) => {
+    const error = refusal({ [name]: redis });
     expect(error.exitCode).toBe(2);
+    expect(error.message).toStartWith(`${name} is set but DATABASE_URL is not`);
     expect(error.message).toContain("Set DATABASE_URL as well");
+  });
+
+  test("several workers without PostgreSQL or without Redis", () => {
+    for (const settings of [{}, { DATABASE_URL: postgres, QL_CODE_SALT: salt }]) {
+      const error = refusal({ ...settings, QL_WORKERS: "2" });
+      expect(error.exitCode).toBe(2);
+      expect(error.message).toStartWith("2 workers need PostgreSQL and Redis both");
+      expect(error.message).toContain("Set DATABASE_URL and REDIS_URL");
+    }
   });
 
   test("PostgreSQL without a salt, for every machine would make up its own", () => {
@@ -231,6 +250,21 @@ describe("what contradicts itself is refused with exit status 2", () => {
   test("and what does not is accepted", () => {
     const config = load({ DATABASE_URL: postgres, REDIS_URL: redis, QL_CODE_SALT: salt });
     expect(config.embedded).toBe(false);
+  });
+});
+
+describe("the Redis for limits", () => {
+  const base = { DATABASE_URL: postgres, QL_CODE_SALT: salt };
+
+  test("is its own where there is one, else the one for all, else none", () => {
+    const own = "redis-cluster://a:7000,b:7001";
+    expect(load({ ...base, REDIS_URL: redis, LIMITS_REDIS_URL: own }).limitsRedisUrl).toBe(own);
+    expect(load({ ...base, REDIS_URL: redis }).limitsRedisUrl).toBe(redis);
+    expect(load(base).limitsRedisUrl).toBeUndefined();
+  });
+
+  test("is enough for several workers", () => {
+    expect(load({ ...base, LIMITS_REDIS_URL: redis, QL_WORKERS: "4" }).QL_WORKERS).toBe(4);
   });
 });
 
@@ -253,6 +287,20 @@ describe("a secret", () => {
   test("in the query of an address is not shown", () => {
     const config = load({ ...secrets, DATABASE_URL: "postgres://db/quicklink?user=me&password=hunter2" });
     expect(JSON.stringify(config.shown)).not.toContain("hunter2");
+  });
+
+  test.each([
+    ["redis://user:hunter2@cache", "redis://(hidden)@cache"],
+    ["rediss://:hunter2@[::1]:7000/3", "rediss://(hidden)@[::1]:7000/3"],
+    ["redis-sentinel://:hunter2@a:1,b:2/limits/3", "redis-sentinel://(hidden)@a:1,b:2/limits/3"],
+    ["rediss-sentinel://a,b/limits", "rediss-sentinel://a,b/limits"],
+    ["redis-cluster://me:hunter2@a:7000,b:7001", "redis-cluster://(hidden)@a:7000,b:7001"],
+    ["rediss-cluster://a:7000,[::1]:7001", "rediss-cluster://a:7000,[::1]:7001"],
+    ["redis://user:1?hunter2@cache", "(hidden)"],
+    ["redis://user:1#hunter2@cache", "(hidden)"],
+  ])("of Redis is not shown, whatever the form: %s", (address, seen) => {
+    const config = load({ ...secrets, REDIS_URL: address, LIMITS_REDIS_URL: address });
+    expect([shown(config, "REDIS_URL")?.value, shown(config, "LIMITS_REDIS_URL")?.value]).toEqual([seen, seen]);
   });
 
   test("that has an @ in it is hidden whole", () => {

@@ -4,11 +4,12 @@ import { BlockList, isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { OperatorError } from "./base/errors.ts";
+import { parseRedisUrl } from "./redis/address.ts";
 
 /**
- * Every setting, in one table. A value is looked for in this order: the environment, the file that NAME_FILE names
- * (secrets only), `.env` in the working folder, the data folder (generated secrets), the default. Nothing else in the
- * program reads the environment.
+ * Every setting, in one table. A value is looked for in this order: the command line, the environment, the file that
+ * NAME_FILE names (secrets only), `.env` in the working folder, the data folder (generated secrets), the default. Nothing
+ * else in the program reads the environment.
  */
 interface Setting<Value> {
   readonly help: string;
@@ -52,9 +53,15 @@ const table = {
     parse: integer(1, 500),
   }),
   REDIS_URL: setting({
-    help: "Redis that several processes share. Needs DATABASE_URL. So far it is only connected to, and its state shown.",
+    help: "Redis that several processes share: redis://, redis-sentinel:// with several hosts and the name they watch, or redis-cluster:// with several hosts; rediss… for TLS. Needs DATABASE_URL. So far it is used for limits on hits.",
     example: "redis://cache.internal:6379",
-    parse: url("redis:", "rediss:"),
+    parse: redisUrl,
+    secret: "credentials",
+  }),
+  LIMITS_REDIS_URL: setting({
+    help: "Redis for limits, if not REDIS_URL: give it noeviction. The same for all regions. Forms as of REDIS_URL. Needs DATABASE_URL.",
+    example: "redis-sentinel://a.internal,b.internal,c.internal/limits",
+    parse: redisUrl,
     secret: "credentials",
   }),
   QL_HITS_OUTAGE: setting({
@@ -62,6 +69,12 @@ const table = {
     example: "closed",
     fallback: "degrade",
     parse: oneOf("degrade", "open", "closed"),
+  }),
+  QL_WORKERS: setting({
+    help: "Processes that serve on this port; `serve --workers N` wins over it. More than 1 needs DATABASE_URL and REDIS_URL or LIMITS_REDIS_URL.",
+    example: "4",
+    fallback: "1",
+    parse: integer(1, 256),
   }),
   QL_DATA: setting({
     help: "Folder for the embedded database, files and generated secrets.",
@@ -139,6 +152,8 @@ export interface Config extends Values {
   /** QL_BASE_URL, or what follows from PORT, without a slash at the end. */
   readonly baseUrl: string;
   readonly embedded: boolean;
+  /** LIMITS_REDIS_URL, or REDIS_URL. Unset: this process shares its database with no other. */
+  readonly limitsRedisUrl: string | undefined;
   /** Every setting as an operator may see it: secrets hidden, and where the value came from. */
   readonly shown: readonly Shown[];
   /** The texts behind the values, to load the same settings in another thread. */
@@ -149,14 +164,18 @@ export interface Config extends Values {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export function loadConfig(environment: Environment = process.env, folder: string = process.cwd()): Config {
+export function loadConfig(
+  environment: Environment = process.env,
+  folder: string = process.cwd(),
+  commandLine: Environment = {},
+): Config {
   const dotenv = readDotenv(folder);
   const values: Record<string, unknown> = {};
   const source: Record<string, string> = {};
   const shown: Shown[] = [];
   for (const name of settingNames) {
     const entry: Setting<unknown> = table[name];
-    const found = find(name, environment, dotenv, values);
+    const found = find(name, { commandLine, environment, dotenv }, values);
     values[name] = found.text === undefined ? undefined : parse(name, entry, found.text);
     if (found.text !== undefined) source[name] = found.text;
     shown.push({ name, value: show(entry, found.text), origin: found.origin, help: entry.help });
@@ -167,6 +186,7 @@ export function loadConfig(environment: Environment = process.env, folder: strin
     ...config,
     baseUrl: config.QL_BASE_URL ?? `http://localhost:${config.PORT}`,
     embedded: config.DATABASE_URL === undefined,
+    limitsRedisUrl: config.LIMITS_REDIS_URL ?? config.REDIS_URL,
     shown,
     source: { ...source, QL_DATA: config.QL_DATA },
     unknown: unknownNames({ ...dotenv, ...environment }),
@@ -224,7 +244,7 @@ export function describeSettings(): string {
 
 Generated from the table in \`src/config.ts\` by \`npm run docs\`; a test keeps it so.
 
-A value is taken from the first place that has one: the environment, the file named by \`NAME_FILE\` (secrets only, for
+A value is taken from the first place that has one: the command line, the environment, the file named by \`NAME_FILE\` (secrets only, for
 example \`QL_CODE_SALT_FILE=/run/secrets/salt\`), \`.env\` in the working folder, the data folder (generated secrets), the
 default. \`npm run quicklink -- config\` prints what is in force and where it came from. A value that cannot be used stops
 the start with exit status 2.
@@ -251,11 +271,11 @@ function setting<Value, const Extra extends Partial<Setting<Value>>>(
 
 function find(
   name: SettingName,
-  environment: Environment,
-  dotenv: Environment,
+  { commandLine, environment, dotenv }: Readonly<Record<"commandLine" | "environment" | "dotenv", Environment>>,
   soFar: Record<string, unknown>,
 ): { text: string | undefined; origin: string } {
   const entry: Setting<unknown> = table[name];
+  if (commandLine[name] !== undefined) return { text: commandLine[name], origin: "command line" };
   // An empty variable is how compose files say "not set".
   if (environment[name]) return { text: environment[name], origin: "environment" };
   if (entry.secret) {
@@ -283,10 +303,18 @@ function parse(name: SettingName, entry: Setting<unknown>, text: string): unknow
 }
 
 function refuseContradictions(config: Values): void {
-  if (config.REDIS_URL !== undefined && config.DATABASE_URL === undefined) {
+  const redis = (["REDIS_URL", "LIMITS_REDIS_URL"] as const).find((name) => config[name] !== undefined);
+  if (redis !== undefined && config.DATABASE_URL === undefined) {
     throw new OperatorError(
-      "REDIS_URL is set but DATABASE_URL is not: several processes need PostgreSQL and Redis both.\n" +
-        "  Set DATABASE_URL as well, or leave REDIS_URL out to run one process on SQLite.",
+      `${redis} is set but DATABASE_URL is not: several processes need PostgreSQL and Redis both.\n` +
+        `  Set DATABASE_URL as well, or leave ${redis} out to run one process on SQLite.`,
+      2,
+    );
+  }
+  if (config.QL_WORKERS > 1 && redis === undefined) {
+    throw new OperatorError(
+      `${config.QL_WORKERS} workers need PostgreSQL and Redis both: without them their limits would not hold together.\n` +
+        "  Set DATABASE_URL and REDIS_URL, or leave --workers and QL_WORKERS out to run one process.",
       2,
     );
   }
@@ -309,9 +337,15 @@ function unknownNames(environment: Environment): string[] {
 function show(entry: Setting<unknown>, text: string | undefined): string {
   if (text === undefined) return "";
   if (entry.secret === undefined) return text;
-  if (entry.secret === "all" || !URL.canParse(text)) return "(hidden)";
-  const { protocol, username, password, host, pathname, search } = new URL(text);
-  return `${protocol}//${username || password ? "(hidden)@" : ""}${host}${pathname}${search ? "?(hidden)" : ""}`;
+  return entry.secret === "all" ? "(hidden)" : withoutCredentials(text);
+}
+
+/** By its text, for an address of several hosts is no URL; and where a password could hide elsewhere, nothing of it. */
+function withoutCredentials(address: string): string {
+  const match = /^([a-z-]+:\/\/)([^?#]*@)?([^@?#]*)(\?[^@]*)?$/i.exec(address);
+  if (match === null) return "(hidden)";
+  const [, scheme = "", credentials, place = "", query] = match;
+  return `${scheme}${credentials ? "(hidden)@" : ""}${place}${query ? "?(hidden)" : ""}`;
 }
 
 function readDotenv(folder: string): Environment {
@@ -366,6 +400,11 @@ function url(...protocols: string[]): (value: string) => string {
     }
     return value;
   };
+}
+
+function redisUrl(value: string): string {
+  parseRedisUrl(value);
+  return value;
 }
 
 function baseUrl(value: string): string {

@@ -1,4 +1,4 @@
-import type { Histogram, Registry } from "prom-client";
+import type { Histogram, MetricObjectWithValues, MetricValue, Registry } from "prom-client";
 
 /**
  * What we count, for Prometheus. The redirect path must not pay for labels and hashing, so it adds to plain numbers
@@ -7,7 +7,8 @@ import type { Histogram, Registry } from "prom-client";
  */
 export interface Metrics {
   histogram(name: string, help: string, labels: readonly string[], buckets: number[]): Promise<Histogram>;
-  gauge(name: string, help: string, read: () => number): void;
+  /** With workers, what they each read is added up, or the largest is taken. */
+  gauge(name: string, help: string, read: () => number, merged?: "sum" | "max"): void;
   /** A counter whose series are fields of one plain object: add with `fields.x++`. */
   tally<Field extends string>(
     name: string,
@@ -15,13 +16,17 @@ export interface Metrics {
     label: string,
     fields: readonly Field[],
   ): Record<Field, number>;
-  /** In Prometheus' text format, and what to call that. */
+  /** Ours alone, to be sent to another process that is scraped. */
+  figures(): Promise<Figures>;
+  /** In Prometheus' text format, and what to call that; merged with those of others, if there are any. */
   scrape(): Promise<{ text: string; contentType: string }>;
 }
 
+export type Figures = MetricObjectWithValues<MetricValue<string>>[];
+
 type Define = (prom: typeof import("prom-client"), registers: Registry[]) => void;
 
-export function createMetrics(): Metrics {
+export function createMetrics(gatherOthers: () => Promise<readonly Figures[]> = async () => []): Metrics {
   const waiting: Define[] = [];
   let loaded: Promise<{ prom: typeof import("prom-client"); registry: Registry }> | undefined;
 
@@ -39,17 +44,20 @@ export function createMetrics(): Metrics {
     return { prom, registry };
   }
 
+  const figures = async (): Promise<Figures> => (await ready()).registry.getMetricsAsJSON();
+
   return {
     async histogram(name, help, labels, buckets) {
       const { prom, registry } = await ready();
       return new prom.Histogram({ name, help, labelNames: labels, buckets, registers: [registry] });
     },
-    gauge(name, help, read) {
+    gauge(name, help, read, merged = "sum") {
       waiting.push((prom, registers) => {
         new prom.Gauge({
           name,
           help,
           registers,
+          aggregator: merged,
           collect() {
             this.set(read());
           },
@@ -72,9 +80,12 @@ export function createMetrics(): Metrics {
       });
       return counts;
     },
+    figures,
     async scrape() {
-      const { registry } = await ready();
-      return { text: await registry.metrics(), contentType: registry.contentType };
+      const { prom, registry } = await ready();
+      const others = await gatherOthers();
+      const merged = others.length === 0 ? registry : prom.AggregatorRegistry.aggregate([await figures(), ...others]);
+      return { text: await merged.metrics(), contentType: registry.contentType };
     },
   };
 }

@@ -19,6 +19,8 @@ import { problemResponse } from "./problem.ts";
 export interface ServerSettings {
   readonly hostname: string;
   readonly port: number;
+  /** With other processes of ours. */
+  readonly sharesPort: boolean;
   readonly baseUrl: string;
   readonly redirect: ServeRedirect;
   /** Loaded when first asked for. */
@@ -50,7 +52,8 @@ export function startServer(settings: ServerSettings): Server {
     hostname: settings.hostname,
     port: settings.port,
     development: false,
-    reusePort: false, // outside of development Bun shares the port by default, and a second server would go unnoticed
+    // Outside of development Bun shares the port by default, and a second server would go unnoticed.
+    reusePort: settings.sharesPort,
     idleTimeout: idleSeconds,
     // The API's own limit answers with a problem that explains itself; this is the wall far behind it, which does not.
     maxRequestBodySize: settings.bodyLimitBytes + wallBytes,

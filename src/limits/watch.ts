@@ -36,6 +36,7 @@ export function watched(store: LeaseStore, { usual, outage, clock, metrics, log 
     "quicklink_hit_limits_state",
     "How hits are limited: 0 as usual, 1 by SQL because Redis is away, 2 as QL_HITS_OUTAGE says because nobody answers.",
     () => states.indexOf(state),
+    "max",
   );
 
   function see(next: State, error?: unknown): void {

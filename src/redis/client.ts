@@ -1,12 +1,5 @@
 /**
- * The way to Redis: one server, Sentinel or Cluster, by the form of the address.
- *
- *   redis://[user:password@]host[:6379][/database]
- *   redis-sentinel://[user:password@]host[:26379],host…/name[/database]
- *   redis-cluster://[user:password@]host[:6379],host…
- *
- * and `rediss`, `rediss-sentinel`, `rediss-cluster` for TLS. The user and password are those of the Redis servers; the
- * sentinels are asked without.
+ * The way to Redis: one server, Sentinel or Cluster, by the form of the address (`address.ts`).
  *
  * Redis may be away at any time, also when we start, and nobody may wait for it longer than agreed. So it is connected to
  * in the background, again and again with a growing, random pause; while it is away a command fails at once instead of
@@ -22,6 +15,7 @@ import slotOfKey from "@redis/client/dist/lib/utils/calculate-slot";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { withDeadline } from "../base/deadline.ts";
 import { messageOf } from "../base/errors.ts";
+import { parseRedisUrl, type RedisAddress } from "./address.ts";
 
 export interface Redis {
   /** One command, sent to the server that has the key. */
@@ -71,17 +65,6 @@ export interface RedisOptions {
   readonly clock?: Clock;
   /** Told when it goes away and when it is back: once each, not once per command. */
   readonly onChange?: (state: "ready" | "away", reason: string) => void;
-}
-
-export interface RedisAddress {
-  readonly kind: "server" | "sentinel" | "cluster";
-  readonly nodes: readonly { readonly host: string; readonly port: number }[];
-  readonly tls: boolean;
-  readonly username?: string;
-  readonly password?: string;
-  /** Of the group of servers that the sentinels watch. */
-  readonly name: string;
-  readonly database: number;
 }
 
 const deadlineMsByDefault = 250;
@@ -350,49 +333,3 @@ function tagInSlot(slot: number): string {
 
 /** Every failure also reaches the command that met it; unheard, the event would end the process. */
 function ignore(): void {}
-
-/** Throws the end of a sentence, as the settings' table wants it. */
-export function parseRedisUrl(text: string): RedisAddress {
-  const match = /^(rediss?)(-sentinel|-cluster)?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?$/.exec(text);
-  if (match === null) {
-    throw new Error("is not an address that starts with redis://, redis-sentinel:// or redis-cluster:// (or rediss…)");
-  }
-  const [, scheme, form, credentials, hosts = "", path = ""] = match;
-  const kind = form === "-sentinel" ? "sentinel" : form === "-cluster" ? "cluster" : "server";
-  const nodes = hosts.split(",").map((host) => parseNode(host, kind === "sentinel" ? 26_379 : 6_379));
-  if (kind === "server" && nodes.length > 1)
-    throw new Error("names several hosts: use redis-sentinel or redis-cluster");
-  const parts = path.split("/").filter(Boolean);
-  const name = kind === "sentinel" ? parts.shift() : "";
-  if (name === undefined) throw new Error("does not say which servers the sentinels watch: …/name");
-  if (parts.length > (kind === "cluster" ? 0 : 1) || !/^\d*$/.test(parts[0] ?? "")) {
-    throw new Error(
-      kind === "cluster" ? "has a path, and a cluster has no databases" : "has a database that is no number",
-    );
-  }
-  return {
-    kind,
-    nodes,
-    tls: scheme === "rediss",
-    ...parseCredentials(credentials),
-    name,
-    database: Number(parts[0] ?? 0),
-  };
-}
-
-function parseNode(text: string, fallbackPort: number): { host: string; port: number } {
-  const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
-  const port = Number(match?.[2] ?? fallbackPort);
-  const host = match?.[1]?.replace(/^\[|\]$/g, "");
-  if (host === undefined || port < 1 || port > 65_535) throw new Error("has a host or port that cannot be one");
-  return { host, port };
-}
-
-function parseCredentials(text: string | undefined): { username?: string; password?: string } {
-  if (!text) return {};
-  const [username = "", ...rest] = text.split(":");
-  return {
-    ...(username === "" ? {} : { username: decodeURIComponent(username) }),
-    ...(rest.length === 0 ? {} : { password: decodeURIComponent(rest.join(":")) }),
-  };
-}

@@ -78,9 +78,7 @@ export function createSqlLeases(
 
   async function timeOf(trx: Transaction<Schema>): Promise<number> {
     if (sql.dialect === "sqlite") return clock.now(); // the store's clock is this machine's
-    const { rows } = await raw<{
-      now: number;
-    }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(trx);
+    const { rows } = await raw<{ now: number }>`select ${sql.now} as now`.execute(trx);
     return rows[0]?.now ?? clock.now();
   }
 

@@ -1,4 +1,4 @@
-import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
+import { CompiledQuery, Kysely, PostgresDialect, sql as raw } from "kysely";
 import pg from "pg";
 import type { Logger } from "../base/log.ts";
 import type { Schema } from "./schema.ts";
@@ -28,6 +28,7 @@ export function openPostgres(url: string, poolSize: number, log: Logger, patient
     dialect: "postgres",
     db,
     transaction: (work) => db.transaction().execute(work),
+    now: raw<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
     locked: (query) => query.forUpdate(),
     async ping() {
       await db.executeQuery(CompiledQuery.raw("select 1"));

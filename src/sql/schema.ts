@@ -18,6 +18,7 @@ export interface Schema {
   leases: LeaseTable;
   hits: HitTable;
   recorders: RecorderTable;
+  instances: InstanceTable;
 }
 
 type Flag = 0 | 1;
@@ -148,5 +149,16 @@ export interface RecorderTable {
   id: string;
   /** The last batch that was written down. */
   sequence: number;
+  seen_at: number;
+}
+
+/** A server that uses this database. */
+export interface InstanceTable {
+  id: string;
+  host: string;
+  pid: number;
+  /** Whether it has a Redis to share limits with others. */
+  shares: Flag;
+  started_at: number;
   seen_at: number;
 }

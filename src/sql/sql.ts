@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely, RawBuilder, Transaction } from "kysely";
 import type { Schema } from "./schema.ts";
 
 export type Dialect = "sqlite" | "postgres";
@@ -13,6 +13,8 @@ export interface Sql {
   readonly db: Kysely<Schema>;
   /** All or nothing. On SQLite they run one after the other. */
   transaction<Result>(work: (trx: Transaction<Schema>) => Promise<Result>): Promise<Result>;
+  /** The database's own time in milliseconds, to be used within a statement: the clocks of servers differ. */
+  readonly now: RawBuilder<number>;
   /** Rows that a transaction reads in order to write them: nobody else may meanwhile. SQLite has one writer anyway. */
   locked<Query extends { forUpdate(): Query }>(query: Query): Query;
   /** Throws when the database does not answer. */

@@ -7,6 +7,7 @@ import {
   type Driver,
   Kysely,
   type QueryResult,
+  sql as raw,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -37,6 +38,7 @@ export function openSqlite(path: string, durability: Durability = "full"): Sql {
     dialect: "sqlite",
     db: statements,
     transaction: (work) => transactions.transaction().execute(work),
+    now: raw<number>`cast(unixepoch('subsec') * 1000 as integer)`,
     locked: (query) => query,
     async ping() {
       await statements.executeQuery(CompiledQuery.raw("select 1"));

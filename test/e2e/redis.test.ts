@@ -30,5 +30,23 @@ if (postgresAvailable() && redisAvailable()) {
       expect(await site.server.stop()).toBe(0);
       await redis.stop();
     });
+
+    test("a Redis of its own for limits is shown beside the other, or alone", async () => {
+      const [cache, limits] = await Promise.all([startRedis(), startRedis()]);
+      const parts = async (env: Record<string, string>) => {
+        const site = await startSite("PostgreSQL", env);
+        const ready = async () => (await site.visit("/readyz")).json<Ready>();
+        await until("all of it", async () => (await ready()).status === "ready" || undefined);
+        const { dependencies } = await ready();
+        expect(await site.server.stop()).toBe(0);
+        return Object.keys(dependencies);
+      };
+      expect(await parts({ REDIS_URL: cache.url, LIMITS_REDIS_URL: limits.url })).toEqual([
+        ...["sql", "redis", "limits-redis"],
+      ]);
+      expect(await parts({ LIMITS_REDIS_URL: limits.url })).toEqual(["sql", "limits-redis"]);
+      expect(await parts({ REDIS_URL: cache.url, LIMITS_REDIS_URL: cache.url })).toEqual(["sql", "redis"]);
+      await Promise.all([cache.stop(), limits.stop()]);
+    });
   });
 }

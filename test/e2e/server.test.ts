@@ -12,6 +12,7 @@ import {
   dial,
   hangingRequest,
   type LinkBody,
+  metric,
   must,
   newDatabase,
   type ProblemBody,
@@ -26,13 +27,6 @@ import {
 type Ready = { status: string; dependencies: Record<string, { ok: boolean; ms: number; error?: string }> };
 
 const json = { accept: "application/json" };
-
-/** A series of the Prometheus text, by its whole name with labels. */
-function metric(text: string, series: string): number {
-  const line = text.split("\n").find((one) => one.startsWith(`${series} `));
-  if (line === undefined) throw new Error(`there is no ${series} in\n${text}`);
-  return Number(line.slice(series.length + 1));
-}
 
 const again = (server: Server, env: Environment) =>
   startServer({ dataDir: server.dataDir, key: server.key, env }).then((next) => siteOf(next, env));

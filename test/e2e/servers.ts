@@ -188,16 +188,28 @@ async function allRows(env: Environment): Promise<Record<string, unknown[]>> {
   return rows;
 }
 
+/** A series of the Prometheus text, by its whole name with labels. */
+export function metric(text: string, series: string): number {
+  const line = text.split("\n").find((one) => one.startsWith(`${series} `));
+  if (line === undefined) throw new Error(`there is no ${series} in\n${text}`);
+  return Number(line.slice(series.length + 1));
+}
+
+const vainMs = 15_000;
+
 /** A server that is expected to give up by itself. */
-export async function serveInVain(env: Environment, timeoutMs = 8_000): Promise<{ code: number; output: string }> {
-  const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "serve"], {
+export async function serveInVain(
+  env: Environment,
+  args: readonly string[] = [],
+): Promise<{ code: number; output: string }> {
+  const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "serve", ...args], {
     cwd: join(import.meta.dir, "../.."),
     env: cleanEnvironment({ PORT: String(freePort()), HOST: "127.0.0.1", ...env }),
   });
-  const code = await Promise.race([child.exited, Bun.sleep(timeoutMs).then(() => undefined)]);
+  const code = await Promise.race([child.exited, Bun.sleep(vainMs).then(() => undefined)]);
   if (code !== undefined) return { code, output: child.output() };
   await child.kill();
-  throw new Error(`the server should have given up, but still ran after ${timeoutMs} ms\n${child.output()}`);
+  throw new Error(`the server should have given up, but still ran after ${vainMs} ms\n${child.output()}`);
 }
 
 export type Line = {

@@ -18,7 +18,14 @@ export type Server = {
 };
 
 /** To start it again on the same data, pass the former `dataDir` and `key`, and `port` to keep its address. */
-export type ServerOptions = { env?: Environment; dataDir?: string; port?: number; key?: string };
+export type ServerOptions = {
+  env?: Environment;
+  dataDir?: string;
+  port?: number;
+  key?: string;
+  /** Options of `serve`. */
+  args?: readonly string[];
+};
 
 export type CliOptions = { env?: Environment; input?: string };
 
@@ -32,7 +39,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const port = options.port ?? freePort();
   const dataDir = options.dataDir ?? tempFolder("data");
   const url = `http://127.0.0.1:${port}`;
-  const child = startProcess([...program, "serve"], {
+  const child = startProcess([...program, "serve", ...(options.args ?? [])], {
     cwd: root,
     env: cleanEnvironment({
       PORT: String(port),

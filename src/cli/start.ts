@@ -1,0 +1,43 @@
+import { OperatorError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import type { Config } from "../config.ts";
+import type { Peers } from "../workers/channel.ts";
+
+/** Starts the server in this process, and shows the key of a first start. */
+export async function startServing(config: Config, log: Logger, peers?: Peers): Promise<{ stop(): Promise<void> }> {
+  const { startApp } = await import("../app.ts");
+  const running = await startApp(config, log, peers).catch((error: unknown) => {
+    throw explainStart(error, config);
+  });
+  if (running.firstKey !== undefined) console.log(welcome(config, running.firstKey));
+  return running;
+}
+
+export const facts = (config: Config) => ({
+  url: config.baseUrl,
+  database: config.embedded ? "SQLite" : "PostgreSQL",
+});
+
+export function explainStart(error: unknown, config: Config): unknown {
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
+    return new OperatorError(`Port ${config.PORT} is in use. Stop what listens there, or set PORT to another one.`, 2);
+  }
+  return error;
+}
+
+function welcome(config: Config, key: string): string {
+  const everywhere = config.HOST === "0.0.0.0" || config.HOST === "::";
+  const host = everywhere ? "localhost" : config.HOST.includes(":") ? `[${config.HOST}]` : config.HOST;
+  const local = `http://${host}:${config.PORT}`;
+  return `
+QuickLink is running at ${local}
+
+The tenant "default" was made, with this API key. It is shown this once, so keep it:
+
+  ${key}
+
+Make your first link:
+
+  curl -s ${local}/api/links -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '{"url":"https://example.com"}'
+`;
+}

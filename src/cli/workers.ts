@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { systemClock } from "../base/clock.ts";
+import { OperatorError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import type { Config } from "../config.ts";
+import { openChannel } from "../workers/channel.ts";
+import { requireFreePort } from "../workers/port.ts";
+import { createSupervisor } from "../workers/supervisor.ts";
+import { explainStart, facts, startServing } from "./start.ts";
+import { stopOnSignal } from "./stop.ts";
+
+/** `serve --workers N`: this process supervises, N others serve. */
+export async function serveWithWorkers(config: Config, log: Logger): Promise<void> {
+  if (process.platform !== "linux") {
+    throw new OperatorError("Workers can share a port on Linux only. Leave --workers and QL_WORKERS out.", 2);
+  }
+  await requireFreePort(config.HOST, config.PORT).catch((error: unknown) => {
+    throw explainStart(error, config);
+  });
+  const count = config.QL_WORKERS;
+  const supervisor = createSupervisor({ count, spawn: spawnWorker, clock: systemClock, log });
+  // However this process comes to its end, short of kill -9: none of them may be left.
+  process.on("exit", supervisor.kill);
+  stopOnSignal(supervisor.stop, log);
+  if (await supervisor.start()) log.info({ ...facts(config), workers: count }, "listening");
+}
+
+/** `serve --as-worker`, one of the N. */
+export async function serveAsWorker(config: Config, shared: Logger): Promise<void> {
+  const log = shared.child({ pid: process.pid });
+  const channel = openChannel();
+  let stop: (reason: string) => void = () => process.exit(1); // while it starts there is nothing to finish
+  channel.onLost(() => {
+    log.warn("the supervisor is gone");
+    stop("supervisor gone");
+  });
+  const running = await startServing(config, log, channel);
+  stop = stopOnSignal(running.stop, log, "debug");
+  channel.ready();
+}
+
+/** The same program with the same words. The one-file executable finds its program in itself; else the runtime is told. */
+function spawnWorker(): ChildProcess {
+  const [, program = "", ...words] = process.argv;
+  const where = program.startsWith("/$bunfs/") ? [] : [...process.execArgv, program];
+  return spawn(process.execPath, [...where, ...words, "--as-worker"], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import type { Clock } from "../base/clock.ts";
+import { withDeadline } from "../base/deadline.ts";
+import { OperatorError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import { type Blocked, createInstances, type Instance, type Instances, liveMs } from "./instances.ts";
+import type { Sql } from "./sql.ts";
+
+/**
+ * A server's place among those that use the same database. To start, it has to be let in; then it says every two seconds
+ * that it lives, and learns how many do.
+ *
+ * Somebody who excludes us is refused to only once he is known to live, that is, when his row moves on. What a killed
+ * server of another machine left behind does not, and is out of the way after six seconds.
+ *
+ * While the database is away nobody hears of us, and somebody may get in who should not; so may he if we were paused for
+ * long. Both servers then see each other at the next beat, and say so in their logs.
+ */
+export interface Heartbeat {
+  /** Servers that lived when last seen, this one included. */
+  count(): number;
+  stop(): Promise<void>;
+}
+
+const beatMs = 2_000;
+const lookMs = 250;
+const patienceMs = liveMs + beatMs; // by then a row has moved on or is of nobody, unless the database's clock was set
+const leaveMs = 1_000;
+
+/** Throws an `OperatorError` that says what to do when another server is in the way. */
+export async function startHeartbeat(sql: Sql, shares: boolean, clock: Clock, log: Logger): Promise<Heartbeat> {
+  const self = { id: randomBytes(12).toString("base64url"), host: hostname(), pid: process.pid, shares };
+  const instances = createInstances(sql, self);
+  const pulse = createPulse(instances, await join(instances, self, clock, log), log);
+  let beating: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    beating ??= pulse.beat().finally(() => {
+      beating = undefined;
+    });
+  }, beatMs);
+  return {
+    count: pulse.count,
+    async stop() {
+      clearInterval(timer);
+      const left = Promise.resolve(beating).then(instances.leave);
+      // Not being able to say goodbye costs the next one a few seconds, and only on another machine.
+      await withDeadline(left, leaveMs, "PostgreSQL").catch(() => {});
+    },
+  };
+}
+
+/** Waits until nobody is in the way, and answers how many others there are. */
+export async function join(instances: Instances, self: Instance, clock: Clock, log: Logger): Promise<number> {
+  const started = clock.elapsed();
+  for (let first: Blocked["by"] | undefined; ; ) {
+    const answer = await instances.join();
+    if (answer.kind === "joined") return answer.others;
+    const { by } = answer;
+    const lives = by.id === first?.id && by.seenAt > first.seenAt;
+    if (lives || clock.elapsed() - started > patienceMs) throw refusal(self, by);
+    if (first === undefined) {
+      log.info(
+        { host: by.host, pid: by.pid },
+        "another server used this database a moment ago; waiting to see if it lives",
+      );
+    }
+    if (by.id !== first?.id) first = by;
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+  }
+}
+
+export interface Pulse {
+  count(): number;
+  beat(): Promise<void>;
+}
+
+export function createPulse(instances: Instances, othersAtFirst: number, log: Logger): Pulse {
+  let count = othersAtFirst + 1;
+  let failing = false;
+  let excluded = false;
+  return {
+    count: () => count,
+    async beat() {
+      try {
+        const { others, excluding } = await instances.beat();
+        count = others + 1;
+        if (failing) log.info("other servers are seen again");
+        failing = false;
+        if (excluding > 0 && !excluded) {
+          log.error(
+            { others },
+            "another server without Redis uses this database: stop one of them, or set REDIS_URL on all",
+          );
+        }
+        excluded = excluding > 0;
+      } catch (error) {
+        if (!failing) log.warn({ error }, "cannot see other servers of this database; their number is taken to stay");
+        failing = true;
+      }
+    },
+  };
+}
+
+function refusal(self: Instance, by: Instance): OperatorError {
+  const lacking = self.shares ? "that one has" : by.shares ? "this one has" : "they have";
+  return new OperatorError(
+    `Another QuickLink server (process ${by.pid} on ${by.host}) is using this database, and ${lacking} no Redis.\n` +
+      "  Stop it first, or set REDIS_URL on both: several servers at once need PostgreSQL and Redis.",
+    2,
+  );
+}

@@ -1,0 +1,42 @@
+import { withDeadline } from "../base/deadline.ts";
+import type { Figures } from "../base/metrics.ts";
+import type { ToWorker } from "./messages.ts";
+
+/**
+ * The supervisor's part in metrics: a scrape reaches one worker by chance, which has the figures of the others gathered
+ * here. Whoever does not tell his in time is left out.
+ */
+export interface Exchange<Peer> {
+  gather(from: readonly Peer[]): Promise<readonly Figures[]>;
+  /** What a peer answered; nothing happens if it is late. */
+  told(by: Peer, id: number, figures: Figures): void;
+}
+
+interface Round<Peer> {
+  readonly silent: Set<Peer>;
+  readonly all: Figures[];
+  readonly complete: PromiseWithResolvers<void>;
+}
+
+export function createExchange<Peer extends { send(message: ToWorker): void }>(deadlineMs: number): Exchange<Peer> {
+  const rounds = new Map<number, Round<Peer>>();
+  let lastId = 0;
+  return {
+    async gather(from) {
+      if (from.length === 0) return [];
+      const id = ++lastId;
+      const round = { silent: new Set(from), all: [], complete: Promise.withResolvers<void>() };
+      rounds.set(id, round);
+      for (const peer of from) peer.send({ kind: "tell", id });
+      await withDeadline(round.complete.promise, deadlineMs, "a worker").catch(() => {});
+      rounds.delete(id);
+      return round.all;
+    },
+    told(by, id, figures) {
+      const round = rounds.get(id);
+      if (!round?.silent.delete(by)) return;
+      round.all.push(figures);
+      if (round.silent.size === 0) round.complete.resolve();
+    },
+  };
+}
