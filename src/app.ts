@@ -1,10 +1,7 @@
 import { createBackground } from "./background.ts";
-import { withDeadline } from "./base/deadline.ts";
 import { Problem } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
-import { createCache } from "./cache/cache.ts";
-import { follow } from "./cache/follow.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openHits } from "./hits.ts";
@@ -12,12 +9,10 @@ import type { HttpApi } from "./http/api.ts";
 import type { Dependency } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
 import type { LinkApiSettings } from "./links/api.ts";
-import { cacheKey } from "./links/link.ts";
+import { openLookup } from "./lookup.ts";
 import { createBots } from "./redirect/bots.ts";
-import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import { createRedirect } from "./redirect/serve.ts";
-import type { Redis } from "./redis/client.ts";
-import { createFeed } from "./sql/feed.ts";
+import type { Redis, RedisOptions } from "./redis/client.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
 import type { Heartbeat } from "./sql/heartbeat.ts";
 import { scopes } from "./tenants/keys.ts";
@@ -37,7 +32,7 @@ export interface Running {
 const stopMs = 8_000; // of the ten seconds that a stop may take, the part for requests that are still running
 const flushMs = 5_000;
 const cleanMs = 3_600_000;
-const sqlDeadlineMs = 100;
+const cacheDeadlineMs = 50;
 
 /** `peers`: the other workers, if this is one of several on the same port. */
 export async function startApp(config: Config, log: Logger, peers?: Peers): Promise<Running> {
@@ -60,27 +55,13 @@ async function serve(
 ): Promise<Running> {
   const lock = config.embedded ? lockFolder(config.QL_DATA) : undefined;
   opened.defer(() => lock?.release());
-  const changed = (domain: string, code: string, to: number) => cache.announce(cacheKey(domain, code), to);
+  const changed = (domain: string, code: string, version: number) => lookup.changed({ domain, code, version });
   const core = await openCore(config, { log, changed, lockHeld: true });
   opened.defer(() => core.close());
-  const { sql, clock, tenants, keys, store } = core;
+  const { sql, clock, tenants, keys } = core;
   const metrics = createMetrics(peers?.gather);
   peers?.tell(metrics.figures);
   metrics.gauge("quicklink_workers", "Processes on this port whose figures are in this answer.", () => 1);
-
-  // SQLite answers before a timer could run.
-  const target: typeof store.target = config.embedded
-    ? store.target
-    : (domain, code) => withDeadline(store.target(domain, code), sqlDeadlineMs, "PostgreSQL");
-  const cache = createCache<Known>({
-    source: linkSource(target),
-    clock,
-    metrics,
-    sizeBytes: config.QL_CACHE_MB * 1_048_576,
-    sizeOf: sizeOfKnown,
-  });
-  metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
-  metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
 
   const heartbeat = await joinOthers(core, log);
   opened.defer(() => heartbeat.stop());
@@ -91,17 +72,14 @@ async function serve(
   opened.defer(() => hits.close());
   metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => hits.meters.size);
 
-  const feed = createFeed(sql);
-  const announce = (change: { domain: string; code: string; version: number }) =>
-    changed(change.domain, change.code, change.version);
-  const follower = await follow({ feed, announce, followed: cache.followed, clock, log });
-  opened.defer(() => follower.stop());
+  const lookup = await openLookup({ core, redis: redis.cache, metrics, log });
+  opened.defer(() => lookup.stop());
   const background = createBackground(core);
   opened.defer(() => background.close());
 
   const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
     const results = await background.createMany(tenant, inputs);
-    for (const result of results) if ("link" in result) announce(result.link);
+    for (const result of results) if ("link" in result) lookup.changed(result.link);
     return results;
   };
   let loading: Promise<HttpApi> | undefined;
@@ -115,10 +93,10 @@ async function serve(
     port: config.PORT,
     sharesPort: peers !== undefined,
     baseUrl: config.baseUrl,
-    redirect: createRedirect({ cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
+    redirect: createRedirect({ cache: lookup.cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
     api,
-    dependencies: [{ name: "sql", ping: () => sql.ping() }, ...dependenciesOn(redis)],
-    canRedirect: () => cache.found > 0,
+    dependencies: [{ name: "sql", ping: () => sql.ping() }, ...dependenciesOn(redis, config)],
+    canRedirect: () => lookup.cache.found > 0,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,
     trustedProxies: config.QL_TRUSTED_PROXIES,
@@ -165,7 +143,7 @@ async function joinOthers({ config, sql, clock }: Core, log: Logger): Promise<He
   return startHeartbeat(sql, config.limitsRedisUrl !== undefined, clock, log);
 }
 
-/** One client if it is one Redis. Without an address there is none. */
+/** Two even if it is one Redis: a lookup waits for less time than a limit. Without an address there is none. */
 interface RedisClients {
   readonly cache: Redis | undefined;
   readonly limits: Redis | undefined;
@@ -176,20 +154,21 @@ async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<
   const { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl } = config;
   if (limitsUrl === undefined) return { cache: undefined, limits: undefined };
   const { connectRedis } = await import("./redis/client.ts");
-  const open = (url: string): Redis => {
-    const redis = connectRedis(url);
+  const open = (url: string, options: RedisOptions): Redis => {
+    const redis = connectRedis(url, options);
     opened.defer(() => redis.close());
     return redis;
   };
-  const limits = open(limitsUrl);
-  if (cacheUrl === undefined) return { cache: undefined, limits };
-  return { cache: cacheUrl === limitsUrl ? limits : open(cacheUrl), limits };
+  return {
+    cache: cacheUrl === undefined ? undefined : open(cacheUrl, { deadlineMs: cacheDeadlineMs }),
+    limits: open(limitsUrl, {}),
+  };
 }
 
-function dependenciesOn({ cache, limits }: RedisClients): Dependency[] {
+function dependenciesOn({ cache, limits }: RedisClients, { REDIS_URL, limitsRedisUrl }: Config): Dependency[] {
   return [
     ...(cache === undefined ? [] : [{ name: "redis", ping: cache.ping }]),
-    ...(limits === undefined || limits === cache ? [] : [{ name: "limits-redis", ping: limits.ping }]),
+    ...(limits === undefined || REDIS_URL === limitsRedisUrl ? [] : [{ name: "limits-redis", ping: limits.ping }]),
   ];
 }
 

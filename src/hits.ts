@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { createBreaker } from "./base/breaker.ts";
 import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
@@ -39,6 +40,7 @@ export interface HitSettings {
 
 const sqlDeadlineMs = 500;
 const endMs = 1_000;
+const redisFailures = 0.1;
 
 export async function openHits({ core, redis, holders, metrics, log }: HitSettings): Promise<Hits> {
   const { config, clock } = core;
@@ -97,12 +99,15 @@ const inTime = (store: SqlLeases, embedded: boolean): LeaseStore =>
 
 async function openRedisLeases(redis: Redis, sql: SqlLeases, { clock }: Core, log: Logger): Promise<RedisLeases> {
   const { createRedisLeases } = await import("./redis/leases.ts");
-  const { createBreaker, guarded } = await import("./redis/breaker.ts");
-  const breaker = createBreaker(clock, (open) =>
-    open
-      ? log.warn("Redis fails too often; limits leave it alone for a while")
-      : log.info("Redis answers limits again"),
-  );
+  const { guarded } = await import("./redis/guarded.ts");
+  const breaker = createBreaker({
+    clock,
+    share: redisFailures,
+    onChange: (open) =>
+      open
+        ? log.warn("Redis fails too often; limits leave it alone for a while")
+        : log.info("Redis answers limits again"),
+  });
   return createRedisLeases({ redis: guarded(redis, breaker), clock, readTotal: sql.total });
 }
 

@@ -86,7 +86,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "background-thread.ts": [...all, "background.ts"],
   "api.ts": all,
   "hits.ts": all,
-  "app.ts": [...all, "api.ts", "background.ts", "hits.ts"],
+  "lookup.ts": all,
+  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "lookup.ts"],
   "main.ts": all,
 };
 

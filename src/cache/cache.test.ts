@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { manualClock } from "../base/clock.ts";
 import { createMetrics } from "../base/metrics.ts";
 import { createCache, type Versioned } from "./cache.ts";
+import { countCache } from "./counts.ts";
 
 interface Thing {
   readonly name: string;
@@ -32,7 +33,7 @@ function setUp({ sizeBytes = 1_000_000 } = {}) {
       },
     },
     clock,
-    metrics,
+    counts: countCache(metrics),
     sizeBytes,
     sizeOf: (value) => value.name.length,
   });
@@ -59,7 +60,7 @@ function setUp({ sizeBytes = 1_000_000 } = {}) {
     },
     async counted(result: string): Promise<number> {
       const { text } = await metrics.scrape();
-      return Number(new RegExp(`^quicklink_cache_total{result="${result}"} (\\d+)$`, "m").exec(text)?.[1]);
+      return Number(new RegExp(`^quicklink_cache_events_total{event="${result}"} (\\d+)$`, "m").exec(text)?.[1]);
     },
   };
 }

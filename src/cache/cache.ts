@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../base/clock.ts";
-import type { Metrics } from "../base/metrics.ts";
+import type { CacheCounts } from "./counts.ts";
 
 /**
  * The in-process tier: what is known about a key, and how old that knowledge may be.
@@ -59,7 +59,7 @@ export interface Cache<Value> {
 export interface CacheOptions<Value> {
   readonly source: Source<Value>;
   readonly clock: Clock;
-  readonly metrics: Metrics;
+  readonly counts: CacheCounts;
   readonly sizeBytes: number;
   readonly sizeOf: (value: Value) => number;
 }
@@ -85,12 +85,7 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
   const found = entries<Value>(options.sizeBytes, (entry) => (entry.value ? sizeOf(entry.value) : 0), pushedOut);
   const missing = entries<Value>(options.sizeBytes / missingShare, () => 0, pushedOut);
   const flights = new Map<string, Flight<Value>>();
-  const count = options.metrics.tally("quicklink_cache_total", "Lookups by how memory answered.", "result", [
-    "hit",
-    "miss",
-    "stale",
-    "fill_rejected",
-  ]);
+  const { hit, events } = options.counts;
   let followedAt = Number.NEGATIVE_INFINITY;
 
   function raise(key: string, version: number): void {
@@ -119,12 +114,12 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
     for (let tries = 1; ; tries++) {
       const answer = await source.load(key, flight.floor);
       if (answer.version >= flight.floor) {
-        if (answer.stale) count.stale++;
+        if (answer.stale) events.stale++;
         remember(key, answer);
         return answer;
       }
       // The feed was faster than the source: what came is already out of date.
-      count.fill_rejected++;
+      events.fill_rejected++;
       if (tries === refillsMost) throw new Error(`the source keeps answering an older version of ${key}`);
     }
   }
@@ -133,23 +128,22 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
     peek(key) {
       const entry = remembered(key);
       if (entry === undefined || !usable(entry)) return undefined;
-      count.hit++;
+      hit.memory++;
       return entry;
     },
 
     async lookup(key) {
       const entry = remembered(key);
       if (entry !== undefined && usable(entry)) {
-        count.hit++;
+        hit.memory++;
         return entry;
       }
-      count.miss++;
       try {
         return await shared(key);
       } catch (error) {
         const known = remembered(key);
         if (known === undefined || clock.elapsed() - known.filledAt > staleMs) throw error;
-        count.stale++;
+        events.stale++;
         return known;
       }
     },

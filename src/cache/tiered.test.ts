@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createMetrics } from "../base/metrics.ts";
 import type { Versioned } from "./cache.ts";
+import { countCache } from "./counts.ts";
 import type { Shared, Ticket } from "./tier.ts";
 import { createTiered } from "./tiered.ts";
 
@@ -39,7 +40,7 @@ function setUp({ random = 1 } = {}) {
         return state.sql;
       },
     },
-    metrics: createMetrics(),
+    counts: countCache(createMetrics()),
     random: () => random,
   });
   return { state, asked, written, load: (atLeast = 0) => source.load("a", atLeast) };

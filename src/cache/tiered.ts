@@ -1,5 +1,5 @@
-import type { Metrics } from "../base/metrics.ts";
 import type { Answer, Source, Versioned } from "./cache.ts";
+import type { CacheCounts } from "./counts.ts";
 import type { Shared, Tier } from "./tier.ts";
 
 /**
@@ -15,7 +15,7 @@ import type { Shared, Tier } from "./tier.ts";
 export interface TieredOptions<Value> {
   readonly tier: Tier<Value>;
   readonly sql: Source<Value>;
-  readonly metrics: Metrics;
+  readonly counts: CacheCounts;
   readonly random?: () => number;
 }
 
@@ -23,24 +23,14 @@ const refreshShare = 0.2;
 const refreshChance = 0.05;
 const refreshesMost = 20;
 
-export function createTiered<Value>({ tier, sql, metrics, random = Math.random }: TieredOptions<Value>): Source<Value> {
+export function createTiered<Value>({ tier, sql, counts, random = Math.random }: TieredOptions<Value>): Source<Value> {
+  const { hit, miss, events } = counts;
   const refreshing = new Set<string>();
-  const count = metrics.tally("quicklink_tier_total", "What the shared cache said, and what came of it.", "result", [
-    "hit",
-    "miss",
-    "fence",
-    "older",
-    "expired",
-    "untrusted",
-    "failed",
-    "refreshed",
-  ]);
-
   async function ask(key: string): Promise<Shared<Value> | undefined> {
     try {
       return await tier.get(key);
     } catch {
-      count.failed++;
+      miss.failed++;
       return undefined; // the breaker says what is wrong; here SQL is the answer
     }
   }
@@ -55,7 +45,7 @@ export function createTiered<Value>({ tier, sql, metrics, random = Math.random }
   function refresh(key: string): void {
     if (refreshing.has(key) || refreshing.size >= refreshesMost) return;
     refreshing.add(key);
-    count.refreshed++;
+    events.refreshed++;
     readSql(key, 0)
       .catch(() => {}) // it is still good, and somebody will try again
       .finally(() => refreshing.delete(key));
@@ -65,18 +55,18 @@ export function createTiered<Value>({ tier, sql, metrics, random = Math.random }
   function usable(shared: Shared<Value> | undefined, key: string, atLeast: number): Versioned<Value> | undefined {
     if (shared === undefined) return undefined;
     if (shared.kind !== "value") {
-      count[shared.kind === "fence" ? "fence" : "miss"]++;
+      miss[shared.kind === "fence" ? "fence" : "absent"]++;
       return undefined;
     }
     if (shared.answer.version < atLeast) {
-      count.older++;
+      miss.older++;
       return undefined;
     }
     if (shared.left <= 0) {
-      count.expired++;
+      miss.expired++;
       return undefined;
     }
-    count.hit++;
+    hit.redis++;
     if (shared.left < refreshShare && random() < refreshChance) refresh(key);
     return shared.answer;
   }
@@ -96,7 +86,7 @@ export function createTiered<Value>({ tier, sql, metrics, random = Math.random }
         const answer = usable(shared, key, atLeast);
         if (answer !== undefined) return answer;
       } else {
-        count.untrusted++;
+        miss.untrusted++;
       }
       try {
         return await readSql(key, atLeast);

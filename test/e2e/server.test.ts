@@ -60,7 +60,7 @@ describe("a running server", () => {
     );
     const lines = text.split("\n").filter((one) => one !== "");
     expect(lines.filter((one) => !line.test(one))).toEqual([]);
-    for (const name of ["quicklink_redirects_total", "quicklink_cache_total", "quicklink_api_request_seconds"]) {
+    for (const name of ["quicklink_redirects_total", "quicklink_cache_hit_total", "quicklink_api_request_seconds"]) {
       expect(text).toContain(`# HELP ${name} `);
       expect(text).toContain(`# TYPE ${name} `);
     }
@@ -451,7 +451,8 @@ if (postgresAvailable()) {
       await postgres.stop();
     });
 
-    const stale = async () => metric((await site.visit("/metrics")).text, 'quicklink_cache_total{result="stale"}');
+    const stale = async () =>
+      metric((await site.visit("/metrics")).text, 'quicklink_cache_events_total{event="stale"}');
 
     test("links that are known still lead on, also when they are past their time", async () => {
       await until("a stale answer", async () => {

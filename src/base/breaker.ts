@@ -1,10 +1,9 @@
 import { BrokenCircuitError, CircuitState, circuitBreaker, DelegateBackoff, handleAll, type IBreaker } from "cockatiel";
-import type { Clock } from "../base/clock.ts";
-import type { Redis } from "./client.ts";
+import type { Clock } from "./clock.ts";
 
 /**
- * Keeps callers from waiting for a Redis that does not answer. More than five failures in ten seconds, if they are a
- * tenth of the calls, open it: calls then fail at once. After a second, and twice as long each further time up to half a
+ * Keeps callers from waiting for what does not answer. More than five failures in ten seconds, if they are so large a
+ * share of the calls, open it: calls then fail at once. After a second, and twice as long each further time up to half a
  * minute, one call may try, while the others still fail at once; its success closes it. The pause is partly chance, so
  * that many instances do not return in the same moment.
  */
@@ -15,13 +14,19 @@ export interface Breaker {
 
 const secondsBack = 10;
 const failuresMost = 5;
-const shareMost = 0.1;
 const pauseFirstMs = 1_000;
 const pauseMostMs = 30_000;
 
-export function createBreaker(clock: Clock, onChange: (open: boolean) => void): Breaker {
+export interface BreakerSettings {
+  readonly clock: Clock;
+  /** Of the calls, from 0 to 1. */
+  readonly share: number;
+  readonly onChange: (open: boolean) => void;
+}
+
+export function createBreaker({ clock, share, onChange }: BreakerSettings): Breaker {
   const policy = circuitBreaker(handleAll, {
-    breaker: failureShare(clock),
+    breaker: failureShare(clock, share),
     halfOpenAfter: new DelegateBackoff(({ attempt }: { attempt: number }) => pauseMs(attempt)),
   });
   let open = false;
@@ -44,23 +49,13 @@ export function createBreaker(clock: Clock, onChange: (open: boolean) => void): 
   };
 }
 
-/** The same Redis, whose commands fail at once while it is open. Pings go through: they ask how it is. */
-export const guarded = (redis: Redis, breaker: Breaker): Redis => ({
-  ...redis,
-  send: (key, command) => breaker.run(() => redis.send(key, command)),
-  script: (script, keys, args) => breaker.run(() => redis.script(script, keys, args)),
-  get generation() {
-    return redis.generation;
-  },
-});
-
 function pauseMs(attempt: number): number {
   const longest = Math.min(pauseMostMs, pauseFirstMs * 2 ** Math.min(Math.max(0, attempt - 1), 10));
   return longest * (0.8 + Math.random() * 0.4);
 }
 
 /** Answers and failures of the last ten seconds, by the second. */
-function failureShare(clock: Clock): IBreaker {
+function failureShare(clock: Clock, share: number): IBreaker {
   let seconds: { at: number; answered: number; failed: number }[] = [];
 
   function current() {
@@ -84,7 +79,7 @@ function failureShare(clock: Clock): IBreaker {
       current().failed++;
       const failed = seconds.reduce((sum, one) => sum + one.failed, 0);
       const all = seconds.reduce((sum, one) => sum + one.failed + one.answered, 0);
-      return failed > failuresMost && failed >= all * shareMost;
+      return failed > failuresMost && failed >= all * share;
     },
   };
 }
