@@ -184,6 +184,16 @@ if (postgresAvailable() && redisAvailable()) {
       expect(await Promise.all([first.server.stop(), second.stop()])).toEqual([0, 0]);
     });
 
+    test("that starts in the same moment makes no second tenant and shows no second key", async () => {
+      const env = { ...(await newDatabase("PostgreSQL")), REDIS_URL: redis.url };
+      const both = await Promise.all([1, 2].map(() => startServer({ env, key: "shown by one of them" })));
+      const output = () => both.map((server) => server.output()).join("");
+      await until("the key", () => output().includes("ql_") || undefined);
+      expect(await Promise.all(both.map((server) => server.stop()))).toEqual([0, 0]);
+      expect(output().match(/this API key/g)).toHaveLength(1);
+      expect(await query(env, "select slug from tenants")).toEqual([{ slug: "default" }]);
+    });
+
     test("is let in at once when the first was killed", async () => {
       const env = { ...(await newDatabase("PostgreSQL")), QL_LOG_LEVEL: "info" };
       const first = await startServer({ env });
