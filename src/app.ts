@@ -95,7 +95,11 @@ async function serve(
     baseUrl: config.baseUrl,
     redirect: createRedirect({ cache: lookup.cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
     api,
-    dependencies: [{ name: "sql", ping: () => sql.ping() }, ...dependenciesOn(redis, config)],
+    dependencies: [
+      { name: "sql", ping: sql.ping },
+      ...(lookup.replica ? [{ name: "sql-replica", ping: lookup.replica.ping }] : []),
+      ...dependenciesOn(redis, config),
+    ],
     canRedirect: () => lookup.cache.found > 0,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,

@@ -4,24 +4,32 @@ import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import { type Cache, createCache, type Source } from "./cache/cache.ts";
 import { createCorrect } from "./cache/correct.ts";
-import { countCache } from "./cache/counts.ts";
+import { type CacheCounts, countCache } from "./cache/counts.ts";
 import { type Announced, follow } from "./cache/follow.ts";
 import { guarded } from "./cache/guard.ts";
 import { createTiered } from "./cache/tiered.ts";
-import type { Core } from "./core.ts";
+import { type Core, openReplica } from "./core.ts";
 import { cacheKey } from "./links/link.ts";
+import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { linkForm } from "./redirect/form.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import type { RedisCache } from "./redis/cache.ts";
 import type { Redis } from "./redis/client.ts";
 import { createFeed } from "./sql/feed.ts";
+import type { Sql } from "./sql/sql.ts";
 
 /**
  * Looking up links, put together: memory, behind it Redis if there is one, behind that SQL; and the change feed that
  * keeps the first two no older than promised.
+ *
+ * In a region with a replica, that is the SQL of lookups and the feed: what is read is never ahead of what is followed.
+ * A change that was made here is then not announced here either before the replica has it, for until then nobody could
+ * say what it is.
  */
 export interface Lookup {
   readonly cache: Cache<Known>;
+  /** What lookups read from, if that is not what everything is written to. */
+  readonly replica: Sql | undefined;
   /** After a commit: nothing older is served from here, and the others are woken. */
   changed(change: Announced): void;
   stop(): Promise<void>;
@@ -42,10 +50,11 @@ const redisFailures = 0.1;
 const channel = "ql:invalidate";
 
 export async function openLookup({ core, redis, metrics, log }: LookupSettings): Promise<Lookup> {
-  const { config, clock, sql } = core;
+  const { config, clock } = core;
   const counts = countCache(metrics);
-  const feed = createFeed(sql);
-  const fromSql = sqlSource(core, counts, log);
+  const replica = await openReplica(config, log);
+  const feed = createFeed(replica ?? core.sql);
+  const fromSql = sqlSource(core, replica && createLinkStore(replica), counts, log);
   const tier = redis && (await openTier(redis, core, metrics, log));
   const cache = createCache<Known>({
     source: tier ? createTiered({ tier, sql: fromSql, counts }) : counted(fromSql, counts),
@@ -80,9 +89,10 @@ export async function openLookup({ core, redis, metrics, log }: LookupSettings):
 
   return {
     cache,
+    replica,
     changed({ domain, code, version }) {
       const key = cacheKey(domain, code);
-      cache.announce(key, version);
+      if (replica === undefined) cache.announce(key, version);
       // Best effort, and not waited for: the feed says the same a moment later.
       tier?.fenceOne(key, version).catch(() => {});
       wakeOthers?.(key);
@@ -90,15 +100,21 @@ export async function openLookup({ core, redis, metrics, log }: LookupSettings):
     async stop() {
       listening?.close();
       await follower.stop();
+      await replica?.close();
     },
   };
 }
 
 /** SQLite answers before a timer could run, and has one reader; PostgreSQL may be slow, away or busy. */
-function sqlSource({ config, store, clock }: Core, counts: ReturnType<typeof countCache>, log: Logger): Source<Known> {
+function sqlSource(
+  { config, store, clock }: Core,
+  replica: LinkStore | undefined,
+  counts: CacheCounts,
+  log: Logger,
+): Source<Known> {
   if (config.embedded) return linkSource(store.target);
-  const inTime: typeof store.target = (domain, code) =>
-    withDeadline(store.target(domain, code), sqlDeadlineMs, "PostgreSQL");
+  const { target } = replica ?? store;
+  const inTime: typeof target = (domain, code) => withDeadline(target(domain, code), sqlDeadlineMs, "PostgreSQL");
   const breaker = createBreaker({
     clock,
     share: sqlFailures,
@@ -111,7 +127,7 @@ function sqlSource({ config, store, clock }: Core, counts: ReturnType<typeof cou
   return guarded(linkSource(inTime), settings);
 }
 
-const counted = (sql: Source<Known>, { miss }: ReturnType<typeof countCache>): Source<Known> => ({
+const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
   load(key, atLeast) {
     miss.absent++;
     return sql.load(key, atLeast);
