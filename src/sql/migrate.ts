@@ -2,6 +2,7 @@ import { CompiledQuery, Migrator } from "kysely";
 import { OperatorError } from "../base/errors.ts";
 import { foundation } from "./migrations/0001-foundation.ts";
 import { hits } from "./migrations/0002-hits.ts";
+import { usage } from "./migrations/0003-usage.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -12,6 +13,7 @@ import type { Dialect, Sql } from "./sql.ts";
 const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0001-foundation": foundation,
   "0002-hits": hits,
+  "0003-usage": usage,
 };
 
 export interface Types {

@@ -18,6 +18,7 @@ export interface Schema {
   leases: LeaseTable;
   hits: HitTable;
   recorders: RecorderTable;
+  tenant_usage: TenantUsageTable;
 }
 
 type Flag = 0 | 1;
@@ -56,6 +57,8 @@ export interface ApiKeyTable {
   expires_at: number | null;
   revoked_at: number | null;
   last_used_at: number | null;
+  /** A limit of its own, below the tenant's. */
+  api_per_minute: number | null;
 }
 
 export interface CounterTable {
@@ -148,3 +151,13 @@ export interface RecorderTable {
   sequence: number;
   seen_at: number;
 }
+
+/** A month of one of a tenant's limits. */
+export interface TenantUsageTable {
+  tenant_id: TenantId;
+  name: MonthlyUse;
+  month: string;
+  used: number;
+}
+
+export type MonthlyUse = "links";
