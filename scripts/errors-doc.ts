@@ -15,6 +15,7 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   name_taken: "Choose another name.",
   version_conflict: "Read it again, repeat your change on what you find, and send its new version in `If-Match`.",
   link_expired: "Ask whoever sent you the link for a new one. Its owner can set a later `expiresAt`.",
+  limit_reached: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   quota_spent: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   password_required: "Ask whoever sent you the link for its password.",
   busy: "Wait as long as `Retry-After` says, in seconds, and try again.",

@@ -84,7 +84,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   opened.defer(() => background.close());
 
   const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
-    const results = await background.createMany(tenant, inputs);
+    const results = await background.createMany(tenant, inputs, "tenant");
     for (const result of results) if ("link" in result) announce(result.link);
     return results;
   };

@@ -2,7 +2,7 @@ import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
-import type { BulkResult, LinkInput } from "./links/links.ts";
+import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
 import { createFeed } from "./sql/feed.ts";
 import type { Tenant } from "./tenants/tenants.ts";
 
@@ -12,7 +12,7 @@ import type { Tenant } from "./tenants/tenants.ts";
  * stops nobody.
  */
 export interface Background {
-  createMany(tenant: Tenant, inputs: readonly LinkInput[]): Promise<BulkResult[]>;
+  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
   /** Reduces links a year past expiry to their version rows, and forgets changes that every follower has seen. */
   clean(): Promise<Cleaned>;
   close(): Promise<void>;
@@ -34,7 +34,7 @@ const rowsAtOnce = 500; // short transactions: another writer waits for one of t
 /** The same work on whatever thread this is. */
 export function direct(core: Core): Background {
   return {
-    createMany: (tenant, inputs) => core.links.createMany(tenant, inputs),
+    createMany: (tenant, inputs, maker) => core.links.createMany(tenant, inputs, maker),
     async clean() {
       const now = core.clock.now();
       const feed = createFeed(core.sql);
@@ -56,7 +56,12 @@ async function untilFew(step: () => Promise<number>): Promise<number> {
 }
 
 export type Job =
-  | { readonly kind: "createMany"; readonly tenant: Tenant; readonly inputs: readonly LinkInput[] }
+  | {
+      readonly kind: "createMany";
+      readonly tenant: Tenant;
+      readonly inputs: readonly LinkInput[];
+      readonly maker: Maker;
+    }
   | { readonly kind: "clean" };
 
 export type ToThread =
@@ -115,8 +120,8 @@ function thread(config: Config): Background {
   }
 
   return {
-    async createMany(tenant, inputs) {
-      const results = (await run({ kind: "createMany", tenant, inputs })) as SentResult[];
+    async createMany(tenant, inputs, maker) {
+      const results = (await run({ kind: "createMany", tenant, inputs, maker })) as SentResult[];
       return results.map((result) =>
         "link" in result
           ? result
