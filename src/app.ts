@@ -6,15 +6,18 @@ import { createCache } from "./cache/cache.ts";
 import { follow } from "./cache/follow.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
+import { openCounters } from "./counters.ts";
 import { openHits } from "./hits.ts";
 import type { HttpApi } from "./http/api.ts";
 import type { Dependency } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
+import { createGuesses } from "./limits/guesses.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { cacheKey } from "./links/link.ts";
 import { createBots } from "./redirect/bots.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import { createRedirect } from "./redirect/serve.ts";
+import type { Redis } from "./redis/client.ts";
 import { createFeed } from "./sql/feed.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
 import { scopes } from "./tenants/keys.ts";
@@ -80,6 +83,14 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   const follower = await follow(feed, announce, cache.followed, clock, log);
   opened.defer(() => follower.stop());
   const redis = await openRedis(config, opened);
+  const counters = await openCounters(redis?.client, clock);
+  const guesses = createGuesses({
+    counters: counters.guesses,
+    perMinute: config.QL_GUESSES_PER_MINUTE,
+    clock,
+    secretFor: core.secretFor,
+  });
+  metrics.gauge("quicklink_guessers", "Addresses that must wait before they guess again.", () => guesses.blocked);
   const background = createBackground(core);
   opened.defer(() => background.close());
 
@@ -90,7 +101,9 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   };
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
-    loading ??= import("./api.ts").then(({ composeApi }) => composeApi(core, log, metrics, createMany));
+    loading ??= import("./api.ts").then(({ composeApi }) =>
+      composeApi({ core, counters, guesses, createMany, log, metrics }),
+    );
     return loading;
   };
 
@@ -98,9 +111,18 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
     hostname: config.HOST,
     port: config.PORT,
     baseUrl: config.baseUrl,
-    redirect: createRedirect({ cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
+    redirect: createRedirect({
+      cache,
+      isBot: createBots(),
+      meters: hits.meters,
+      guesses,
+      addressOf: (request) => server.addressOf(request),
+      clock,
+      metrics,
+      log,
+    }),
     api,
-    dependencies: [{ name: "sql", ping: () => sql.ping() }, ...redis],
+    dependencies: [{ name: "sql", ping: () => sql.ping() }, ...(redis ? [redis.dependency] : [])],
     canRedirect: () => cache.found > 0,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,
@@ -141,13 +163,18 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   };
 }
 
-/** Connects by itself and again, whenever it is there: nothing waits for it. Its state is shown; nothing else uses it yet. */
-async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<Dependency[]> {
-  if (config.REDIS_URL === undefined) return [];
+interface OpenRedis {
+  readonly client: Redis;
+  readonly dependency: Dependency;
+}
+
+/** Connects by itself and again, whenever it is there: nothing waits for it. */
+async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<OpenRedis | undefined> {
+  if (config.REDIS_URL === undefined) return undefined;
   const { connectRedis } = await import("./redis/client.ts");
-  const redis = connectRedis(config.REDIS_URL);
-  opened.defer(() => redis.close());
-  return [{ name: "redis", ping: async () => void (await redis.ping()) }];
+  const client = connectRedis(config.REDIS_URL);
+  opened.defer(() => client.close());
+  return { client, dependency: { name: "redis", ping: () => client.ping() } };
 }
 
 async function createFirstTenant({ tenants, keys }: Core): Promise<string> {

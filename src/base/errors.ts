@@ -17,6 +17,8 @@ export const problems = {
   name_taken: { status: 409, title: "This name is already in use" },
   version_conflict: { status: 412, title: "Somebody changed it since you read it" },
   link_expired: { status: 410, title: "The link has expired" },
+  rate_limited: { status: 429, title: "More API calls than the limit allows" },
+  too_many_guesses: { status: 429, title: "Too many codes or keys from this address do not exist" },
   limit_reached: { status: 429, title: "The plan gives no more of this for now" },
   quota_spent: { status: 429, title: "The link's hits for this month are spent" },
   password_required: { status: 401, title: "The link asks for a password" },
