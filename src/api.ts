@@ -10,12 +10,15 @@ import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
 import { isUnavailable } from "./sql/sql.ts";
 import { tenantRoutes } from "./tenants/api.ts";
+import { createUsage, type UsageSources } from "./tenants/usage.ts";
+import { usageRoutes } from "./tenants/usage-api.ts";
 
 export interface ApiParts {
   readonly core: Core;
   readonly counters: OpenCounters;
   readonly guesses: Guesses;
   readonly createMany: LinkApiSettings["createMany"];
+  readonly busiest: UsageSources["busiest"];
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -24,8 +27,8 @@ export interface ApiParts {
  * The API's part of the composition root, a file of its own because it is loaded after the server listens: the
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
-export function composeApi({ core, counters, guesses, createMany, log, metrics }: ApiParts): Promise<HttpApi> {
-  const { config, keys, tenants, links, clock } = core;
+export function composeApi({ core, counters, guesses, createMany, busiest, log, metrics }: ApiParts): Promise<HttpApi> {
+  const { config, sql, keys, tenants, links, clock } = core;
   const limiter = createCallLimiter({
     counters: counters.calls,
     own: counters.ownCalls,
@@ -52,6 +55,7 @@ export function composeApi({ core, counters, guesses, createMany, log, metrics }
     routes: [
       (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
       (api) => tenantRoutes(api, keys, clock),
+      (api) => usageRoutes(api, createUsage({ sql, clock, counters, busiest })),
     ],
   });
 }

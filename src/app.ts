@@ -102,7 +102,7 @@ async function serve(config: Config, log: Logger, opened: AsyncDisposableStack):
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
     loading ??= import("./api.ts").then(({ composeApi }) =>
-      composeApi({ core, counters, guesses, createMany, log, metrics }),
+      composeApi({ core, counters, guesses, createMany, busiest: background.busiest, log, metrics }),
     );
     return loading;
   };

@@ -2,17 +2,21 @@ import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
+import { monthName } from "./limits/month.ts";
+import { type BusyLink, busiestLinks } from "./links/busiest.ts";
 import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
 import { createFeed } from "./sql/feed.ts";
 import type { Tenant } from "./tenants/tenants.ts";
 
 /**
- * Work that takes long. On SQLite a statement holds its thread, so bulk writes and clean-up go to a thread of their own
+ * Work that takes long. On SQLite a statement holds its thread, so bulk writes, reports and clean-up go to a thread of their own
  * with a connection of its own, started when first needed; on PostgreSQL the database does the work, and waiting for it
  * stops nobody.
  */
 export interface Background {
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
+  /** The links nearest to their limit this month. */
+  busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
   /** Reduces links a year past expiry to their version rows, and forgets changes that every follower has seen. */
   clean(): Promise<Cleaned>;
   close(): Promise<void>;
@@ -35,6 +39,7 @@ const rowsAtOnce = 500; // short transactions: another writer waits for one of t
 export function direct(core: Core): Background {
   return {
     createMany: (tenant, inputs, maker) => core.links.createMany(tenant, inputs, maker),
+    busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
     async clean() {
       const now = core.clock.now();
       const feed = createFeed(core.sql);
@@ -62,6 +67,7 @@ export type Job =
       readonly inputs: readonly LinkInput[];
       readonly maker: Maker;
     }
+  | { readonly kind: "busiest"; readonly tenant: Tenant }
   | { readonly kind: "clean" };
 
 export type ToThread =
@@ -128,6 +134,7 @@ function thread(config: Config): Background {
           : { problem: new Problem(result.problem.code, result.problem.detail, result.problem.more) },
       );
     },
+    busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     async close() {
       if (!worker) return;
