@@ -1,4 +1,5 @@
 import type { Clock } from "./base/clock.ts";
+import { withDeadline } from "./base/deadline.ts";
 import type { Counters } from "./limits/counters.ts";
 import { createMemoryCounters } from "./memory/counters.ts";
 import type { Redis } from "./redis/client.ts";
@@ -35,4 +36,19 @@ export async function openCounters(redis: Redis | undefined, clock: Clock): Prom
   const { createRedisCounters } = await import("./redis/counters.ts");
   const shared = createRedisCounters({ redis, clock });
   return { ledger: shared, calls: shared, ownCalls, guesses: shared };
+}
+
+export interface SharedCounters extends OpenCounters {
+  close(): Promise<void>;
+}
+
+const connectMs = 2_000;
+
+/** For a command, which ends soon: waits for Redis, but not for long. If it is not there, the counters say so. */
+export async function connectCounters(url: string, clock: Clock): Promise<SharedCounters> {
+  const { connectRedis } = await import("./redis/client.ts");
+  const connected = Promise.withResolvers<void>();
+  const redis = connectRedis(url, { onChange: (state) => state === "ready" && connected.resolve() });
+  await withDeadline(connected.promise, connectMs, "Redis").catch(() => {});
+  return { ...(await openCounters(redis, clock)), close: () => redis.close() };
 }
