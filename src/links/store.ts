@@ -7,6 +7,7 @@ import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
+import { createGather } from "./gather.ts";
 import type { Link, LinkFields, MeteredTarget } from "./link.ts";
 
 /**
@@ -60,6 +61,8 @@ export interface LinkStore {
   /** Reduces links that expired before `expiredBefore` to their version rows; answers how many. */
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
 }
+
+const gatheredMost = 100; // short transactions: another writer waits for one of them at most
 
 export function createLinkStore(sql: Sql): LinkStore {
   const { db } = sql;
@@ -122,8 +125,8 @@ export function createLinkStore(sql: Sql): LinkStore {
   }
 
   /**
-   * The tenant's row comes last: everybody who makes links of this tenant waits for it until the commit, and taken first
-   * it halved what PostgreSQL wrote in a second. Always after the codes, so that no two wait for each other.
+   * The tenant's row comes last, for everybody else who makes links of this tenant waits for it until the commit. Always
+   * after the codes, so that no two wait for each other.
    */
   function writeWithin(tenant: TenantId, links: readonly NewLink[], most: number): Promise<Written[]> {
     return sql.transaction(async (trx) => {
@@ -137,20 +140,29 @@ export function createLinkStore(sql: Sql): LinkStore {
     });
   }
 
+  async function insertWithin({ tenant, most }: Spender, links: readonly NewLink[]): Promise<Written[]> {
+    for (let tried = links; ; ) {
+      try {
+        const results = await writeWithin(tenant, tried, most);
+        return links.map((_, place) => results[place] ?? { kind: "spent" });
+      } catch (error) {
+        if (!(error instanceof Overspent)) throw error;
+        // Fewer every time, for what is used only grows.
+        tried = links.slice(0, Math.max(0, error.room));
+      }
+    }
+  }
+
+  const gathered = createGather({
+    keyOf: ({ tenant, most }: Spender) => `${tenant} ${most}`,
+    write: insertWithin,
+    most: gatheredMost,
+  });
+
   return {
     async insert(tenant, links, spending) {
       if (spending === "nothing") return sql.transaction((trx) => write(trx, tenant, links));
-      const most = spending.linksPerMonth ?? Number.POSITIVE_INFINITY;
-      for (let tried = links; ; ) {
-        try {
-          const results = await writeWithin(tenant, tried, most);
-          return links.map((_, place) => results[place] ?? { kind: "spent" });
-        } catch (error) {
-          if (!(error instanceof Overspent)) throw error;
-          // Fewer every time, for what is used only grows.
-          tried = links.slice(0, Math.max(0, error.room));
-        }
-      }
+      return gathered({ tenant, most: spending.linksPerMonth ?? Number.POSITIVE_INFINITY }, links);
     },
 
     async get(tenant, id) {
@@ -234,6 +246,12 @@ export function createLinkStore(sql: Sql): LinkStore {
       return purged;
     },
   };
+}
+
+/** Whose month the links count for, and how many it may have. */
+interface Spender {
+  readonly tenant: TenantId;
+  readonly most: number;
 }
 
 /** Undoes a transaction that wrote more links than the month has room for. */
