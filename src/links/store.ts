@@ -62,7 +62,7 @@ export interface LinkStore {
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
 }
 
-const gatheredMost = 100; // short transactions: another writer waits for one of them at most
+const gatheredMost = 16; // on SQLite a transaction holds the thread that serves: for a few milliseconds at most
 
 export function createLinkStore(sql: Sql): LinkStore {
   const { db } = sql;
