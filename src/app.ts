@@ -7,10 +7,12 @@ import { createCache } from "./cache/cache.ts";
 import { follow } from "./cache/follow.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
+import { openCounters } from "./counters.ts";
 import { openHits } from "./hits.ts";
 import type { HttpApi } from "./http/api.ts";
 import type { Dependency } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
+import { createGuesses } from "./limits/guesses.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { cacheKey } from "./links/link.ts";
 import { createBots } from "./redirect/bots.ts";
@@ -96,17 +98,27 @@ async function serve(
     changed(change.domain, change.code, change.version);
   const follower = await follow(feed, announce, cache.followed, clock, log);
   opened.defer(() => follower.stop());
+  const counters = await openCounters(redis.limits, clock);
+  const guesses = createGuesses({
+    counters: counters.guesses,
+    perMinute: config.QL_GUESSES_PER_MINUTE,
+    clock,
+    secretFor: core.secretFor,
+  });
+  metrics.gauge("quicklink_guessers", "Addresses that must wait before they guess again.", () => guesses.blocked);
   const background = createBackground(core);
   opened.defer(() => background.close());
 
   const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
-    const results = await background.createMany(tenant, inputs);
+    const results = await background.createMany(tenant, inputs, "tenant");
     for (const result of results) if ("link" in result) announce(result.link);
     return results;
   };
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
-    loading ??= import("./api.ts").then(({ composeApi }) => composeApi(core, log, metrics, createMany));
+    loading ??= import("./api.ts").then(({ composeApi }) =>
+      composeApi({ core, counters, guesses, createMany, busiest: background.busiest, log, metrics }),
+    );
     return loading;
   };
 
@@ -115,7 +127,16 @@ async function serve(
     port: config.PORT,
     sharesPort: peers !== undefined,
     baseUrl: config.baseUrl,
-    redirect: createRedirect({ cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
+    redirect: createRedirect({
+      cache,
+      isBot: createBots(),
+      meters: hits.meters,
+      guesses,
+      addressOf: (request) => server.addressOf(request),
+      clock,
+      metrics,
+      log,
+    }),
     api,
     dependencies: [{ name: "sql", ping: () => sql.ping() }, ...dependenciesOn(redis)],
     canRedirect: () => cache.found > 0,
