@@ -128,22 +128,21 @@ export function createLinkStore(sql: Sql): LinkStore {
    * The tenant's row comes last, for everybody else who makes links of this tenant waits for it until the commit. Always
    * after the codes, so that no two wait for each other.
    */
-  function writeWithin(tenant: TenantId, links: readonly NewLink[], most: number): Promise<Written[]> {
+  function writeWithin({ tenant, month, most }: Spender, links: readonly NewLink[]): Promise<Written[]> {
     return sql.transaction(async (trx) => {
       const results = await write(trx, tenant, links);
       const written = results.filter(({ kind }) => kind === "written").length;
       if (written === 0) return results;
-      const month = monthName(links[0]?.at ?? 0);
       const used = await spendOfMonth(trx, { tenant, name: "links", month }, written);
       if (used + written > most) throw new Overspent(most - used);
       return results;
     });
   }
 
-  async function insertWithin({ tenant, most }: Spender, links: readonly NewLink[]): Promise<Written[]> {
+  async function insertWithin(spender: Spender, links: readonly NewLink[]): Promise<Written[]> {
     for (let tried = links; ; ) {
       try {
-        const results = await writeWithin(tenant, tried, most);
+        const results = await writeWithin(spender, tried);
         return links.map((_, place) => results[place] ?? { kind: "spent" });
       } catch (error) {
         if (!(error instanceof Overspent)) throw error;
@@ -154,7 +153,7 @@ export function createLinkStore(sql: Sql): LinkStore {
   }
 
   const gathered = createGather({
-    keyOf: ({ tenant, most }: Spender) => `${tenant} ${most}`,
+    keyOf: ({ tenant, month, most }: Spender) => `${tenant} ${month} ${most}`,
     write: insertWithin,
     most: gatheredMost,
   });
@@ -162,7 +161,8 @@ export function createLinkStore(sql: Sql): LinkStore {
   return {
     async insert(tenant, links, spending) {
       if (spending === "nothing") return sql.transaction((trx) => write(trx, tenant, links));
-      return gathered({ tenant, most: spending.linksPerMonth ?? Number.POSITIVE_INFINITY }, links);
+      const [month, most] = [monthName(links[0]?.at ?? 0), spending.linksPerMonth ?? Number.POSITIVE_INFINITY];
+      return gathered({ tenant, month, most }, links);
     },
 
     async get(tenant, id) {
@@ -251,6 +251,7 @@ export function createLinkStore(sql: Sql): LinkStore {
 /** Whose month the links count for, and how many it may have. */
 interface Spender {
   readonly tenant: TenantId;
+  readonly month: string;
   readonly most: number;
 }
 
