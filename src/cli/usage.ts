@@ -23,7 +23,7 @@ async function usageOf(core: Core, slug: string): Promise<Usage> {
   const { sql, clock, config } = core;
   const tenant = await requireTenant(core, slug);
   const counters: SharedCounters | undefined =
-    config.REDIS_URL === undefined ? undefined : await connectCounters(config.REDIS_URL, clock);
+    config.limitsRedisUrl === undefined ? undefined : await connectCounters(config.limitsRedisUrl, clock);
   try {
     const month = monthName(clock.now());
     const busiest = () => busiestLinks(sql, tenant.id, tenant.limits.hitsPerLinkPerMonth, month);
