@@ -64,6 +64,7 @@ const all = [
   "cli",
   "config.ts",
   "core.ts",
+  "counters.ts",
   "app.ts",
 ];
 
@@ -78,10 +79,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   redis: adapterMay,
   memory: adapterMay,
   workers: ["base"],
-  http: ["base", ...subjects],
+  http: ["base", "limits", ...subjects],
   "config.ts": ["base", "redis/address.ts"],
+  "counters.ts": ["base", "limits", "memory", "redis"],
   "core.ts": [...former, ...subjects, "sql", "config.ts"],
-  cli: [...former, ...subjects, "sql", "workers", "config.ts", "core.ts", "app.ts"],
+  cli: [...former, ...subjects, "sql", "workers", "config.ts", "core.ts", "counters.ts", "app.ts"],
   "background.ts": all,
   "background-thread.ts": [...all, "background.ts"],
   "api.ts": all,
