@@ -6,6 +6,7 @@ import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openCounters } from "./counters.ts";
 import { openHits } from "./hits.ts";
+import { openHot } from "./hot.ts";
 import type { HttpApi } from "./http/api.ts";
 import type { Dependency } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
@@ -70,11 +71,14 @@ async function serve(
   metrics.gauge("quicklink_instances", "Servers that use this database.", heartbeat.count, "max");
 
   const redis = await openRedis(config, opened);
-  const hits = await openHits({ core, redis: redis.limits, holders: heartbeat.count, metrics, log });
+  const hot = openHot(core, metrics, log);
+  opened.defer(() => hot.stop());
+  const { recorded } = hot;
+  const hits = await openHits({ core, redis: redis.limits, holders: heartbeat.count, recorded, metrics, log });
   opened.defer(() => hits.close());
   metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => hits.meters.size);
 
-  const lookup = await openLookup({ core, redis: redis.cache, metrics, log });
+  const lookup = await openLookup({ core, redis: redis.cache, hot, metrics, log });
   opened.defer(() => lookup.stop());
   const counters = await openCounters(redis.limits, clock);
   const guesses = createGuesses({
@@ -143,6 +147,7 @@ async function serve(
       log.warn({ error }, `${what} failed; it will be tried again`);
     }
   };
+  void attempt("having the hottest links at hand", async () => lookup.warm(await hot.lastKeys()));
   const flushKeys = () => attempt("recording when keys were used", keys.flush);
   const timers = [
     setInterval(flushKeys, flushMs),

@@ -34,6 +34,8 @@ export interface HitSettings {
   readonly redis: Redis | undefined;
   /** How many instances may hold a lease of one limit. */
   readonly holders: () => number;
+  /** Told of what was written down. */
+  readonly recorded: (batch: readonly Drained[]) => void;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -42,7 +44,7 @@ const sqlDeadlineMs = 500;
 const endMs = 1_000;
 const redisFailures = 0.1;
 
-export async function openHits({ core, redis, holders, metrics, log }: HitSettings): Promise<Hits> {
+export async function openHits({ core, redis, holders, recorded, metrics, log }: HitSettings): Promise<Hits> {
   const { config, clock } = core;
   const outage = config.QL_HITS_OUTAGE;
   const sql = config.embedded ? await openCounting(join(config.QL_DATA, "quicklink.sqlite")) : core.sql;
@@ -69,6 +71,7 @@ export async function openHits({ core, redis, holders, metrics, log }: HitSettin
       const totals = await fromSql.record(id, sequence, batch);
       fromRedis?.seen(totals);
       fromRedis?.end(batch.flatMap(endedOnRedis));
+      recorded(batch);
     },
     log,
   });

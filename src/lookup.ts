@@ -3,17 +3,20 @@ import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import { type Cache, createCache, type Source } from "./cache/cache.ts";
+import { createChangeRates } from "./cache/changes.ts";
 import { createCorrect } from "./cache/correct.ts";
 import { type CacheCounts, countCache } from "./cache/counts.ts";
 import { type Announced, follow } from "./cache/follow.ts";
 import { guarded } from "./cache/guard.ts";
+import { lifeMs } from "./cache/life.ts";
 import { createTiered } from "./cache/tiered.ts";
 import { type Core, openReplica } from "./core.ts";
+import type { HotLinks } from "./hot.ts";
 import { cacheKey } from "./links/link.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { linkForm } from "./redirect/form.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
-import type { RedisCache } from "./redis/cache.ts";
+import type { RedisCache, RedisCacheOptions } from "./redis/cache.ts";
 import type { Redis } from "./redis/client.ts";
 import { createFeed } from "./sql/feed.ts";
 import type { Sql } from "./sql/sql.ts";
@@ -30,6 +33,8 @@ export interface Lookup {
   readonly cache: Cache<Known>;
   /** What lookups read from, if that is not what everything is written to. */
   readonly replica: Sql | undefined;
+  /** Has these at hand before somebody asks for them. Those that cannot be had are left out. */
+  warm(keys: readonly string[]): Promise<void>;
   /** After a commit: nothing older is served from here, and the others are woken. */
   changed(change: Announced): void;
   stop(): Promise<void>;
@@ -39,6 +44,7 @@ export interface LookupSettings {
   readonly core: Core;
   /** Of the cache; without it, memory stands before SQL. */
   readonly redis: Redis | undefined;
+  readonly hot: HotLinks;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -47,17 +53,21 @@ const sqlDeadlineMs = 100;
 const sqlWaiting = 200;
 const sqlFailures = 0.5;
 const redisFailures = 0.1;
+const warmAtOnce = 4;
 const channel = "ql:invalidate";
 
-export async function openLookup({ core, redis, metrics, log }: LookupSettings): Promise<Lookup> {
+export async function openLookup({ core, redis, hot, metrics, log }: LookupSettings): Promise<Lookup> {
   const { config, clock } = core;
   const counts = countCache(metrics);
   const replica = await openReplica(config, log);
   const feed = createFeed(replica ?? core.sql);
   const fromSql = sqlSource(core, replica && createLinkStore(replica), counts, log);
-  const tier = redis && (await openTier(redis, core, metrics, log));
+  const changes = createChangeRates(clock);
+  const life = (key: string) => lifeMs(hot.perMinute(key), changes.perDay(key));
+  const tier = redis && (await openTier(redis, core, { lifeMs: life, onEmpty: () => fill(hot.keys()) }, metrics, log));
+  const source = tier ? createTiered({ tier, sql: fromSql, counts }) : counted(fromSql, counts);
   const cache = createCache<Known>({
-    source: tier ? createTiered({ tier, sql: fromSql, counts }) : counted(fromSql, counts),
+    source,
     clock,
     counts,
     sizeBytes: config.QL_CACHE_MB * 1_048_576,
@@ -75,7 +85,11 @@ export async function openLookup({ core, redis, metrics, log }: LookupSettings):
   );
   const follower = await follow({
     feed,
-    announce: ({ domain, code, version }) => cache.announce(cacheKey(domain, code), version),
+    announce({ domain, code, version }) {
+      const key = cacheKey(domain, code);
+      changes.add(key);
+      cache.announce(key, version);
+    },
     followed(elapsed) {
       followedAt = elapsed;
       cache.followed(elapsed);
@@ -87,9 +101,15 @@ export async function openLookup({ core, redis, metrics, log }: LookupSettings):
   const listening = await redis?.listen(channel, follower.wake);
   const wakeOthers = redis && oncePerTurn((code: string) => wake(redis, code));
 
+  /** A Redis that lost everything gets the hottest links back first. */
+  function fill(keys: readonly string[]): void {
+    void some(keys, (key) => source.load(key, 0));
+  }
+
   return {
     cache,
     replica,
+    warm: (keys) => some(keys, cache.lookup),
     changed({ domain, code, version }) {
       const key = cacheKey(domain, code);
       if (replica === undefined) cache.announce(key, version);
@@ -134,7 +154,13 @@ const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
   },
 });
 
-async function openTier(redis: Redis, { clock }: Core, metrics: Metrics, log: Logger): Promise<RedisCache<Known>> {
+async function openTier(
+  redis: Redis,
+  { clock }: Core,
+  options: Pick<RedisCacheOptions<Known>, "lifeMs" | "onEmpty">,
+  metrics: Metrics,
+  log: Logger,
+): Promise<RedisCache<Known>> {
   const { createRedisCache } = await import("./redis/cache.ts");
   const { guarded: withBreaker } = await import("./redis/guarded.ts");
   const breaker = createBreaker({
@@ -152,12 +178,21 @@ async function openTier(redis: Redis, { clock }: Core, metrics: Metrics, log: Lo
     "max",
   );
   const keyOf = ({ domain, code }: Announced) => cacheKey(domain, code);
-  return createRedisCache({ redis: withBreaker(redis, breaker), forms: [linkForm], keyOf, clock });
+  return createRedisCache({ redis: withBreaker(redis, breaker), forms: [linkForm], keyOf, clock, ...options });
 }
 
 /** The others read the feed at once instead of within half a second; whoever does not hear it does so then. */
 async function wake(redis: Redis, code: string): Promise<void> {
   await redis.send(channel, ["PUBLISH", channel, JSON.stringify({ code })]).catch(() => {});
+}
+
+/** A few at a time, so that visitors come first. */
+async function some(keys: readonly string[], work: (key: string) => Promise<unknown>): Promise<void> {
+  const waiting = [...keys];
+  const next = async () => {
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await work(key).catch(() => {});
+  };
+  await Promise.all(Array.from({ length: warmAtOnce }, next));
 }
 
 /** A thousand links in one request are one message. */

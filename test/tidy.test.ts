@@ -88,8 +88,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "background-thread.ts": [...all, "background.ts"],
   "api.ts": all,
   "hits.ts": all,
-  "lookup.ts": all,
-  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "lookup.ts"],
+  "hot.ts": all,
+  "lookup.ts": [...all, "hot.ts"],
+  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "hot.ts", "lookup.ts"],
   "main.ts": all,
 };
 

@@ -5,7 +5,8 @@
  * which puts both into one slot. Where a server's data could not be corrected it begins a new epoch, and the names carry
  * it: `ql:v1.k3f9:link:{code}`. What stood under the old names runs out by itself.
  *
- * A value is good for an hour by what stands in it, and kept for a day: what lies between is for when SQL is away.
+ * A value is good for an hour by what stands in it, longer if it is visited much and changes seldom, and kept for a day:
+ * what lies between is for when SQL is away.
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -22,6 +23,10 @@ export interface RedisCacheOptions<Value> {
   /** The form of today first. Behind it those that servers of the version before still write and read. */
   readonly forms: readonly [Form<Value>, ...Form<Value>[]];
   readonly keyOf: (change: Announced) => string;
+  /** How long a link is good for; an hour if nobody says. */
+  readonly lifeMs?: (key: string) => number;
+  /** A server is empty under new names. */
+  readonly onEmpty?: () => void;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
@@ -54,7 +59,7 @@ interface Server {
 }
 
 export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
-  const { redis, forms, keyOf, clock = systemClock, random = Math.random } = options;
+  const { redis, forms, keyOf, clock = systemClock, random = Math.random, lifeMs = () => linkMs } = options;
   const [form] = forms;
   const servers = new Map<string, Server>();
   let writing = 0;
@@ -134,12 +139,17 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
       const epoch = serverOf(key)?.epoch;
       if (epoch === undefined) return;
       const seconds = Math.floor(clock.now() / 1_000);
-      const lifeMs = (value === undefined ? missingMs : linkMs) * (1 - jitter + 2 * jitter * random());
+      const goodForMs = (value === undefined ? missingMs : lifeMs(key)) * (1 - jitter + 2 * jitter * random());
       const text =
         value === undefined
           ? ""
-          : JSON.stringify({ ...form.toJson(value), t: seconds, x: seconds + Math.round(lifeMs / 1_000), v: version });
-      const kept = Math.round(value === undefined ? lifeMs : keptMs);
+          : JSON.stringify({
+              ...form.toJson(value),
+              t: seconds,
+              x: seconds + Math.round(goodForMs / 1_000),
+              v: version,
+            });
+      const kept = Math.round(value === undefined ? goodForMs : Math.max(keptMs, 2 * goodForMs));
       writing++;
       put(form, epoch, key, [version, value === undefined ? "missing" : "link", text, kept, until])
         .catch(() => {}) // the next reader of SQL tries again
@@ -158,6 +168,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     async begin(tag, position) {
       const over = servers.get(tag)?.epoch ?? "";
       await stand(tag, [position, "", randomBytes(3).toString("hex"), over]);
+      options.onEmpty?.();
     },
 
     async fence(tag, changes) {

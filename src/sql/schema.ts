@@ -19,6 +19,7 @@ export interface Schema {
   hits: HitTable;
   recorders: RecorderTable;
   instances: InstanceTable;
+  hot_links: HotLinkTable;
   tenant_usage: TenantUsageTable;
 }
 
@@ -152,6 +153,17 @@ export interface RecorderTable {
   id: string;
   /** The last batch that was written down. */
   sequence: number;
+  seen_at: number;
+}
+
+/** One of the hottest links of a server, as it last saw it. */
+export interface HotLinkTable {
+  instance: string;
+  domain: string;
+  code: string;
+  per_minute: number;
+  usual_per_minute: number;
+  unusual: Flag;
   seen_at: number;
 }
 
