@@ -17,7 +17,7 @@ export function composeApi(
   log: Logger,
   metrics: Metrics,
   createMany: LinkApiSettings["createMany"],
-): Promise<HttpApi> {
+): HttpApi {
   return createHttpApi({
     keys,
     tenants,
