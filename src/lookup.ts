@@ -4,16 +4,16 @@ import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import { type Cache, createCache, type Source } from "./cache/cache.ts";
 import { createCorrect } from "./cache/correct.ts";
-import { countCache } from "./cache/counts.ts";
+import { type CacheCounts, countCache } from "./cache/counts.ts";
 import { type Announced, follow } from "./cache/follow.ts";
 import { guarded } from "./cache/guard.ts";
 import { createTiered } from "./cache/tiered.ts";
 import type { Core } from "./core.ts";
 import { cacheKey } from "./links/link.ts";
-import { linkForm } from "./redirect/form.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import type { RedisCache } from "./redis/cache.ts";
 import type { Redis } from "./redis/client.ts";
+import { onWake, wake } from "./redis/wake.ts";
 import { createFeed } from "./sql/feed.ts";
 
 /**
@@ -39,14 +39,15 @@ const sqlDeadlineMs = 100;
 const sqlWaiting = 200;
 const sqlFailures = 0.5;
 const redisFailures = 0.1;
-const channel = "ql:invalidate";
+const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
 
-export async function openLookup({ core, redis, metrics, log }: LookupSettings): Promise<Lookup> {
+export async function openLookup(settings: LookupSettings): Promise<Lookup> {
+  const { core, redis, metrics, log } = settings;
   const { config, clock, sql } = core;
   const counts = countCache(metrics);
   const feed = createFeed(sql);
-  const fromSql = sqlSource(core, counts, log);
-  const tier = redis && (await openTier(redis, core, metrics, log));
+  const fromSql = sqlSource(counts, settings);
+  const tier = redis && (await openGuarded(redis, counts, settings));
   const cache = createCache<Known>({
     source: tier ? createTiered({ tier, sql: fromSql, counts }) : counted(fromSql, counts),
     clock,
@@ -64,9 +65,17 @@ export async function openLookup({ core, redis, metrics, log }: LookupSettings):
     () => (clock.elapsed() - followedAt) / 1_000,
     "max",
   );
+  const observeLag = metrics.histogram(
+    "quicklink_feed_lag_seconds",
+    "From a change made elsewhere to its being known here, by both machines' clocks.",
+    [],
+    lagBuckets,
+  );
   const follower = await follow({
     feed,
-    announce: ({ domain, code, version }) => cache.announce(cacheKey(domain, code), version),
+    announce({ domain, code, version, at }) {
+      if (cache.announce(cacheKey(domain, code), version)) observeLag({}, Math.max(0, clock.now() - at) / 1_000);
+    },
     followed(elapsed) {
       followedAt = elapsed;
       cache.followed(elapsed);
@@ -75,7 +84,7 @@ export async function openLookup({ core, redis, metrics, log }: LookupSettings):
     clock,
     log,
   });
-  const listening = await redis?.listen(channel, follower.wake);
+  const listening = redis && (await onWake(redis, follower.wake));
   const wakeOthers = redis && oncePerTurn((code: string) => wake(redis, code));
 
   return {
@@ -95,11 +104,14 @@ export async function openLookup({ core, redis, metrics, log }: LookupSettings):
 }
 
 /** SQLite answers before a timer could run, and has one reader; PostgreSQL may be slow, away or busy. */
-function sqlSource({ config, store, clock }: Core, counts: ReturnType<typeof countCache>, log: Logger): Source<Known> {
+function sqlSource(counts: CacheCounts, { core, metrics, log }: LookupSettings): Source<Known> {
+  const { config, store, clock } = core;
   if (config.embedded) return linkSource(store.target);
   const inTime: typeof store.target = (domain, code) =>
     withDeadline(store.target(domain, code), sqlDeadlineMs, "PostgreSQL");
   const breaker = createBreaker({
+    of: "sql",
+    metrics,
     clock,
     share: sqlFailures,
     onChange: (open) =>
@@ -111,17 +123,24 @@ function sqlSource({ config, store, clock }: Core, counts: ReturnType<typeof cou
   return guarded(linkSource(inTime), settings);
 }
 
-const counted = (sql: Source<Known>, { miss }: ReturnType<typeof countCache>): Source<Known> => ({
+const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
   load(key, atLeast) {
     miss.absent++;
     return sql.load(key, atLeast);
   },
 });
 
-async function openTier(redis: Redis, { clock }: Core, metrics: Metrics, log: Logger): Promise<RedisCache<Known>> {
-  const { createRedisCache } = await import("./redis/cache.ts");
+/** The tier as a server may use it: left alone while it fails. */
+async function openGuarded(
+  redis: Redis,
+  { events }: CacheCounts,
+  { core: { clock }, metrics, log }: LookupSettings,
+): Promise<RedisCache<Known>> {
+  const { openTier } = await import("./tier.ts");
   const { guarded: withBreaker } = await import("./redis/guarded.ts");
   const breaker = createBreaker({
+    of: "cache",
+    metrics,
     clock,
     share: redisFailures,
     onChange: (open) =>
@@ -129,19 +148,9 @@ async function openTier(redis: Redis, { clock }: Core, metrics: Metrics, log: Lo
         ? log.warn("Redis fails too often; lookups leave it alone for a while")
         : log.info("Redis answers lookups again"),
   });
-  metrics.gauge(
-    "quicklink_cache_breaker_open",
-    "1 while lookups leave Redis alone.",
-    () => Number(breaker.open),
-    "max",
-  );
-  const keyOf = ({ domain, code }: Announced) => cacheKey(domain, code);
-  return createRedisCache({ redis: withBreaker(redis, breaker), forms: [linkForm], keyOf, clock });
-}
-
-/** The others read the feed at once instead of within half a second; whoever does not hear it does so then. */
-async function wake(redis: Redis, code: string): Promise<void> {
-  await redis.send(channel, ["PUBLISH", channel, JSON.stringify({ code })]).catch(() => {});
+  return openTier(withBreaker(redis, breaker), clock, {
+    written: (kind) => void events[kind === "link" ? "link_written" : "missing_written"]++,
+  });
 }
 
 /** A thousand links in one request are one message. */

@@ -86,8 +86,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "background-thread.ts": [...all, "background.ts"],
   "api.ts": all,
   "hits.ts": all,
-  "lookup.ts": all,
-  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "lookup.ts"],
+  "tier.ts": all,
+  "lookup.ts": [...all, "tier.ts"],
+  "open-redis.ts": all,
+  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "lookup.ts", "open-redis.ts"],
   "main.ts": all,
 };
 

@@ -22,6 +22,8 @@ export interface RedisCacheOptions<Value> {
   /** The form of today first. Behind it those that servers of the version before still write and read. */
   readonly forms: readonly [Form<Value>, ...Form<Value>[]];
   readonly keyOf: (change: Announced) => string;
+  /** Told when `put` has taken effect. */
+  readonly written?: (kind: "link" | "missing") => void;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
@@ -54,7 +56,7 @@ interface Server {
 }
 
 export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
-  const { redis, forms, keyOf, clock = systemClock, random = Math.random } = options;
+  const { redis, forms, keyOf, written, clock = systemClock, random = Math.random } = options;
   const [form] = forms;
   const servers = new Map<string, Server>();
   let writing = 0;
@@ -72,9 +74,10 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     epoch: string,
     key: string,
     words: readonly [version: number, kind: string, value: string, keepForMs: number, notAfter: number],
-  ): Promise<void> {
+  ): Promise<boolean> {
     const reply = (await redis.script(scripts.put, keysOf(name, epoch, key), words.map(String))) as string[];
     if (reply[0] === "garbage") throw new Error(`${reply[1]} holds what is not ours`);
+    return reply[0] === "written";
   }
 
   /** In every form: a server of the version before looks there. */
@@ -140,8 +143,10 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
           ? ""
           : JSON.stringify({ ...form.toJson(value), t: seconds, x: seconds + Math.round(lifeMs / 1_000), v: version });
       const kept = Math.round(value === undefined ? lifeMs : keptMs);
+      const kind = value === undefined ? "missing" : "link";
       writing++;
-      put(form, epoch, key, [version, value === undefined ? "missing" : "link", text, kept, until])
+      put(form, epoch, key, [version, kind, text, kept, until])
+        .then((done) => done && written?.(kind))
         .catch(() => {}) // the next reader of SQL tries again
         .finally(() => writing--);
     },

@@ -13,7 +13,7 @@ import { createHash } from "node:crypto";
 import { createClient, createCluster, createSentinel, ErrorReply } from "@redis/client";
 import slotOfKey from "@redis/client/dist/lib/utils/calculate-slot";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { withDeadline } from "../base/deadline.ts";
+import { Late, withDeadline } from "../base/deadline.ts";
 import { messageOf } from "../base/errors.ts";
 import { parseRedisUrl, type RedisAddress } from "./address.ts";
 
@@ -28,6 +28,8 @@ export interface Redis {
   servers(): readonly string[];
   /** As of when they were last listed; empty if it was not among them. */
   serverOf(key: string): string;
+  /** What people call one of the servers: its host and port, or what its sentinels watch it as. */
+  nodeOf(server: string): string;
   /** Grows whenever a connection was made anew: behind it may be another server, or the same with older data. */
   readonly generation: number;
   /** Messages of a channel, on a connection of its own that comes back by itself. What was sent meanwhile is lost. */
@@ -63,6 +65,8 @@ export interface RedisOptions {
   /** No answer at all for so long, with commands waiting, and the connection is taken for dead: TCP would need minutes. */
   readonly silenceMostMs?: number;
   readonly clock?: Clock;
+  /** Told of every command that was answered, or not in time. */
+  readonly observe?: (command: string, seconds: number) => void;
   /** Told when it goes away and when it is back: once each, not once per command. */
   readonly onChange?: (state: "ready" | "away", reason: string) => void;
 }
@@ -78,7 +82,7 @@ export const defineScript = (text: string): Script => ({ text, sha1: createHash(
 
 export function connectRedis(url: string, options: RedisOptions = {}): Redis {
   const { deadlineMs = deadlineMsByDefault, waitingMost = waitingMostByDefault, clock = systemClock } = options;
-  const { silenceMostMs = silenceMostMsByDefault } = options;
+  const { silenceMostMs = silenceMostMsByDefault, observe } = options;
   const address = parseRedisUrl(url);
   let waiting = 0;
   let answeredAt = clock.elapsed();
@@ -102,7 +106,8 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
 
   async function run(key: string | undefined, command: readonly string[]): Promise<unknown> {
     if (waiting >= waitingMost) throw new RedisUnavailable(new Error(`${waiting} commands already wait`));
-    if (waiting === 0) answeredAt = clock.elapsed();
+    const started = clock.elapsed();
+    if (waiting === 0) answeredAt = started;
     waiting++;
     const answer = connection.send(key, command);
     // Not at the deadline: what was sent takes up room until it is answered or its connection is gone.
@@ -111,9 +116,13 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
       if (error === undefined || error instanceof ErrorReply) answeredAt = clock.elapsed();
     };
     answer.then(() => answered(), answered);
+    const took = () => observe?.(command[0] ?? "", (clock.elapsed() - started) / 1_000);
     try {
-      return await withDeadline(answer, deadlineMs, `Redis (${command[0]})`);
+      const reply = await withDeadline(answer, deadlineMs, `Redis (${command[0]})`);
+      took();
+      return reply;
     } catch (error) {
+      if (error instanceof ErrorReply || error instanceof Late) took();
       if (error instanceof ErrorReply) throw error;
       report("away", messageOf(error));
       if (waiting > 0 && clock.elapsed() - answeredAt > silenceMostMs) reconnect();
@@ -156,6 +165,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     slotOf: (key) => (address.kind === "cluster" ? slotOfKey(key) : 0),
     servers: () => connection.servers(),
     serverOf: (key) => connection.serverOf(key),
+    nodeOf: (server) => connection.nodeOf(server),
     get generation() {
       return generation;
     },
@@ -196,11 +206,12 @@ interface Connection {
   subscribe(channel: string, onMessage: () => void): Promise<unknown>;
   servers(): readonly string[];
   serverOf(key: string): string;
+  nodeOf(server: string): string;
   destroy(): void;
 }
 
 const only = "all";
-const oneServer = { servers: () => [only], serverOf: () => only };
+const oneServer = (name: string) => ({ servers: () => [only], serverOf: () => only, nodeOf: () => name });
 
 const closed: Connection = {
   connect: async () => {},
@@ -208,6 +219,7 @@ const closed: Connection = {
   subscribe: async () => {},
   servers: () => [],
   serverOf: () => only,
+  nodeOf: () => "",
   destroy() {},
 };
 
@@ -292,7 +304,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
       connect: () => sentinel.connect(),
       send: (_, command) => sentinel.sendCommand(false, [...command]),
       subscribe: (channel, onMessage) => sentinel.subscribe(channel, onMessage),
-      ...oneServer,
+      ...oneServer(address.name),
       destroy: () => void sentinel.destroy().catch(ignore),
     };
   }
@@ -304,13 +316,13 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
     connect: () => server.connect(),
     send: (_, command) => server.sendCommand([...command]),
     subscribe: (channel, onMessage) => server.subscribe(channel, onMessage),
-    ...oneServer,
+    ...oneServer(`${node?.host}:${node?.port}`),
     destroy: () => server.destroy(),
   };
 }
 
 /** Names the servers of a cluster by the first slot that each has: everybody who asks gets the same name. */
-function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection, "servers" | "serverOf"> {
+function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection, "servers" | "serverOf" | "nodeOf"> {
   let byOwner = new Map<string, string>();
   return {
     servers() {
@@ -321,6 +333,7 @@ function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection,
       return [...byOwner.values()];
     },
     serverOf: (key) => byOwner.get(owners()[slotOfKey(key)] ?? "") ?? "",
+    nodeOf: (server) => [...byOwner].find(([, tag]) => tag === server)?.[0] ?? "",
   };
 }
 
