@@ -33,7 +33,7 @@ const needs = {
   wrk: { purpose: "bench", packages: ["wrk"], binaries: ["wrk"] },
   slowhttptest: { purpose: "prove", packages: ["slowhttptest"], binaries: ["slowhttptest"] },
   promtool: {
-    purpose: "prove",
+    purpose: "test",
     packages: ["prometheus"],
     binaries: ["promtool"],
     folders: () => [join(unpacked, "prometheus/usr/bin")],
@@ -43,7 +43,7 @@ const needs = {
 
 export type ToolName = keyof typeof needs;
 
-export const testTools: readonly ToolName[] = ["postgresql", "redis-server"];
+export const testTools: readonly ToolName[] = ["postgresql", "redis-server", "promtool"];
 export const benchTools: readonly ToolName[] = ["nginx", "wrk"];
 
 export function find(name: ToolName): Tool | undefined {
