@@ -89,7 +89,11 @@ async function serve(
     return loading;
   };
 
-  const dependencies = [{ name: "sql", ping: () => sql.ping() }, ...redis.dependencies];
+  const dependencies = [
+    { name: "sql", ping: sql.ping },
+    ...(lookup.replica ? [{ name: "sql-replica", ping: lookup.replica.ping }] : []),
+    ...redis.dependencies,
+  ];
   const ready = () => readiness(dependencies, () => lookup.cache.found > 0, clock);
   const watching = watchReadiness(ready, metrics);
   opened.defer(() => watching.stop());

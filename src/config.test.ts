@@ -86,6 +86,7 @@ const bad: Record<SettingName, readonly string[]> = {
     "javascript:alert(1)",
   ],
   DATABASE_URL: ["mysql://hunter2@db/x", "db.internal", "https://hunter2@db"],
+  DATABASE_REPLICA_URL: ["mysql://hunter2@db/x", "db.internal"],
   QL_DATABASE_POOL: ["0", "501", "ten"],
   REDIS_URL: ["http://hunter2@cache", "cache:6379", "redis://a,b", "redis-sentinel://a,b", "redis-cluster://a/1"],
   LIMITS_REDIS_URL: ["redis://:hunter2@a,b", "redis://:hunter2%@a", "limits:6379"],

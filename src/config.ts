@@ -46,6 +46,12 @@ const table = {
     parse: url("postgres:", "postgresql:"),
     secret: "credentials",
   }),
+  DATABASE_REPLICA_URL: setting({
+    help: "A streaming replica of DATABASE_URL in this region, that redirects read from. Everything is still written to DATABASE_URL. All servers that share a REDIS_URL read the same one.",
+    example: "postgres://quicklink:secret@replica.eu.internal:5432/quicklink",
+    parse: url("postgres:", "postgresql:"),
+    secret: "credentials",
+  }),
   QL_DATABASE_POOL: setting({
     help: "Connections to PostgreSQL per process.",
     example: "20",
@@ -303,6 +309,13 @@ function parse(name: SettingName, entry: Setting<unknown>, text: string): unknow
 }
 
 function refuseContradictions(config: Values): void {
+  if (config.DATABASE_REPLICA_URL !== undefined && config.DATABASE_URL === undefined) {
+    throw new OperatorError(
+      "DATABASE_REPLICA_URL is set but DATABASE_URL is not: a replica is read from, and something must be written to.\n" +
+        "  Set DATABASE_URL to the primary as well.",
+      2,
+    );
+  }
   const redis = (["REDIS_URL", "LIMITS_REDIS_URL"] as const).find((name) => config[name] !== undefined);
   if (redis !== undefined && config.DATABASE_URL === undefined) {
     throw new OperatorError(

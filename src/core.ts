@@ -70,22 +70,30 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
 
 /** The driver of the other database is not even loaded. */
 export async function openSql(config: Config, log: Logger, patient = false): Promise<Sql> {
-  if (config.DATABASE_URL !== undefined) {
-    const { openPostgres } = await import("./sql/postgres.ts");
-    const sql = openPostgres(config.DATABASE_URL, config.QL_DATABASE_POOL, log, patient);
-    try {
-      await sql.ping();
-      return sql;
-    } catch (error) {
-      await sql.close();
-      throw new OperatorError(
-        `PostgreSQL cannot be used: ${messageOf(error)}.\n  Check DATABASE_URL, and that the server is running and has this database.`,
-      );
-    }
-  }
+  if (config.DATABASE_URL !== undefined) return openAt(config, "DATABASE_URL", config.DATABASE_URL, log, patient);
   prepareDataFolder(config);
   const { openSqlite } = await import("./sql/sqlite.ts");
   return openSqlite(join(config.QL_DATA, "quicklink.sqlite"));
+}
+
+/** What this region reads from, if that is not where everything is written. */
+export async function openReplica(config: Config, log: Logger): Promise<Sql | undefined> {
+  const url = config.DATABASE_REPLICA_URL;
+  return url === undefined ? undefined : await openAt(config, "DATABASE_REPLICA_URL", url, log, false);
+}
+
+async function openAt(config: Config, name: string, url: string, log: Logger, patient: boolean): Promise<Sql> {
+  const { openPostgres } = await import("./sql/postgres.ts");
+  const sql = openPostgres(url, config.QL_DATABASE_POOL, log, patient);
+  try {
+    await sql.ping();
+    return sql;
+  } catch (error) {
+    await sql.close();
+    throw new OperatorError(
+      `PostgreSQL cannot be used: ${messageOf(error)}.\n  Check ${name}, and that the server is running and has this database.`,
+    );
+  }
 }
 
 async function migrateEmbedded(config: Config, sql: Sql, lockHeld: boolean): Promise<void> {

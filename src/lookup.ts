@@ -8,20 +8,28 @@ import { type CacheCounts, countCache } from "./cache/counts.ts";
 import { type Announced, follow } from "./cache/follow.ts";
 import { guarded } from "./cache/guard.ts";
 import { createTiered } from "./cache/tiered.ts";
-import type { Core } from "./core.ts";
+import { type Core, openReplica } from "./core.ts";
 import { cacheKey } from "./links/link.ts";
+import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import type { RedisCache } from "./redis/cache.ts";
 import type { Redis } from "./redis/client.ts";
 import { onWake, wake } from "./redis/wake.ts";
 import { createFeed } from "./sql/feed.ts";
+import type { Sql } from "./sql/sql.ts";
 
 /**
  * Looking up links, put together: memory, behind it Redis if there is one, behind that SQL; and the change feed that
  * keeps the first two no older than promised.
+ *
+ * In a region with a replica, that is the SQL of lookups and the feed: what is read is never ahead of what is followed.
+ * A change that was made here is then not announced here either before the replica has it, for until then nobody could
+ * say what it is.
  */
 export interface Lookup {
   readonly cache: Cache<Known>;
+  /** What lookups read from, if that is not what everything is written to. */
+  readonly replica: Sql | undefined;
   /** After a commit: nothing older is served from here, and the others are woken. */
   changed(change: Announced): void;
   stop(): Promise<void>;
@@ -43,10 +51,11 @@ const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
 
 export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const { core, redis, metrics, log } = settings;
-  const { config, clock, sql } = core;
+  const { config, clock } = core;
   const counts = countCache(metrics);
-  const feed = createFeed(sql);
-  const fromSql = sqlSource(counts, settings);
+  const replica = await openReplica(config, log);
+  const feed = createFeed(replica ?? core.sql);
+  const fromSql = sqlSource(replica && createLinkStore(replica), counts, settings);
   const tier = redis && (await openGuarded(redis, counts, settings));
   const cache = createCache<Known>({
     source: tier ? createTiered({ tier, sql: fromSql, counts }) : counted(fromSql, counts),
@@ -89,9 +98,10 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
 
   return {
     cache,
+    replica,
     changed({ domain, code, version }) {
       const key = cacheKey(domain, code);
-      cache.announce(key, version);
+      if (replica === undefined) cache.announce(key, version);
       // Best effort, and not waited for: the feed says the same a moment later.
       tier?.fenceOne(key, version).catch(() => {});
       wakeOthers?.(key);
@@ -99,16 +109,21 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
     async stop() {
       listening?.close();
       await follower.stop();
+      await replica?.close();
     },
   };
 }
 
 /** SQLite answers before a timer could run, and has one reader; PostgreSQL may be slow, away or busy. */
-function sqlSource(counts: CacheCounts, { core, metrics, log }: LookupSettings): Source<Known> {
+function sqlSource(
+  replica: LinkStore | undefined,
+  counts: CacheCounts,
+  { core, metrics, log }: LookupSettings,
+): Source<Known> {
   const { config, store, clock } = core;
   if (config.embedded) return linkSource(store.target);
-  const inTime: typeof store.target = (domain, code) =>
-    withDeadline(store.target(domain, code), sqlDeadlineMs, "PostgreSQL");
+  const { target } = replica ?? store;
+  const inTime: typeof target = (domain, code) => withDeadline(target(domain, code), sqlDeadlineMs, "PostgreSQL");
   const breaker = createBreaker({
     of: "sql",
     metrics,
