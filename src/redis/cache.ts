@@ -93,12 +93,13 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     const asked = clock.now();
     const reply = (await redis.script(scripts.stand, [`ql:feed:{${tag}}`], words)) as string[];
     const [epoch = "", position = "", touched = "0", now = "0"] = reply;
-    if (epoch === "behind") throw new Error("an older state of Redis has come back");
+    if (epoch === "behind") throw new Error("an older state of Redis has come back, or another epoch has begun");
     if (epoch === "garbage") throw new Error(`${position} holds what is not ours, or of another format`);
     const before = servers.get(tag);
     const same = before?.epoch === epoch && before.generation === generation;
     const believedAt = same ? before.believedAt : Number.NEGATIVE_INFINITY;
-    servers.set(tag, { epoch, generation, offsetMs: Number(now) - asked, believedAt });
+    if (epoch === "") servers.delete(tag);
+    else servers.set(tag, { epoch, generation, offsetMs: Number(now) - asked, believedAt });
     return { position, idleMs: Number(now) - Number(touched) };
   }
 
@@ -106,7 +107,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
   function unchanged(tag: string): Server {
     const server = servers.get(tag);
     if (server?.generation === redis.generation) return server;
-    throw new Error("the connection to Redis was made anew meanwhile");
+    throw new Error("Redis was emptied, or the connection to it made anew, meanwhile");
   }
 
   return {
@@ -130,12 +131,10 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     ticket(key) {
       const server = known(key);
       if (server === undefined || writing >= writesMost) return undefined;
-      return { until: clock.now() + server.offsetMs + ticketMs };
+      return { until: clock.now() + server.offsetMs + ticketMs, epoch: server.epoch };
     },
 
-    put(key, { version, value }, { until }: Ticket) {
-      const epoch = serverOf(key)?.epoch;
-      if (epoch === undefined) return;
+    put(key, { version, value }, { until, epoch }: Ticket) {
       const seconds = Math.floor(clock.now() / 1_000);
       const lifeMs = (value === undefined ? missingMs : linkMs) * (1 - jitter + 2 * jitter * random());
       const text =
@@ -160,9 +159,9 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
 
     stand: (tag) => stand(tag, ["", "", "", ""]),
 
-    async begin(tag, position) {
+    begin(tag, position) {
       const over = servers.get(tag)?.epoch ?? "";
-      await stand(tag, [position, "", randomBytes(3).toString("hex"), over]);
+      return stand(tag, [position, "", randomBytes(3).toString("hex"), over]);
     },
 
     async fence(tag, changes) {
@@ -175,8 +174,8 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     },
 
     async moveOn(tag, from, position) {
-      unchanged(tag);
-      await stand(tag, [position, from, "", ""]);
+      const { epoch } = unchanged(tag);
+      await stand(tag, [position, from, "", epoch]);
     },
 
     believe(tag, began) {
