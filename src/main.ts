@@ -28,6 +28,11 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   key: ["API keys", async () => (await import("./cli/key.ts")).keyCommand()],
   plan: ["what tenants may use", async () => (await import("./cli/plan.ts")).planCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
+  cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
+  doctor: [
+    "check settings, database and Redis, and say what to do",
+    async () => (await import("./cli/doctor.ts")).doctorCommand(),
+  ],
   migrate: [
     "create the tables, or bring them up to this version",
     async () => (await import("./cli/migrate.ts")).migrateCommand(),

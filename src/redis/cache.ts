@@ -31,6 +31,18 @@ export interface RedisCacheOptions<Value> {
 export interface RedisCache<Value> extends Tier<Value>, Correctable {
   /** After a write: nothing older is to be found here any more. Throws unless that is so. */
   fenceOne(key: string, version: number): Promise<void>;
+  /** For the operator. */
+  look(key: string): Promise<Look<Value>>;
+}
+
+export interface Look<Value> {
+  /** Where its server stands; an empty position if it remembers nothing. */
+  readonly stand: Stand;
+  readonly node: string;
+  readonly epoch: string;
+  readonly shared: Shared<Value>;
+  /** Until Redis forgets it by itself. */
+  readonly keptMs: number;
 }
 
 const linkMs = 3_600_000;
@@ -110,23 +122,30 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     throw new Error("Redis was emptied, or the connection to it made anew, meanwhile");
   }
 
+  async function get(key: string): Promise<Shared<Value>> {
+    const names = namesOf(key);
+    const texts = (await redis.send(names[0] ?? "", ["MGET", ...names])) as (string | null)[];
+    let best: Shared<Value> = { kind: "unknown" };
+    for (const [i, one] of forms.entries()) {
+      const shared = read(one, texts[2 * i] ?? null, texts[2 * i + 1] ?? null, clock.now());
+      if (versionOf(shared) > versionOf(best)) best = shared;
+    }
+    return best;
+  }
+
+  /** Of all forms, the form of today first. */
+  function namesOf(key: string): string[] {
+    const epoch = serverOf(key)?.epoch ?? plain;
+    return forms.flatMap((one) => keysOf(one.name, epoch, key));
+  }
+
   return {
     trusts(key) {
       const server = known(key);
       return server !== undefined && clock.elapsed() - server.believedAt < believedMs;
     },
 
-    async get(key) {
-      const epoch = serverOf(key)?.epoch ?? plain;
-      const names = forms.flatMap((one) => keysOf(one.name, epoch, key));
-      const texts = (await redis.send(names[0] ?? "", ["MGET", ...names])) as (string | null)[];
-      let best: Shared<Value> = { kind: "unknown" };
-      for (const [i, one] of forms.entries()) {
-        const shared = read(one, texts[2 * i] ?? null, texts[2 * i + 1] ?? null, clock.now());
-        if (versionOf(shared) > versionOf(best)) best = shared;
-      }
-      return best;
-    },
+    get,
 
     ticket(key) {
       const server = known(key);
@@ -153,6 +172,20 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     async fenceOne(key, version) {
       const server = known(key);
       if (server !== undefined) await fence(server, key, version);
+    },
+
+    async look(key) {
+      redis.servers();
+      const tag = redis.serverOf(`{${key}}`);
+      const whereItStands = await stand(tag, ["", "", "", ""]);
+      const lives = namesOf(key).map((name) => redis.send(name, ["PTTL", name]));
+      return {
+        stand: whereItStands,
+        node: redis.nodeOf(tag),
+        epoch: servers.get(tag)?.epoch ?? "",
+        shared: await get(key),
+        keptMs: Math.max(0, ...(await Promise.all(lives)).map(Number)),
+      };
     },
 
     servers: () => redis.servers(),

@@ -20,6 +20,8 @@ import { parseRedisUrl, type RedisAddress } from "./address.ts";
 export interface Redis {
   /** One command, sent to the server that has the key. */
   send(key: string, command: readonly string[]): Promise<unknown>;
+  /** A command without a key, to one of `servers()`. */
+  sendTo(server: string, command: readonly string[]): Promise<unknown>;
   /** All keys must be in one slot. */
   script(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Keys with the same number can be in one script. A single server has one for all. */
@@ -104,12 +106,15 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     options.onChange?.(state, reason);
   }
 
-  async function run(key: string | undefined, command: readonly string[]): Promise<unknown> {
+  const run = (key: string | undefined, command: readonly string[]) =>
+    inTime(command, () => connection.send(key, command));
+
+  async function inTime(command: readonly string[], send: () => Promise<unknown>): Promise<unknown> {
     if (waiting >= waitingMost) throw new RedisUnavailable(new Error(`${waiting} commands already wait`));
     const started = clock.elapsed();
     if (waiting === 0) answeredAt = started;
     waiting++;
-    const answer = connection.send(key, command);
+    const answer = send();
     // Not at the deadline: what was sent takes up room until it is answered or its connection is gone.
     const answered = (error?: unknown) => {
       waiting--;
@@ -149,6 +154,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
 
   return {
     send: (key, command) => attempt(() => run(key, command)),
+    sendTo: (server, command) => attempt(() => inTime(command, () => connection.sendTo(server, command))),
 
     script: (script, keys, args) =>
       attempt(async () => {
@@ -203,6 +209,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
 interface Connection {
   connect(): Promise<unknown>;
   send(key: string | undefined, command: readonly string[]): Promise<unknown>;
+  sendTo(server: string, command: readonly string[]): Promise<unknown>;
   subscribe(channel: string, onMessage: () => void): Promise<unknown>;
   servers(): readonly string[];
   serverOf(key: string): string;
@@ -216,6 +223,7 @@ const oneServer = (name: string) => ({ servers: () => [only], serverOf: () => on
 const closed: Connection = {
   connect: async () => {},
   send: () => Promise.reject(new Error("the connection was closed")),
+  sendTo: () => Promise.reject(new Error("the connection was closed")),
   subscribe: async () => {},
   servers: () => [],
   serverOf: () => only,
@@ -280,6 +288,12 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
     return {
       connect: () => cluster.connect(),
       send: (key, command) => cluster.sendCommand(key, false, [...command]),
+      // Whatever key is named, the library sends a command that has none anywhere.
+      async sendTo(server, command) {
+        const shard = cluster.slots[slotOfKey(server)];
+        if (shard === undefined) throw new Error("nobody has this slot");
+        return (await cluster.nodeClient(shard.master)).sendCommand([...command]);
+      },
       subscribe: (channel, onMessage) => cluster.subscribe(channel, onMessage),
       ...tags,
       destroy: () => cluster.destroy(),
@@ -303,6 +317,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
     return {
       connect: () => sentinel.connect(),
       send: (_, command) => sentinel.sendCommand(false, [...command]),
+      sendTo: (_, command) => sentinel.sendCommand(false, [...command]),
       subscribe: (channel, onMessage) => sentinel.subscribe(channel, onMessage),
       ...oneServer(address.name),
       destroy: () => void sentinel.destroy().catch(ignore),
@@ -315,6 +330,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
   return {
     connect: () => server.connect(),
     send: (_, command) => server.sendCommand([...command]),
+    sendTo: (_, command) => server.sendCommand([...command]),
     subscribe: (channel, onMessage) => server.subscribe(channel, onMessage),
     ...oneServer(`${node?.host}:${node?.port}`),
     destroy: () => server.destroy(),

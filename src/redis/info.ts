@@ -12,7 +12,7 @@ export interface RedisInfo {
 
 /** `server` is one of `redis.servers()`. */
 export async function readInfo(redis: Redis, server: string): Promise<RedisInfo> {
-  const text = String(await redis.send(`{${server}}`, ["INFO"]));
+  const text = String(await redis.sendTo(server, ["INFO"]));
   const fields = new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = "", value = ""]) => [name, value]));
   return {
     version: fields.get("redis_version") ?? "",
