@@ -16,9 +16,9 @@ export async function readInfo(redis: Redis, server: string): Promise<RedisInfo>
   const fields = new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = "", value = ""]) => [name, value]));
   return {
     version: fields.get("redis_version") ?? "",
-    usedBytes: Number(fields.get("used_memory")),
-    maxBytes: Number(fields.get("maxmemory")),
+    usedBytes: Number(fields.get("used_memory") ?? 0),
+    maxBytes: Number(fields.get("maxmemory") ?? 0),
     policy: fields.get("maxmemory_policy") ?? "",
-    evictedKeys: Number(fields.get("evicted_keys")),
+    evictedKeys: Number(fields.get("evicted_keys") ?? 0),
   };
 }
