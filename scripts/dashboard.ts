@@ -145,6 +145,12 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       ask: { [perSecond("quicklink_leases_total", "by")]: "{{by}}" },
     },
     {
+      title: "Guessers",
+      help: "Addresses that must wait before they may ask for another code or key that does not exist.",
+      unit: "short",
+      ask: { [`sum by (instance) (quicklink_guessers${own})`]: "{{instance}}" },
+    },
+    {
       title: "Hits cannot be written down",
       help: "1 while a process keeps them in memory.",
       unit: "short",
@@ -154,6 +160,12 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
   ],
   API: [
+    {
+      title: "Limits on calls",
+      help: "How they were answered. Anything but granted and denied: Redis did not.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_api_limit_total", "answer")]: "{{answer}}" },
+    },
     {
       title: "Requests",
       help: "By method and status.",

@@ -5,10 +5,12 @@ import { createMetrics } from "./base/metrics.ts";
 import { countProcess } from "./base/process.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
+import { openCounters } from "./counters.ts";
 import { openHits } from "./hits.ts";
 import type { HttpApi } from "./http/api.ts";
 import { readiness, watchReadiness } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
+import { createGuesses } from "./limits/guesses.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { openLookup } from "./lookup.ts";
 import { openRedis } from "./open-redis.ts";
@@ -75,17 +77,27 @@ async function serve(
 
   const lookup = await openLookup({ core, redis: redis.cache, metrics, log });
   opened.defer(() => lookup.stop());
+  const counters = await openCounters(redis.limits, clock);
+  const guesses = createGuesses({
+    counters: counters.guesses,
+    perMinute: config.QL_GUESSES_PER_MINUTE,
+    clock,
+    secretFor: core.secretFor,
+  });
+  metrics.gauge("quicklink_guessers", "Addresses that must wait before they guess again.", () => guesses.blocked);
   const background = createBackground(core);
   opened.defer(() => background.close());
 
   const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
-    const results = await background.createMany(tenant, inputs);
+    const results = await background.createMany(tenant, inputs, "tenant");
     for (const result of results) if ("link" in result) lookup.changed(result.link);
     return results;
   };
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
-    loading ??= import("./api.ts").then(({ composeApi }) => composeApi(core, log, metrics, createMany));
+    loading ??= import("./api.ts").then(({ composeApi }) =>
+      composeApi({ core, counters, guesses, createMany, busiest: background.busiest, log, metrics }),
+    );
     return loading;
   };
 
@@ -103,7 +115,16 @@ async function serve(
     port: config.PORT,
     sharesPort: peers !== undefined,
     baseUrl: config.baseUrl,
-    redirect: createRedirect({ cache: lookup.cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
+    redirect: createRedirect({
+      cache: lookup.cache,
+      isBot: createBots(),
+      meters: hits.meters,
+      guesses,
+      addressOf: (request) => server.addressOf(request),
+      clock,
+      metrics,
+      log,
+    }),
     api,
     readiness: ready,
     metrics,

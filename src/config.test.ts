@@ -53,6 +53,8 @@ describe("without any setting", () => {
       QL_LINK_DAYS: 365,
       QL_CACHE_MB: 64,
       QL_BODY_LIMIT: 1_048_576,
+      QL_API_OUTAGE: "degrade",
+      QL_GUESSES_PER_MINUTE: 100,
       QL_LOG_LEVEL: "info",
       baseUrl: "http://localhost:3000",
       embedded: true,
@@ -107,9 +109,15 @@ const bad: Record<SettingName, readonly string[]> = {
     "::/129",
     "127.0.0.1,*",
   ],
+  QL_API_OUTAGE: ["fail", "Open", "degrade,open"],
+  QL_GUESSES_PER_MINUTE: ["0", "-1", "1000001", "None", "null"],
   QL_METRICS_TOKEN: ["hunter2"],
   QL_LOG_LEVEL: ["loud", "INFO", "10"],
 };
+
+test("guesses may be without limit", () => {
+  expect(load({ QL_GUESSES_PER_MINUTE: "none" }).QL_GUESSES_PER_MINUTE).toBeNull();
+});
 
 describe("a bad value", () => {
   const cases = Object.entries(bad).flatMap(([name, values]) => values.map((value) => [name, value] as const));

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
@@ -23,6 +24,8 @@ export interface Core {
   readonly store: LinkStore;
   readonly links: Links;
   readonly clock: Clock;
+  /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
+  secretFor(purpose: string): Uint8Array;
   close(): Promise<void>;
 }
 
@@ -60,6 +63,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         defaultDays: config.QL_LINK_DAYS,
         changed: options.changed ?? (() => {}),
       }),
+      secretFor: (purpose) => createHmac("sha256", salt).update(purpose).digest(),
       close: () => sql.close(),
     };
   } catch (error) {

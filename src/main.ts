@@ -15,6 +15,7 @@ Examples:
   $ quicklink serve                                  start the server
   $ quicklink link create https://example.com/page   make a short link
   $ quicklink tenant update default --plan unlimited lift the limits of a tenant
+  $ quicklink usage                                  see what a tenant has used
   $ quicklink config                                 see every setting and where it came from
 
 Settings come from the environment or a file .env: see docs/config.md.`,
@@ -27,6 +28,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   tenant: ["tenants and their limits", async () => (await import("./cli/tenant.ts")).tenantCommand()],
   key: ["API keys", async () => (await import("./cli/key.ts")).keyCommand()],
   plan: ["what tenants may use", async () => (await import("./cli/plan.ts")).planCommand()],
+  usage: ["what a tenant has used of its limits", async () => (await import("./cli/usage.ts")).usageCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
   cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
   doctor: [

@@ -64,6 +64,7 @@ const all = [
   "cli",
   "config.ts",
   "core.ts",
+  "counters.ts",
   "app.ts",
 ];
 
@@ -78,11 +79,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   redis: adapterMay,
   memory: adapterMay,
   workers: ["base"],
-  http: ["base", ...subjects],
+  http: ["base", "limits", ...subjects],
   "config.ts": ["base", "redis/address.ts"],
+  "counters.ts": ["base", "limits", "memory", "redis"],
   "core.ts": [...former, ...subjects, "sql", "config.ts"],
   doctor: ["base", "sql", "redis", "config.ts", "core.ts"],
-  cli: [...former, ...subjects, "sql", "redis", "workers", "doctor", "config.ts", "core.ts", "tier.ts", "app.ts"],
+  cli: [
+    ...former,
+    ...subjects,
+    ...["sql", "redis", "workers", "doctor", "config.ts", "core.ts", "counters.ts", "tier.ts", "app.ts"],
+  ],
   "background.ts": all,
   "background-thread.ts": [...all, "background.ts"],
   "api.ts": all,

@@ -34,6 +34,11 @@ export interface ServerSettings {
 
 export interface Server {
   readonly port: number;
+  /**
+   * Who asks, as far as they can be held to it. A proxy on this machine that is not listed passes on everybody under its
+   * own address, so that address is nobody's.
+   */
+  addressOf(request: Request): string | undefined;
   /** Stops accepting, lets what runs finish, and cuts off what has not by the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -93,8 +98,8 @@ export function startServer(settings: ServerSettings): Server {
   }
 
   async function callApi(request: Request): Promise<Response> {
-    const trusted = isTrusted(peerOf(request) ?? "", trustedProxies);
-    return (await api()).handle(request, trusted);
+    const from = { trustedPeer: isTrusted(peerOf(request) ?? "", trustedProxies), address: addressOf(request) };
+    return (await api()).handle(request, from);
   }
 
   async function ready(): Promise<Response> {
@@ -111,7 +116,7 @@ export function startServer(settings: ServerSettings): Server {
     const { metricsToken } = settings;
     const allowed =
       metricsToken === undefined
-        ? isLoopback(clientOf(request)) && isDirect(request)
+        ? isLoopback(addressOf(request))
         : sameText(request.headers.get("authorization") ?? "", `Bearer ${metricsToken}`);
     if (!allowed) {
       const hint =
@@ -126,12 +131,14 @@ export function startServer(settings: ServerSettings): Server {
     return server.requestIP(request)?.address;
   }
 
-  function clientOf(request: Request): string | undefined {
-    return clientAddress(peerOf(request), request.headers.get("x-forwarded-for"), trustedProxies);
+  function addressOf(request: Request): string | undefined {
+    const client = clientAddress(peerOf(request), request.headers.get("x-forwarded-for"), trustedProxies);
+    return isLoopback(client) && !isDirect(request) ? undefined : client;
   }
 
   return {
     port: server.port ?? settings.port,
+    addressOf,
     async stop(deadlineMs) {
       stopping = true;
       const late = setTimeout(() => void server.stop(true), deadlineMs);

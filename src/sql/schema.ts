@@ -19,6 +19,7 @@ export interface Schema {
   hits: HitTable;
   recorders: RecorderTable;
   instances: InstanceTable;
+  tenant_usage: TenantUsageTable;
 }
 
 type Flag = 0 | 1;
@@ -57,6 +58,8 @@ export interface ApiKeyTable {
   expires_at: number | null;
   revoked_at: number | null;
   last_used_at: number | null;
+  /** A limit of its own, below the tenant's. */
+  api_per_minute: number | null;
 }
 
 export interface CounterTable {
@@ -162,3 +165,13 @@ export interface InstanceTable {
   started_at: number;
   seen_at: number;
 }
+
+/** A month of one of a tenant's limits. */
+export interface TenantUsageTable {
+  tenant_id: TenantId;
+  name: MonthlyUse;
+  month: string;
+  used: number;
+}
+
+export type MonthlyUse = "links";

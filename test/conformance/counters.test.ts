@@ -266,13 +266,20 @@ onEachStore((store, storeName) => {
     });
 
     test("after the charge has left the window gives nothing to those that came later", async () => {
-      const limit = limitOf(5, quick);
-      const id = newName();
-      await counters.take(id, [charge(limit, 2)]);
-      await store().pass(500);
-      await counters.take(newName(), [charge(limit, 3)]);
-      await counters.release(id);
-      expect(await counts(limit)).toEqual([3, 0]);
+      // What came later leaves the window as well: a machine that was too slow to look in time is asked again.
+      for (let tries = 1; ; tries++) {
+        const limit = limitOf(5, quick);
+        const id = newName();
+        await counters.take(id, [charge(limit, 2)]);
+        await store().pass(500);
+        const began = await store().now();
+        await counters.take(newName(), [charge(limit, 3)]);
+        await counters.release(id);
+        const seen = await counts(limit);
+        if ((await store().now()) - began > 300 && tries < 10) continue;
+        expect(seen).toEqual([3, 0]);
+        return;
+      }
     });
   });
 
