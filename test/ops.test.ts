@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { must, startSite } from "./e2e/servers.ts";
+import { must, type Site, startSite } from "./e2e/servers.ts";
 import { find } from "./ground/machine.ts";
 import { postgresAvailable } from "./ground/postgres.ts";
 import { runProcess, until } from "./ground/process.ts";
-import { redisAvailable, startRedis } from "./ground/redis.ts";
+import { type RedisServer, redisAvailable, startRedis } from "./ground/redis.ts";
 
 const ops = join(import.meta.dir, "../ops");
 const read = (path: string) => readFileSync(join(ops, path), "utf8");
@@ -113,12 +113,12 @@ describe("the dashboard", () => {
 if (postgresAvailable() && redisAvailable()) {
   describe("a server with PostgreSQL and Redis", () => {
     let text: string;
-    let stop: () => Promise<unknown>;
+    let redis: RedisServer;
+    let site: Site;
 
     beforeAll(async () => {
-      const redis = await startRedis({ settings: ["--maxmemory", "50mb"] });
-      const site = await startSite("PostgreSQL", { REDIS_URL: redis.url });
-      stop = () => Promise.all([site.server.stop(), redis.stop()]);
+      redis = await startRedis({ settings: ["--maxmemory", "50mb"] });
+      site = await startSite("PostgreSQL", { REDIS_URL: redis.url });
       must(await site.cli("link", "create", "https://example.com/elsewhere"));
       let visits = 0;
       // Redis is written to once it was corrected, and says how it is a little later.
@@ -138,7 +138,10 @@ if (postgresAvailable() && redisAvailable()) {
       });
     }, 60_000);
 
-    afterAll(() => stop());
+    afterAll(async () => {
+      await site.server.stop();
+      await redis.stop();
+    });
 
     test("exports every metric that rules and panels ask for", () => {
       const recorded = rules.flatMap(({ record }) => record ?? []);
@@ -164,6 +167,27 @@ if (postgresAvailable() && redisAvailable()) {
       expect(series("quicklink_readiness")).toBe(0);
       expect(series("quicklink_recorder_failing")).toBe(0);
     });
+
+    test("shows that Redis has died in what alerts look at, and has no old figures of it", async () => {
+      await redis.kill();
+      const { code } = await site.create({ url: "https://example.com/" });
+      const signs = [
+        /^quicklink_dependency_up\{dependency="redis"\} 0$/m,
+        /^quicklink_breaker_open\{of="cache"\} 1$/m,
+        /^quicklink_cache_miss_total\{why="(?:untrusted|failed)"\} [1-9]/m,
+        /^quicklink_readiness 1$/m,
+      ];
+      const after = await until(
+        "all of it",
+        async () => {
+          await site.reach(`/${code}`);
+          const now = (await site.visit("/metrics")).text;
+          return signs.every((sign) => sign.test(now)) && !now.includes("redis_memory_used_bytes{") ? now : undefined;
+        },
+        45_000,
+      );
+      expect(after).toMatch(/^quicklink_dependency_up\{dependency="sql"\} 1$/m);
+    }, 60_000);
   });
 }
 
