@@ -27,7 +27,7 @@ export interface ApiParts {
  * The API's part of the composition root, a file of its own because it is loaded after the server listens: the
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
-export function composeApi({ core, counters, guesses, createMany, busiest, log, metrics }: ApiParts): Promise<HttpApi> {
+export function composeApi({ core, counters, guesses, createMany, busiest, log, metrics }: ApiParts): HttpApi {
   const { config, sql, keys, tenants, links, clock } = core;
   const limiter = createCallLimiter({
     counters: counters.calls,

@@ -2,20 +2,21 @@ import { createBackground } from "./background.ts";
 import { Problem } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
+import { countProcess } from "./base/process.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openCounters } from "./counters.ts";
 import { openHits } from "./hits.ts";
 import { openHot } from "./hot.ts";
 import type { HttpApi } from "./http/api.ts";
-import type { Dependency } from "./http/health.ts";
+import { readiness, watchReadiness } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
 import { createGuesses } from "./limits/guesses.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { openLookup } from "./lookup.ts";
+import { openRedis } from "./open-redis.ts";
 import { createBots } from "./redirect/bots.ts";
 import { createRedirect } from "./redirect/serve.ts";
-import type { Redis, RedisOptions } from "./redis/client.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
 import type { Heartbeat } from "./sql/heartbeat.ts";
 import { scopes } from "./tenants/keys.ts";
@@ -35,7 +36,6 @@ export interface Running {
 const stopMs = 8_000; // of the ten seconds that a stop may take, the part for requests that are still running
 const flushMs = 5_000;
 const cleanMs = 3_600_000;
-const cacheDeadlineMs = 50;
 
 /** `peers`: the other workers, if this is one of several on the same port. */
 export async function startApp(config: Config, log: Logger, peers?: Peers): Promise<Running> {
@@ -65,12 +65,13 @@ async function serve(
   const metrics = createMetrics(peers?.gather);
   peers?.tell(metrics.figures);
   metrics.gauge("quicklink_workers", "Processes on this port whose figures are in this answer.", () => 1);
+  countProcess(metrics);
 
   const heartbeat = await joinOthers(core, log);
   opened.defer(() => heartbeat.stop());
   metrics.gauge("quicklink_instances", "Servers that use this database.", heartbeat.count, "max");
 
-  const redis = await openRedis(config, opened);
+  const redis = await openRedis(config, metrics, opened);
   const hot = openHot(core, metrics, log);
   opened.defer(() => hot.stop());
   const { recorded } = hot;
@@ -104,6 +105,15 @@ async function serve(
     return loading;
   };
 
+  const dependencies = [
+    { name: "sql", ping: sql.ping },
+    ...(lookup.replica ? [{ name: "sql-replica", ping: lookup.replica.ping }] : []),
+    ...redis.dependencies,
+  ];
+  const ready = () => readiness(dependencies, () => lookup.cache.found > 0, clock);
+  const watching = watchReadiness(ready, metrics);
+  opened.defer(() => watching.stop());
+
   const server = startServer({
     hostname: config.HOST,
     port: config.PORT,
@@ -120,17 +130,11 @@ async function serve(
       log,
     }),
     api,
-    dependencies: [
-      { name: "sql", ping: sql.ping },
-      ...(lookup.replica ? [{ name: "sql-replica", ping: lookup.replica.ping }] : []),
-      ...dependenciesOn(redis, config),
-    ],
-    canRedirect: () => lookup.cache.found > 0,
+    readiness: ready,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,
     trustedProxies: config.QL_TRUSTED_PROXIES,
     bodyLimitBytes: config.QL_BODY_LIMIT,
-    clock,
     log,
   });
 
@@ -171,35 +175,6 @@ async function joinOthers({ config, sql, clock }: Core, log: Logger): Promise<He
   if (config.embedded) return { count: () => 1, async stop() {} };
   const { startHeartbeat } = await import("./sql/heartbeat.ts");
   return startHeartbeat(sql, config.limitsRedisUrl !== undefined, clock, log);
-}
-
-/** Two even if it is one Redis: a lookup waits for less time than a limit. Without an address there is none. */
-interface RedisClients {
-  readonly cache: Redis | undefined;
-  readonly limits: Redis | undefined;
-}
-
-/** They connect by themselves and again, whenever Redis is there: nothing waits for it. */
-async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<RedisClients> {
-  const { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl } = config;
-  if (limitsUrl === undefined) return { cache: undefined, limits: undefined };
-  const { connectRedis } = await import("./redis/client.ts");
-  const open = (url: string, options: RedisOptions): Redis => {
-    const redis = connectRedis(url, options);
-    opened.defer(() => redis.close());
-    return redis;
-  };
-  return {
-    cache: cacheUrl === undefined ? undefined : open(cacheUrl, { deadlineMs: cacheDeadlineMs }),
-    limits: open(limitsUrl, {}),
-  };
-}
-
-function dependenciesOn({ cache, limits }: RedisClients, { REDIS_URL, limitsRedisUrl }: Config): Dependency[] {
-  return [
-    ...(cache === undefined ? [] : [{ name: "redis", ping: cache.ping }]),
-    ...(limits === undefined || REDIS_URL === limitsRedisUrl ? [] : [{ name: "limits-redis", ping: limits.ping }]),
-  ];
 }
 
 /** Nothing if another server was first. */

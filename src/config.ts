@@ -59,7 +59,7 @@ const table = {
     parse: integer(1, 500),
   }),
   REDIS_URL: setting({
-    help: "Redis that several processes share: redis://, redis-sentinel:// with several hosts and the name they watch, or redis-cluster:// with several hosts; rediss… for TLS. Needs DATABASE_URL. So far it is used for limits.",
+    help: "Redis that several processes share: redis://, redis-sentinel:// with several hosts and the name they watch, or redis-cluster:// with several hosts; rediss… for TLS. Needs DATABASE_URL. Links are cached in it, and limits counted.",
     example: "redis://cache.internal:6379",
     parse: redisUrl,
     secret: "credentials",

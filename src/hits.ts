@@ -52,7 +52,7 @@ export async function openHits({ core, redis, holders, recorded, metrics, log }:
   let leases = 0;
   const split = (key: string) => ({ domain: ownDomain, code: key });
   const fromSql = createSqlLeases(sql, clock, reasons, split, holders);
-  const fromRedis = redis && (await openRedisLeases(redis, fromSql, core, log));
+  const fromRedis = redis && (await openRedisLeases(redis, fromSql, { core, metrics, log }));
   const store = lenderOf(fromRedis, inTime(fromSql, config.embedded), outage === "degrade");
   let recorder: Recorder | undefined;
   const meters = createMeters({
@@ -75,6 +75,12 @@ export async function openHits({ core, redis, holders, recorded, metrics, log }:
     },
     log,
   });
+  metrics.gauge(
+    "quicklink_recorder_failing",
+    "1 while hits cannot be written down; they are kept in memory.",
+    () => Number(recorder.failing),
+    "max",
+  );
   const tell = async () => fromRedis?.flush().catch(() => {}); // it is told again, and the breaker says what is wrong
   const timer = setInterval(tell, endMs);
   return {
@@ -100,10 +106,16 @@ const endedOnRedis = ({ key, draws, month, lender, lease, unspent }: Drained): E
 const inTime = (store: SqlLeases, embedded: boolean): LeaseStore =>
   embedded ? store : { acquire: (ask) => withDeadline(store.acquire(ask), sqlDeadlineMs, "PostgreSQL") };
 
-async function openRedisLeases(redis: Redis, sql: SqlLeases, { clock }: Core, log: Logger): Promise<RedisLeases> {
+async function openRedisLeases(
+  redis: Redis,
+  sql: SqlLeases,
+  { core: { clock }, metrics, log }: Pick<HitSettings, "core" | "metrics" | "log">,
+): Promise<RedisLeases> {
   const { createRedisLeases } = await import("./redis/leases.ts");
   const { guarded } = await import("./redis/guarded.ts");
   const breaker = createBreaker({
+    of: "limits",
+    metrics,
     clock,
     share: redisFailures,
     onChange: (open) =>

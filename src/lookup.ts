@@ -14,10 +14,10 @@ import { type Core, openReplica } from "./core.ts";
 import type { HotLinks } from "./hot.ts";
 import { cacheKey } from "./links/link.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
-import { linkForm } from "./redirect/form.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import type { RedisCache, RedisCacheOptions } from "./redis/cache.ts";
 import type { Redis } from "./redis/client.ts";
+import { onWake, wake } from "./redis/wake.ts";
 import { createFeed } from "./sql/feed.ts";
 import type { Sql } from "./sql/sql.ts";
 
@@ -53,18 +53,19 @@ const sqlDeadlineMs = 100;
 const sqlWaiting = 200;
 const sqlFailures = 0.5;
 const redisFailures = 0.1;
+const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
 const warmAtOnce = 4;
-const channel = "ql:invalidate";
 
-export async function openLookup({ core, redis, hot, metrics, log }: LookupSettings): Promise<Lookup> {
+export async function openLookup(settings: LookupSettings): Promise<Lookup> {
+  const { core, redis, hot, metrics, log } = settings;
   const { config, clock } = core;
   const counts = countCache(metrics);
   const replica = await openReplica(config, log);
   const feed = createFeed(replica ?? core.sql);
-  const fromSql = sqlSource(core, replica && createLinkStore(replica), counts, log);
+  const fromSql = sqlSource(replica && createLinkStore(replica), counts, settings);
   const changes = createChangeRates(clock);
   const life = (key: string) => lifeMs(hot.perMinute(key), changes.perDay(key));
-  const tier = redis && (await openTier(redis, core, { lifeMs: life, onEmpty: () => fill(hot.keys()) }, metrics, log));
+  const tier = redis && (await openGuarded(redis, counts, settings, { lifeMs: life, onEmpty: () => fill(hot.keys()) }));
   const source = tier ? createTiered({ tier, sql: fromSql, counts }) : counted(fromSql, counts);
   const cache = createCache<Known>({
     source,
@@ -83,12 +84,18 @@ export async function openLookup({ core, redis, hot, metrics, log }: LookupSetti
     () => (clock.elapsed() - followedAt) / 1_000,
     "max",
   );
+  const observeLag = metrics.histogram(
+    "quicklink_feed_lag_seconds",
+    "From a change made elsewhere to its being known here, by both machines' clocks.",
+    [],
+    lagBuckets,
+  );
   const follower = await follow({
     feed,
-    announce({ domain, code, version }) {
+    announce({ domain, code, version, at }) {
       const key = cacheKey(domain, code);
       changes.add(key);
-      cache.announce(key, version);
+      if (cache.announce(key, version)) observeLag({}, Math.max(0, clock.now() - at) / 1_000);
     },
     followed(elapsed) {
       followedAt = elapsed;
@@ -98,7 +105,7 @@ export async function openLookup({ core, redis, hot, metrics, log }: LookupSetti
     clock,
     log,
   });
-  const listening = await redis?.listen(channel, follower.wake);
+  const listening = redis && (await onWake(redis, follower.wake));
   const wakeOthers = redis && oncePerTurn((code: string) => wake(redis, code));
 
   /** A Redis that lost everything gets the hottest links back first. */
@@ -127,15 +134,17 @@ export async function openLookup({ core, redis, hot, metrics, log }: LookupSetti
 
 /** SQLite answers before a timer could run, and has one reader; PostgreSQL may be slow, away or busy. */
 function sqlSource(
-  { config, store, clock }: Core,
   replica: LinkStore | undefined,
   counts: CacheCounts,
-  log: Logger,
+  { core, metrics, log }: LookupSettings,
 ): Source<Known> {
+  const { config, store, clock } = core;
   if (config.embedded) return linkSource(store.target);
   const { target } = replica ?? store;
   const inTime: typeof target = (domain, code) => withDeadline(target(domain, code), sqlDeadlineMs, "PostgreSQL");
   const breaker = createBreaker({
+    of: "sql",
+    metrics,
     clock,
     share: sqlFailures,
     onChange: (open) =>
@@ -154,16 +163,18 @@ const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
   },
 });
 
-async function openTier(
+/** The tier as a server may use it: left alone while it fails. */
+async function openGuarded(
   redis: Redis,
-  { clock }: Core,
+  { events }: CacheCounts,
+  { core: { clock }, metrics, log }: LookupSettings,
   options: Pick<RedisCacheOptions<Known>, "lifeMs" | "onEmpty">,
-  metrics: Metrics,
-  log: Logger,
 ): Promise<RedisCache<Known>> {
-  const { createRedisCache } = await import("./redis/cache.ts");
+  const { openTier } = await import("./tier.ts");
   const { guarded: withBreaker } = await import("./redis/guarded.ts");
   const breaker = createBreaker({
+    of: "cache",
+    metrics,
     clock,
     share: redisFailures,
     onChange: (open) =>
@@ -171,19 +182,10 @@ async function openTier(
         ? log.warn("Redis fails too often; lookups leave it alone for a while")
         : log.info("Redis answers lookups again"),
   });
-  metrics.gauge(
-    "quicklink_cache_breaker_open",
-    "1 while lookups leave Redis alone.",
-    () => Number(breaker.open),
-    "max",
-  );
-  const keyOf = ({ domain, code }: Announced) => cacheKey(domain, code);
-  return createRedisCache({ redis: withBreaker(redis, breaker), forms: [linkForm], keyOf, clock, ...options });
-}
-
-/** The others read the feed at once instead of within half a second; whoever does not hear it does so then. */
-async function wake(redis: Redis, code: string): Promise<void> {
-  await redis.send(channel, ["PUBLISH", channel, JSON.stringify({ code })]).catch(() => {});
+  return openTier(withBreaker(redis, breaker), clock, {
+    ...options,
+    written: (kind) => void events[kind === "link" ? "link_written" : "missing_written"]++,
+  });
 }
 
 /** A few at a time, so that visitors come first. */

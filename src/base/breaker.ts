@@ -1,5 +1,6 @@
 import { BrokenCircuitError, CircuitState, circuitBreaker, DelegateBackoff, handleAll, type IBreaker } from "cockatiel";
 import type { Clock } from "./clock.ts";
+import type { Metrics } from "./metrics.ts";
 
 /**
  * Keeps callers from waiting for what does not answer. More than five failures in ten seconds, if they are so large a
@@ -12,19 +13,29 @@ export interface Breaker {
   readonly open: boolean;
 }
 
+const about = {
+  name: "quicklink_breaker_open",
+  help: "1 while it is left alone because it fails too often: Redis for lookups (cache), Redis for limits, SQL for lookups.",
+  labels: ["of"],
+  merged: "max",
+} as const;
+
 const secondsBack = 10;
 const failuresMost = 5;
 const pauseFirstMs = 1_000;
 const pauseMostMs = 30_000;
 
 export interface BreakerSettings {
+  /** What it stands before, in the metric. */
+  readonly of: string;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   /** Of the calls, from 0 to 1. */
   readonly share: number;
   readonly onChange: (open: boolean) => void;
 }
 
-export function createBreaker({ clock, share, onChange }: BreakerSettings): Breaker {
+export function createBreaker({ of, metrics, clock, share, onChange }: BreakerSettings): Breaker {
   const policy = circuitBreaker(handleAll, {
     breaker: failureShare(clock, share),
     halfOpenAfter: new DelegateBackoff(({ attempt }: { attempt: number }) => pauseMs(attempt)),
@@ -35,6 +46,7 @@ export function createBreaker({ clock, share, onChange }: BreakerSettings): Brea
     open = now;
     onChange(open);
   };
+  metrics.series("gauge", about, () => [[{ of }, Number(open)]]);
   policy.onBreak(() => tell(true));
   policy.onReset(() => tell(false));
   return {

@@ -11,7 +11,7 @@ const change = (at: number): Announced & Place => ({ domain: "", code: `c${at}`,
 const toText = ({ at }: Place) => String(at).padStart(5, "0");
 
 /** A tier of some servers, a feed up to a hundred, and the log of what was done to whom. */
-function setUp(servers: Record<string, { position?: number; idleMs?: number }>) {
+function setUp(servers: Record<string, { position?: number; idleMs?: number; begunAt?: number }>) {
   const done: string[] = [];
   const lines: string[] = [];
   const broken = new Set<string>();
@@ -30,6 +30,7 @@ function setUp(servers: Record<string, { position?: number; idleMs?: number }>) 
       },
       async begin(server, text) {
         step("begin", `${server} begins at ${Number(text)}`);
+        return { idleMs: 0, position: toText({ at: servers[server]?.begunAt ?? Number(text) }) };
       },
       async fence(server, changes) {
         if (changes.length > 0) step("fence", `${server} fences ${changes.map(({ code }) => code)}`);
@@ -79,6 +80,17 @@ describe("correcting the shared tier", () => {
     await correct({ began: 5, position: { at: 100 }, unsettled: [] });
     expect(done.filter((line) => line.includes("begins"))).toEqual(["empty begins at 100", "old begins at 100"]);
     expect(done.some((line) => line.includes("fences"))).toBe(false);
+  });
+
+  test("corrects an epoch from where somebody else, who was faster, has begun it", async () => {
+    const { correct, done } = setUp({ one: { begunAt: 98 } });
+    await correct({ began: 5, position: { at: 100 }, unsettled: [] });
+    expect(done).toEqual([
+      "one begins at 100",
+      "one fences c99,c100",
+      "one moves from 98 to 100",
+      "one is believed as of 5",
+    ]);
   });
 
   test("does not let one server that is away keep it from the others", async () => {

@@ -30,7 +30,7 @@ function setUp({ random = 1 } = {}) {
         if (state.shared instanceof Error) throw state.shared;
         return state.shared;
       },
-      ticket: () => (state.leave ? { until: 7 } : undefined),
+      ticket: () => (state.leave ? { until: 7, epoch: "0" } : undefined),
       put: (_, answer, ticket) => written.push([answer, ticket]),
     },
     sql: {
@@ -59,7 +59,7 @@ describe("the shared tier in front of SQL", () => {
     const { asked, load, written } = setUp();
     expect(await load()).toEqual(thing(1));
     expect(asked).toEqual(["tier", "sql"]);
-    expect(written).toEqual([[thing(1), { until: 7 }]]);
+    expect(written).toEqual([[thing(1), { until: 7, epoch: "0" }]]);
   });
 
   test("is not written without leave", async () => {
@@ -122,7 +122,7 @@ describe("the shared tier in front of SQL", () => {
     expect(await late.load()).toEqual(thing(1));
     await Promise.resolve();
     expect(late.asked).toEqual(["tier", "sql"]);
-    expect(late.written).toEqual([[thing(2), { until: 7 }]]);
+    expect(late.written).toEqual([[thing(2), { until: 7, epoch: "0" }]]);
 
     const unlucky = setUp({ random: 0.05 });
     unlucky.state.shared = value(1, 0.01);

@@ -45,7 +45,7 @@ export interface ApiSettings {
   readonly routes: readonly ((api: Api) => void)[];
 }
 
-export async function createHttpApi(settings: ApiSettings): Promise<HttpApi> {
+export function createHttpApi(settings: ApiSettings): HttpApi {
   const { log, clock, baseUrl } = settings;
   const api = createApi();
   // Who calls, and whether they may, before a byte of the body is read.
@@ -88,7 +88,7 @@ export async function createHttpApi(settings: ApiSettings): Promise<HttpApi> {
     return new Problem("internal", `Something went wrong on our side. Quote ${requestId} when you ask about it.`);
   }
 
-  const seconds = await settings.metrics.histogram(
+  const observeSeconds = settings.metrics.histogram(
     "quicklink_api_request_seconds",
     "API requests by method and status.",
     ["method", "status"],
@@ -105,7 +105,7 @@ export async function createHttpApi(settings: ApiSettings): Promise<HttpApi> {
       for (const [name, value] of headers) response.headers.set(name, value);
       response.headers.set("x-request-id", requestId);
       const ms = clock.elapsed() - started;
-      seconds.observe({ method: request.method, status: String(response.status) }, ms / 1_000);
+      observeSeconds({ method: request.method, status: String(response.status) }, ms / 1_000);
       log.info(
         {
           requestId,

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
 import type { BlockList } from "node:net";
-import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -9,7 +8,7 @@ import type { ServeRedirect } from "../redirect/serve.ts";
 import { targetOf } from "./address.ts";
 import type { HttpApi } from "./api.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
-import { type Dependency, readiness } from "./health.ts";
+import type { Readiness } from "./health.ts";
 import { problemResponse } from "./problem.ts";
 
 /**
@@ -25,13 +24,11 @@ export interface ServerSettings {
   readonly redirect: ServeRedirect;
   /** Loaded when first asked for. */
   readonly api: () => Promise<HttpApi>;
-  readonly dependencies: readonly Dependency[];
-  readonly canRedirect: () => boolean;
+  readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
   readonly metricsToken: string | undefined;
   readonly trustedProxies: BlockList;
   readonly bodyLimitBytes: number;
-  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -50,7 +47,7 @@ const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
 
 export function startServer(settings: ServerSettings): Server {
-  const { redirect, api, clock, log, trustedProxies } = settings;
+  const { redirect, api, log, trustedProxies } = settings;
   let stopping = false;
 
   const server = Bun.serve({
@@ -106,7 +103,7 @@ export function startServer(settings: ServerSettings): Server {
   }
 
   async function ready(): Promise<Response> {
-    const state = await readiness(settings.dependencies, settings.canRedirect, clock);
+    const state = await settings.readiness();
     const status = stopping ? "stopping" : state.status;
     return Response.json(
       { status, dependencies: state.dependencies },

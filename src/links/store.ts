@@ -58,6 +58,11 @@ export interface LinkStore {
   remove(tenant: TenantId, id: LinkId, at: number, expected?: number): Promise<Changed>;
   /** For the redirect: any tenant's. A disabled link is as good as none. */
   target(domain: string, code: string): Promise<Versioned<MeteredTarget>>;
+  /**
+   * The next version of whatever there is, and nothing else changed: every copy is then out of date, and read anew. For
+   * the operator. Nothing, where there never was a link.
+   */
+  touch(domain: string, code: string, at: number): Promise<number | undefined>;
   /** Reduces links that expired before `expiredBefore` to their version rows; answers how many. */
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
 }
@@ -228,6 +233,19 @@ export function createLinkStore(sql: Sql): LinkStore {
         },
       };
     },
+
+    touch: (domain, code, at) =>
+      sql.transaction(async (trx) => {
+        const row = await trx
+          .updateTable("link_versions")
+          .set((expression) => ({ version: expression("version", "+", 1) }))
+          .where("domain", "=", domain)
+          .where("code", "=", code)
+          .returning("version")
+          .executeTakeFirst();
+        if (row) await recordChange(trx, [{ domain, code, version: row.version }], at);
+        return row?.version;
+      }),
 
     async purge(expiredBefore, limit, at) {
       const rows = await withVersion(db)

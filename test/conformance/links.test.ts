@@ -348,6 +348,31 @@ onEachDatabase(({ openTwo }) => {
     });
   });
 
+  describe("touching a code", () => {
+    test("is a new version of the link as it is, in the feed, whoever owns it", async () => {
+      const feed = createFeed(sql);
+      const link = await links.create(stranger, { url, code: fresh("touched") }, "operator");
+      const before = await feed.end();
+      expect(await store.touch("", link.code, start)).toBe(2);
+      expect(await links.get(stranger.id, link.id)).toEqual({ ...link, version: 2 });
+      const { changes } = await feed.after(before, 1_000);
+      expect(changes.filter(({ code }) => code === link.code)).toMatchObject([{ domain: "", version: 2, at: start }]);
+    });
+
+    test("works where the link is gone, and does not bring it back", async () => {
+      const link = await links.create(tenant, { url, code: fresh("touched") }, "operator");
+      await links.remove(tenant.id, link.id);
+      expect(await store.touch("", link.code, start)).toBe(3);
+      expect(await store.target("", link.code)).toEqual({ version: 3, value: undefined });
+    });
+
+    test("changes nothing where there never was a link", async () => {
+      const code = fresh("never");
+      expect(await store.touch("", code, start)).toBeUndefined();
+      expect(await store.target("", code)).toEqual({ version: 0, value: undefined });
+    });
+  });
+
   describe("a deleted link", () => {
     test("is gone for its owner and for visitors, and its version goes on", async () => {
       const link = await links.create(tenant, { url }, "operator");
