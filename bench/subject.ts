@@ -55,6 +55,18 @@ export const authorization = ({ key }: Server) => ({
   "content-type": "application/json",
 });
 
+/** One link, with a limit of hits if one is given; answers its code. */
+export async function createLink(server: Server, hitsPerMonth?: number): Promise<string> {
+  const response = await fetch(`${server.url}/api/links`, {
+    method: "POST",
+    headers: authorization(server),
+    body: JSON.stringify({ url: destination, ...(hitsPerMonth === undefined ? {} : { hitsPerMonth }) }),
+  });
+  const body = (await response.json()) as { code?: string };
+  if (body.code === undefined) throw new Error(`no link was made: ${JSON.stringify(body)}`);
+  return body.code;
+}
+
 /** Many links at once; answers their codes. */
 export async function createLinks(server: Server, count: number): Promise<string[]> {
   const links = Array.from({ length: count }, (_, i) => ({ url: `${destination}&n=${i}` }));

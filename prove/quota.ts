@@ -15,7 +15,7 @@
  * by what a killed server had not written down yet, and by nothing else.
  */
 import { progress } from "../bench/show.ts";
-import { authorization, destination, startSubject } from "../bench/subject.ts";
+import { createLink, startSubject } from "../bench/subject.ts";
 import { largestLease } from "../src/limits/lease-size.ts";
 import { type Environment, until } from "../test/ground/process.ts";
 import { type RedisServer, startRedis } from "../test/ground/redis.ts";
@@ -139,7 +139,7 @@ async function play({ servers, env }: World, { name, fault, bound, kills }: Scen
   shown.now(`${name}: ${requests} requests`);
   const [first] = servers;
   if (first === undefined) throw new Error("there is no server");
-  const code = await createLink(first);
+  const code = await createLink(first, max);
   const visitors = createVisitors(
     `/${code}`,
     servers.map(({ port }) => port),
@@ -194,17 +194,6 @@ async function lookIn(visitors: Visitors): Promise<void> {
     if (visitors.seen.granted > before) grantedAt = performance.now();
     await Bun.sleep(lookInMs);
   }
-}
-
-async function createLink(server: Server): Promise<string> {
-  const response = await fetch(`${server.url}/api/links`, {
-    method: "POST",
-    headers: authorization(server),
-    body: JSON.stringify({ url: destination, hitsPerMonth: max }),
-  });
-  const body = (await response.json()) as { code?: string };
-  if (body.code === undefined) throw new Error(`no link was made: ${JSON.stringify(body)}`);
-  return body.code;
 }
 
 async function rowsOf(env: Environment, code: string): Promise<{ counted: number; reserved: number }> {
