@@ -98,7 +98,7 @@ function report(contenders: readonly Contender[], samples: readonly Sample[][], 
   for (const [place, own] of others.entries()) {
     const ratios = own.map((perSecond, i) => (bare[i] ?? Number.NaN) / perSecond);
     const spread = `rounds ${round(Math.min(...ratios))} to ${round(Math.max(...ratios))}`;
-    judge(`INCRs in the time of a ${contenders[place + 1]?.name} (${spread})`, median(ratios), incrsMost);
+    judge(`INCRs in the time of one ${contenders[place + 1]?.name} (${spread})`, median(ratios), incrsMost);
   }
 }
 
