@@ -31,25 +31,32 @@ export interface Visitors {
   leave(): void;
 }
 
+interface Visitor {
+  readonly line: Line;
+  /** Which server; the next one after an answer that was none. */
+  at: number;
+}
+
 const visitors = 128;
 const triesMost = 60;
 const askAgainMs = 100;
 
 export function createVisitors(path: string, ports: readonly number[]): Visitors {
   const seen: Seen = { granted: 0, denied: 0, unavailable: 0, unknown: 0, askedAgain: 0 };
-  const lines = Array.from({ length: visitors }, () => createLine());
-  const portOf = (place: number) => ports[place % ports.length] ?? 0;
+  const crowd = Array.from({ length: visitors }, (_, at) => ({ line: createLine(), at }));
   let thinkMs = 0;
 
-  async function visit(line: Line, from: number): Promise<void> {
+  async function visit(visitor: Visitor): Promise<void> {
     for (let tries = 0; tries < triesMost; tries++) {
-      const outcome = outcomeOf(await line.ask(portOf(from + tries), path));
+      const port = ports[visitor.at % ports.length] ?? 0;
+      const outcome = outcomeOf(await visitor.line.ask(port, path));
       if (outcome === "granted" || outcome === "denied") {
         seen[outcome]++;
         return;
       }
       if (outcome === "cut") seen.unknown++;
       if (outcome === "unavailable") seen.askedAgain++;
+      visitor.at++;
       await Bun.sleep(askAgainMs);
     }
     seen.unavailable++;
@@ -66,19 +73,21 @@ export function createVisitors(path: string, ports: readonly number[]): Visitors
     async come(requests) {
       let left = requests;
       await Promise.all(
-        lines.map(async (line, place) => {
+        crowd.map(async (visitor) => {
           while (left-- > 0) {
-            await visit(line, place);
+            await visit(visitor);
             if (thinkMs > 0) await Bun.sleep(thinkMs * (0.5 + Math.random()));
           }
         }),
       );
     },
     async lookIn() {
-      await Promise.all(ports.map((_, place) => visit(lines[place] ?? createLine(), place)));
+      const some = crowd.slice(0, ports.length);
+      for (const [at, visitor] of some.entries()) visitor.at = at;
+      await Promise.all(some.map(visit));
     },
     leave() {
-      for (const line of lines) line.hangUp();
+      for (const { line } of crowd) line.hangUp();
     },
   };
 }
