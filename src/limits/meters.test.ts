@@ -82,6 +82,23 @@ describe("spending", () => {
     expect(asks).toHaveLength(1);
   });
 
+  test("the leases of a hot link grow until they last about a second, and shrink again with its traffic", async () => {
+    const { meters, meter, asks, clock } = world(10_000_000);
+    const visit = async (times: number, everyMs: number) => {
+      for (let i = 0; i < times; i++) {
+        await meters.spend(meter, "hits", 100_000, 0);
+        clock.advance(everyMs);
+      }
+    };
+    await visit(10 + 20 + 40 + 80 + 160 + 320, 2);
+    const perSecond = 1_000 / 2;
+    expect(asks.map(({ want }) => want)).toEqual([1, 20, 40, 80, 160, 320]);
+    await visit(2_000, 2);
+    expect(asks.slice(6).every(({ want }) => want === perSecond)).toBe(true);
+    await visit(perSecond + 40, 100);
+    expect(asks.at(-1)?.want).toBe(1_000 / 100);
+  });
+
   test("visits and exempt requests have a limit each", async () => {
     const { meters, meter, asks } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);

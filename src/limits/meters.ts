@@ -96,7 +96,7 @@ export interface MeterSettings {
 
 const denyMs = 1_000;
 const retrySeconds = 2;
-const rateWindowMs = 1_000;
+const growthMost = 2;
 
 export function createMeters(settings: MeterSettings): Meters {
   const { store, clock } = settings;
@@ -199,12 +199,17 @@ export function createMeters(settings: MeterSettings): Meters {
     accept(key, lane, asked, answer);
   }
 
+  /**
+   * About a second of traffic, by what was spent since the last lease. One that was used up in a moment says that there
+   * is more to come, not how much: the next is twice as large, until leases last.
+   */
   function wanted(lane: Lane): number {
-    const elapsed = clock.elapsed() - lane.rateSince;
-    const perSecond = Math.ceil((lane.rateUnits * 1_000) / Math.max(elapsed, rateWindowMs));
+    const now = clock.elapsed();
+    const perSecond = Math.ceil((lane.rateUnits * 1_000) / Math.max(now - lane.rateSince, 1));
+    const want = Math.min(perSecond, growthMost * lane.rateUnits);
     lane.rateUnits = 0;
-    lane.rateSince = clock.elapsed();
-    return Math.max(1, perSecond);
+    lane.rateSince = now;
+    return Math.max(1, want);
   }
 
   function accept(key: string, lane: Lane, asked: number, answer: LeaseAnswer): void {

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import { type ManualClock, manualClock } from "../base/clock.ts";
+import { type Breaker, createBreaker, guarded } from "./breaker.ts";
+import { defineScript, type Redis } from "./client.ts";
+
+const start = Date.UTC(2026, 10, 16);
+
+let clock: ManualClock;
+let changes: boolean[];
+let breaker: Breaker;
+
+beforeEach(() => {
+  clock = manualClock(start);
+  changes = [];
+  breaker = createBreaker(clock, (open) => changes.push(open));
+  pass(0);
+});
+
+afterEach(() => {
+  setSystemTime();
+});
+
+/** The library takes the length of a pause by the machine's clock. */
+function pass(ms: number): void {
+  clock.advance(ms);
+  setSystemTime(clock.now());
+}
+
+const answered = () => breaker.run(async () => "answer");
+const failed = () => breaker.run(() => Promise.reject(new Error("no answer"))).catch(() => {});
+
+async function times(count: number, call: () => Promise<unknown>): Promise<void> {
+  for (let i = 0; i < count; i++) await call();
+}
+
+/** Whether a call gets as far as Redis. */
+async function reaches(): Promise<boolean> {
+  let reached = false;
+  await breaker
+    .run(async () => {
+      reached = true;
+      throw new Error("no answer");
+    })
+    .catch(() => {});
+  return reached;
+}
+
+describe("the breaker", () => {
+  test("opens with the sixth failure, and says so once", async () => {
+    await times(5, failed);
+    expect(breaker.open).toBe(false);
+    await times(3, failed);
+    expect(breaker.open).toBe(true);
+    expect(changes).toEqual([true]);
+  });
+
+  test("stays closed while failures are less than a tenth of the calls", async () => {
+    await times(100, answered);
+    await times(10, failed);
+    expect(breaker.open).toBe(false);
+    await times(2, failed);
+    expect(breaker.open).toBe(true);
+  });
+
+  test("forgets failures after ten seconds", async () => {
+    await times(5, failed);
+    pass(10_000);
+    await times(5, failed);
+    expect(breaker.open).toBe(false);
+  });
+
+  test("fails calls at once while open, without asking", async () => {
+    await times(6, failed);
+    expect(await reaches()).toBe(false);
+    await expect(answered()).rejects.toThrow();
+  });
+
+  test("lets one call try after a second, and the others fail at once meanwhile", async () => {
+    await times(6, failed);
+    pass(700);
+    expect(await reaches()).toBe(false);
+    pass(600);
+    const trying = Promise.withResolvers<string>();
+    const first = breaker.run(() => trying.promise);
+    expect(await reaches()).toBe(false);
+    trying.resolve("answer");
+    expect(await first).toBe("answer");
+    expect(breaker.open).toBe(false);
+    expect(changes).toEqual([true, false]);
+  });
+
+  test("counts from nothing once it is closed again", async () => {
+    await times(6, failed);
+    pass(1_300);
+    await answered();
+    await times(5, failed);
+    expect(breaker.open).toBe(false);
+  });
+
+  test("waits twice as long after a try that failed", async () => {
+    await times(6, failed);
+    pass(1_300);
+    expect(await reaches()).toBe(true);
+    pass(1_500);
+    expect(await reaches()).toBe(false);
+    pass(1_000);
+    expect(await reaches()).toBe(true);
+    expect(changes).toEqual([true]);
+  });
+});
+
+test("a guarded Redis fails at once while the breaker is open, but for pings, which ask how it is", async () => {
+  let asked = 0;
+  const away = async () => {
+    asked++;
+    throw new Error("no answer");
+  };
+  const redis: Redis = { send: away, script: away, ping: away, slotOf: () => 0, close: async () => {} };
+  const { send, script, ping } = guarded(redis, breaker);
+  await times(3, () => send("key", ["GET", "key"]).catch(() => {}));
+  await times(3, () => script(defineScript("return 1"), ["key"], []).catch(() => {}));
+  expect(asked).toBe(6);
+  await expect(send("key", ["GET", "key"])).rejects.toThrow();
+  expect(asked).toBe(6);
+  await expect(ping()).rejects.toThrow("no answer");
+  expect(asked).toBe(7);
+});
