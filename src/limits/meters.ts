@@ -141,6 +141,8 @@ export function createMeters(settings: MeterSettings): Meters {
 
   function enter(key: string, lane: Lane, month: string, lender: Lender): void {
     if (lane.month === month && lane.lender === lender) return;
+    // A lease is of one month. One is still held when the limit is taken away while our clock is in another month.
+    endLease(key, lane, Number.POSITIVE_INFINITY);
     close(key, lane);
     lane.month = month;
     lane.lender = lender;
