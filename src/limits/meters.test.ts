@@ -145,6 +145,17 @@ describe("a store in trouble", () => {
     expect(out()).toBe(10);
   });
 
+  test("what is to be given back is owed like what was spent: a crash before it is written down strands no more", async () => {
+    const { meters, meter, clock, flushes } = world(100_000);
+    for (let i = 0; i < 2; i++) {
+      await meters.spend(meter, "hits", 1_000, 0); // leases of 10, which is the largest
+      clock.advance(5_000);
+    }
+    expect(flushes()).toBe(0);
+    await meters.spend(meter, "hits", 1_000, 0);
+    expect(flushes()).toBe(1);
+  });
+
   test("a lane that owes two leases waits for the recorder before it asks for more", async () => {
     const { meters, meter, flushes } = world(100_000);
     const most = 2 * largestLease(1_000); // 20 units
