@@ -107,6 +107,16 @@ describe("spending", () => {
     expect(verdict).toEqual({ kind: "denied", retryAfterSeconds: (monthEnd(start) - start) / 1_000 });
   });
 
+  test("a link that uses up its leases within moments gets larger ones, up to the largest", async () => {
+    const { meters, meter, asks, clock } = world(100_000);
+    for (let i = 0; i < 3_000; i++) {
+      if (i % 10 === 0) clock.advance(1);
+      await meters.spend(meter, "hits", 10_000, 0);
+    }
+    expect(asks.slice(0, 5).map(({ want }) => want)).toEqual([1, 10, 20, 40, 80]);
+    expect(asks.length).toBeLessThan(40);
+  });
+
   test("a lease goes back to its own month, though its limit is gone and our clock is in another", async () => {
     const { meters, meter, clock } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);

@@ -202,11 +202,14 @@ export function createMeters(settings: MeterSettings): Meters {
     accept(key, lane, asked, answer);
   }
 
+  /** Over a second at least: leases that last for less are added up, or each would be as small as the one before. */
   function wanted(lane: Lane): number {
     const elapsed = clock.elapsed() - lane.rateSince;
     const perSecond = Math.ceil((lane.rateUnits * 1_000) / Math.max(elapsed, rateWindowMs));
-    lane.rateUnits = 0;
-    lane.rateSince = clock.elapsed();
+    if (elapsed >= rateWindowMs) {
+      lane.rateUnits = 0;
+      lane.rateSince = clock.elapsed();
+    }
     return Math.max(1, perSecond);
   }
 
