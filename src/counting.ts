@@ -3,7 +3,7 @@ import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import { createRecorder, type Recorder } from "./clicks/recorder.ts";
-import { degrading } from "./limits/degrade.ts";
+import { type Cancelling, degrading } from "./limits/degrade.ts";
 import type { EndedLease, LeaseStore } from "./limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "./limits/meters.ts";
 import { createMonth } from "./limits/month.ts";
@@ -88,7 +88,7 @@ export async function openRedisLeases(redis: Redis, sql: SqlLeases, clock: Clock
   return createRedisLeases({ redis: guarded(redis, breaker), clock, readTotal: sql.total });
 }
 
-function lenderOf(fromRedis: RedisLeases | undefined, fromSql: LeaseStore, degrade: boolean): LeaseStore {
+function lenderOf(fromRedis: RedisLeases | undefined, fromSql: Cancelling, degrade: boolean): LeaseStore {
   if (fromRedis === undefined) return fromSql;
   return degrade ? degrading(fromRedis, fromSql) : fromRedis;
 }
@@ -97,5 +97,5 @@ const endedOnRedis = ({ key, draws, month, lender, lease, unspent }: Drained): E
   lender === "redis" && lease !== undefined ? [{ key, draws, month, lease, unspent }] : [];
 
 /** SQLite answers before a timer could run. A visitor does not wait for PostgreSQL as long as a statement may take. */
-const inTime = (store: SqlLeases, embedded: boolean): LeaseStore =>
-  embedded ? store : { acquire: (ask) => withDeadline(store.acquire(ask), sqlDeadlineMs, "PostgreSQL") };
+const inTime = (store: SqlLeases, embedded: boolean): Cancelling =>
+  embedded ? store : { ...store, acquire: (ask) => withDeadline(store.acquire(ask), sqlDeadlineMs, "PostgreSQL") };

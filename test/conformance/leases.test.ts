@@ -6,6 +6,7 @@ import { createMeters, type Drained } from "../../src/limits/meters.ts";
 import { monthName } from "../../src/limits/month.ts";
 import { createSqlLeases } from "../../src/sql/leases.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { until } from "../ground/process.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const reasons = ["counted", "bot"];
@@ -91,6 +92,23 @@ onEachDatabase(({ open }) => {
       const [first, second] = [await store.acquire(ask), await store.acquire(ask)];
       expect(first).toMatchObject({ kind: "granted", size: 50 });
       expect(second).toMatchObject({ kind: "granted", size: 50 });
+      expect(await quota(sql, code)).toEqual([0, 50]);
+    });
+
+    test("an ask that is taken back gives back what it was given, once, and waiting repeats of it are not answered", async () => {
+      const sql = await open();
+      const { store } = instance(sql);
+      const code = fresh("back");
+      const ask = { id: fresh("lease"), key: code, draws: "hits" as const, max: 10_000, want: 50 };
+      await store.acquire(ask);
+      const other = { ...ask, id: fresh("lease") };
+      const repeat = store.acquire(ask);
+      store.cancel(ask);
+      store.cancel(ask);
+      store.cancel({ ...ask, id: fresh("never-asked") });
+      await expect(repeat).rejects.toThrow("taken back");
+      await until("the lease to be taken back", async () => (await quota(sql, code))?.[1] === 0 || undefined);
+      await store.acquire(other);
       expect(await quota(sql, code)).toEqual([0, 50]);
     });
 
