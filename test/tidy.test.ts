@@ -87,7 +87,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "background.ts": all,
   "background-thread.ts": [...all, "background.ts"],
   "api.ts": all,
-  "hits.ts": all,
+  "counting.ts": all,
+  "hits.ts": [...all, "counting.ts"],
   "app.ts": [...all, "api.ts", "background.ts", "hits.ts"],
   "main.ts": all,
 };

@@ -76,13 +76,22 @@ describe("while the first store does not answer", () => {
     first.lose("ask");
     second.lose("answer");
     await expect(store.acquire(ask("1"))).rejects.toThrow("no answer");
-    first.lose(undefined);
-    await store.acquire(ask("1"));
-    first.lose("ask");
     second.lose(undefined);
     expect(await store.acquire(ask("2"))).toMatchObject({ lender: "sql", lease: "1" });
     expect([...second.granted]).toEqual(["1"]);
     expect(first.cancelled).toEqual(["2"]);
+    expect(second.cancelled).toEqual([]);
+  });
+
+  test("an ask that the second may have granted is taken back there once the first answers", async () => {
+    const { store, first, second } = world();
+    first.lose("ask");
+    second.lose("answer");
+    await expect(store.acquire(ask("1"))).rejects.toThrow("no answer");
+    first.lose(undefined);
+    await store.acquire(ask("1"));
+    expect(second.cancelled).toEqual(["1"]);
+    expect(first.cancelled).toEqual([]);
   });
 
   test("the limits of links, and a link's two, are told apart", async () => {

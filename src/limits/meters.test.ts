@@ -124,6 +124,19 @@ describe("spending", () => {
     expect(verdict).toEqual({ kind: "denied", retryAfterSeconds: (monthEnd(start) - start) / 1_000 });
   });
 
+  test("a lease goes back to its own month, though its limit is gone and our clock is in another", async () => {
+    const { meters, meter, clock } = world(10_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    clock.set(monthEnd(start) + 1);
+    meters.spend(meter, "hits", null, 0);
+    const drained = meters.drain(true);
+    expect(drained.map(({ month, units, unspent }) => [month, units, unspent])).toEqual([
+      ["2026-11", 0, 9],
+      ["2026-11", 1, 0],
+      ["2026-12", 1, 0],
+    ]);
+  });
+
   test("without a limit everything is granted, counted, and nothing asked", () => {
     const { meters, meter, asks } = world(0);
     for (let i = 0; i < 50; i++) expect(meters.spend(meter, "hits", null, 0)).toEqual({ kind: "granted" });
@@ -147,6 +160,17 @@ describe("a store in trouble", () => {
     fail(undefined);
     expect((await meters.spend(meter, "hits", 10_000, 0)).kind).toBe("granted");
     expect(out()).toBe(10);
+  });
+
+  test("what is to be given back is owed like what was spent: a crash before it is written down strands no more", async () => {
+    const { meters, meter, clock, flushes } = world(100_000);
+    for (let i = 0; i < 2; i++) {
+      await meters.spend(meter, "hits", 1_000, 0); // leases of 10, which is the largest
+      clock.advance(5_000);
+    }
+    expect(flushes()).toBe(0);
+    await meters.spend(meter, "hits", 1_000, 0);
+    expect(flushes()).toBe(1);
   });
 
   test("a lane that owes two leases waits for the recorder before it asks for more", async () => {

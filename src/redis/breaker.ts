@@ -20,9 +20,15 @@ const pauseFirstMs = 1_000;
 const pauseMostMs = 30_000;
 
 export function createBreaker(clock: Clock, onChange: (open: boolean) => void): Breaker {
+  let triesAt = 0;
   const policy = circuitBreaker(handleAll, {
     breaker: failureShare(clock),
-    halfOpenAfter: new DelegateBackoff(({ attempt }: { attempt: number }) => pauseMs(attempt)),
+    // The library measures its pause by the wall clock, and one that is set back would keep it open as long. Ours is
+    // measured here, and its own is always over.
+    halfOpenAfter: new DelegateBackoff(({ attempt }: { attempt: number }) => {
+      triesAt = clock.elapsed() + pauseMs(attempt);
+      return Number.NEGATIVE_INFINITY;
+    }),
   });
   let open = false;
   const tell = (now: boolean) => {
@@ -36,6 +42,7 @@ export function createBreaker(clock: Clock, onChange: (open: boolean) => void): 
     async run(work) {
       // The library would let all others wait for the one that tries.
       if (policy.state === CircuitState.HalfOpen) throw new BrokenCircuitError();
+      if (policy.state === CircuitState.Open && clock.elapsed() < triesAt) throw new BrokenCircuitError();
       return await policy.execute(work);
     },
     get open() {

@@ -16,6 +16,8 @@ import type { Sql } from "./sql.ts";
  * Asks that arrive together go into one transaction, for a commit costs more than all the rows in it.
  */
 export interface SqlLeases extends LeaseStore {
+  /** Another has answered it: whatever came of it here is taken back, as soon as that can be written. */
+  cancel(ask: Ask): void;
   /**
    * Writes down what was spent and takes back what was not, once: `sequence` grows with every batch of a recorder, and
    * a batch that came through before, though nobody heard of it, changes nothing. Answers what the months have come to.
@@ -27,6 +29,7 @@ export interface SqlLeases extends LeaseStore {
 
 const leaseMs = 5_000;
 const batchMost = 500;
+const retryMs = 1_000;
 
 interface Waiting {
   readonly ask: Ask;
@@ -41,37 +44,79 @@ export function createSqlLeases(
   holders: () => number,
 ): SqlLeases {
   let queue: Waiting[] = [];
+  const cancelled = new Map<string, Ask>();
   let running = false;
 
-  async function work(): Promise<void> {
+  /** After this turn of the event loop: whoever asks in the same turn shares the commit. */
+  function wake(): void {
+    if (running) return;
     running = true;
-    while (queue.length > 0) {
-      const batch = queue.slice(0, batchMost);
-      queue = queue.slice(batchMost);
-      try {
-        const answers = await sql.transaction((trx) =>
-          grantAll(
-            trx,
-            batch.map((one) => one.ask),
-          ),
+    setImmediate(() => void work());
+  }
+
+  /** One transaction at a time, so one that takes back comes after the one that may have given. */
+  async function work(): Promise<void> {
+    let failed = false;
+    while (queue.length > 0 || (cancelled.size > 0 && !failed)) {
+      if (queue.length > 0) await answerBatch();
+      else
+        failed = await takeBack().then(
+          () => false,
+          () => true,
         );
-        for (const [i, one] of batch.entries()) {
-          const answer = answers[i];
-          if (answer) one.answered.resolve(answer);
-          else one.answered.reject(new Error("the store answered less than it was asked"));
-        }
-      } catch (error) {
-        for (const one of batch) one.answered.reject(error);
-      }
     }
     running = false;
+    if (failed) setTimeout(wake, retryMs).unref();
+  }
+
+  async function answerBatch(): Promise<void> {
+    const batch = queue.slice(0, batchMost);
+    queue = queue.slice(batchMost);
+    try {
+      const answers = await sql.transaction((trx) =>
+        grantAll(
+          trx,
+          batch.map((one) => one.ask),
+        ),
+      );
+      for (const [i, one] of batch.entries()) {
+        const answer = answers[i];
+        if (answer) one.answered.resolve(answer);
+        else one.answered.reject(new Error("the store answered less than it was asked"));
+      }
+    } catch (error) {
+      for (const one of batch) one.answered.reject(error);
+    }
+  }
+
+  async function takeBack(): Promise<void> {
+    const asks = [...cancelled.values()].slice(0, batchMost).sort(byKey);
+    await sql.transaction(async (trx) => {
+      const taken: { id: string; size: number; month: string }[] = [];
+      for (const { id, key, draws } of asks) {
+        const lease = await trx
+          .deleteFrom("leases")
+          .where("id", "=", id)
+          .returning(["size", "month"])
+          .executeTakeFirst();
+        if (lease === undefined) continue;
+        await trx
+          .updateTable("quotas")
+          .set((expression) => ({ reserved: expression("reserved", "-", lease.size) }))
+          .where(isRow({ ...split(key), month: lease.month, draws }))
+          .execute();
+        taken.push({ id, ...lease });
+      }
+      return { taken }; // for whoever stands between us and the database: the simulation keeps books of it
+    });
+    for (const { id } of asks) cancelled.delete(id);
   }
 
   async function grantAll(trx: Transaction<Schema>, asks: readonly Ask[]): Promise<LeaseAnswer[]> {
     const now = await timeOf(trx);
     const answers: LeaseAnswer[] = [];
     // In the order of their keys, so that two servers cannot wait for each other's rows.
-    const inOrder = [...asks.entries()].sort(([, a], [, b]) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    const inOrder = [...asks.entries()].sort(([, a], [, b]) => byKey(a, b));
     for (const [place, ask] of inOrder) answers[place] = await grant(trx, ask, now);
     return answers;
   }
@@ -187,16 +232,20 @@ export function createSqlLeases(
     acquire(ask) {
       const answered = Promise.withResolvers<LeaseAnswer>();
       queue.push({ ask, answered });
-      // After this turn of the event loop: whoever asks in the same turn shares the commit.
-      if (!running) {
-        running = true;
-        setImmediate(() => void work());
-      }
+      wake();
       return answered.promise;
     },
 
+    cancel(ask) {
+      // Repeats of it that still wait would be granted after it was taken back.
+      for (const one of queue) if (one.ask.id === ask.id) one.answered.reject(new Error("the ask was taken back"));
+      queue = queue.filter((one) => one.ask.id !== ask.id);
+      cancelled.set(ask.id, ask);
+      wake();
+    },
+
     async record(recorder, sequence, drained) {
-      const inOrder = [...drained].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+      const inOrder = [...drained].sort(byKey);
       return await sql.transaction(async (trx) => {
         const first = await trx
           .insertInto("recorders")
@@ -223,6 +272,8 @@ export function createSqlLeases(
     },
   };
 }
+
+const byKey = (a: { key: string }, b: { key: string }): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
 type QuotaKey = Pick<QuotaTable, "domain" | "code" | "month" | "draws">;
 

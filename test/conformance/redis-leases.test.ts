@@ -5,6 +5,7 @@ import { degrading } from "../../src/limits/degrade.ts";
 import { largestLease } from "../../src/limits/lease-size.ts";
 import type { Ask, LeaseAnswer, MonthOf } from "../../src/limits/leases.ts";
 import { monthEnd } from "../../src/limits/month.ts";
+import type { Redis } from "../../src/redis/client.ts";
 import { createRedisLeases } from "../../src/redis/leases.ts";
 import { fresh, monthKey, onEachRedis, spentOf, sqlLeases, thisMonth } from "./lenders.ts";
 
@@ -21,6 +22,20 @@ onEachRedis((place) => {
   /** Redis' side alone, with what SQL would say of a month. */
   function leases(readTotal: (month: MonthOf) => Promise<number> = sqlLeases(place().sql).total, clock = systemClock) {
     return createRedisLeases({ redis: place().redis, readTotal, clock });
+  }
+
+  /** The same over a line that can lose what is asked, or the answer. */
+  function leasesOverABadLine() {
+    const { redis } = place();
+    const line: { loses?: "ask" | "answer" | undefined } = {};
+    const script: Redis["script"] = async (...call) => {
+      if (line.loses === "ask") throw new Error("lost");
+      const reply = await redis.script(...call);
+      if (line.loses === "answer") throw new Error("lost");
+      return reply;
+    };
+    const readTotal = sqlLeases(place().sql).total;
+    return { line, store: createRedisLeases({ redis: { ...redis, script }, readTotal }) };
   }
 
   const sized = (answer: LeaseAnswer): number => {
@@ -118,11 +133,11 @@ onEachRedis((place) => {
     expect((await place().standing(code)).counted).toBe(granted);
   });
 
-  test("the key expires with its month after every write", async () => {
+  test("the key expires a day after its month, and is told so with every write", async () => {
     const code = fresh("expiring");
     const store = leases();
     const expires = async () => Number(await command(code, "PEXPIRETIME"));
-    const end = monthEnd(systemClock.now());
+    const end = monthEnd(systemClock.now()) + dayMs;
     const ask = askFor(code);
     await store.acquire(ask);
     expect(await expires()).toBe(end);
@@ -162,10 +177,12 @@ onEachRedis((place) => {
   describe("an ask that another has answered meanwhile", () => {
     test("is taken back when it had been granted, and is not given again", async () => {
       const code = fresh("after");
-      const store = leases();
+      const { store, line } = leasesOverABadLine();
       const ask = askFor(code);
       const others = sized(await store.acquire(askFor(code)));
-      await store.acquire(ask);
+      line.loses = "answer";
+      await expect(store.acquire(ask)).rejects.toThrow("lost");
+      line.loses = undefined;
       store.cancel(ask);
       await store.flush();
       expect(await lent(code)).toBe(others);
@@ -175,9 +192,12 @@ onEachRedis((place) => {
 
     test("is not granted when it arrives after that was told", async () => {
       const code = fresh("before");
-      const store = leases();
+      const { store, line } = leasesOverABadLine();
       const ask = askFor(code);
       const others = sized(await store.acquire(askFor(code)));
+      line.loses = "ask";
+      await expect(store.acquire(ask)).rejects.toThrow("lost");
+      line.loses = undefined;
       store.cancel(ask);
       await store.flush();
       await expect(store.acquire(ask)).rejects.toThrow("closed");
@@ -193,8 +213,9 @@ onEachRedis((place) => {
     const clock = manualClock(systemClock.now() + days * dayMs);
     const store = leases(undefined, clock);
     const ask = askFor(code);
-    expect(await store.acquire(ask)).toMatchObject({ kind: "granted", month: thisMonth() });
-    store.cancel(ask);
+    const answer = await store.acquire(ask);
+    expect(answer).toMatchObject({ kind: "granted", month: thisMonth() });
+    store.end([{ ...monthOf(code), lease: ask.id, unspent: sized(answer) }]);
     await store.flush();
     expect(await lent(code)).toBe(0);
   });
