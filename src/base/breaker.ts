@@ -36,9 +36,15 @@ export interface BreakerSettings {
 }
 
 export function createBreaker({ of, metrics, clock, share, onChange }: BreakerSettings): Breaker {
+  let triesAt = 0;
   const policy = circuitBreaker(handleAll, {
     breaker: failureShare(clock, share),
-    halfOpenAfter: new DelegateBackoff(({ attempt }: { attempt: number }) => pauseMs(attempt)),
+    // The library measures its pause by the wall clock, and one that is set back would keep it open as long. Ours is
+    // measured here, and its own is always over.
+    halfOpenAfter: new DelegateBackoff(({ attempt }: { attempt: number }) => {
+      triesAt = clock.elapsed() + pauseMs(attempt);
+      return Number.NEGATIVE_INFINITY;
+    }),
   });
   let open = false;
   const tell = (now: boolean) => {
@@ -53,6 +59,7 @@ export function createBreaker({ of, metrics, clock, share, onChange }: BreakerSe
     async run(work) {
       // The library would let all others wait for the one that tries.
       if (policy.state === CircuitState.HalfOpen) throw new BrokenCircuitError();
+      if (policy.state === CircuitState.Open && clock.elapsed() < triesAt) throw new BrokenCircuitError();
       return await policy.execute(work);
     },
     get open() {

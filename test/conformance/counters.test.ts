@@ -102,6 +102,19 @@ onEachStore((store, storeName) => {
       expect(await counts(limit)).toEqual([1, 0]);
     });
 
+    test("given back from an earlier bucket makes room at once, between takes of the present one", async () => {
+      const slow: Window = { kind: "sliding", bucketMs: 1_000, buckets: 3 };
+      const limit = limitOf(6, slow);
+      const first = newName();
+      await counters.take(first, [charge(limit, 5)]);
+      await store().pass(slow.bucketMs);
+      expect((await counters.take(newName(), [charge(limit)])).kind).toBe("granted");
+      expect((await counters.take(newName(), [charge(limit)])).kind).toBe("denied");
+      await counters.release(first);
+      expect((await counters.take(newName(), [charge(limit, 5)])).kind).toBe("granted");
+      expect((await counters.take(newName(), [charge(limit)])).kind).toBe("denied");
+    });
+
     test("without limit is always granted, and counted", async () => {
       const limit = limitOf(null, month);
       expect((await counters.take(newName(), [charge(limit, 5_000_000)])).kind).toBe("granted");
