@@ -137,6 +137,34 @@ describe("spending", () => {
     ]);
   });
 
+  test("a denial that was long on its way is not remembered for longer: a second counts from the question", async () => {
+    const clock = manualClock(start);
+    let asks = 0;
+    const meters = createMeters({
+      reasons: 1,
+      store: {
+        async acquire() {
+          asks++;
+          clock.advance(900);
+          return { kind: "denied", lender: "sql", outstanding: false, secondsToMonthEnd: 9 };
+        },
+      },
+      clock,
+      month: () => monthName(clock.now()),
+      newLeaseId: () => "lease",
+      usedUp: () => {},
+      flush: async () => {},
+    });
+    const visit = () => meters.spend(meters.of("abc"), "hits", 10, 0);
+    expect((await visit()).kind).toBe("denied");
+    clock.advance(99);
+    await visit();
+    expect(asks).toBe(1);
+    clock.advance(1);
+    await visit();
+    expect(asks).toBe(2);
+  });
+
   test("without a limit everything is granted, counted, and nothing asked", () => {
     const { meters, meter, asks } = world(0);
     for (let i = 0; i < 50; i++) expect(meters.spend(meter, "hits", null, 0)).toEqual({ kind: "granted" });

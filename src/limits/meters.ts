@@ -217,7 +217,7 @@ export function createMeters(settings: MeterSettings): Meters {
 
   function accept(key: string, lane: Lane, asked: number, answer: LeaseAnswer): void {
     if (answer.kind === "denied") {
-      lane.deniedUntil = clock.elapsed() + denyMs;
+      lane.deniedUntil = asked + denyMs;
       lane.denial = {
         kind: "denied",
         retryAfterSeconds: answer.outstanding ? retrySeconds : answer.secondsToMonthEnd,

@@ -209,7 +209,7 @@ for (const database of databases) {
 
       async function guess(address: string, howMany: number): Promise<number[]> {
         const found: number[] = [];
-        for (let i = 0; i < howMany; i++) found.push((await site.visit(`/guess-${++names}`, from(address))).status);
+        for (let i = 0; i < howMany; i++) found.push((await site.reach(`/guess-${++names}`, from(address))).status);
         return found;
       }
 
@@ -218,12 +218,12 @@ for (const database of databases) {
         await site.reach(`/${hot.code}`, from("198.51.100.1"));
         expect(await guess("203.0.113.1", 7)).toEqual([404, 404, 404, 404, 404, 429, 429]);
 
-        const page = await site.visit(`/${cold.code}`, from("203.0.113.1"));
+        const page = await site.reach(`/${cold.code}`, from("203.0.113.1"));
         expect(page.status).toBe(429);
         expect(page.text).toContain("Too many addresses that do not exist");
         expect(retryAfter(page)).toBeGreaterThanOrEqual(1);
         expect(retryAfter(page)).toBeLessThanOrEqual(61);
-        const json = await site.visit(`/${cold.code}+`, { ...from("203.0.113.1"), accept: "application/json" });
+        const json = await site.reach(`/${cold.code}+`, { ...from("203.0.113.1"), accept: "application/json" });
         expect([json.status, json.json<ProblemBody>().code]).toEqual([429, "too_many_guesses"]);
 
         expect((await site.reach(`/${hot.code}`, from("203.0.113.1"))).status).toBe(302);
