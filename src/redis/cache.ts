@@ -92,6 +92,10 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     const [epoch = "", position = "", touched = "0", now = "0"] = reply;
     if (epoch === "behind") throw new Error("an older state of Redis has come back");
     if (epoch === "garbage") throw new Error(`${position} holds what is not ours, or of another format`);
+    if (epoch === "") {
+      servers.delete(tag);
+      return { position: "", idleMs: 0 };
+    }
     const before = servers.get(tag);
     const same = before?.epoch === epoch && before.generation === generation;
     const believedAt = same ? before.believedAt : Number.NEGATIVE_INFINITY;

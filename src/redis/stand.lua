@@ -7,7 +7,7 @@
 --            4: an epoch that is over, to be replaced by that one; "" for none
 -- Reply      epoch, position, when it was last touched, now
 --            nothing there: "", "", 0, now
---            behind         it stands before where it stood: an older state has come back
+--            behind         to be moved on, but before where it stood, or nowhere: an older state has come back
 --            garbage, key
 --
 -- What stays true: within an epoch the position only grows. It is written after the fences it stands for.
@@ -35,15 +35,15 @@ if ARGV[3] ~= "" and (not there[1] or there[2] == ARGV[4]) then
   redis.call("HSET", KEYS[1], "f", format, "e", epoch, "p", ARGV[1], "t", now)
   return { epoch, ARGV[1], now, now }
 end
-if not there[1] then
-  return { "", "", "0", now }
-end
 if ARGV[1] ~= "" then
-  if there[3] < ARGV[2] then
+  if not there[1] or there[3] < ARGV[2] then
     return { "behind" }
   end
   local position = ARGV[1] > there[3] and ARGV[1] or there[3]
   redis.call("HSET", KEYS[1], "p", position, "t", now)
   return { there[2], position, now, now }
+end
+if not there[1] then
+  return { "", "", "0", now }
 end
 return { there[2], there[3], there[4], now }
