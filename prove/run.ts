@@ -1,10 +1,11 @@
 /** `npm run prove -- codes` runs the proofs that are named, `npm run prove` lists what there is. */
 import { ensure } from "../test/ground/machine.ts";
 import { codes } from "./codes.ts";
+import { coherence } from "./coherence.ts";
 import { crash } from "./crash.ts";
 import type { Proof } from "./proof.ts";
 
-const proofs: readonly Proof[] = [codes, crash];
+const proofs: readonly Proof[] = [codes, coherence, crash];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.
