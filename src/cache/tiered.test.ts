@@ -22,6 +22,7 @@ function setUp({ random = 1 } = {}) {
   };
   const asked: string[] = [];
   const written: [Versioned<Thing>, Ticket][] = [];
+  const counts = countCache(createMetrics());
   const source = createTiered<Thing>({
     tier: {
       trusts: () => state.trusts,
@@ -40,10 +41,10 @@ function setUp({ random = 1 } = {}) {
         return state.sql;
       },
     },
-    counts: countCache(createMetrics()),
+    counts,
     random: () => random,
   });
-  return { state, asked, written, load: (atLeast = 0) => source.load("a", atLeast) };
+  return { state, asked, written, counts, load: (atLeast = 0) => source.load("a", atLeast) };
 }
 
 describe("the shared tier in front of SQL", () => {
@@ -60,6 +61,15 @@ describe("the shared tier in front of SQL", () => {
     expect(await load()).toEqual(thing(1));
     expect(asked).toEqual(["tier", "sql"]);
     expect(written).toEqual([[thing(1), { until: 7 }]]);
+  });
+
+  test("counts what it is given, links and what leads nowhere apart", async () => {
+    const { state, load, counts } = setUp();
+    await load();
+    await load();
+    state.sql = { version: 2, value: undefined };
+    await load();
+    expect(counts.events).toMatchObject({ link_written: 2, missing_written: 1 });
   });
 
   test("is not written without leave", async () => {
