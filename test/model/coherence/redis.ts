@@ -6,7 +6,7 @@
 import type { ManualClock } from "../../../src/base/clock.ts";
 import { type Redis, RedisUnavailable } from "../../../src/redis/client.ts";
 import { createLuaRedis, type Data, type LuaRedis, type Reply } from "../../ground/lua-redis.ts";
-import type { Fault, Steps } from "./steps.ts";
+import { type Fault, long, type Steps } from "./steps.ts";
 
 export interface ModelRedis {
   readonly data: LuaRedis;
@@ -18,7 +18,7 @@ export interface ModelRedis {
 const only = "all";
 const away = (why: string) => new RedisUnavailable(new Error(why));
 
-export async function createModelRedis({ step, long, fate }: Steps, clock: ManualClock): Promise<ModelRedis> {
+export async function createModelRedis({ step, several, fate }: Steps, clock: ManualClock): Promise<ModelRedis> {
   const data = await createLuaRedis(clock.now);
   const onRestart: (() => void)[] = [];
   let life = 1;
@@ -35,7 +35,7 @@ export async function createModelRedis({ step, long, fate }: Steps, clock: Manua
     async function execute(what: string, work: () => Reply, becomes: Fault | undefined): Promise<Reply> {
       const sentTo = connectedTo;
       if (sentTo !== life) throw away("not connected");
-      if (becomes === "redis-slow" || becomes === "redis-late") await long(`${what} of ${name} is on its way to Redis`);
+      if (becomes === "redis-slow" || becomes === "redis-late") await several(`${what} of ${name} is on its way`, long);
       await step(`Redis gets ${what} of ${name}`);
       if (becomes === "redis-lost" || sentTo !== life) throw away("lost on the way");
       const reply = work();

@@ -6,7 +6,7 @@
 import type { Versioned } from "../../../src/cache/cache.ts";
 import type { Feed } from "../../../src/cache/correct.ts";
 import type { Announced } from "../../../src/cache/follow.ts";
-import type { Steps } from "./steps.ts";
+import { long, type Steps } from "./steps.ts";
 
 export interface Thing {
   readonly name: string;
@@ -27,7 +27,7 @@ export interface ModelSql {
 const none: Versioned<Thing> = { version: 0, value: undefined };
 const digits = 6;
 
-export function createModelSql({ step, long, fate }: Steps): ModelSql {
+export function createModelSql({ step, several, fate }: Steps): ModelSql {
   const rows = new Map<string, Versioned<Thing>>();
   const committed: (Announced & Place)[] = [];
   const running = new Set<number>();
@@ -41,7 +41,7 @@ export function createModelSql({ step, long, fate }: Steps): ModelSql {
     await step(`SQL gets ${what}`);
     if (becomes === "sql-away") throw new Error("SQL is away");
     const result = read();
-    if (becomes === "sql-slow") await long(`SQL is slow with ${what}`);
+    if (becomes === "sql-slow") await several(`SQL is slow with ${what}`, long);
     await step(`SQL answers ${what}`);
     return result;
   }

@@ -6,8 +6,7 @@ export type Fault = (typeof faults)[number];
 
 export interface Steps {
   step(label: string): Promise<void>;
-  /** So many steps that most of what else is going on comes first. */
-  long(label: string): Promise<void>;
+  several(label: string, count: number): Promise<void>;
   /** What becomes of the next call; nothing unusual in most cases. */
   fate(): Fault | undefined;
 }
@@ -19,7 +18,8 @@ export interface ModelSteps extends Steps {
   idle(): Promise<void>;
 }
 
-const longSteps = 12;
+/** So many steps that most of what else is going on comes first. */
+export const long = 20;
 
 /** `fates` says what becomes of one call after the other; when it is at its end, all succeed. */
 export function createSteps(scheduler: Scheduler, fates: readonly (Fault | undefined)[]): ModelSteps {
@@ -29,8 +29,8 @@ export function createSteps(scheduler: Scheduler, fates: readonly (Fault | undef
     async step(label) {
       if (!steps.isCalm) await scheduler.schedule(Promise.resolve(), label);
     },
-    async long(label) {
-      for (let i = 0; i < longSteps; i++) await steps.step(label);
+    async several(label, count) {
+      for (let i = 0; i < count; i++) await steps.step(label);
     },
     fate: () => (steps.isCalm ? undefined : left.next().value),
     idle: () => scheduler.waitIdle(),

@@ -43,7 +43,7 @@ export async function play(code: Code, scheduler: Scheduler, { events, fates }: 
   clock.advance(followedMs);
   await readFeed();
   steps.isCalm = false;
-  for (const event of events) void steps.step(event.kind).then(() => happen(event));
+  for (const event of events) void steps.several(event.kind, 1 + event.after).then(() => happen(event));
   await steps.idle();
   steps.isCalm = true;
   await readFeed();
