@@ -40,7 +40,7 @@ export const create: Bench = {
 };
 
 async function run(): Promise<void> {
-  const subjects = await Promise.all(databases.map(startSubject));
+  const subjects = await Promise.all(databases.map((database) => startSubject(database)));
   const shown = progress();
   try {
     const samples = new Map(subjects.map((subject): [Subject, Sample[]] => [subject, []]));

@@ -7,6 +7,7 @@
  * tell a busy machine from a busy server.
  */
 import type { Socket } from "bun";
+import { userAgent } from "./line.ts";
 
 export interface Paced {
   /** Milliseconds from due to answered, one for each request. */
@@ -111,6 +112,3 @@ export async function openPacer(port: number, status: number): Promise<Pacer> {
     },
   };
 }
-
-const userAgent =
-  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";

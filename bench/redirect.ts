@@ -21,7 +21,7 @@ import type { Bench } from "./bench.ts";
 import { children, cpuMicros, pin, twoCores } from "./cpu.ts";
 import { browserHeaders, load } from "./load.ts";
 import { judge, median, progress, round, table } from "./show.ts";
-import { authorization, createLinks, destination, startSubject } from "./subject.ts";
+import { createLink, createLinks, destination, startSubject } from "./subject.ts";
 
 const rounds = 7;
 const warmSeconds = 3;
@@ -56,7 +56,7 @@ async function run(): Promise<void> {
   const subject = await startSubject("sqlite");
   try {
     const { server } = subject;
-    const one = { name: "ours, one link", url: `${server.url}/${await createLink()}`, pid: server.pid };
+    const one = { name: "ours, one link", url: `${server.url}/${await createLink(server)}`, pid: server.pid };
     const many = { ...one, name: "ours, 1,000 links", script: rotate(await createLinks(server, links)) };
     const contenders: Contender[] = [nginx, bare, one, many];
     for (const { url } of contenders) await requireRedirect(url);
@@ -65,15 +65,6 @@ async function run(): Promise<void> {
     report(contenders, samples);
   } finally {
     await Promise.all([nginx.child.stop({ signal: "SIGTERM" }), bare.child.stop(), subject.stop()]);
-  }
-
-  async function createLink(): Promise<string> {
-    const response = await fetch(`${subject.server.url}/api/links`, {
-      method: "POST",
-      headers: authorization(subject.server),
-      body: JSON.stringify({ url: destination }),
-    });
-    return ((await response.json()) as { code: string }).code;
   }
 }
 

@@ -6,10 +6,11 @@ import { ensure } from "../test/ground/machine.ts";
 import type { Bench } from "./bench.ts";
 import { bulk } from "./bulk.ts";
 import { create } from "./create.ts";
+import { limits } from "./limits.ts";
 import { redirect } from "./redirect.ts";
 import { start } from "./start.ts";
 
-const benches: readonly Bench[] = [redirect, create, bulk, start];
+const benches: readonly Bench[] = [redirect, create, bulk, start, limits];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.

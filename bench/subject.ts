@@ -1,5 +1,6 @@
 /** Our server as it is measured: the real process on either database, its tenant without limits. */
 import { type Postgres, startPostgres } from "../test/ground/postgres.ts";
+import type { Environment } from "../test/ground/process.ts";
 import { cli, type Server, startServer } from "../test/ground/server.ts";
 import { tempFolder } from "../test/ground/temp.ts";
 
@@ -12,14 +13,15 @@ export interface Subject {
   /** The database of this subject alone, when it is one. */
   readonly postgres: Postgres | undefined;
   /** The settings it was started with, to start it again. */
-  readonly env: Record<string, string>;
+  readonly env: Environment;
   stop(): Promise<void>;
 }
 
 export const destination = "https://example.com/a/landing/page?utm_source=newsletter&utm_medium=email";
 
-export async function startSubject(database: Database): Promise<Subject> {
-  const { postgres, env } = await prepare(database);
+export async function startSubject(database: Database, more: Environment = {}): Promise<Subject> {
+  const { postgres, env: own } = await prepare(database);
+  const env = { ...own, ...more };
   const dataDir = tempFolder("data");
   const server = await startServer({ env, dataDir });
   const lifted = await cli(["tenant", "update", "default", "--plan", "unlimited"], {
@@ -39,7 +41,7 @@ export async function startSubject(database: Database): Promise<Subject> {
 }
 
 /** What the server needs before its first start. PostgreSQL waits for the disk, as it does in production. */
-async function prepare(database: Database): Promise<{ postgres: Postgres | undefined; env: Record<string, string> }> {
+async function prepare(database: Database): Promise<{ postgres: Postgres | undefined; env: Environment }> {
   if (database === "sqlite") return { postgres: undefined, env: {} };
   const postgres = await startPostgres({ durable: true });
   const env = { DATABASE_URL: await postgres.createDatabase("bench"), QL_CODE_SALT: crypto.randomUUID() };
@@ -52,6 +54,18 @@ export const authorization = ({ key }: Server) => ({
   authorization: `Bearer ${key}`,
   "content-type": "application/json",
 });
+
+/** One link, with a limit of hits if one is given; answers its code. */
+export async function createLink(server: Server, hitsPerMonth?: number): Promise<string> {
+  const response = await fetch(`${server.url}/api/links`, {
+    method: "POST",
+    headers: authorization(server),
+    body: JSON.stringify({ url: destination, ...(hitsPerMonth === undefined ? {} : { hitsPerMonth }) }),
+  });
+  const body = (await response.json()) as { code?: string };
+  if (body.code === undefined) throw new Error(`no link was made: ${JSON.stringify(body)}`);
+  return body.code;
+}
 
 /** Many links at once; answers their codes. */
 export async function createLinks(server: Server, count: number): Promise<string[]> {

@@ -14,11 +14,8 @@
 import { randomInt } from "node:crypto";
 import { progress } from "../bench/show.ts";
 import { authorization, type Database, databases, startSubject } from "../bench/subject.ts";
-import { createLog } from "../src/base/log.ts";
-import { loadConfig } from "../src/config.ts";
-import { openSql } from "../src/core.ts";
-import { cleanEnvironment } from "../test/ground/process.ts";
 import { type Server, startServer } from "../test/ground/server.ts";
+import { look } from "./database.ts";
 import type { Proof } from "./proof.ts";
 
 export const crash: Proof = {
@@ -219,22 +216,15 @@ async function listAll(server: Server): Promise<Map<string, Acked>> {
 }
 
 async function readSql(env: { QL_DATA: string }): Promise<{ links: Map<string, Acked>; torn: number }> {
-  const config = loadConfig(cleanEnvironment(env), env.QL_DATA);
-  const sql = await openSql(
-    config,
-    createLog("silent", { write() {} }, false, () => 0),
-  );
-  try {
-    const links = await sql.db.selectFrom("links").select(["id", "code", "url"]).execute();
-    const versions = await sql.db.selectFrom("link_versions").select(["code", "state"]).execute();
-    const changes = await sql.db.selectFrom("changes").select("code").distinct().execute();
+  return await look(env, async ({ db }) => {
+    const links = await db.selectFrom("links").select(["id", "code", "url"]).execute();
+    const versions = await db.selectFrom("link_versions").select(["code", "state"]).execute();
+    const changes = await db.selectFrom("changes").select("code").distinct().execute();
     const live = new Set(versions.filter(({ state }) => state === "live").map(({ code }) => code));
     const changed = new Set(changes.map(({ code }) => code));
     const codes = new Set(links.map(({ code }) => code));
     const halves = links.filter(({ code }) => !live.has(code) || !changed.has(code)).length;
     const orphans = [...live, ...changed].filter((code) => !codes.has(code)).length;
     return { links: new Map(links.map((link) => [link.id, link])), torn: halves + orphans };
-  } finally {
-    await sql.close();
-  }
+  });
 }

@@ -6,6 +6,8 @@ export interface Proof {
   /** One line for the list. */
   readonly shows: string;
   readonly needs: readonly ToolName[];
+  /** Those it takes, each with a whole number: `--seeds 2000` is `seeds`. */
+  readonly options?: readonly string[];
   /** Prints its figures; answers whether they are what was claimed. */
-  run(): Promise<boolean>;
+  run(options: ReadonlyMap<string, number>): Promise<boolean>;
 }

@@ -3,15 +3,18 @@ import { ensure } from "../test/ground/machine.ts";
 import { codes } from "./codes.ts";
 import { coherence } from "./coherence.ts";
 import { crash } from "./crash.ts";
+import { limits } from "./limits.ts";
 import type { Proof } from "./proof.ts";
+import { quota } from "./quota.ts";
 
-const proofs: readonly Proof[] = [codes, coherence, crash];
+const proofs: readonly Proof[] = [codes, coherence, crash, limits, quota];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.
 process.exit();
 
-async function main(names: readonly string[]): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
+  const { names, options } = parse(args);
   const unknown = names.filter((name) => !proofs.some((proof) => proof.name === name));
   if (names.length === 0 || unknown.length > 0) {
     if (unknown.length > 0) console.error(`There is no proof ${unknown.join(", ")}.`);
@@ -20,6 +23,13 @@ async function main(names: readonly string[]): Promise<number> {
     return unknown.length > 0 ? 2 : 0;
   }
   const chosen = proofs.filter((proof) => names.includes(proof.name));
+  const foreign = [...options].filter(
+    ([name, value]) => !Number.isSafeInteger(value) || !chosen.some((proof) => proof.options?.includes(name)),
+  );
+  if (foreign.length > 0) {
+    console.error(`No proof takes ${foreign.map(([name, value]) => `--${name} ${value}`).join(", ")}.`);
+    return 2;
+  }
   const missing = await ensure([...new Set(chosen.flatMap((proof) => proof.needs))]);
   for (const { name, install } of missing)
     console.error(`${name} is not on this machine. To install it:\n  ${install}`);
@@ -27,7 +37,7 @@ async function main(names: readonly string[]): Promise<number> {
   let held = true;
   for (const proof of chosen) {
     console.log(`${proof.name}: ${proof.shows}`);
-    const holds = await proof.run().catch((error: unknown) => {
+    const holds = await proof.run(options).catch((error: unknown) => {
       console.error(error);
       return false;
     });
@@ -35,4 +45,16 @@ async function main(names: readonly string[]): Promise<number> {
     held &&= holds;
   }
   return held ? 0 : 1;
+}
+
+/** What follows a name that starts with -- is its value. */
+function parse(args: readonly string[]): { names: string[]; options: Map<string, number> } {
+  const names: string[] = [];
+  const options = new Map<string, number>();
+  for (let i = 0; i < args.length; i++) {
+    const word = args[i] ?? "";
+    if (word.startsWith("--")) options.set(word.slice(2), Number(args[++i] ?? Number.NaN));
+    else names.push(word);
+  }
+  return { names, options };
 }

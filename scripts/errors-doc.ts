@@ -15,6 +15,11 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   name_taken: "Choose another name.",
   version_conflict: "Read it again, repeat your change on what you find, and send its new version in `If-Match`.",
   link_expired: "Ask whoever sent you the link for a new one. Its owner can set a later `expiresAt`.",
+  rate_limited:
+    "Wait as long as `Retry-After` says, in seconds. The headers `RateLimit` and `RateLimit-Policy` say beforehand how many calls are left.",
+  too_many_guesses:
+    "Wait as long as `Retry-After` says, in seconds. Links that others are using go on working meanwhile, and so do valid keys.",
+  limit_reached: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   quota_spent: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   password_required: "Ask whoever sent you the link for its password.",
   busy: "Wait as long as `Retry-After` says, in seconds, and try again.",

@@ -3,24 +3,48 @@ import { Late } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
+import type { OpenCounters } from "./counters.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
+import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
+import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
 import { isUnavailable } from "./sql/sql.ts";
 import { tenantRoutes } from "./tenants/api.ts";
+import { createUsage, type UsageSources } from "./tenants/usage.ts";
+import { usageRoutes } from "./tenants/usage-api.ts";
+
+export interface ApiParts {
+  readonly core: Core;
+  readonly counters: OpenCounters;
+  readonly guesses: Guesses;
+  readonly createMany: LinkApiSettings["createMany"];
+  readonly busiest: UsageSources["busiest"];
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
 
 /**
  * The API's part of the composition root, a file of its own because it is loaded after the server listens: the
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
-export function composeApi(
-  { config, keys, tenants, links, clock }: Core,
-  log: Logger,
-  metrics: Metrics,
-  createMany: LinkApiSettings["createMany"],
-): Promise<HttpApi> {
+export function composeApi({ core, counters, guesses, createMany, busiest, log, metrics }: ApiParts): HttpApi {
+  const { config, sql, keys, tenants, links, clock } = core;
+  const limiter = createCallLimiter({
+    counters: counters.calls,
+    own: counters.ownCalls,
+    policy: config.QL_API_OUTAGE,
+    clock,
+    count: metrics.tally("quicklink_api_limit_total", "How limits on API calls were answered.", "answer", callOutcomes),
+    changed: (state) =>
+      state === "away"
+        ? log.warn({ policy: config.QL_API_OUTAGE }, "limits on API calls cannot be asked; the policy decides")
+        : log.info("limits on API calls are answered again"),
+  });
   return createHttpApi({
     keys,
     tenants,
+    guesses,
+    limiter,
     baseUrl: config.baseUrl,
     version,
     bodyLimitBytes: config.QL_BODY_LIMIT,
@@ -31,6 +55,7 @@ export function composeApi(
     routes: [
       (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
       (api) => tenantRoutes(api, keys, clock),
+      (api) => usageRoutes(api, createUsage({ sql, clock, counters, busiest })),
     ],
   });
 }

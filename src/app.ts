@@ -2,17 +2,21 @@ import { createBackground } from "./background.ts";
 import { Problem } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
+import { countProcess } from "./base/process.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
+import { openCounters } from "./counters.ts";
 import { openHits } from "./hits.ts";
+import { openHot } from "./hot.ts";
 import type { HttpApi } from "./http/api.ts";
-import type { Dependency } from "./http/health.ts";
+import { readiness, watchReadiness } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
+import { createGuesses } from "./limits/guesses.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { openLookup } from "./lookup.ts";
+import { openRedis } from "./open-redis.ts";
 import { createBots } from "./redirect/bots.ts";
 import { createRedirect } from "./redirect/serve.ts";
-import type { Redis, RedisOptions } from "./redis/client.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
 import type { Heartbeat } from "./sql/heartbeat.ts";
 import { scopes } from "./tenants/keys.ts";
@@ -32,7 +36,6 @@ export interface Running {
 const stopMs = 8_000; // of the ten seconds that a stop may take, the part for requests that are still running
 const flushMs = 5_000;
 const cleanMs = 3_600_000;
-const cacheDeadlineMs = 50;
 
 /** `peers`: the other workers, if this is one of several on the same port. */
 export async function startApp(config: Config, log: Logger, peers?: Peers): Promise<Running> {
@@ -62,46 +65,76 @@ async function serve(
   const metrics = createMetrics(peers?.gather);
   peers?.tell(metrics.figures);
   metrics.gauge("quicklink_workers", "Processes on this port whose figures are in this answer.", () => 1);
+  countProcess(metrics);
 
   const heartbeat = await joinOthers(core, log);
   opened.defer(() => heartbeat.stop());
   metrics.gauge("quicklink_instances", "Servers that use this database.", heartbeat.count, "max");
 
-  const redis = await openRedis(config, opened);
-  const hits = await openHits({ core, redis: redis.limits, holders: heartbeat.count, metrics, log });
+  const redis = await openRedis(config, metrics, opened);
+  const hot = openHot(core, metrics, log);
+  opened.defer(() => hot.stop());
+  const { recorded } = hot;
+  const hits = await openHits({ core, redis: redis.limits, holders: heartbeat.count, recorded, metrics, log });
   opened.defer(() => hits.close());
   metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => hits.meters.size);
 
-  const lookup = await openLookup({ core, redis: redis.cache, metrics, log });
+  const lookup = await openLookup({ core, redis: redis.cache, hot, metrics, log });
   opened.defer(() => lookup.stop());
+  const counters = await openCounters(redis.limits, clock);
+  const guesses = createGuesses({
+    counters: counters.guesses,
+    perMinute: config.QL_GUESSES_PER_MINUTE,
+    clock,
+    secretFor: core.secretFor,
+  });
+  metrics.gauge("quicklink_guessers", "Addresses that must wait before they guess again.", () => guesses.blocked);
   const background = createBackground(core);
   opened.defer(() => background.close());
 
   const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
-    const results = await background.createMany(tenant, inputs);
+    const results = await background.createMany(tenant, inputs, "tenant");
     for (const result of results) if ("link" in result) lookup.changed(result.link);
     return results;
   };
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
-    loading ??= import("./api.ts").then(({ composeApi }) => composeApi(core, log, metrics, createMany));
+    loading ??= import("./api.ts").then(({ composeApi }) =>
+      composeApi({ core, counters, guesses, createMany, busiest: background.busiest, log, metrics }),
+    );
     return loading;
   };
+
+  const dependencies = [
+    { name: "sql", ping: sql.ping },
+    ...(lookup.replica ? [{ name: "sql-replica", ping: lookup.replica.ping }] : []),
+    ...redis.dependencies,
+  ];
+  const ready = () => readiness(dependencies, () => lookup.cache.found > 0, clock);
+  const watching = watchReadiness(ready, metrics);
+  opened.defer(() => watching.stop());
 
   const server = startServer({
     hostname: config.HOST,
     port: config.PORT,
     sharesPort: peers !== undefined,
     baseUrl: config.baseUrl,
-    redirect: createRedirect({ cache: lookup.cache, isBot: createBots(), meters: hits.meters, clock, metrics, log }),
+    redirect: createRedirect({
+      cache: lookup.cache,
+      isBot: createBots(),
+      meters: hits.meters,
+      guesses,
+      addressOf: (request) => server.addressOf(request),
+      clock,
+      metrics,
+      log,
+    }),
     api,
-    dependencies: [{ name: "sql", ping: () => sql.ping() }, ...dependenciesOn(redis, config)],
-    canRedirect: () => lookup.cache.found > 0,
+    readiness: ready,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,
     trustedProxies: config.QL_TRUSTED_PROXIES,
     bodyLimitBytes: config.QL_BODY_LIMIT,
-    clock,
     log,
   });
 
@@ -118,6 +151,7 @@ async function serve(
       log.warn({ error }, `${what} failed; it will be tried again`);
     }
   };
+  void attempt("having the hottest links at hand", async () => lookup.warm(await hot.lastKeys()));
   const flushKeys = () => attempt("recording when keys were used", keys.flush);
   const timers = [
     setInterval(flushKeys, flushMs),
@@ -141,35 +175,6 @@ async function joinOthers({ config, sql, clock }: Core, log: Logger): Promise<He
   if (config.embedded) return { count: () => 1, async stop() {} };
   const { startHeartbeat } = await import("./sql/heartbeat.ts");
   return startHeartbeat(sql, config.limitsRedisUrl !== undefined, clock, log);
-}
-
-/** Two even if it is one Redis: a lookup waits for less time than a limit. Without an address there is none. */
-interface RedisClients {
-  readonly cache: Redis | undefined;
-  readonly limits: Redis | undefined;
-}
-
-/** They connect by themselves and again, whenever Redis is there: nothing waits for it. */
-async function openRedis(config: Config, opened: AsyncDisposableStack): Promise<RedisClients> {
-  const { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl } = config;
-  if (limitsUrl === undefined) return { cache: undefined, limits: undefined };
-  const { connectRedis } = await import("./redis/client.ts");
-  const open = (url: string, options: RedisOptions): Redis => {
-    const redis = connectRedis(url, options);
-    opened.defer(() => redis.close());
-    return redis;
-  };
-  return {
-    cache: cacheUrl === undefined ? undefined : open(cacheUrl, { deadlineMs: cacheDeadlineMs }),
-    limits: open(limitsUrl, {}),
-  };
-}
-
-function dependenciesOn({ cache, limits }: RedisClients, { REDIS_URL, limitsRedisUrl }: Config): Dependency[] {
-  return [
-    ...(cache === undefined ? [] : [{ name: "redis", ping: cache.ping }]),
-    ...(limits === undefined || REDIS_URL === limitsRedisUrl ? [] : [{ name: "limits-redis", ping: limits.ping }]),
-  ];
 }
 
 /** Nothing if another server was first. */

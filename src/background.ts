@@ -2,18 +2,22 @@ import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
-import type { BulkResult, LinkInput } from "./links/links.ts";
+import { monthName } from "./limits/month.ts";
+import { type BusyLink, busiestLinks } from "./links/busiest.ts";
+import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
 import { createFeed } from "./sql/feed.ts";
 import { pruneLeases } from "./sql/leases.ts";
 import type { Tenant } from "./tenants/tenants.ts";
 
 /**
- * Work that takes long. On SQLite a statement holds its thread, so bulk writes and clean-up go to a thread of their own
+ * Work that takes long. On SQLite a statement holds its thread, so bulk writes, reports and clean-up go to a thread of their own
  * with a connection of its own, started when first needed; on PostgreSQL the database does the work, and waiting for it
  * stops nobody.
  */
 export interface Background {
-  createMany(tenant: Tenant, inputs: readonly LinkInput[]): Promise<BulkResult[]>;
+  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
+  /** The links nearest to their limit this month. */
+  busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
   /** Reduces links a year past expiry to their version rows; forgets changes that all have seen, and months long past. */
   clean(): Promise<Cleaned>;
   close(): Promise<void>;
@@ -36,7 +40,8 @@ const rowsAtOnce = 500; // short transactions: another writer waits for one of t
 /** The same work on whatever thread this is. */
 export function direct(core: Core): Background {
   return {
-    createMany: (tenant, inputs) => core.links.createMany(tenant, inputs),
+    createMany: (tenant, inputs, maker) => core.links.createMany(tenant, inputs, maker),
+    busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
     async clean() {
       const now = core.clock.now();
       const feed = createFeed(core.sql);
@@ -59,7 +64,13 @@ async function untilFew(step: () => Promise<number>): Promise<number> {
 }
 
 export type Job =
-  | { readonly kind: "createMany"; readonly tenant: Tenant; readonly inputs: readonly LinkInput[] }
+  | {
+      readonly kind: "createMany";
+      readonly tenant: Tenant;
+      readonly inputs: readonly LinkInput[];
+      readonly maker: Maker;
+    }
+  | { readonly kind: "busiest"; readonly tenant: Tenant }
   | { readonly kind: "clean" };
 
 export type ToThread =
@@ -118,14 +129,15 @@ function thread(config: Config): Background {
   }
 
   return {
-    async createMany(tenant, inputs) {
-      const results = (await run({ kind: "createMany", tenant, inputs })) as SentResult[];
+    async createMany(tenant, inputs, maker) {
+      const results = (await run({ kind: "createMany", tenant, inputs, maker })) as SentResult[];
       return results.map((result) =>
         "link" in result
           ? result
           : { problem: new Problem(result.problem.code, result.problem.detail, result.problem.more) },
       );
     },
+    busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     async close() {
       if (!worker) return;

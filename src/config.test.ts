@@ -53,6 +53,8 @@ describe("without any setting", () => {
       QL_LINK_DAYS: 365,
       QL_CACHE_MB: 64,
       QL_BODY_LIMIT: 1_048_576,
+      QL_API_OUTAGE: "degrade",
+      QL_GUESSES_PER_MINUTE: 100,
       QL_LOG_LEVEL: "info",
       baseUrl: "http://localhost:3000",
       embedded: true,
@@ -86,6 +88,7 @@ const bad: Record<SettingName, readonly string[]> = {
     "javascript:alert(1)",
   ],
   DATABASE_URL: ["mysql://hunter2@db/x", "db.internal", "https://hunter2@db"],
+  DATABASE_REPLICA_URL: ["mysql://hunter2@db/x", "db.internal"],
   QL_DATABASE_POOL: ["0", "501", "ten"],
   REDIS_URL: ["http://hunter2@cache", "cache:6379", "redis://a,b", "redis-sentinel://a,b", "redis-cluster://a/1"],
   LIMITS_REDIS_URL: ["redis://:hunter2@a,b", "redis://:hunter2%@a", "limits:6379"],
@@ -106,9 +109,15 @@ const bad: Record<SettingName, readonly string[]> = {
     "::/129",
     "127.0.0.1,*",
   ],
+  QL_API_OUTAGE: ["fail", "Open", "degrade,open"],
+  QL_GUESSES_PER_MINUTE: ["0", "-1", "1000001", "None", "null"],
   QL_METRICS_TOKEN: ["hunter2"],
   QL_LOG_LEVEL: ["loud", "INFO", "10"],
 };
+
+test("guesses may be without limit", () => {
+  expect(load({ QL_GUESSES_PER_MINUTE: "none" }).QL_GUESSES_PER_MINUTE).toBeNull();
+});
 
 describe("a bad value", () => {
   const cases = Object.entries(bad).flatMap(([name, values]) => values.map((value) => [name, value] as const));

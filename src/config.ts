@@ -46,6 +46,12 @@ const table = {
     parse: url("postgres:", "postgresql:"),
     secret: "credentials",
   }),
+  DATABASE_REPLICA_URL: setting({
+    help: "A streaming replica of DATABASE_URL in this region, that redirects read from. Everything is still written to DATABASE_URL. All servers that share a REDIS_URL read the same one.",
+    example: "postgres://quicklink:secret@replica.eu.internal:5432/quicklink",
+    parse: url("postgres:", "postgresql:"),
+    secret: "credentials",
+  }),
   QL_DATABASE_POOL: setting({
     help: "Connections to PostgreSQL per process.",
     example: "20",
@@ -53,7 +59,7 @@ const table = {
     parse: integer(1, 500),
   }),
   REDIS_URL: setting({
-    help: "Redis that several processes share: redis://, redis-sentinel:// with several hosts and the name they watch, or redis-cluster:// with several hosts; rediss… for TLS. Needs DATABASE_URL. So far it is used for limits on hits.",
+    help: "Redis that several processes share: redis://, redis-sentinel:// with several hosts and the name they watch, or redis-cluster:// with several hosts; rediss… for TLS. Needs DATABASE_URL. Links are cached in it, and limits counted.",
     example: "redis://cache.internal:6379",
     parse: redisUrl,
     secret: "credentials",
@@ -117,6 +123,18 @@ const table = {
     example: "127.0.0.1,10.0.0.0/8",
     fallback: "",
     parse: addressList,
+  }),
+  QL_API_OUTAGE: setting({
+    help: "What becomes of API calls while Redis does not answer: degrade (each process counts for itself), open (all are let through) or closed (503).",
+    example: "closed",
+    fallback: "degrade",
+    parse: oneOf("degrade", "open", "closed"),
+  }),
+  QL_GUESSES_PER_MINUTE: setting({
+    help: "Codes and keys that do not exist which an address may ask for in a minute, before it must wait; none is without limit. Behind a proxy set QL_TRUSTED_PROXIES, or all visitors are one address.",
+    example: "20",
+    fallback: "100",
+    parse: orNone(integer(1, 1_000_000)),
   }),
   QL_METRICS_TOKEN: setting({
     help: "Bearer token for /metrics. Without it, only direct requests from this machine are answered.",
@@ -303,6 +321,13 @@ function parse(name: SettingName, entry: Setting<unknown>, text: string): unknow
 }
 
 function refuseContradictions(config: Values): void {
+  if (config.DATABASE_REPLICA_URL !== undefined && config.DATABASE_URL === undefined) {
+    throw new OperatorError(
+      "DATABASE_REPLICA_URL is set but DATABASE_URL is not: a replica is read from, and something must be written to.\n" +
+        "  Set DATABASE_URL to the primary as well.",
+      2,
+    );
+  }
   const redis = (["REDIS_URL", "LIMITS_REDIS_URL"] as const).find((name) => config[name] !== undefined);
   if (redis !== undefined && config.DATABASE_URL === undefined) {
     throw new OperatorError(
@@ -376,6 +401,11 @@ function integer(min: number, max: number): (text: string) => number {
     }
     return value;
   };
+}
+
+/** `null` for the word none. */
+function orNone<Value>(parse: (text: string) => Value): (text: string) => Value | null {
+  return (text) => (text === "none" ? null : parse(text));
 }
 
 function text(min: number, max: number): (value: string) => string {

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
@@ -23,6 +24,8 @@ export interface Core {
   readonly store: LinkStore;
   readonly links: Links;
   readonly clock: Clock;
+  /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
+  secretFor(purpose: string): Uint8Array;
   close(): Promise<void>;
 }
 
@@ -60,6 +63,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         defaultDays: config.QL_LINK_DAYS,
         changed: options.changed ?? (() => {}),
       }),
+      secretFor: (purpose) => createHmac("sha256", salt).update(purpose).digest(),
       close: () => sql.close(),
     };
   } catch (error) {
@@ -70,22 +74,30 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
 
 /** The driver of the other database is not even loaded. */
 export async function openSql(config: Config, log: Logger, patient = false): Promise<Sql> {
-  if (config.DATABASE_URL !== undefined) {
-    const { openPostgres } = await import("./sql/postgres.ts");
-    const sql = openPostgres(config.DATABASE_URL, config.QL_DATABASE_POOL, log, patient);
-    try {
-      await sql.ping();
-      return sql;
-    } catch (error) {
-      await sql.close();
-      throw new OperatorError(
-        `PostgreSQL cannot be used: ${messageOf(error)}.\n  Check DATABASE_URL, and that the server is running and has this database.`,
-      );
-    }
-  }
+  if (config.DATABASE_URL !== undefined) return openAt(config, "DATABASE_URL", config.DATABASE_URL, log, patient);
   prepareDataFolder(config);
   const { openSqlite } = await import("./sql/sqlite.ts");
   return openSqlite(join(config.QL_DATA, "quicklink.sqlite"));
+}
+
+/** What this region reads from, if that is not where everything is written. */
+export async function openReplica(config: Config, log: Logger): Promise<Sql | undefined> {
+  const url = config.DATABASE_REPLICA_URL;
+  return url === undefined ? undefined : await openAt(config, "DATABASE_REPLICA_URL", url, log, false);
+}
+
+async function openAt(config: Config, name: string, url: string, log: Logger, patient: boolean): Promise<Sql> {
+  const { openPostgres } = await import("./sql/postgres.ts");
+  const sql = openPostgres(url, config.QL_DATABASE_POOL, log, patient);
+  try {
+    await sql.ping();
+    return sql;
+  } catch (error) {
+    await sql.close();
+    throw new OperatorError(
+      `PostgreSQL cannot be used: ${messageOf(error)}.\n  Check ${name}, and that the server is running and has this database.`,
+    );
+  }
 }
 
 async function migrateEmbedded(config: Config, sql: Sql, lockHeld: boolean): Promise<void> {

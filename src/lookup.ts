@@ -3,25 +3,38 @@ import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import { type Cache, createCache, type Source } from "./cache/cache.ts";
+import { createChangeRates } from "./cache/changes.ts";
 import { createCorrect } from "./cache/correct.ts";
-import { countCache } from "./cache/counts.ts";
+import { type CacheCounts, countCache } from "./cache/counts.ts";
 import { type Announced, follow } from "./cache/follow.ts";
 import { guarded } from "./cache/guard.ts";
+import { lifeMs } from "./cache/life.ts";
 import { createTiered } from "./cache/tiered.ts";
-import type { Core } from "./core.ts";
+import { type Core, openReplica } from "./core.ts";
+import type { HotLinks } from "./hot.ts";
 import { cacheKey } from "./links/link.ts";
-import { linkForm } from "./redirect/form.ts";
+import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
-import type { RedisCache } from "./redis/cache.ts";
+import type { RedisCache, RedisCacheOptions } from "./redis/cache.ts";
 import type { Redis } from "./redis/client.ts";
+import { onWake, wake } from "./redis/wake.ts";
 import { createFeed } from "./sql/feed.ts";
+import type { Sql } from "./sql/sql.ts";
 
 /**
  * Looking up links, put together: memory, behind it Redis if there is one, behind that SQL; and the change feed that
  * keeps the first two no older than promised.
+ *
+ * In a region with a replica, that is the SQL of lookups and the feed: what is read is never ahead of what is followed.
+ * A change that was made here is then not announced here either before the replica has it, for until then nobody could
+ * say what it is.
  */
 export interface Lookup {
   readonly cache: Cache<Known>;
+  /** What lookups read from, if that is not what everything is written to. */
+  readonly replica: Sql | undefined;
+  /** Has these at hand before somebody asks for them. Those that cannot be had are left out. */
+  warm(keys: readonly string[]): Promise<void>;
   /** After a commit: nothing older is served from here, and the others are woken. */
   changed(change: Announced): void;
   stop(): Promise<void>;
@@ -31,6 +44,7 @@ export interface LookupSettings {
   readonly core: Core;
   /** Of the cache; without it, memory stands before SQL. */
   readonly redis: Redis | undefined;
+  readonly hot: HotLinks;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -39,16 +53,22 @@ const sqlDeadlineMs = 100;
 const sqlWaiting = 200;
 const sqlFailures = 0.5;
 const redisFailures = 0.1;
-const channel = "ql:invalidate";
+const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
+const warmAtOnce = 4;
 
-export async function openLookup({ core, redis, metrics, log }: LookupSettings): Promise<Lookup> {
-  const { config, clock, sql } = core;
+export async function openLookup(settings: LookupSettings): Promise<Lookup> {
+  const { core, redis, hot, metrics, log } = settings;
+  const { config, clock } = core;
   const counts = countCache(metrics);
-  const feed = createFeed(sql);
-  const fromSql = sqlSource(core, counts, log);
-  const tier = redis && (await openTier(redis, core, metrics, log));
+  const replica = await openReplica(config, log);
+  const feed = createFeed(replica ?? core.sql);
+  const fromSql = sqlSource(replica && createLinkStore(replica), counts, settings);
+  const changes = createChangeRates(clock);
+  const life = (key: string) => lifeMs(hot.perMinute(key), changes.perDay(key));
+  const tier = redis && (await openGuarded(redis, counts, settings, { lifeMs: life, onEmpty: () => fill(hot.keys()) }));
+  const source = tier ? createTiered({ tier, sql: fromSql, counts }) : counted(fromSql, counts);
   const cache = createCache<Known>({
-    source: tier ? createTiered({ tier, sql: fromSql, counts }) : counted(fromSql, counts),
+    source,
     clock,
     counts,
     sizeBytes: config.QL_CACHE_MB * 1_048_576,
@@ -64,9 +84,19 @@ export async function openLookup({ core, redis, metrics, log }: LookupSettings):
     () => (clock.elapsed() - followedAt) / 1_000,
     "max",
   );
+  const observeLag = metrics.histogram(
+    "quicklink_feed_lag_seconds",
+    "From a change made elsewhere to its being known here, by both machines' clocks.",
+    [],
+    lagBuckets,
+  );
   const follower = await follow({
     feed,
-    announce: ({ domain, code, version }) => cache.announce(cacheKey(domain, code), version),
+    announce({ domain, code, version, at }) {
+      const key = cacheKey(domain, code);
+      changes.add(key);
+      if (cache.announce(key, version)) observeLag({}, Math.max(0, clock.now() - at) / 1_000);
+    },
     followed(elapsed) {
       followedAt = elapsed;
       cache.followed(elapsed);
@@ -75,14 +105,21 @@ export async function openLookup({ core, redis, metrics, log }: LookupSettings):
     clock,
     log,
   });
-  const listening = await redis?.listen(channel, follower.wake);
+  const listening = redis && (await onWake(redis, follower.wake));
   const wakeOthers = redis && oncePerTurn((code: string) => wake(redis, code));
+
+  /** A Redis that lost everything gets the hottest links back first. */
+  function fill(keys: readonly string[]): void {
+    void some(keys, (key) => source.load(key, 0));
+  }
 
   return {
     cache,
+    replica,
+    warm: (keys) => some(keys, cache.lookup),
     changed({ domain, code, version }) {
       const key = cacheKey(domain, code);
-      cache.announce(key, version);
+      if (replica === undefined) cache.announce(key, version);
       // Best effort, and not waited for: the feed says the same a moment later.
       tier?.fenceOne(key, version).catch(() => {});
       wakeOthers?.(key);
@@ -90,16 +127,24 @@ export async function openLookup({ core, redis, metrics, log }: LookupSettings):
     async stop() {
       listening?.close();
       await follower.stop();
+      await replica?.close();
     },
   };
 }
 
 /** SQLite answers before a timer could run, and has one reader; PostgreSQL may be slow, away or busy. */
-function sqlSource({ config, store, clock }: Core, counts: ReturnType<typeof countCache>, log: Logger): Source<Known> {
+function sqlSource(
+  replica: LinkStore | undefined,
+  counts: CacheCounts,
+  { core, metrics, log }: LookupSettings,
+): Source<Known> {
+  const { config, store, clock } = core;
   if (config.embedded) return linkSource(store.target);
-  const inTime: typeof store.target = (domain, code) =>
-    withDeadline(store.target(domain, code), sqlDeadlineMs, "PostgreSQL");
+  const { target } = replica ?? store;
+  const inTime: typeof target = (domain, code) => withDeadline(target(domain, code), sqlDeadlineMs, "PostgreSQL");
   const breaker = createBreaker({
+    of: "sql",
+    metrics,
     clock,
     share: sqlFailures,
     onChange: (open) =>
@@ -111,17 +156,25 @@ function sqlSource({ config, store, clock }: Core, counts: ReturnType<typeof cou
   return guarded(linkSource(inTime), settings);
 }
 
-const counted = (sql: Source<Known>, { miss }: ReturnType<typeof countCache>): Source<Known> => ({
+const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
   load(key, atLeast) {
     miss.absent++;
     return sql.load(key, atLeast);
   },
 });
 
-async function openTier(redis: Redis, { clock }: Core, metrics: Metrics, log: Logger): Promise<RedisCache<Known>> {
-  const { createRedisCache } = await import("./redis/cache.ts");
+/** The tier as a server may use it: left alone while it fails. */
+async function openGuarded(
+  redis: Redis,
+  { events }: CacheCounts,
+  { core: { clock }, metrics, log }: LookupSettings,
+  options: Pick<RedisCacheOptions<Known>, "lifeMs" | "onEmpty">,
+): Promise<RedisCache<Known>> {
+  const { openTier } = await import("./tier.ts");
   const { guarded: withBreaker } = await import("./redis/guarded.ts");
   const breaker = createBreaker({
+    of: "cache",
+    metrics,
     clock,
     share: redisFailures,
     onChange: (open) =>
@@ -129,19 +182,19 @@ async function openTier(redis: Redis, { clock }: Core, metrics: Metrics, log: Lo
         ? log.warn("Redis fails too often; lookups leave it alone for a while")
         : log.info("Redis answers lookups again"),
   });
-  metrics.gauge(
-    "quicklink_cache_breaker_open",
-    "1 while lookups leave Redis alone.",
-    () => Number(breaker.open),
-    "max",
-  );
-  const keyOf = ({ domain, code }: Announced) => cacheKey(domain, code);
-  return createRedisCache({ redis: withBreaker(redis, breaker), forms: [linkForm], keyOf, clock });
+  return openTier(withBreaker(redis, breaker), clock, {
+    ...options,
+    written: (kind) => void events[kind === "link" ? "link_written" : "missing_written"]++,
+  });
 }
 
-/** The others read the feed at once instead of within half a second; whoever does not hear it does so then. */
-async function wake(redis: Redis, code: string): Promise<void> {
-  await redis.send(channel, ["PUBLISH", channel, JSON.stringify({ code })]).catch(() => {});
+/** A few at a time, so that visitors come first. */
+async function some(keys: readonly string[], work: (key: string) => Promise<unknown>): Promise<void> {
+  const waiting = [...keys];
+  const next = async () => {
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await work(key).catch(() => {});
+  };
+  await Promise.all(Array.from({ length: warmAtOnce }, next));
 }
 
 /** A thousand links in one request are one message. */

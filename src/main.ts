@@ -15,6 +15,7 @@ Examples:
   $ quicklink serve                                  start the server
   $ quicklink link create https://example.com/page   make a short link
   $ quicklink tenant update default --plan unlimited lift the limits of a tenant
+  $ quicklink usage                                  see what a tenant has used
   $ quicklink config                                 see every setting and where it came from
 
 Settings come from the environment or a file .env: see docs/config.md.`,
@@ -27,7 +28,14 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   tenant: ["tenants and their limits", async () => (await import("./cli/tenant.ts")).tenantCommand()],
   key: ["API keys", async () => (await import("./cli/key.ts")).keyCommand()],
   plan: ["what tenants may use", async () => (await import("./cli/plan.ts")).planCommand()],
+  usage: ["what a tenant has used of its limits", async () => (await import("./cli/usage.ts")).usageCommand()],
+  hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
+  cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
+  doctor: [
+    "check settings, database and Redis, and say what to do",
+    async () => (await import("./cli/doctor.ts")).doctorCommand(),
+  ],
   migrate: [
     "create the tables, or bring them up to this version",
     async () => (await import("./cli/migrate.ts")).migrateCommand(),

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { describeDashboard } from "../scripts/dashboard.ts";
 import { describeErrors, fieldCodes } from "../scripts/errors-doc.ts";
 import { problems } from "../src/base/errors.ts";
 import { describeSettings, loadConfig } from "../src/config.ts";
@@ -46,5 +47,11 @@ describe("docs/errors.md", () => {
     });
     const found = [...new Set(thrown)].filter((code) => !(code in problems)).toSorted();
     expect(found).toEqual(Object.keys(fieldCodes));
+  });
+});
+
+describe("ops/grafana/dashboard.json", () => {
+  test("is what its table says", () => {
+    expect(read("ops/grafana/dashboard.json")).toBe(describeDashboard());
   });
 });

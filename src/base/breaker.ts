@@ -1,5 +1,6 @@
 import { BrokenCircuitError, CircuitState, circuitBreaker, DelegateBackoff, handleAll, type IBreaker } from "cockatiel";
 import type { Clock } from "./clock.ts";
+import type { Metrics } from "./metrics.ts";
 
 /**
  * Keeps callers from waiting for what does not answer. More than five failures in ten seconds, if they are so large a
@@ -12,22 +13,38 @@ export interface Breaker {
   readonly open: boolean;
 }
 
+const about = {
+  name: "quicklink_breaker_open",
+  help: "1 while it is left alone because it fails too often: Redis for lookups (cache), Redis for limits, SQL for lookups.",
+  labels: ["of"],
+  merged: "max",
+} as const;
+
 const secondsBack = 10;
 const failuresMost = 5;
 const pauseFirstMs = 1_000;
 const pauseMostMs = 30_000;
 
 export interface BreakerSettings {
+  /** What it stands before, in the metric. */
+  readonly of: string;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   /** Of the calls, from 0 to 1. */
   readonly share: number;
   readonly onChange: (open: boolean) => void;
 }
 
-export function createBreaker({ clock, share, onChange }: BreakerSettings): Breaker {
+export function createBreaker({ of, metrics, clock, share, onChange }: BreakerSettings): Breaker {
+  let triesAt = 0;
   const policy = circuitBreaker(handleAll, {
     breaker: failureShare(clock, share),
-    halfOpenAfter: new DelegateBackoff(({ attempt }: { attempt: number }) => pauseMs(attempt)),
+    // The library measures its pause by the wall clock, and one that is set back would keep it open as long. Ours is
+    // measured here, and its own is always over.
+    halfOpenAfter: new DelegateBackoff(({ attempt }: { attempt: number }) => {
+      triesAt = clock.elapsed() + pauseMs(attempt);
+      return Number.NEGATIVE_INFINITY;
+    }),
   });
   let open = false;
   const tell = (now: boolean) => {
@@ -35,12 +52,14 @@ export function createBreaker({ clock, share, onChange }: BreakerSettings): Brea
     open = now;
     onChange(open);
   };
+  metrics.series("gauge", about, () => [[{ of }, Number(open)]]);
   policy.onBreak(() => tell(true));
   policy.onReset(() => tell(false));
   return {
     async run(work) {
       // The library would let all others wait for the one that tries.
       if (policy.state === CircuitState.HalfOpen) throw new BrokenCircuitError();
+      if (policy.state === CircuitState.Open && clock.elapsed() < triesAt) throw new BrokenCircuitError();
       return await policy.execute(work);
     },
     get open() {

@@ -1,4 +1,4 @@
-import type { Histogram, MetricObjectWithValues, MetricValue, Registry } from "prom-client";
+import type { Counter, Gauge, Histogram, MetricObjectWithValues, MetricValue, Registry } from "prom-client";
 
 /**
  * What we count, for Prometheus. The redirect path must not pay for labels and hashing, so it adds to plain numbers
@@ -6,9 +6,17 @@ import type { Histogram, MetricObjectWithValues, MetricValue, Registry } from "p
  * first redirect after a start need not wait for it.
  */
 export interface Metrics {
-  histogram(name: string, help: string, labels: readonly string[], buckets: number[]): Promise<Histogram>;
-  /** With workers, what they each read is added up, or the largest is taken. */
-  gauge(name: string, help: string, read: () => number, merged?: "sum" | "max"): void;
+  /** What is observed before prom-client is loaded is kept until then, as far as there is room. */
+  histogram<Label extends string>(
+    name: string,
+    help: string,
+    labels: readonly Label[],
+    buckets: number[],
+  ): Observe<Label>;
+  /** With workers, what they each read is put together. */
+  gauge(name: string, help: string, read: () => number, merged?: Merged): void;
+  /** Series that are read when somebody scrapes. Several callers may each bring theirs under one name. */
+  series(kind: "gauge" | "counter", about: About, read: () => Iterable<Reading>): void;
   /** A counter whose series are fields of one plain object: add with `fields.x++`. */
   tally<Field extends string>(
     name: string,
@@ -22,12 +30,25 @@ export interface Metrics {
   scrape(): Promise<{ text: string; contentType: string }>;
 }
 
+export type Observe<Label extends string> = (labels: Readonly<Record<Label, string>>, value: number) => void;
+export type Reading = readonly [labels: Readonly<Record<string, string>>, value: number];
+export type Merged = "sum" | "max" | "min";
 export type Figures = MetricObjectWithValues<MetricValue<string>>[];
+
+export interface About {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly merged?: Merged;
+}
 
 type Define = (prom: typeof import("prom-client"), registers: Registry[]) => void;
 
+const earlyMost = 1_000;
+
 export function createMetrics(gatherOthers: () => Promise<readonly Figures[]> = async () => []): Metrics {
   const waiting: Define[] = [];
+  const families = new Map<string, (() => Iterable<Reading>)[]>();
   let loaded: Promise<{ prom: typeof import("prom-client"); registry: Registry }> | undefined;
 
   async function load() {
@@ -44,40 +65,49 @@ export function createMetrics(gatherOthers: () => Promise<readonly Figures[]> = 
     return { prom, registry };
   }
 
+  function series(kind: "gauge" | "counter", about: About, read: () => Iterable<Reading>): void {
+    const { name, help, labels: labelNames, merged: aggregator = "sum" } = about;
+    const family = families.get(name);
+    if (family !== undefined) {
+      family.push(read);
+      return;
+    }
+    const reads = [read];
+    families.set(name, reads);
+    waiting.push((prom, registers) => {
+      const collect = () => {
+        metric.reset();
+        for (const [labels, value] of reads.flatMap((one) => [...one()])) metric.inc(labels, value);
+      };
+      const settings = { name, help, labelNames, registers, aggregator, collect };
+      const metric: Gauge | Counter = kind === "gauge" ? new prom.Gauge(settings) : new prom.Counter(settings);
+    });
+  }
+
   const figures = async (): Promise<Figures> => (await ready()).registry.getMetricsAsJSON();
 
   return {
-    async histogram(name, help, labels, buckets) {
-      const { prom, registry } = await ready();
-      return new prom.Histogram({ name, help, labelNames: labels, buckets, registers: [registry] });
-    },
-    gauge(name, help, read, merged = "sum") {
+    series,
+    histogram(name, help, labelNames, buckets) {
+      const early: Reading[] = [];
+      let histogram: Histogram | undefined;
       waiting.push((prom, registers) => {
-        new prom.Gauge({
-          name,
-          help,
-          registers,
-          aggregator: merged,
-          collect() {
-            this.set(read());
-          },
-        });
+        histogram = new prom.Histogram({ name, help, labelNames, buckets, registers });
+        for (const [labels, value] of early.splice(0)) histogram.observe(labels, value);
       });
+      return (labels, value) => {
+        if (histogram !== undefined) return histogram.observe(labels, value);
+        if (early.length < earlyMost) early.push([labels, value]);
+        void ready();
+      };
     },
+    gauge: (name, help, read, merged = "sum") =>
+      series("gauge", { name, help, labels: [], merged }, () => [[{}, read()]]),
     tally(name, help, label, fields) {
       const counts = Object.fromEntries(fields.map((field) => [field, 0])) as Record<(typeof fields)[number], number>;
-      waiting.push((prom, registers) => {
-        new prom.Counter({
-          name,
-          help,
-          labelNames: [label],
-          registers,
-          collect() {
-            this.reset();
-            for (const field of fields) this.inc({ [label]: field }, counts[field]);
-          },
-        });
-      });
+      series("counter", { name, help, labels: [label] }, () =>
+        fields.map((field) => [{ [label]: field }, counts[field]] as const),
+      );
       return counts;
     },
     figures,

@@ -165,6 +165,11 @@ describe("memory", () => {
 });
 
 describe("an announced change", () => {
+  test("is news once, however often the feed tells of it", () => {
+    const { cache } = setUp();
+    expect([3, 3, 2, 4].map((version) => cache.announce("a", version))).toEqual([true, false, false, true]);
+  });
+
   test("drops what is older, and the next lookup finds the new version", async () => {
     const { cache, rows } = setUp();
     rows.set("a", thing(1));

@@ -47,8 +47,8 @@ export interface Cache<Value> {
   peek(key: string): Versioned<Value> | undefined;
   /** Memory, or else the source; callers of one key share one load. */
   lookup(key: string): Promise<Versioned<Value>>;
-  /** A version exists: nothing older may be served from here any more. */
-  announce(key: string, version: number): void;
+  /** A version exists: nothing older may be served from here any more. Answers whether that is news. */
+  announce(key: string, version: number): boolean;
   /** Every change committed before this moment (`clock.elapsed()`) has been announced. */
   followed(elapsed: number): void;
   /** Keys that something is known to be there for. */
@@ -81,15 +81,17 @@ interface Flight<Value> {
 export function createCache<Value extends object>(options: CacheOptions<Value>): Cache<Value> {
   const { source, clock, sizeOf } = options;
   const floors = new LRUCache<string, number>({ maxSize: floorsMost, sizeCalculation: () => 1 });
-  const pushedOut = (entry: Entry<Value>, key: string) => raise(key, entry.version);
+  const pushedOut = (entry: Entry<Value>, key: string) => void raise(key, entry.version);
   const found = entries<Value>(options.sizeBytes, (entry) => (entry.value ? sizeOf(entry.value) : 0), pushedOut);
   const missing = entries<Value>(options.sizeBytes / missingShare, () => 0, pushedOut);
   const flights = new Map<string, Flight<Value>>();
   const { hit, events } = options.counts;
   let followedAt = Number.NEGATIVE_INFINITY;
 
-  function raise(key: string, version: number): void {
-    if (version > (floors.get(key) ?? 0)) floors.set(key, version);
+  function raise(key: string, version: number): boolean {
+    if (version <= (floors.get(key) ?? 0)) return false;
+    floors.set(key, version);
+    return true;
   }
 
   function remembered(key: string): Entry<Value> | undefined {
@@ -149,13 +151,14 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
     },
 
     announce(key, version) {
-      raise(key, version);
+      const news = raise(key, version);
       const flight = flights.get(key);
       if (flight && flight.floor < version) flight.floor = version;
-      const entry = remembered(key);
-      if (entry === undefined || entry.version >= version) return;
-      found.delete(key);
-      missing.delete(key);
+      if ((remembered(key)?.version ?? version) < version) {
+        found.delete(key);
+        missing.delete(key);
+      }
+      return news;
     },
 
     followed(elapsed) {

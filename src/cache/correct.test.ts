@@ -14,7 +14,7 @@ const round = (began: number, at: number, unsettled: readonly Announced[] = []) 
 const toText = ({ at }: Place) => String(at).padStart(5, "0");
 
 /** A tier of some servers, a feed up to a hundred, and the log of what was done to whom. */
-function setUp(servers: Record<string, { position?: number; idleMs?: number }>) {
+function setUp(servers: Record<string, { position?: number; idleMs?: number; begunAt?: number }>) {
   const done: string[] = [];
   const lines: string[] = [];
   const broken = new Set<string>();
@@ -33,6 +33,7 @@ function setUp(servers: Record<string, { position?: number; idleMs?: number }>) 
       },
       async begin(server, text) {
         step("begin", `${server} begins at ${Number(text)}`);
+        return { idleMs: 0, position: toText({ at: servers[server]?.begunAt ?? Number(text) }) };
       },
       async fence(server, changes) {
         if (changes.length > 0) step("fence", `${server} fences ${changes.map(({ code }) => code)}`);
@@ -96,6 +97,18 @@ describe("correcting the shared tier", () => {
     expect(done).toEqual([]);
     for (const began of [3_001, 3_500, 7_000]) await correct(round(began, 100));
     expect(done[0]).toBe("empty begins at 100");
+  });
+
+  test("corrects an epoch from where somebody else, who was faster, has begun it", async () => {
+    const { correct, done } = setUp({ one: { begunAt: 98 } });
+    await correct(round(0, 95));
+    await correct(round(3_001, 100));
+    expect(done).toEqual([
+      "one begins at 95",
+      "one fences c99,c100",
+      "one moves from 98 to 100",
+      "one is believed as of 3001",
+    ]);
   });
 
   test("does not let one server that is away keep it from the others", async () => {

@@ -23,11 +23,11 @@ export interface Stand {
 export interface Correctable {
   servers(): readonly string[];
   stand(server: string): Promise<Stand>;
-  /** Another epoch, from this position on. */
-  begin(server: string, position: string): Promise<void>;
+  /** Another epoch, from this position on; or where somebody else, who was faster, has begun it. */
+  begin(server: string, position: string): Promise<Stand>;
   /** Throws unless all are in place. */
   fence(server: string, changes: readonly Announced[]): Promise<void>;
-  /** Throws when it stands before `from` by now, or nowhere: then the fences went to another state of it. */
+  /** Throws when it stands before `from` by now, nowhere, or in another epoch: then the fences went elsewhere. */
   moveOn(server: string, from: string, position: string): Promise<void>;
   /** From now on it may be believed, until it is heard of no more. `began` is when the feed was read. */
   believe(server: string, began: number): void;
@@ -73,17 +73,15 @@ export function createCorrect<Position extends object>(
   }
 
   async function correct(server: string, round: Round<Position>): Promise<void> {
-    const stand = await tier.stand(server);
     const position = feed.toText(round.position);
-    let from = stand.position;
-    if (from === "" || stand.idleMs > idleMostMs) {
+    let stand = await tier.stand(server);
+    if (stand.position === "" || stand.idleMs > idleMostMs) {
       if (before === undefined) return;
-      from = feed.toText(before.position);
-      await tier.begin(server, from);
+      stand = await tier.begin(server, feed.toText(before.position));
     }
-    if (from < position) await replay(server, from);
+    if (stand.position < position) await replay(server, stand.position);
     await tier.fence(server, round.unsettled);
-    await tier.moveOn(server, from, position);
+    await tier.moveOn(server, stand.position, position);
     tier.believe(server, round.began);
   }
 

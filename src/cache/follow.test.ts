@@ -116,7 +116,7 @@ describe("a follower", () => {
     const feed = {
       end: async () => ({}),
       after: async () => ({
-        changes: [{ domain: "", code: "a", version: 1 }],
+        changes: [{ domain: "", code: "a", version: 1, at: 0 }],
         next: {},
         settled: undefined,
         settledCount: 0,

@@ -13,7 +13,7 @@ export interface Followed<Position> {
 }
 
 export interface FollowedPage<Position> {
-  readonly changes: readonly Announced[];
+  readonly changes: readonly Told[];
   readonly next: Position;
   readonly settled: Position | undefined;
   /** How many of the changes that is. */
@@ -24,6 +24,11 @@ export interface Announced {
   readonly domain: string;
   readonly code: string;
   readonly version: number;
+}
+
+export interface Told extends Announced {
+  /** When it was made, by the clock of whoever made it. */
+  readonly at: number;
 }
 
 /** One reading of the feed to its end. */
@@ -44,7 +49,7 @@ export interface Follower {
 
 export interface FollowSettings<Position> {
   readonly feed: Followed<Position>;
-  readonly announce: (change: Announced) => void;
+  readonly announce: (change: Told) => void;
   /** Everything committed before this moment (`clock.elapsed()`) has been announced. */
   readonly followed: (elapsed: number) => void;
   /** For what else has to keep up with the feed. Does not throw. */

@@ -28,9 +28,10 @@ export interface Tier<Value> {
   put(key: string, answer: Versioned<Value>, ticket: Ticket): void;
 }
 
-/** Until when, by the tier's own clock: a writer that was held up for longer must not write any more. */
+/** Until when, by the tier's own clock, and into which of its epochs: a writer that was held up must not write later. */
 export interface Ticket {
   readonly until: number;
+  readonly epoch: string;
 }
 
 /** How a value is written, under its name in the keys. Every field has one letter, and `t`, `x` and `v` are taken. */

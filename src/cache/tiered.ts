@@ -38,10 +38,7 @@ export function createTiered<Value>({ tier, sql, counts, random = Math.random }:
   async function readSql(key: string, atLeast: number): Promise<Answer<Value>> {
     const ticket = tier.ticket(key);
     const answer = await sql.load(key, atLeast);
-    if (ticket !== undefined && answer.version >= atLeast) {
-      tier.put(key, answer, ticket);
-      events[answer.value === undefined ? "missing_written" : "link_written"]++;
-    }
+    if (ticket !== undefined && answer.version >= atLeast) tier.put(key, answer, ticket);
     return answer;
   }
 

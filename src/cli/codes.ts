@@ -1,11 +1,11 @@
 import { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
-import { createLog } from "../base/log.ts";
 import { createCodes } from "../codes/codes.ts";
 import { loadConfig, withSecrets } from "../config.ts";
 import { openSql } from "../core.ts";
 import { rotateSalt } from "../sql/counter.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
+import { quietLog } from "./core.ts";
 
 export function codesCommand(): Command {
   const command = new Command("codes");
@@ -14,7 +14,7 @@ export function codesCommand(): Command {
     .description("accept the salt in QL_CODE_SALT from now on; existing links stay as they are")
     .action(async () => {
       const config = loadConfig();
-      const sql = await openSql(config, createLog("warn", process.stderr, true, systemClock.now));
+      const sql = await openSql(config, quietLog());
       try {
         await requireCurrentSchema(sql);
         const { fingerprint } = createCodes(withSecrets(config).QL_CODE_SALT);

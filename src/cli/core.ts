@@ -1,6 +1,6 @@
 import { systemClock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import { createLog } from "../base/log.ts";
+import { createLog, type Logger } from "../base/log.ts";
 import { loadConfig } from "../config.ts";
 import { type Core, openCore } from "../core.ts";
 import type { Tenant } from "../tenants/tenants.ts";
@@ -8,13 +8,16 @@ import type { Tenant } from "../tenants/tenants.ts";
 /** Commands work on the database directly: the operator needs no key, and spends no limit. */
 export async function withCore<Result>(work: (core: Core) => Promise<Result>): Promise<Result> {
   const config = loadConfig();
-  const core = await openCore(config, { log: createLog("warn", process.stderr, true, systemClock.now) });
+  const core = await openCore(config, { log: quietLog() });
   try {
     return await work(core);
   } finally {
     await core.close();
   }
 }
+
+/** What a command has to say besides its output. */
+export const quietLog = (): Logger => createLog("warn", process.stderr, true, systemClock.now);
 
 export async function requireTenant({ tenants }: Core, slug: string): Promise<Tenant> {
   const tenant = await tenants.bySlug(slug);

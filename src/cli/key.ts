@@ -3,12 +3,18 @@ import { dayMs } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { parseId } from "../base/ids.ts";
 import { showKey } from "../tenants/api.ts";
-import { type Scope, scopes } from "../tenants/keys.ts";
+import { keyPerMinuteMost, type Scope, scopes } from "../tenants/keys.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { type Format, printJson, printRows } from "./print.ts";
 
 interface TenantOption extends Format {
   readonly tenant: string;
+}
+
+interface CreateOptions extends TenantOption {
+  readonly scopes: Scope[];
+  readonly days?: number;
+  readonly perMinute?: number;
 }
 
 export function keyCommand(): Command {
@@ -19,14 +25,16 @@ export function keyCommand(): Command {
     .option("--tenant <slug>", "whose key", "default")
     .option("--scopes <list>", `any of ${scopes.join(", ")}`, parseScopes, [...scopes])
     .option("--days <n>", "days until it expires; never if left out", parseDays)
+    .option("--per-minute <n>", "API calls per minute; as many as the tenant may if left out", parsePerMinute)
     .option("--json", "as JSON")
     .description("make a key; it is shown this once")
     .addHelpText("after", "\nExample:\n  $ quicklink key create website --scopes links:read,links:write --days 90")
-    .action((name: string, options: TenantOption & { scopes: Scope[]; days?: number }) =>
+    .action((name: string, options: CreateOptions) =>
       withCore(async (core) => {
         const tenant = await requireTenant(core, options.tenant);
         const expiresAt = options.days === undefined ? null : core.clock.now() + options.days * dayMs;
-        const { key, secret } = await core.keys.create(tenant.id, { name, scopes: options.scopes, expiresAt });
+        const { scopes, perMinute: apiPerMinute = null } = options;
+        const { key, secret } = await core.keys.create(tenant.id, { name, scopes, expiresAt, apiPerMinute });
         if (options.json) printJson({ ...showKey(key), secret });
         else console.log(secret);
       }),
@@ -40,7 +48,7 @@ export function keyCommand(): Command {
       withCore(async (core) => {
         const tenant = await requireTenant(core, options.tenant);
         const rows = (await core.keys.list(tenant.id)).map(showKey);
-        const columns = ["id", "name", "hint", "scopes", "lastUsedAt", "expiresAt", "revokedAt"];
+        const columns = ["id", "name", "hint", "scopes", "lastUsedAt", "expiresAt", "revokedAt", "apiPerMinute"];
         printRows(rows, columns, options, "There are no keys yet. Make one: quicklink key create NAME");
       }),
     );
@@ -73,4 +81,12 @@ function parseScopes(text: string): Scope[] {
 function parseDays(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError("Give a number of days from 1.");
   return Number(text);
+}
+
+function parsePerMinute(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > keyPerMinuteMost) {
+    throw new InvalidArgumentError(`Give a number of calls from 1 to ${keyPerMinuteMost}.`);
+  }
+  return value;
 }

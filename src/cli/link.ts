@@ -33,7 +33,7 @@ export function linkCommand(): Command {
       withTenant(options, async (core, tenant) => {
         const { code, title, expires, permanent } = options;
         const input = parseNewLink({ url, code, title, permanent, expiresAt: expires && parseExpiry(expires) });
-        const link = await core.links.create(tenant, input);
+        const link = await core.links.create(tenant, input, "operator");
         if (options.json) printJson(show(core, link));
         else console.log(show(core, link).shortUrl);
       }),

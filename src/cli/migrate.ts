@@ -1,10 +1,9 @@
 import { Command } from "commander";
-import { systemClock } from "../base/clock.ts";
-import { createLog } from "../base/log.ts";
 import { loadConfig, prepareDataFolder } from "../config.ts";
 import { openSql } from "../core.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import { migrate, schemaState } from "../sql/migrate.ts";
+import { quietLog } from "./core.ts";
 
 export function migrateCommand(): Command {
   return new Command("migrate")
@@ -13,7 +12,7 @@ export function migrateCommand(): Command {
       const config = loadConfig();
       if (config.embedded) prepareDataFolder(config);
       const lock = config.embedded && !status ? lockFolder(config.QL_DATA) : undefined;
-      const sql = await openSql(config, createLog("warn", process.stderr, true, systemClock.now), true);
+      const sql = await openSql(config, quietLog(), true);
       try {
         if (status) {
           const state = await schemaState(sql);

@@ -13,6 +13,8 @@ export interface Recorder {
   flush(): Promise<void>;
   /** Ends all leases, writes down the rest, and stops. */
   stop(): Promise<void>;
+  /** The last attempt came to nothing. */
+  readonly failing: boolean;
 }
 
 export interface RecorderSettings {
@@ -92,6 +94,9 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
       clearInterval(timer);
       while (running !== undefined || next !== undefined) await (next ?? running)?.catch(() => {});
       await start(true);
+    },
+    get failing() {
+      return failing;
     },
   };
 }

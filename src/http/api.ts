@@ -4,23 +4,35 @@ import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { CallLimiter } from "../limits/call-limiter.ts";
+import type { Guesses } from "../limits/guesses.ts";
 import type { Keys } from "../tenants/keys.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 import { targetOf } from "./address.ts";
 import { authenticate } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
 import { problemResponse } from "./problem.ts";
+import { limitCalls } from "./rate-limit.ts";
 import { type Api, createApi } from "./route.ts";
 
-/** The API as one function: a request id, a bounded body, the caller, the routes, and a problem for whatever goes wrong. */
+/** The API as one function: a request id, the caller and its limits, a bounded body, the routes, and a problem for whatever goes wrong. */
 export interface HttpApi {
-  handle(request: Request, trustedPeer: boolean): Promise<Response>;
+  handle(request: Request, from: Origin): Promise<Response>;
   readonly document: object;
+}
+
+export interface Origin {
+  /** The other end of the connection is a proxy of ours. */
+  readonly trustedPeer: boolean;
+  /** Where it came from, if that can be told. */
+  readonly address: string | undefined;
 }
 
 export interface ApiSettings {
   readonly keys: Keys;
   readonly tenants: Tenants;
+  readonly guesses: Guesses;
+  readonly limiter: CallLimiter;
   readonly baseUrl: string;
   readonly version: string;
   readonly bodyLimitBytes: number;
@@ -33,10 +45,16 @@ export interface ApiSettings {
   readonly routes: readonly ((api: Api) => void)[];
 }
 
-export async function createHttpApi(settings: ApiSettings): Promise<HttpApi> {
+export function createHttpApi(settings: ApiSettings): HttpApi {
   const { log, clock, baseUrl } = settings;
   const api = createApi();
-  api.use("/api/*", authenticate(settings.keys, settings.tenants));
+  // Who calls, and whether they may, before a byte of the body is read.
+  api.use("/api/*", authenticate(settings.keys, settings.tenants, settings.guesses));
+  api.use("/api/*", limitCalls(settings.limiter, clock));
+  api.use("/api/*", async (c, next) => {
+    c.req.raw = await withCheckedBody(c.req.raw, settings.bodyLimitBytes);
+    await next();
+  });
   for (const add of settings.routes) add(api);
   api.openAPIRegistry.registerComponent("securitySchemes", "key", {
     type: "http",
@@ -70,31 +88,24 @@ export async function createHttpApi(settings: ApiSettings): Promise<HttpApi> {
     return new Problem("internal", `Something went wrong on our side. Quote ${requestId} when you ask about it.`);
   }
 
-  const seconds = await settings.metrics.histogram(
+  const observeSeconds = settings.metrics.histogram(
     "quicklink_api_request_seconds",
     "API requests by method and status.",
     ["method", "status"],
     [0.001, 0.005, 0.02, 0.1, 0.5, 2],
   );
 
-  async function respond(request: Request, requestId: string): Promise<Response> {
-    try {
-      const checked = await withCheckedBody(request, settings.bodyLimitBytes);
-      return await api.fetch(checked, { requestId });
-    } catch (error) {
-      return problemResponse(toProblem(error, requestId), requestId);
-    }
-  }
-
   return {
-    async handle(request, trustedPeer) {
+    async handle(request, { trustedPeer, address }) {
       const started = clock.elapsed();
       const requestId = requestIdOf(request, trustedPeer);
-      const response = await respond(request, requestId);
+      const headers = new Headers();
+      const response = await api.fetch(request, { requestId, address, headers });
       secure(response.headers, baseUrl);
+      for (const [name, value] of headers) response.headers.set(name, value);
       response.headers.set("x-request-id", requestId);
       const ms = clock.elapsed() - started;
-      seconds.observe({ method: request.method, status: String(response.status) }, ms / 1_000);
+      observeSeconds({ method: request.method, status: String(response.status) }, ms / 1_000);
       log.info(
         {
           requestId,

@@ -1,11 +1,17 @@
 import type { MiddlewareHandler } from "hono";
 import { Problem } from "../base/errors.ts";
+import type { Guesses } from "../limits/guesses.ts";
 import type { Keys } from "../tenants/keys.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 import type { RouteEnv } from "./route.ts";
 
-/** Finds out who calls, from `Authorization: Bearer ql_…`. What the caller may do is each route's business. */
-export function authenticate(keys: Keys, tenants: Tenants): MiddlewareHandler<RouteEnv> {
+/**
+ * Finds out who calls, from `Authorization: Bearer ql_…`. What the caller may do is each route's business.
+ *
+ * A key that does not work is a guess. Too many of them, and the address is told to wait; a key that works still works
+ * from there, for nobody guesses 256 bits, and a neighbour behind the same address must not lock a tenant out.
+ */
+export function authenticate(keys: Keys, tenants: Tenants, guesses: Guesses): MiddlewareHandler<RouteEnv> {
   return async (c, next) => {
     const header = c.req.header("authorization");
     if (header === undefined) {
@@ -15,6 +21,11 @@ export function authenticate(keys: Keys, tenants: Tenants): MiddlewareHandler<Ro
     const key = secret === undefined ? undefined : await keys.authenticate(secret);
     const tenant = key && (await tenants.byId(key.tenantId));
     if (!key || !tenant) {
+      const retryAfterSeconds = await guesses.missed(c.env.address);
+      if (retryAfterSeconds !== undefined) {
+        const detail = `Too many keys from your address do not work. Check yours, and try again in ${retryAfterSeconds} s.`;
+        throw new Problem("too_many_guesses", detail, { retryAfterSeconds });
+      }
       throw new Problem("unauthorized", "This API key is not known here, or it has expired or was revoked.");
     }
     c.set("caller", { key, tenant });

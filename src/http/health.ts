@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { Late, withDeadline } from "../base/deadline.ts";
+import type { Metrics } from "../base/metrics.ts";
 
 /** What the server depends on, asked one by one with a deadline. */
 export interface Dependency {
@@ -9,11 +10,14 @@ export interface Dependency {
 
 export interface Readiness {
   /** `degraded`: something is missing, but redirects are still answered. */
-  readonly status: "ready" | "degraded" | "unready";
+  readonly status: (typeof states)[number];
   readonly dependencies: Record<string, { readonly ok: boolean; readonly ms: number; readonly error?: string }>;
 }
 
 const deadlineMs = 1_000;
+const pollMs = 15_000;
+const firstPollMs = 1_000;
+const states = ["ready", "degraded", "unready"] as const;
 
 export async function readiness(
   dependencies: readonly Dependency[],
@@ -36,6 +40,31 @@ export async function readiness(
     status: allWell ? "ready" : canRedirect() ? "degraded" : "unready",
     dependencies: Object.fromEntries(checks),
   };
+}
+
+/** The same for Prometheus. Asked now and then, not by the scrape: it must answer also when a dependency does not. */
+export function watchReadiness(ask: () => Promise<Readiness>, metrics: Metrics): { stop(): void } {
+  let last: Readiness | undefined;
+  const poll = async () => {
+    last = await ask();
+  };
+  const dependencyUp = {
+    name: "quicklink_dependency_up",
+    help: "1 if it answered when last asked, within a second.",
+    labels: ["dependency"],
+    merged: "min",
+  } as const;
+  metrics.series("gauge", dependencyUp, () =>
+    Object.entries(last?.dependencies ?? {}).map(([dependency, { ok }]) => [{ dependency }, Number(ok)] as const),
+  );
+  metrics.gauge(
+    "quicklink_readiness",
+    "0 ready, 1 degraded: something is missing but redirects are answered, 2 unready.",
+    () => (last === undefined ? 0 : states.indexOf(last.status)),
+    "max",
+  );
+  const timers = [setTimeout(poll, firstPollMs), setInterval(poll, pollMs)];
+  return { stop: () => timers.forEach(clearTimeout) };
 }
 
 /** Anybody may ask: say what is wrong, not where things are. */

@@ -14,8 +14,16 @@ export interface Caller {
   readonly key: ApiKey;
 }
 
+/** What is known about a request besides itself, and what its answer will carry, whatever that is. */
+export interface RequestFacts {
+  readonly requestId: string;
+  /** Where it came from, if that can be told. */
+  readonly address: string | undefined;
+  readonly headers: Headers;
+}
+
 export interface RouteEnv {
-  Bindings: { requestId: string };
+  Bindings: RequestFacts;
   Variables: { caller: Caller };
 }
 
@@ -52,7 +60,14 @@ export function route<
     { description: string; content?: { "application/json": { schema: z.ZodType } } }
   >,
 >(scope: Scope, config: Config, success: Success, ...codes: ProblemCode[]) {
-  const usual: ProblemCode[] = ["unauthorized", "forbidden", "internal"];
+  const usual: ProblemCode[] = [
+    "unauthorized",
+    "forbidden",
+    "rate_limited",
+    "too_many_guesses",
+    "unavailable",
+    "internal",
+  ];
   const byStatus = Map.groupBy([...usual, ...codes], (code) => problems[code].status);
   const failures = Object.fromEntries(
     [...byStatus].map(([status, group]) => [

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
 import type { BlockList } from "node:net";
-import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -9,7 +8,7 @@ import type { ServeRedirect } from "../redirect/serve.ts";
 import { targetOf } from "./address.ts";
 import type { HttpApi } from "./api.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
-import { type Dependency, readiness } from "./health.ts";
+import type { Readiness } from "./health.ts";
 import { problemResponse } from "./problem.ts";
 
 /**
@@ -25,18 +24,21 @@ export interface ServerSettings {
   readonly redirect: ServeRedirect;
   /** Loaded when first asked for. */
   readonly api: () => Promise<HttpApi>;
-  readonly dependencies: readonly Dependency[];
-  readonly canRedirect: () => boolean;
+  readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
   readonly metricsToken: string | undefined;
   readonly trustedProxies: BlockList;
   readonly bodyLimitBytes: number;
-  readonly clock: Clock;
   readonly log: Logger;
 }
 
 export interface Server {
   readonly port: number;
+  /**
+   * Who asks, as far as they can be held to it. A proxy on this machine that is not listed passes on everybody under its
+   * own address, so that address is nobody's.
+   */
+  addressOf(request: Request): string | undefined;
   /** Stops accepting, lets what runs finish, and cuts off what has not by the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -45,7 +47,7 @@ const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
 
 export function startServer(settings: ServerSettings): Server {
-  const { redirect, api, clock, log, trustedProxies } = settings;
+  const { redirect, api, log, trustedProxies } = settings;
   let stopping = false;
 
   const server = Bun.serve({
@@ -96,12 +98,12 @@ export function startServer(settings: ServerSettings): Server {
   }
 
   async function callApi(request: Request): Promise<Response> {
-    const trusted = isTrusted(peerOf(request) ?? "", trustedProxies);
-    return (await api()).handle(request, trusted);
+    const from = { trustedPeer: isTrusted(peerOf(request) ?? "", trustedProxies), address: addressOf(request) };
+    return (await api()).handle(request, from);
   }
 
   async function ready(): Promise<Response> {
-    const state = await readiness(settings.dependencies, settings.canRedirect, clock);
+    const state = await settings.readiness();
     const status = stopping ? "stopping" : state.status;
     return Response.json(
       { status, dependencies: state.dependencies },
@@ -114,7 +116,7 @@ export function startServer(settings: ServerSettings): Server {
     const { metricsToken } = settings;
     const allowed =
       metricsToken === undefined
-        ? isLoopback(clientOf(request)) && isDirect(request)
+        ? isLoopback(addressOf(request))
         : sameText(request.headers.get("authorization") ?? "", `Bearer ${metricsToken}`);
     if (!allowed) {
       const hint =
@@ -129,12 +131,14 @@ export function startServer(settings: ServerSettings): Server {
     return server.requestIP(request)?.address;
   }
 
-  function clientOf(request: Request): string | undefined {
-    return clientAddress(peerOf(request), request.headers.get("x-forwarded-for"), trustedProxies);
+  function addressOf(request: Request): string | undefined {
+    const client = clientAddress(peerOf(request), request.headers.get("x-forwarded-for"), trustedProxies);
+    return isLoopback(client) && !isDirect(request) ? undefined : client;
   }
 
   return {
     port: server.port ?? settings.port,
+    addressOf,
     async stop(deadlineMs) {
       stopping = true;
       const late = setTimeout(() => void server.stop(true), deadlineMs);

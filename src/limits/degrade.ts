@@ -7,8 +7,8 @@ import type { Ask, LeaseAnswer, LeaseStore } from "./leases.ts";
  * The two do not know of each other's leases that are out and not yet written down. So for as long as both are in use,
  * and once after, a limit may be overshot by as much as that: two leases for each instance.
  *
- * An ask without an answer may still have been granted. In the first store it is taken back as soon as that can be told;
- * in the second it is asked again under its id, the next time that the second is asked for the same limit.
+ * An ask without an answer may still have been granted. Once the other store has answered, it is taken back where it was
+ * asked; if the second is asked for the same limit before that, then under the same id.
  */
 export interface Cancelling extends LeaseStore {
   cancel(ask: Ask): void;
@@ -16,7 +16,7 @@ export interface Cancelling extends LeaseStore {
 
 const unsureMost = 10_000;
 
-export function degrading(first: Cancelling, second: LeaseStore): LeaseStore {
+export function degrading(first: Cancelling, second: Cancelling): LeaseStore {
   const unsureInFirst = new LRUCache<string, Ask>({ max: unsureMost });
   const unsureInSecond = new LRUCache<string, Ask>({ max: unsureMost });
 
@@ -25,10 +25,14 @@ export function degrading(first: Cancelling, second: LeaseStore): LeaseStore {
     unsureInSecond.set(limit, asked);
     const answer = await second.acquire(asked);
     unsureInSecond.delete(limit);
-    const lost = unsureInFirst.get(limit);
-    if (lost !== undefined) first.cancel(lost);
-    unsureInFirst.delete(limit);
+    takeBack(first, unsureInFirst, limit);
     return answer;
+  }
+
+  function takeBack(store: Cancelling, unsure: LRUCache<string, Ask>, limit: string): void {
+    const lost = unsure.get(limit);
+    if (lost !== undefined) store.cancel(lost);
+    unsure.delete(limit);
   }
 
   return {
@@ -37,6 +41,7 @@ export function degrading(first: Cancelling, second: LeaseStore): LeaseStore {
       try {
         const answer = await first.acquire(ask);
         unsureInFirst.delete(limit);
+        takeBack(second, unsureInSecond, limit);
         return answer;
       } catch {
         unsureInFirst.set(limit, ask);

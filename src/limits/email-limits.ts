@@ -47,13 +47,18 @@ export function getStatus(
   return counters.status(emailLimits(tenant, provider, maxes, seeds));
 }
 
+/** What a tenant may send through a provider. */
+export const tenantEmailLimit = (tenant: string, provider: EmailProvider, max: number | null): Limit => ({
+  name: provider === "smtp" ? "emailsPerHourSmtp" : "emailsPerHourSendgrid",
+  subject: tenant,
+  max,
+  window: slidingHour,
+  key: `tenant:{${tenant}}:${provider}`,
+});
+
 function emailLimits(tenant: string, provider: EmailProvider, maxes: EmailMaxes, seeds: EmailSeeds): Limit[] {
   const own: Limit = {
-    name: provider === "smtp" ? "emailsPerHourSmtp" : "emailsPerHourSendgrid",
-    subject: tenant,
-    max: maxes.tenant,
-    window: slidingHour,
-    key: `tenant:{${tenant}}:${provider}`,
+    ...tenantEmailLimit(tenant, provider, maxes.tenant),
     ...(seeds.tenant === undefined ? {} : { seed: seeds.tenant }),
   };
   if (provider !== "smtp") return [own];

@@ -82,6 +82,23 @@ describe("spending", () => {
     expect(asks).toHaveLength(1);
   });
 
+  test("the leases of a hot link grow until they last about a second, and shrink again with its traffic", async () => {
+    const { meters, meter, asks, clock } = world(10_000_000);
+    const visit = async (times: number, everyMs: number) => {
+      for (let i = 0; i < times; i++) {
+        await meters.spend(meter, "hits", 100_000, 0);
+        clock.advance(everyMs);
+      }
+    };
+    await visit(10 + 20 + 40 + 80 + 160 + 320, 2);
+    const perSecond = 1_000 / 2;
+    expect(asks.map(({ want }) => want)).toEqual([1, 20, 40, 80, 160, 320]);
+    await visit(2_000, 2);
+    expect(asks.slice(6).every(({ want }) => want === perSecond)).toBe(true);
+    await visit(perSecond + 40, 100);
+    expect(asks.at(-1)?.want).toBe(1_000 / 100);
+  });
+
   test("visits and exempt requests have a limit each", async () => {
     const { meters, meter, asks } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);
@@ -107,6 +124,19 @@ describe("spending", () => {
     expect(verdict).toEqual({ kind: "denied", retryAfterSeconds: (monthEnd(start) - start) / 1_000 });
   });
 
+  test("a lease goes back to its own month, though its limit is gone and our clock is in another", async () => {
+    const { meters, meter, clock } = world(10_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    clock.set(monthEnd(start) + 1);
+    meters.spend(meter, "hits", null, 0);
+    const drained = meters.drain(true);
+    expect(drained.map(({ month, units, unspent }) => [month, units, unspent])).toEqual([
+      ["2026-11", 0, 9],
+      ["2026-11", 1, 0],
+      ["2026-12", 1, 0],
+    ]);
+  });
+
   test("without a limit everything is granted, counted, and nothing asked", () => {
     const { meters, meter, asks } = world(0);
     for (let i = 0; i < 50; i++) expect(meters.spend(meter, "hits", null, 0)).toEqual({ kind: "granted" });
@@ -130,6 +160,17 @@ describe("a store in trouble", () => {
     fail(undefined);
     expect((await meters.spend(meter, "hits", 10_000, 0)).kind).toBe("granted");
     expect(out()).toBe(10);
+  });
+
+  test("what is to be given back is owed like what was spent: a crash before it is written down strands no more", async () => {
+    const { meters, meter, clock, flushes } = world(100_000);
+    for (let i = 0; i < 2; i++) {
+      await meters.spend(meter, "hits", 1_000, 0); // leases of 10, which is the largest
+      clock.advance(5_000);
+    }
+    expect(flushes()).toBe(0);
+    await meters.spend(meter, "hits", 1_000, 0);
+    expect(flushes()).toBe(1);
   });
 
   test("a lane that owes two leases waits for the recorder before it asks for more", async () => {

@@ -13,8 +13,8 @@ import { granted, type Verdict } from "./verdict.ts";
  * How it fails:
  * - The store does not answer: the verdict is `unavailable`, and the ask is kept. It is repeated under its id until its
  *   fate is known, and no other is made for the lane: a slow store cannot hand out lease after lease to nobody.
- * - The recorder cannot write: a lane that owes more than the largest lease waits for it before it takes another. Unspent
- *   and unrecorded units together are two leases at most, and a crash loses count of no more.
+ * - The recorder cannot write: a lane that owes more than the largest lease, spent or to be given back, waits for it
+ *   before it takes another. Unspent and unrecorded units together are two leases at most, and a crash loses no more.
  * - The limit is spent: that is remembered for a second, and asked again then, for others may give some back.
  */
 export interface Meter {
@@ -38,7 +38,7 @@ export interface Lane {
   fresh: number;
   /** Of those, how many were taken from a lease, and so from what its lender holds as lent. */
   leased: number;
-  /** Spent and not yet written down, whether the recorder has it already or not. */
+  /** Spent or given back, and not yet written down, whether the recorder has it already or not. */
   unrecorded: number;
   deniedUntil: number;
   denial: Verdict;
@@ -96,7 +96,7 @@ export interface MeterSettings {
 
 const denyMs = 1_000;
 const retrySeconds = 2;
-const rateWindowMs = 1_000;
+const growthMost = 2;
 
 export function createMeters(settings: MeterSettings): Meters {
   const { store, clock } = settings;
@@ -119,6 +119,7 @@ export function createMeters(settings: MeterSettings): Meters {
     if (lane.lease === "" || (lane.left > 0 && now < lane.validUntil)) return;
     const { draws, month, lender, left: unspent, lease } = lane;
     waiting.push({ key, draws, month, lender, spent: none, units: 0, leased: 0, unspent, lease });
+    lane.unrecorded += unspent;
     lane.left = 0;
     lane.lease = "";
   }
@@ -141,6 +142,8 @@ export function createMeters(settings: MeterSettings): Meters {
 
   function enter(key: string, lane: Lane, month: string, lender: Lender): void {
     if (lane.month === month && lane.lender === lender) return;
+    // A lease is of one month. One is still held when the limit is taken away while our clock is in another month.
+    endLease(key, lane, Number.POSITIVE_INFINITY);
     close(key, lane);
     lane.month = month;
     lane.lender = lender;
@@ -199,12 +202,17 @@ export function createMeters(settings: MeterSettings): Meters {
     accept(key, lane, asked, answer);
   }
 
+  /**
+   * About a second of traffic, by what was spent since the last lease. One that was used up in a moment says that there
+   * is more to come, not how much: the next is twice as large, until leases last.
+   */
   function wanted(lane: Lane): number {
-    const elapsed = clock.elapsed() - lane.rateSince;
-    const perSecond = Math.ceil((lane.rateUnits * 1_000) / Math.max(elapsed, rateWindowMs));
+    const now = clock.elapsed();
+    const perSecond = Math.ceil((lane.rateUnits * 1_000) / Math.max(now - lane.rateSince, 1));
+    const want = Math.min(perSecond, growthMost * lane.rateUnits);
     lane.rateUnits = 0;
-    lane.rateSince = clock.elapsed();
-    return Math.max(1, perSecond);
+    lane.rateSince = now;
+    return Math.max(1, want);
   }
 
   function accept(key: string, lane: Lane, asked: number, answer: LeaseAnswer): void {
@@ -241,9 +249,9 @@ export function createMeters(settings: MeterSettings): Meters {
       return drained;
     },
     recorded(drained) {
-      for (const { key, draws, units } of drained) {
+      for (const { key, draws, units, unspent } of drained) {
         const lane = meters.get(key)?.[draws];
-        if (lane) lane.unrecorded -= units;
+        if (lane) lane.unrecorded -= units + unspent;
       }
     },
     get size() {

@@ -97,6 +97,7 @@ const routes = {
     { 201: json(linkSchema, "The new link") },
     "invalid_input",
     "code_taken",
+    "limit_reached",
   ),
   bulk: route(
     "links:write",
@@ -189,7 +190,7 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
   const show = (link: Link) => showLink(link, baseUrl);
 
   api.openapi(routes.create, async (c) => {
-    const link = await links.create(c.get("caller").tenant, toInput(c.req.valid("json")));
+    const link = await links.create(c.get("caller").tenant, toInput(c.req.valid("json")), "tenant");
     c.header("location", `/api/links/${link.id}`);
     c.header("etag", etag(link));
     return c.json(show(link), 201);

@@ -1,8 +1,9 @@
-import { type Clock, dayMs } from "../base/clock.ts";
+import { type Clock, dayMs, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, newId, type TenantId } from "../base/ids.ts";
 import type { Issuer } from "../codes/issuer.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
+import { monthEnd, secondsToMonthEnd } from "../limits/month.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { parseDestination } from "./destination.ts";
 import { type Link, type LinkFields, ownDomain } from "./link.ts";
@@ -22,10 +23,13 @@ export interface Page {
 /** One place in a bulk request: the link, or why there is none. */
 export type BulkResult = { readonly link: Link } | { readonly problem: Problem };
 
+/** Who makes a link. What the operator makes on the machine itself spends none of the tenant's limits. */
+export type Maker = "tenant" | "operator";
+
 export interface Links {
-  create(tenant: Tenant, input: LinkInput): Promise<Link>;
+  create(tenant: Tenant, input: LinkInput, maker: Maker): Promise<Link>;
   /** Each on its own: a bad one does not keep the others out. */
-  createMany(tenant: Tenant, inputs: readonly LinkInput[]): Promise<BulkResult[]>;
+  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
   byCode(tenant: TenantId, code: string): Promise<Link>;
   list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<Page>;
@@ -91,13 +95,15 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
   }
 
   /** Inserts, giving those whose generated code was taken another one. */
-  async function insert(tenant: Tenant, drafts: readonly NewLink[]): Promise<BulkResult[]> {
+  async function insert(tenant: Tenant, drafts: readonly NewLink[], maker: Maker): Promise<BulkResult[]> {
+    const spending = maker === "operator" ? "nothing" : tenant.limits;
     const results: BulkResult[] = [];
     let waiting = drafts.map((link, place) => ({ link, place }));
     for (let tries = 1; waiting.length > 0; tries++) {
       const written = await store.insert(
         tenant.id,
         waiting.map(({ link }) => link),
+        spending,
       );
       const again: typeof waiting = [];
       for (const [i, { link, place }] of waiting.entries()) {
@@ -105,6 +111,8 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
         if (outcome?.kind === "written") {
           results[place] = { link: outcome.link };
           changed(link.domain, link.code, outcome.link.version);
+        } else if (outcome?.kind === "spent") {
+          results[place] = { problem: limitReached(tenant, clock.now()) };
         } else if (link.generated && tries < generatedTries) {
           again.push({ link: { ...link, code: await issuer.next() }, place });
         } else {
@@ -129,14 +137,14 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
   }
 
   return {
-    async create(tenant, input) {
-      const [result] = await insert(tenant, [await draft(tenant, input)]);
+    async create(tenant, input, maker) {
+      const [result] = await insert(tenant, [await draft(tenant, input)], maker);
       if (result === undefined) throw new Error("the store answered nothing");
       if ("problem" in result) throw result.problem;
       return result.link;
     },
 
-    async createMany(tenant, inputs) {
+    async createMany(tenant, inputs, maker) {
       const results: BulkResult[] = [];
       for (let start = 0; start < inputs.length; start += batchRows) {
         const drafts: NewLink[] = [];
@@ -150,7 +158,7 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
             results[start + i] = { problem: error };
           }
         }
-        for (const [i, result] of (await insert(tenant, drafts)).entries()) results[places[i] ?? -1] = result;
+        for (const [i, result] of (await insert(tenant, drafts, maker)).entries()) results[places[i] ?? -1] = result;
       }
       return results;
     },
@@ -213,6 +221,16 @@ function checkSlug(code: string): void {
 }
 
 const missing = () => new Problem("not_found", "There is no such link.");
+
+function limitReached(tenant: Tenant, now: number): Problem {
+  const most = tenant.limits.linksPerMonth?.toLocaleString("en");
+  const next = toIso(monthEnd(now)).slice(0, 10);
+  return new Problem(
+    "limit_reached",
+    `Your plan gives ${most} new links a month, and no more are left. New ones can be made from ${next} (UTC); the operator can raise the limit.`,
+    { retryAfterSeconds: secondsToMonthEnd(now) },
+  );
+}
 
 function taken(link: NewLink): Problem {
   if (link.generated) return new Problem("busy", "No free code was found. Try again.", { retryAfterSeconds: 1 });

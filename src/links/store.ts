@@ -1,10 +1,13 @@
 import type { Selectable, Transaction } from "kysely";
 import type { LinkId, TenantId } from "../base/ids.ts";
 import type { Versioned } from "../cache/cache.ts";
+import { monthName } from "../limits/month.ts";
 import { recordChange } from "../sql/feed.ts";
 import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
+import { createGather } from "./gather.ts";
 import type { Link, LinkFields, MeteredTarget } from "./link.ts";
 
 /**
@@ -21,15 +24,26 @@ export interface NewLink extends LinkFields {
   readonly at: number;
 }
 
-export type Written = { readonly kind: "written"; readonly link: Link } | { readonly kind: "taken" };
+export type Written =
+  | { readonly kind: "written"; readonly link: Link }
+  | { readonly kind: "taken" }
+  /** The month's links are made; this one was not even tried. */
+  | { readonly kind: "spent" };
+
+/** Whether new links count for the tenant's month, and how many it may have; null is without limit, but counted. */
+export type Spending = { readonly linksPerMonth: number | null } | "nothing";
+
 export type Changed =
   | { readonly kind: "changed"; readonly link: Link }
   | { readonly kind: "conflict"; readonly version: number }
   | { readonly kind: "missing" };
 
 export interface LinkStore {
-  /** All in one transaction; a code that is taken leaves its place as `taken` and the others go in. */
-  insert(tenant: TenantId, links: readonly NewLink[]): Promise<Written[]>;
+  /**
+   * All in one transaction; a code that is taken leaves its place as `taken` and the others go in. When the month has
+   * room for fewer than would be written, only the first so many are tried.
+   */
+  insert(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<Written[]>;
   get(tenant: TenantId, id: LinkId): Promise<Link | undefined>;
   byCode(tenant: TenantId, domain: string, code: string): Promise<Link | undefined>;
   /** Newest first; `before` is the last id of the page before. */
@@ -44,9 +58,16 @@ export interface LinkStore {
   remove(tenant: TenantId, id: LinkId, at: number, expected?: number): Promise<Changed>;
   /** For the redirect: any tenant's. A disabled link is as good as none. */
   target(domain: string, code: string): Promise<Versioned<MeteredTarget>>;
+  /**
+   * The next version of whatever there is, and nothing else changed: every copy is then out of date, and read anew. For
+   * the operator. Nothing, where there never was a link.
+   */
+  touch(domain: string, code: string, at: number): Promise<number | undefined>;
   /** Reduces links that expired before `expiredBefore` to their version rows; answers how many. */
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
 }
+
+const gatheredMost = 16; // on SQLite a transaction holds the thread that serves: for a few milliseconds at most
 
 export function createLinkStore(sql: Sql): LinkStore {
   const { db } = sql;
@@ -90,25 +111,63 @@ export function createLinkStore(sql: Sql): LinkStore {
     });
   }
 
+  async function write(trx: Transaction<Schema>, tenant: TenantId, links: readonly NewLink[]): Promise<Written[]> {
+    const results: Written[] = links.map(() => ({ kind: "taken" }));
+    // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
+    const inOrder = [...links.entries()].sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
+    const written: Link[] = [];
+    for (const [place, link] of inOrder) {
+      const version = await claim(trx, tenant, link);
+      if (version === undefined) continue;
+      const row = toRow(tenant, link);
+      await trx.insertInto("links").values(row).execute();
+      const result = toLink({ ...row, version });
+      results[place] = { kind: "written", link: result };
+      written.push(result);
+    }
+    if (written.length > 0) await recordChange(trx, written, written[0]?.createdAt ?? 0);
+    return results;
+  }
+
+  /**
+   * The tenant's row comes last, for everybody else who makes links of this tenant waits for it until the commit. Always
+   * after the codes, so that no two wait for each other.
+   */
+  function writeWithin({ tenant, month, most }: Spender, links: readonly NewLink[]): Promise<Written[]> {
+    return sql.transaction(async (trx) => {
+      const results = await write(trx, tenant, links);
+      const written = results.filter(({ kind }) => kind === "written").length;
+      if (written === 0) return results;
+      const used = await spendOfMonth(trx, { tenant, name: "links", month }, written);
+      if (used + written > most) throw new Overspent(most - used);
+      return results;
+    });
+  }
+
+  async function insertWithin(spender: Spender, links: readonly NewLink[]): Promise<Written[]> {
+    for (let tried = links; ; ) {
+      try {
+        const results = await writeWithin(spender, tried);
+        return links.map((_, place) => results[place] ?? { kind: "spent" });
+      } catch (error) {
+        if (!(error instanceof Overspent)) throw error;
+        // Fewer every time, for what is used only grows.
+        tried = links.slice(0, Math.max(0, error.room));
+      }
+    }
+  }
+
+  const gathered = createGather({
+    keyOf: ({ tenant, month, most }: Spender) => `${tenant} ${month} ${most}`,
+    write: insertWithin,
+    most: gatheredMost,
+  });
+
   return {
-    async insert(tenant, links) {
-      return sql.transaction(async (trx) => {
-        const results: Written[] = links.map(() => ({ kind: "taken" }));
-        // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
-        const inOrder = [...links.entries()].sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
-        const written: Link[] = [];
-        for (const [place, link] of inOrder) {
-          const version = await claim(trx, tenant, link);
-          if (version === undefined) continue;
-          const row = toRow(tenant, link);
-          await trx.insertInto("links").values(row).execute();
-          const result = toLink({ ...row, version });
-          results[place] = { kind: "written", link: result };
-          written.push(result);
-        }
-        if (written.length > 0) await recordChange(trx, written, written[0]?.createdAt ?? 0);
-        return results;
-      });
+    async insert(tenant, links, spending) {
+      if (spending === "nothing") return sql.transaction((trx) => write(trx, tenant, links));
+      const [month, most] = [monthName(links[0]?.at ?? 0), spending.linksPerMonth ?? Number.POSITIVE_INFINITY];
+      return gathered({ tenant, month, most }, links);
     },
 
     async get(tenant, id) {
@@ -175,6 +234,19 @@ export function createLinkStore(sql: Sql): LinkStore {
       };
     },
 
+    touch: (domain, code, at) =>
+      sql.transaction(async (trx) => {
+        const row = await trx
+          .updateTable("link_versions")
+          .set((expression) => ({ version: expression("version", "+", 1) }))
+          .where("domain", "=", domain)
+          .where("code", "=", code)
+          .returning("version")
+          .executeTakeFirst();
+        if (row) await recordChange(trx, [{ domain, code, version: row.version }], at);
+        return row?.version;
+      }),
+
     async purge(expiredBefore, limit, at) {
       const rows = await withVersion(db)
         .where("links.expires_at", "<", expiredBefore)
@@ -192,6 +264,20 @@ export function createLinkStore(sql: Sql): LinkStore {
       return purged;
     },
   };
+}
+
+/** Whose month the links count for, and how many it may have. */
+interface Spender {
+  readonly tenant: TenantId;
+  readonly month: string;
+  readonly most: number;
+}
+
+/** Undoes a transaction that wrote more links than the month has room for. */
+class Overspent extends Error {
+  constructor(readonly room: number) {
+    super(`the month has room for ${room} more`);
+  }
 }
 
 /** Makes the (domain, code) ours, with its next version; `undefined` when it is not to be had. */

@@ -57,7 +57,10 @@ interface Told {
   readonly text: string;
 }
 
-const told: Readonly<Record<Final["kind"], Told>> = {
+/** What a visitor may be told instead of being sent on; the last before anything is known about the link. */
+export type Refusal = Final | { readonly kind: "guessing"; readonly retryAfterSeconds: number };
+
+const told: Readonly<Record<Refusal["kind"], Told>> = {
   missing: {
     code: "not_found",
     title: "This link does not exist",
@@ -78,6 +81,11 @@ const told: Readonly<Record<Final["kind"], Told>> = {
     title: "This link is over its limit",
     text: "It has been opened as often as it may be for now. It will work again later; whoever sent it to you can raise the limit.",
   },
+  guessing: {
+    code: "too_many_guesses",
+    title: "Too many addresses that do not exist",
+    text: "Somebody at your internet address has opened many links here that do not exist, which looks like guessing. Please try again in a minute; links that others are using go on working.",
+  },
   unavailable: {
     code: "unavailable",
     title: "Please try again in a moment",
@@ -85,9 +93,9 @@ const told: Readonly<Record<Final["kind"], Told>> = {
   },
 };
 
-export function finalPage(final: Final, request: Request): Response {
-  const { code, title, text } = told[final.kind];
-  const wait = "retryAfterSeconds" in final ? final.retryAfterSeconds : undefined;
+export function finalPage(refusal: Refusal, request: Request): Response {
+  const { code, title, text } = told[refusal.kind];
+  const wait = "retryAfterSeconds" in refusal ? refusal.retryAfterSeconds : undefined;
   const problem = new Problem(code, `${title}. ${text}`, wait === undefined ? {} : { retryAfterSeconds: wait });
   const response = wantsJson(request)
     ? problemResponse(problem)

@@ -5,7 +5,8 @@
  * which puts both into one slot. Where a server's data could not be corrected it begins a new epoch, and the names carry
  * it: `ql:v1.k3f9:link:{code}`. What stood under the old names runs out by itself.
  *
- * A value is good for an hour by what stands in it, and kept for a day: what lies between is for when SQL is away.
+ * A value is good for an hour by what stands in it, longer if it is visited much and changes seldom, and kept for a day:
+ * what lies between is for when SQL is away.
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -22,6 +23,12 @@ export interface RedisCacheOptions<Value> {
   /** The form of today first. Behind it those that servers of the version before still write and read. */
   readonly forms: readonly [Form<Value>, ...Form<Value>[]];
   readonly keyOf: (change: Announced) => string;
+  /** How long a link is good for; an hour if nobody says. */
+  readonly lifeMs?: (key: string) => number;
+  /** A server is empty under new names. */
+  readonly onEmpty?: () => void;
+  /** Told when `put` has taken effect. */
+  readonly written?: (kind: "link" | "missing") => void;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
@@ -29,6 +36,18 @@ export interface RedisCacheOptions<Value> {
 export interface RedisCache<Value> extends Tier<Value>, Correctable {
   /** After a write: nothing older is to be found here any more. Throws unless that is so. */
   fenceOne(key: string, version: number): Promise<void>;
+  /** For the operator. */
+  look(key: string): Promise<Look<Value>>;
+}
+
+export interface Look<Value> {
+  /** Where its server stands; an empty position if it remembers nothing. */
+  readonly stand: Stand;
+  readonly node: string;
+  readonly epoch: string;
+  readonly shared: Shared<Value>;
+  /** Until Redis forgets it by itself. */
+  readonly keptMs: number;
 }
 
 const linkMs = 3_600_000;
@@ -54,7 +73,7 @@ interface Server {
 }
 
 export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
-  const { redis, forms, keyOf, clock = systemClock, random = Math.random } = options;
+  const { redis, forms, keyOf, written, clock = systemClock, random = Math.random, lifeMs = () => linkMs } = options;
   const [form] = forms;
   const servers = new Map<string, Server>();
   let writing = 0;
@@ -72,9 +91,10 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     epoch: string,
     key: string,
     words: readonly [version: number, kind: string, value: string, keepForMs: number, notAfter: number],
-  ): Promise<void> {
+  ): Promise<boolean> {
     const reply = (await redis.script(scripts.put, keysOf(name, epoch, key), words.map(String))) as string[];
     if (reply[0] === "garbage") throw new Error(`${reply[1]} holds what is not ours`);
+    return reply[0] === "written";
   }
 
   /** In every form: a server of the version before looks there. */
@@ -90,16 +110,13 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     const asked = clock.now();
     const reply = (await redis.script(scripts.stand, [`ql:feed:{${tag}}`], words)) as string[];
     const [epoch = "", position = "", touched = "0", now = "0"] = reply;
-    if (epoch === "behind") throw new Error("an older state of Redis has come back");
+    if (epoch === "behind") throw new Error("an older state of Redis has come back, or another epoch has begun");
     if (epoch === "garbage") throw new Error(`${position} holds what is not ours, or of another format`);
-    if (epoch === "") {
-      servers.delete(tag);
-      return { position: "", idleMs: 0 };
-    }
     const before = servers.get(tag);
     const same = before?.epoch === epoch && before.generation === generation;
     const believedAt = same ? before.believedAt : Number.NEGATIVE_INFINITY;
-    servers.set(tag, { epoch, generation, offsetMs: Number(now) - asked, believedAt });
+    if (epoch === "") servers.delete(tag);
+    else servers.set(tag, { epoch, generation, offsetMs: Number(now) - asked, believedAt });
     return { position, idleMs: Number(now) - Number(touched) };
   }
 
@@ -107,7 +124,24 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
   function unchanged(tag: string): Server {
     const server = servers.get(tag);
     if (server?.generation === redis.generation) return server;
-    throw new Error("the connection to Redis was made anew meanwhile");
+    throw new Error("Redis was emptied, or the connection to it made anew, meanwhile");
+  }
+
+  async function get(key: string): Promise<Shared<Value>> {
+    const names = namesOf(key);
+    const texts = (await redis.send(names[0] ?? "", ["MGET", ...names])) as (string | null)[];
+    let best: Shared<Value> = { kind: "unknown" };
+    for (const [i, one] of forms.entries()) {
+      const shared = read(one, texts[2 * i] ?? null, texts[2 * i + 1] ?? null, clock.now());
+      if (versionOf(shared) > versionOf(best)) best = shared;
+    }
+    return best;
+  }
+
+  /** Of all forms, the form of today first. */
+  function namesOf(key: string): string[] {
+    const epoch = serverOf(key)?.epoch ?? plain;
+    return forms.flatMap((one) => keysOf(one.name, epoch, key));
   }
 
   return {
@@ -116,36 +150,31 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
       return server !== undefined && clock.elapsed() - server.believedAt < believedMs;
     },
 
-    async get(key) {
-      const epoch = serverOf(key)?.epoch ?? plain;
-      const names = forms.flatMap((one) => keysOf(one.name, epoch, key));
-      const texts = (await redis.send(names[0] ?? "", ["MGET", ...names])) as (string | null)[];
-      let best: Shared<Value> = { kind: "unknown" };
-      for (const [i, one] of forms.entries()) {
-        const shared = read(one, texts[2 * i] ?? null, texts[2 * i + 1] ?? null, clock.now());
-        if (versionOf(shared) > versionOf(best)) best = shared;
-      }
-      return best;
-    },
+    get,
 
     ticket(key) {
       const server = known(key);
       if (server === undefined || writing >= writesMost) return undefined;
-      return { until: clock.now() + server.offsetMs + ticketMs };
+      return { until: clock.now() + server.offsetMs + ticketMs, epoch: server.epoch };
     },
 
-    put(key, { version, value }, { until }: Ticket) {
-      const epoch = serverOf(key)?.epoch;
-      if (epoch === undefined) return;
+    put(key, { version, value }, { until, epoch }: Ticket) {
       const seconds = Math.floor(clock.now() / 1_000);
-      const lifeMs = (value === undefined ? missingMs : linkMs) * (1 - jitter + 2 * jitter * random());
+      const goodForMs = (value === undefined ? missingMs : lifeMs(key)) * (1 - jitter + 2 * jitter * random());
       const text =
         value === undefined
           ? ""
-          : JSON.stringify({ ...form.toJson(value), t: seconds, x: seconds + Math.round(lifeMs / 1_000), v: version });
-      const kept = Math.round(value === undefined ? lifeMs : keptMs);
+          : JSON.stringify({
+              ...form.toJson(value),
+              t: seconds,
+              x: seconds + Math.round(goodForMs / 1_000),
+              v: version,
+            });
+      const kept = Math.round(value === undefined ? goodForMs : Math.max(keptMs, 2 * goodForMs));
+      const kind = value === undefined ? "missing" : "link";
       writing++;
-      put(form, epoch, key, [version, value === undefined ? "missing" : "link", text, kept, until])
+      put(form, epoch, key, [version, kind, text, kept, until])
+        .then((done) => done && written?.(kind))
         .catch(() => {}) // the next reader of SQL tries again
         .finally(() => writing--);
     },
@@ -155,13 +184,29 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
       if (server !== undefined) await fence(server, key, version);
     },
 
+    async look(key) {
+      redis.servers();
+      const tag = redis.serverOf(`{${key}}`);
+      const whereItStands = await stand(tag, ["", "", "", ""]);
+      const lives = namesOf(key).map((name) => redis.send(name, ["PTTL", name]));
+      return {
+        stand: whereItStands,
+        node: redis.nodeOf(tag),
+        epoch: servers.get(tag)?.epoch ?? "",
+        shared: await get(key),
+        keptMs: Math.max(0, ...(await Promise.all(lives)).map(Number)),
+      };
+    },
+
     servers: () => redis.servers(),
 
     stand: (tag) => stand(tag, ["", "", "", ""]),
 
     async begin(tag, position) {
       const over = servers.get(tag)?.epoch ?? "";
-      await stand(tag, [position, "", randomBytes(3).toString("hex"), over]);
+      const begun = await stand(tag, [position, "", randomBytes(3).toString("hex"), over]);
+      options.onEmpty?.();
+      return begun;
     },
 
     async fence(tag, changes) {
@@ -174,8 +219,8 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     },
 
     async moveOn(tag, from, position) {
-      unchanged(tag);
-      await stand(tag, [position, from, "", ""]);
+      const { epoch } = unchanged(tag);
+      await stand(tag, [position, from, "", epoch]);
     },
 
     believe(tag, began) {

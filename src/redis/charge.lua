@@ -20,7 +20,9 @@
 -- less than before. An id that stands for a take still held belongs to a take over several Cluster slots whose outcome
 -- nobody was told; expired, it is charged anew.
 --
--- used:   hash, f = format, v = version of the source of truth, bucket number = amount (month and total: bucket 0)
+-- used:   hash, f = format, v = version of the source of truth, bucket number = amount (month and total: bucket 0),
+--         s = bucket:amount, what counts of all buckets before this one, so that they are read once while it lasts.
+--         Whoever changes another bucket, or none that it has read, deletes it.
 -- holds:  hash, f = format, h:<id> = amount:expires at
 -- record: JSON; whole numbers are texts in it, because cjson keeps only 14 digits
 
@@ -64,6 +66,59 @@ if known then
   end
 end
 
+-- Of a sliding window only the bucket of now, if what counts of the others is known.
+local function readCurrent(limit)
+  if limit.window ~= "sliding" then
+    return false
+  end
+  local there = redis.call("HMGET", limit.usedKey, "f", "s", text(limit.bucket))
+  local bucket, before = string.match(there[2] or "", "^(%d+):(%d+)$")
+  local current = tonumber(there[3] or 0)
+  if there[1] ~= format or tonumber(bucket) ~= limit.bucket or not current or current < 0 then
+    return false
+  end
+  limit.current, limit.before, limit.partly = current, tonumber(before), true
+  return true
+end
+
+-- All buckets, and when each of them stops counting.
+local function readAll(limit)
+  local used = redis.call("HGETALL", limit.usedKey)
+  limit.current, limit.before, limit.partly = 0, 0, false
+  limit.missing = #used == 0
+  local ours = limit.missing
+  for f = 1, #used, 2 do
+    if used[f] == "f" then
+      ours = used[f + 1] == format
+    elseif used[f] ~= "v" and used[f] ~= "s" then
+      local bucket, amount = tonumber(used[f]), tonumber(used[f + 1])
+      if not bucket or not amount or amount < 0 then
+        return { "garbage", limit.usedKey }
+      end
+      if bucket > limit.bucket then
+        limit.stale = add(limit.stale, used[f])
+        limit.folded = true
+        bucket = limit.bucket
+      end
+      if bucket == limit.bucket then
+        limit.current = limit.current + amount
+      elseif bucket < limit.bucket - limit.b then
+        limit.stale = add(limit.stale, used[f])
+      else
+        limit.before = limit.before + amount
+        limit.counting[#limit.counting + 1] = { (bucket + limit.b + 1) * limit.a, amount }
+      end
+    end
+  end
+  if not ours then
+    return { "garbage", limit.usedKey }
+  end
+  if limit.missing and tonumber(limit.seed) then
+    limit.current = tonumber(limit.seed)
+    limit.seeded = true
+  end
+end
+
 -- One limit, as it stands: what counts, and when each part of it stops counting.
 local function read(i)
   local at = headArguments + (i - 1) * limitArguments
@@ -78,8 +133,8 @@ local function read(i)
     seed = ARGV[at + 7],
     bucket = 0,
     current = 0,
+    before = 0,
     counting = {},
-    count = 0,
     open = 0,
     lastHold = 0,
   }
@@ -93,40 +148,11 @@ local function read(i)
     limit.endsAt = (limit.bucket + limit.b + 1) * limit.a
   end
 
-  local used = redis.call("HGETALL", limit.usedKey)
-  limit.missing = #used == 0
-  local ours = limit.missing
-  for f = 1, #used, 2 do
-    if used[f] == "f" then
-      ours = used[f + 1] == format
-    elseif used[f] ~= "v" then
-      local bucket, amount = tonumber(used[f]), tonumber(used[f + 1])
-      if not bucket or not amount or amount < 0 then
-        return nil, { "garbage", limit.usedKey }
-      end
-      if bucket > limit.bucket then
-        limit.stale = add(limit.stale, used[f])
-        limit.folded = true
-        bucket = limit.bucket
-      end
-      if bucket == limit.bucket then
-        limit.current = limit.current + amount
-      elseif bucket < limit.bucket - limit.b then
-        limit.stale = add(limit.stale, used[f])
-      else
-        limit.count = limit.count + amount
-        limit.counting[#limit.counting + 1] = { (bucket + limit.b + 1) * limit.a, amount }
-      end
-    end
+  local garbage = not readCurrent(limit) and readAll(limit)
+  if garbage then
+    return nil, garbage
   end
-  if not ours then
-    return nil, { "garbage", limit.usedKey }
-  end
-  if limit.missing and tonumber(limit.seed) then
-    limit.current = tonumber(limit.seed)
-    limit.seeded = true
-  end
-  limit.count = limit.count + limit.current
+  limit.count = limit.before + limit.current
 
   local holds = redis.call("HGETALL", limit.holdsKey)
   for f = 1, #holds, 2 do
@@ -149,6 +175,11 @@ local function read(i)
         limit.lastHold = math.max(limit.lastHold, expires)
       end
     end
+  end
+  -- To say when it would fit takes all of them.
+  if limit.partly and limit.count + limit.amount > limit.max then
+    garbage = readAll(limit)
+    return not garbage and limit or nil, garbage
   end
   return limit
 end
@@ -216,9 +247,18 @@ for i, limit in ipairs(limits) do
 end
 
 local function writeUsed(limit, added)
-  redis.call("HSET", limit.usedKey, "f", format, text(limit.bucket), text(limit.current + added))
+  local bucket, amount = text(limit.bucket), text(limit.current + added)
+  if limit.partly then
+    -- Whoever wrote what counts of the others has also set when the key expires.
+    redis.call("HSET", limit.usedKey, bucket, amount)
+    return
+  end
+  redis.call("HSET", limit.usedKey, "f", format, bucket, amount)
   if limit.stale then
     redis.call("HDEL", limit.usedKey, unpack(limit.stale))
+  end
+  if limit.window == "sliding" then
+    redis.call("HSET", limit.usedKey, "s", bucket .. ":" .. text(limit.before))
   end
   if limit.endsAt then
     redis.call("PEXPIREAT", limit.usedKey, text(limit.endsAt))

@@ -13,13 +13,15 @@ import { createHash } from "node:crypto";
 import { createClient, createCluster, createSentinel, ErrorReply } from "@redis/client";
 import slotOfKey from "@redis/client/dist/lib/utils/calculate-slot";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { withDeadline } from "../base/deadline.ts";
+import { Late, withDeadline } from "../base/deadline.ts";
 import { messageOf } from "../base/errors.ts";
 import { parseRedisUrl, type RedisAddress } from "./address.ts";
 
 export interface Redis {
   /** One command, sent to the server that has the key. */
   send(key: string, command: readonly string[]): Promise<unknown>;
+  /** A command without a key, to one of `servers()`. */
+  sendTo(server: string, command: readonly string[]): Promise<unknown>;
   /** All keys must be in one slot. */
   script(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Keys with the same number can be in one script. A single server has one for all. */
@@ -28,6 +30,8 @@ export interface Redis {
   servers(): readonly string[];
   /** As of when they were last listed; empty if it was not among them. */
   serverOf(key: string): string;
+  /** What people call one of the servers: its host and port, or what its sentinels watch it as. */
+  nodeOf(server: string): string;
   /** Grows whenever a connection was made anew: behind it may be another server, or the same with older data. */
   readonly generation: number;
   /** Messages of a channel, on a connection of its own that comes back by itself. What was sent meanwhile is lost. */
@@ -63,6 +67,8 @@ export interface RedisOptions {
   /** No answer at all for so long, with commands waiting, and the connection is taken for dead: TCP would need minutes. */
   readonly silenceMostMs?: number;
   readonly clock?: Clock;
+  /** Told of every command that was answered, or not in time. */
+  readonly observe?: (command: string, seconds: number) => void;
   /** Told when it goes away and when it is back: once each, not once per command. */
   readonly onChange?: (state: "ready" | "away", reason: string) => void;
 }
@@ -78,7 +84,7 @@ export const defineScript = (text: string): Script => ({ text, sha1: createHash(
 
 export function connectRedis(url: string, options: RedisOptions = {}): Redis {
   const { deadlineMs = deadlineMsByDefault, waitingMost = waitingMostByDefault, clock = systemClock } = options;
-  const { silenceMostMs = silenceMostMsByDefault } = options;
+  const { silenceMostMs = silenceMostMsByDefault, observe } = options;
   const address = parseRedisUrl(url);
   let waiting = 0;
   let answeredAt = clock.elapsed();
@@ -100,20 +106,28 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     options.onChange?.(state, reason);
   }
 
-  async function run(key: string | undefined, command: readonly string[]): Promise<unknown> {
+  const run = (key: string | undefined, command: readonly string[]) =>
+    inTime(command, () => connection.send(key, command));
+
+  async function inTime(command: readonly string[], send: () => Promise<unknown>): Promise<unknown> {
     if (waiting >= waitingMost) throw new RedisUnavailable(new Error(`${waiting} commands already wait`));
-    if (waiting === 0) answeredAt = clock.elapsed();
+    const started = clock.elapsed();
+    if (waiting === 0) answeredAt = started;
     waiting++;
-    const answer = connection.send(key, command);
+    const answer = send();
     // Not at the deadline: what was sent takes up room until it is answered or its connection is gone.
     const answered = (error?: unknown) => {
       waiting--;
       if (error === undefined || error instanceof ErrorReply) answeredAt = clock.elapsed();
     };
     answer.then(() => answered(), answered);
+    const took = () => observe?.(command[0] ?? "", (clock.elapsed() - started) / 1_000);
     try {
-      return await withDeadline(answer, deadlineMs, `Redis (${command[0]})`);
+      const reply = await withDeadline(answer, deadlineMs, `Redis (${command[0]})`);
+      took();
+      return reply;
     } catch (error) {
+      if (error instanceof ErrorReply || error instanceof Late) took();
       if (error instanceof ErrorReply) throw error;
       report("away", messageOf(error));
       if (waiting > 0 && clock.elapsed() - answeredAt > silenceMostMs) reconnect();
@@ -140,6 +154,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
 
   return {
     send: (key, command) => attempt(() => run(key, command)),
+    sendTo: (server, command) => attempt(() => inTime(command, () => connection.sendTo(server, command))),
 
     script: (script, keys, args) =>
       attempt(async () => {
@@ -156,6 +171,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     slotOf: (key) => (address.kind === "cluster" ? slotOfKey(key) : 0),
     servers: () => connection.servers(),
     serverOf: (key) => connection.serverOf(key),
+    nodeOf: (server) => connection.nodeOf(server),
     get generation() {
       return generation;
     },
@@ -193,21 +209,25 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
 interface Connection {
   connect(): Promise<unknown>;
   send(key: string | undefined, command: readonly string[]): Promise<unknown>;
+  sendTo(server: string, command: readonly string[]): Promise<unknown>;
   subscribe(channel: string, onMessage: () => void): Promise<unknown>;
   servers(): readonly string[];
   serverOf(key: string): string;
+  nodeOf(server: string): string;
   destroy(): void;
 }
 
 const only = "all";
-const oneServer = { servers: () => [only], serverOf: () => only };
+const oneServer = (name: string) => ({ servers: () => [only], serverOf: () => only, nodeOf: () => name });
 
 const closed: Connection = {
   connect: async () => {},
   send: () => Promise.reject(new Error("the connection was closed")),
+  sendTo: () => Promise.reject(new Error("the connection was closed")),
   subscribe: async () => {},
   servers: () => [],
   serverOf: () => only,
+  nodeOf: () => "",
   destroy() {},
 };
 
@@ -268,6 +288,12 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
     return {
       connect: () => cluster.connect(),
       send: (key, command) => cluster.sendCommand(key, false, [...command]),
+      // Whatever key is named, the library sends a command that has none anywhere.
+      async sendTo(server, command) {
+        const shard = cluster.slots[slotOfKey(server)];
+        if (shard === undefined) throw new Error("nobody has this slot");
+        return (await cluster.nodeClient(shard.master)).sendCommand([...command]);
+      },
       subscribe: (channel, onMessage) => cluster.subscribe(channel, onMessage),
       ...tags,
       destroy: () => cluster.destroy(),
@@ -291,8 +317,9 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
     return {
       connect: () => sentinel.connect(),
       send: (_, command) => sentinel.sendCommand(false, [...command]),
+      sendTo: (_, command) => sentinel.sendCommand(false, [...command]),
       subscribe: (channel, onMessage) => sentinel.subscribe(channel, onMessage),
-      ...oneServer,
+      ...oneServer(address.name),
       destroy: () => void sentinel.destroy().catch(ignore),
     };
   }
@@ -303,14 +330,15 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
   return {
     connect: () => server.connect(),
     send: (_, command) => server.sendCommand([...command]),
+    sendTo: (_, command) => server.sendCommand([...command]),
     subscribe: (channel, onMessage) => server.subscribe(channel, onMessage),
-    ...oneServer,
+    ...oneServer(`${node?.host}:${node?.port}`),
     destroy: () => server.destroy(),
   };
 }
 
 /** Names the servers of a cluster by the first slot that each has: everybody who asks gets the same name. */
-function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection, "servers" | "serverOf"> {
+function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection, "servers" | "serverOf" | "nodeOf"> {
   let byOwner = new Map<string, string>();
   return {
     servers() {
@@ -321,6 +349,7 @@ function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection,
       return [...byOwner.values()];
     },
     serverOf: (key) => byOwner.get(owners()[slotOfKey(key)] ?? "") ?? "",
+    nodeOf: (server) => [...byOwner].find(([, tag]) => tag === server)?.[0] ?? "",
   };
 }
 

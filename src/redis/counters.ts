@@ -328,7 +328,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
       limits.map(async (limit, i) => {
         const [usedKey = "", holds = ""] = keys.slice(2 * i);
         const fields = readHash(usedKey, reply[1 + 2 * i]);
-        const buckets = new Map([...fields].filter(([name]) => name !== "v").map(bucketOf(usedKey)));
+        const buckets = new Map([...fields].filter(([name]) => name !== "v" && name !== "s").map(bucketOf(usedKey)));
         if (fields.size === 0 && limit.seed !== undefined)
           buckets.set(bucketAt(limit.window, time), await seedOf(limit));
         const used = leaving(limit.window, buckets, time);

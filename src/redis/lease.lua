@@ -17,13 +17,15 @@
 --
 -- What stays true: used <= max after every grant, and used is at least what the caller says that SQL has counted. An id
 -- is given once and taken back once; one that is not known gives nothing back, for that would be credit out of nothing.
--- After every write the key expires with its month.
+-- After every write the key expires a day after its month: a clock that is set back over the month's end, or a replica's
+-- that is behind, finds it as it was.
 --
 -- Hash: f = format, u = used (given out and not taken back), l:<id> = size:valid until, or ended:since. A lease that
 -- nobody ends, for its instance crashed, stays there as long as the month: nobody knows what was spent of it.
 
 local format = "1"
 local headArguments = 11
+local keepMs = 86400000
 
 local function text(number)
   return string.format("%.0f", number)
@@ -99,7 +101,7 @@ local function save()
   end
   if #changed > 2 then
     redis.call("HSET", key, unpack(changed))
-    redis.call("PEXPIREAT", key, text(endsAt))
+    redis.call("PEXPIREAT", key, text(endsAt + keepMs))
   end
 end
 

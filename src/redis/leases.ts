@@ -28,7 +28,7 @@ export interface RedisLeases extends LeaseStore {
 }
 
 export interface RedisLeasesOptions {
-  readonly redis: Redis;
+  readonly redis: Pick<Redis, "script">;
   readonly clock?: Clock;
   /** What SQL has counted and lent at this moment. */
   readonly readTotal: (month: MonthOf) => Promise<number>;
@@ -39,6 +39,7 @@ export const leaseMs = 5_000;
 const knownMs = 10_000;
 const attemptsMost = 4;
 const totalsMost = 100_000;
+const unansweredMost = 10_000;
 const endedMost = 100_000;
 const endedPerCall = 50;
 const callsAtOnce = 100;
@@ -52,6 +53,8 @@ type Ended = Map<string, EndedLease>;
 
 export function createRedisLeases({ redis, clock = systemClock, readTotal }: RedisLeasesOptions): RedisLeases {
   const totals = new LRUCache<string, number>({ max: totalsMost });
+  /** The months that an ask without an answer was sent for: it may have been granted in any, wherever the clock is now. */
+  const unanswered = new LRUCache<string, readonly string[]>({ max: unansweredMost });
   const ended = new Map<string, Ended>();
   let endedCount = 0;
   let offsetMs = 0;
@@ -104,30 +107,40 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
       const time = now();
       const month = { key: ask.key, draws: ask.draws, month: monthOf(time).name };
       const key = redisKey(month);
-      const reply = await call(key, time, words, freshFor === key);
+      const reply = await call(key, time, words, freshFor === key).catch((error: unknown) => {
+        unanswered.set(ask.id, [...new Set([...(unanswered.get(ask.id) ?? []), month.month])]);
+        throw error;
+      });
       if (reply[0] === "missing") {
         totals.set(key, await readTotal(month));
         freshFor = key;
       } else if (reply[0] !== "window") {
+        // One that was denied when it was repeated may still be granted when the first copy arrives.
+        takeBack(ask, reply[0] === "denied" ? undefined : month.month);
         return answerOf(reply, ask.id, month.month);
       }
     }
     throw new Error("the month is never that of the server's time, or its key keeps disappearing");
   }
 
-  /** A month that is over has nothing to give back to. */
+  /** From everywhere but the month in which it was answered. */
+  function takeBack({ id, key, draws }: Ask, answeredIn?: string): void {
+    const months = unanswered.get(id)?.filter((month) => month !== answeredIn) ?? [];
+    end(months.map((month) => ({ key, draws, month, lease: id, unspent: "all" })));
+    unanswered.delete(id);
+  }
+
+  /** A month that is over has nothing to give back to; one that is to come again, for a clock was set back, has. */
   async function tell(key: string): Promise<void> {
     const time = Date.parse(key.slice(-monthLength));
     const reply = await call(key, time, noAsk, false);
-    if (reply[0] === "window") heard(key, ended.get(key) ?? new Map());
+    if (reply[0] === "window" && Number(reply[1]) >= monthOf(time).endsAt) heard(key, ended.get(key) ?? new Map());
   }
 
   return {
     acquire,
 
-    cancel({ id, key, draws }) {
-      end([{ key, draws, month: monthOf(now()).name, lease: id, unspent: "all" }]);
-    },
+    cancel: takeBack,
 
     seen(all) {
       for (const { total, ...month } of all) totals.set(redisKey(month), total);

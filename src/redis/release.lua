@@ -78,6 +78,7 @@ for i, charge in ipairs(record.charges) do
   elseif left[i] then
     -- The key is there, so its expiry is too, and HSET leaves it as it is.
     redis.call("HSET", usedKey, charge.bucket, text(left[i]))
+    redis.call("HDEL", usedKey, "s")
   end
 end
 if mode == "abort" then

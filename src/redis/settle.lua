@@ -79,6 +79,7 @@ for i, limit in ipairs(limits) do
   end
   if not limit.lost then
     redis.call("HSET", limit.usedKey, "f", format, text(limit.bucket), text(limit.used))
+    redis.call("HDEL", limit.usedKey, "s")
     if limit.endsAt then
       redis.call("PEXPIREAT", limit.usedKey, text(limit.endsAt))
     end

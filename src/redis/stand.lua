@@ -2,12 +2,12 @@
 -- How far a server was corrected, and under which epoch its links stand; moves that on.
 --
 -- Keys       1: where it stands
--- Arguments  1: a position to move on to, or "" to move nothing  2: where it stood when the fences were begun
---            3: an epoch to begin with if there is none, or "" to begin none
---            4: an epoch that is over, to be replaced by that one; "" for none
+-- Arguments  1: a position to begin at or move on to, or "" to move nothing  2: where it stood when the fences were begun
+--            3: an epoch to begin, if there is none or the one below is still in force; "" to begin none
+--            4: the epoch that is over, or that the fences were put into; "" for none
 -- Reply      epoch, position, when it was last touched, now
 --            nothing there: "", "", 0, now
---            behind         to be moved on, but before where it stood, or nowhere: an older state has come back
+--            behind         it stands before where it stood, or in another epoch: the fences are not here
 --            garbage, key
 --
 -- What stays true: within an epoch the position only grows. It is written after the fences it stands for.
@@ -35,8 +35,8 @@ if ARGV[3] ~= "" and (not there[1] or there[2] == ARGV[4]) then
   redis.call("HSET", KEYS[1], "f", format, "e", epoch, "p", ARGV[1], "t", now)
   return { epoch, ARGV[1], now, now }
 end
-if ARGV[1] ~= "" then
-  if not there[1] or there[3] < ARGV[2] then
+if ARGV[1] ~= "" and ARGV[3] == "" then
+  if there[2] ~= ARGV[4] or there[3] < ARGV[2] then
     return { "behind" }
   end
   local position = ARGV[1] > there[3] and ARGV[1] or there[3]

@@ -23,8 +23,13 @@ export interface FeedPosition {
   readonly id: number;
 }
 
+export interface RecordedChange extends Change {
+  /** When, by the clock of whoever made it. */
+  readonly at: number;
+}
+
 export interface FeedPage {
-  readonly changes: readonly Change[];
+  readonly changes: readonly RecordedChange[];
   /** The end of this page. */
   readonly next: FeedPosition;
   /** Up to here nothing can be missing any more; nothing if that is before this page. */
@@ -74,7 +79,7 @@ export function createFeed(sql: Sql): Feed {
       async after(cursor, limit) {
         const changes = await db
           .selectFrom("changes")
-          .select(["id", "domain", "code", "version"])
+          .select(["id", "domain", "code", "version", "at"])
           .where("id", ">", cursor.id)
           .orderBy("id")
           .limit(limit)
@@ -100,7 +105,7 @@ export function createFeed(sql: Sql): Feed {
     async after(cursor, limit) {
       const changes = await db
         .selectFrom("changes")
-        .select(["id", "domain", "code", "version", raw<string>`xid::text`.as("xid")])
+        .select(["id", "domain", "code", "version", "at", raw<string>`xid::text`.as("xid")])
         .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("settled"))
         .where(raw<boolean>`(xid, id) > (${cursor.xid}::xid8, ${cursor.id})`)
         .orderBy(raw`changes.xid`) // not the text of the same name above: "10" comes before "9"

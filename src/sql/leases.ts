@@ -1,10 +1,10 @@
-import { type ExpressionBuilder, type Insertable, sql as raw, type Transaction } from "kysely";
+import { type ExpressionBuilder, type Insertable, sql as raw, type Selectable, type Transaction } from "kysely";
 import { type Clock, dayMs } from "../base/clock.ts";
 import { leaseSize } from "../limits/lease-size.ts";
 import type { Ask, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
 import { monthEnd, monthName, secondsToMonthEnd } from "../limits/month.ts";
-import type { HitTable, QuotaTable, Schema } from "./schema.ts";
+import type { HitTable, LeaseTable, QuotaTable, Schema } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
 /**
@@ -16,6 +16,8 @@ import type { Sql } from "./sql.ts";
  * Asks that arrive together go into one transaction, for a commit costs more than all the rows in it.
  */
 export interface SqlLeases extends LeaseStore {
+  /** Another has answered it: whatever came of it here is taken back, as soon as that can be written. */
+  cancel(ask: Ask): void;
   /**
    * Writes down what was spent and takes back what was not, once: `sequence` grows with every batch of a recorder, and
    * a batch that came through before, though nobody heard of it, changes nothing. Answers what the months have come to.
@@ -27,6 +29,7 @@ export interface SqlLeases extends LeaseStore {
 
 const leaseMs = 5_000;
 const batchMost = 500;
+const retryMs = 1_000;
 
 interface Waiting {
   readonly ask: Ask;
@@ -41,39 +44,113 @@ export function createSqlLeases(
   holders: () => number,
 ): SqlLeases {
   let queue: Waiting[] = [];
+  const cancelled = new Map<string, Ask>();
   let running = false;
 
-  async function work(): Promise<void> {
+  /** After this turn of the event loop: whoever asks in the same turn shares the commit. */
+  function wake(): void {
+    if (running) return;
     running = true;
-    while (queue.length > 0) {
-      const batch = queue.slice(0, batchMost);
-      queue = queue.slice(batchMost);
-      try {
-        const answers = await sql.transaction((trx) =>
-          grantAll(
-            trx,
-            batch.map((one) => one.ask),
-          ),
-        );
-        for (const [i, one] of batch.entries()) {
-          const answer = answers[i];
-          if (answer) one.answered.resolve(answer);
-          else one.answered.reject(new Error("the store answered less than it was asked"));
-        }
-      } catch (error) {
-        for (const one of batch) one.answered.reject(error);
-      }
-    }
-    running = false;
+    setImmediate(() => void work());
   }
 
+  /** One transaction at a time, so one that takes back comes after the one that may have given. */
+  async function work(): Promise<void> {
+    let failed = false;
+    while (queue.length > 0 || (cancelled.size > 0 && !failed)) {
+      if (queue.length > 0) await answerBatch();
+      else
+        failed = await takeBack().then(
+          () => false,
+          () => true,
+        );
+    }
+    running = false;
+    if (failed) setTimeout(wake, retryMs).unref();
+  }
+
+  async function answerBatch(): Promise<void> {
+    const batch = queue.slice(0, batchMost);
+    queue = queue.slice(batchMost);
+    try {
+      const answers = await sql.transaction((trx) =>
+        grantAll(
+          trx,
+          batch.map((one) => one.ask),
+        ),
+      );
+      for (const [i, one] of batch.entries()) {
+        const answer = answers[i];
+        if (answer) one.answered.resolve(answer);
+        else one.answered.reject(new Error("the store answered less than it was asked"));
+      }
+    } catch (error) {
+      for (const one of batch) one.answered.reject(error);
+    }
+  }
+
+  async function takeBack(): Promise<void> {
+    const asks = [...cancelled.values()].slice(0, batchMost).sort(byKey);
+    await sql.transaction(async (trx) => {
+      const taken: { id: string; size: number; month: string }[] = [];
+      for (const { id, key, draws } of asks) {
+        const lease = await trx
+          .deleteFrom("leases")
+          .where("id", "=", id)
+          .returning(["size", "month"])
+          .executeTakeFirst();
+        if (lease === undefined) continue;
+        await trx
+          .updateTable("quotas")
+          .set((expression) => ({ reserved: expression("reserved", "-", lease.size) }))
+          .where(isRow({ ...split(key), month: lease.month, draws }))
+          .execute();
+        taken.push({ id, ...lease });
+      }
+      return { taken }; // for whoever stands between us and the database: the simulation keeps books of it
+    });
+    for (const { id } of asks) cancelled.delete(id);
+  }
+
+  /**
+   * Four statements for however many ask: what was given before, the months as they stand, the months as they are then,
+   * the leases. Rows are locked in the order of their keys, so that two servers cannot wait for each other's.
+   */
   async function grantAll(trx: Transaction<Schema>, asks: readonly Ask[]): Promise<LeaseAnswer[]> {
     const now = await timeOf(trx);
-    const answers: LeaseAnswer[] = [];
-    // In the order of their keys, so that two servers cannot wait for each other's rows.
-    const inOrder = [...asks.entries()].sort(([, a], [, b]) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-    for (const [place, ask] of inOrder) answers[place] = await grant(trx, ask, now);
-    return answers;
+    const month = monthName(now);
+    const validForMs = Math.min(leaseMs, monthEnd(now) - now);
+    const answers = new Map<string, LeaseAnswer>();
+    const grant = (id: string, lease: { size: number; month: string }) =>
+      // An answer that was lost before the month's end is of no use after it: the asker gives it back and asks anew.
+      answers.set(id, {
+        ...{ kind: "granted", lender: "sql", lease: id, ...lease },
+        validForMs: lease.month === month ? validForMs : 0,
+      });
+    const ids = asks.map(({ id }) => id);
+    const given = await trx.selectFrom("leases").selectAll().where("id", "in", ids).execute();
+    for (const { id, ...lease } of given) grant(id, lease);
+
+    const fresh = asks.filter(({ id }) => !answers.has(id)).sort(byKey);
+    const months = await lockMonths(trx, fresh, month);
+    const leases: LeaseTable[] = [];
+    for (const { id, key, draws, want, max } of fresh) {
+      const row = months.get(nameOf({ ...split(key), draws }));
+      if (row === undefined || answers.has(id)) continue;
+      const size = leaseSize({ want, max, remaining: max - row.counted - row.reserved, holders: holders() });
+      if (size === 0) {
+        // What a crash left reserved will never come back; what is lent right now may.
+        const outstanding = row.reserved > 0 && row.lent_until > now;
+        answers.set(id, { kind: "denied", lender: "sql", outstanding, secondsToMonthEnd: secondsToMonthEnd(now) });
+        continue;
+      }
+      row.reserved += size;
+      row.lent_until = now + validForMs;
+      leases.push({ id, month, size });
+      grant(id, { size, month });
+    }
+    if (leases.length > 0) await lend(trx, [...months.values()], leases);
+    return asks.flatMap(({ id }) => answers.get(id) ?? []);
   }
 
   async function timeOf(trx: Transaction<Schema>): Promise<number> {
@@ -82,41 +159,45 @@ export function createSqlLeases(
     return rows[0]?.now ?? clock.now();
   }
 
-  async function grant(trx: Transaction<Schema>, ask: Ask, now: number): Promise<LeaseAnswer> {
-    const month = monthName(now);
-    const validForMs = Math.min(leaseMs, monthEnd(now) - now);
-    const given = await trx.selectFrom("leases").select(["size", "month"]).where("id", "=", ask.id).executeTakeFirst();
-    const lease = { kind: "granted", lender: "sql", lease: ask.id } as const;
-    // An answer that was lost before the month's end is of no use after it: the asker gives it back and asks anew.
-    if (given) return { ...lease, ...given, validForMs: given.month === month ? validForMs : 0 };
+  /** Makes those that are not there. To set a column to itself is to lock the row, and to be answered what it holds. */
+  async function lockMonths(
+    trx: Transaction<Schema>,
+    asks: readonly Ask[],
+    month: string,
+  ): Promise<Map<string, Selectable<QuotaTable>>> {
+    const wanted = new Map(
+      asks.map(({ key, draws }) => ({ ...split(key), draws, month })).map((row) => [nameOf(row), row]),
+    );
+    if (wanted.size === 0) return new Map();
+    const rows = await trx
+      .insertInto("quotas")
+      .values([...wanted.values()].map((row) => ({ ...row, counted: 0, reserved: 0, lent_until: 0 })))
+      .onConflict((conflict) =>
+        conflict
+          .columns(["domain", "code", "month", "draws"])
+          .doUpdateSet((expression) => ({ counted: expression.ref("quotas.counted") })),
+      )
+      .returningAll()
+      .execute();
+    return new Map(rows.map((row) => [nameOf(row), row]));
+  }
 
-    const row = { ...split(ask.key), month, draws: ask.draws };
+  async function lend(
+    trx: Transaction<Schema>,
+    months: readonly Selectable<QuotaTable>[],
+    leases: readonly LeaseTable[],
+  ): Promise<void> {
     await trx
       .insertInto("quotas")
-      .values({ ...row, counted: 0, reserved: 0, lent_until: 0 })
-      .onConflict((conflict) => conflict.doNothing())
+      .values(months)
+      .onConflict((conflict) =>
+        conflict.columns(["domain", "code", "month", "draws"]).doUpdateSet((expression) => ({
+          reserved: expression.ref("excluded.reserved"),
+          lent_until: expression.ref("excluded.lent_until"),
+        })),
+      )
       .execute();
-    const quota = trx.selectFrom("quotas").select(["counted", "reserved", "lent_until"]).where(isRow(row));
-    const { counted, reserved, lent_until } = await sql.locked(quota).executeTakeFirstOrThrow();
-    const size = leaseSize({
-      want: ask.want,
-      max: ask.max,
-      remaining: ask.max - counted - reserved,
-      holders: holders(),
-    });
-    if (size === 0) {
-      // What a crash left reserved will never come back; what is lent right now may.
-      const outstanding = reserved > 0 && lent_until > now;
-      return { kind: "denied", lender: "sql", outstanding, secondsToMonthEnd: secondsToMonthEnd(now) };
-    }
-
-    await trx
-      .updateTable("quotas")
-      .set({ reserved: reserved + size, lent_until: Math.max(lent_until, now + validForMs) })
-      .where(isRow(row))
-      .execute();
-    await trx.insertInto("leases").values({ id: ask.id, month, size }).execute();
-    return { ...lease, size, month, validForMs };
+    await trx.insertInto("leases").values(leases).execute();
   }
 
   /** Hundreds of links in a statement: on a busy server this runs every second, on the thread that serves. */
@@ -187,16 +268,20 @@ export function createSqlLeases(
     acquire(ask) {
       const answered = Promise.withResolvers<LeaseAnswer>();
       queue.push({ ask, answered });
-      // After this turn of the event loop: whoever asks in the same turn shares the commit.
-      if (!running) {
-        running = true;
-        setImmediate(() => void work());
-      }
+      wake();
       return answered.promise;
     },
 
+    cancel(ask) {
+      // Repeats of it that still wait would be granted after it was taken back.
+      for (const one of queue) if (one.ask.id === ask.id) one.answered.reject(new Error("the ask was taken back"));
+      queue = queue.filter((one) => one.ask.id !== ask.id);
+      cancelled.set(ask.id, ask);
+      wake();
+    },
+
     async record(recorder, sequence, drained) {
-      const inOrder = [...drained].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+      const inOrder = [...drained].sort(byKey);
       return await sql.transaction(async (trx) => {
         const first = await trx
           .insertInto("recorders")
@@ -223,6 +308,11 @@ export function createSqlLeases(
     },
   };
 }
+
+const byKey = (a: { key: string }, b: { key: string }): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+
+/** One of a link's two limits, whatever the month. */
+const nameOf = ({ domain, code, draws }: Omit<QuotaKey, "month">): string => `${draws} ${domain} ${code}`;
 
 type QuotaKey = Pick<QuotaTable, "domain" | "code" | "month" | "draws">;
 

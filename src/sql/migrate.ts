@@ -2,8 +2,10 @@ import { CompiledQuery, Migrator } from "kysely";
 import { OperatorError } from "../base/errors.ts";
 import { foundation } from "./migrations/0001-foundation.ts";
 import { hits } from "./migrations/0002-hits.ts";
+import { usage } from "./migrations/0003-usage.ts";
 import { instances } from "./migrations/0004-instances.ts";
 import { lentUntil } from "./migrations/0005-lent-until.ts";
+import { hotLinks } from "./migrations/0006-hot-links.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -14,8 +16,10 @@ import type { Dialect, Sql } from "./sql.ts";
 const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0001-foundation": foundation,
   "0002-hits": hits,
+  "0003-usage": usage,
   "0004-instances": instances,
   "0005-lent-until": lentUntil,
+  "0006-hot-links": hotLinks,
 };
 
 export interface Types {

@@ -19,6 +19,8 @@ export interface Schema {
   hits: HitTable;
   recorders: RecorderTable;
   instances: InstanceTable;
+  hot_links: HotLinkTable;
+  tenant_usage: TenantUsageTable;
 }
 
 type Flag = 0 | 1;
@@ -57,6 +59,8 @@ export interface ApiKeyTable {
   expires_at: number | null;
   revoked_at: number | null;
   last_used_at: number | null;
+  /** A limit of its own, below the tenant's. */
+  api_per_minute: number | null;
 }
 
 export interface CounterTable {
@@ -152,6 +156,17 @@ export interface RecorderTable {
   seen_at: number;
 }
 
+/** One of the hottest links of a server, as it last saw it. */
+export interface HotLinkTable {
+  instance: string;
+  domain: string;
+  code: string;
+  per_minute: number;
+  usual_per_minute: number;
+  unusual: Flag;
+  seen_at: number;
+}
+
 /** A server that uses this database. */
 export interface InstanceTable {
   id: string;
@@ -162,3 +177,13 @@ export interface InstanceTable {
   started_at: number;
   seen_at: number;
 }
+
+/** A month of one of a tenant's limits. */
+export interface TenantUsageTable {
+  tenant_id: TenantId;
+  name: MonthlyUse;
+  month: string;
+  used: number;
+}
+
+export type MonthlyUse = "links";

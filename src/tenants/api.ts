@@ -2,7 +2,7 @@ import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { parseId } from "../base/ids.ts";
 import { type Api, json, jsonBody, line, route, z } from "../http/route.ts";
-import { type ApiKey, type Keys, scopes } from "./keys.ts";
+import { type ApiKey, type Keys, keyPerMinuteMost, scopes } from "./keys.ts";
 import { type LimitName, limitNames } from "./plans.ts";
 
 /** All routes of tenants and keys. A key only ever sees its own tenant. */
@@ -34,6 +34,7 @@ const keySchema = z
     expiresAt: z.string().nullable(),
     revokedAt: z.string().nullable(),
     lastUsedAt: z.string().nullable(),
+    apiPerMinute: z.int().nullable(),
   })
   .openapi("ApiKey");
 
@@ -42,6 +43,9 @@ const newKeySchema = z
     name: line(100),
     scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
     expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
+    apiPerMinute: z.int().min(1).max(keyPerMinuteMost).nullable().optional().openapi({
+      description: "Calls per minute that this key may make of the tenant's. Null: as many as the tenant may.",
+    }),
   })
   .openapi("NewApiKey");
 
@@ -95,12 +99,12 @@ export function tenantRoutes(api: Api, keys: Keys, clock: Clock): void {
   });
 
   api.openapi(routes.create, async (c) => {
-    const { name, scopes, expiresAt: until } = c.req.valid("json");
+    const { name, scopes, expiresAt: until, apiPerMinute = null } = c.req.valid("json");
     const expiresAt = until ? fromIso(until) : null;
     if (expiresAt !== null && expiresAt <= clock.now()) {
       throw invalid("expiresAt", "in_the_past", "The expiry must be in the future.");
     }
-    const { key, secret } = await keys.create(c.get("caller").tenant.id, { name, scopes, expiresAt });
+    const { key, secret } = await keys.create(c.get("caller").tenant.id, { name, scopes, expiresAt, apiPerMinute });
     return c.json({ ...showKey(key), secret }, 201);
   });
 
@@ -125,5 +129,6 @@ export function showKey(key: ApiKey) {
     expiresAt: time(key.expiresAt),
     revokedAt: time(key.revokedAt),
     lastUsedAt: time(key.lastUsedAt),
+    apiPerMinute: key.apiPerMinute,
   };
 }

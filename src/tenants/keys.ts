@@ -22,12 +22,15 @@ export interface ApiKey {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
+  /** Calls per minute that this key may make of the tenant's; null is as many as the tenant may. */
+  readonly apiPerMinute: number | null;
 }
 
 export interface NewKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt?: number | null;
+  readonly apiPerMinute?: number | null;
 }
 
 export interface Keys {
@@ -41,6 +44,8 @@ export interface Keys {
   /** Writes the times of last use that were kept back. */
   flush(): Promise<void>;
 }
+
+export const keyPerMinuteMost = 1_000_000;
 
 /** Admin covers everything; everything else covers itself. */
 export const allows = (key: ApiKey, scope: Scope): boolean =>
@@ -65,7 +70,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
   const lastUsed = new Map<KeyId, number>();
 
   return {
-    async create(tenantId, { name, scopes, expiresAt = null }) {
+    async create(tenantId, { name, scopes, expiresAt = null, apiPerMinute = null }) {
       const secret = newSecret();
       const row: ApiKeyTable = {
         id: newId("key", clock),
@@ -78,6 +83,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
         expires_at: expiresAt,
         revoked_at: null,
         last_used_at: null,
+        api_per_minute: apiPerMinute,
       };
       await db.insertInto("api_keys").values(row).execute();
       return { key: toKey(row), secret };
@@ -140,5 +146,6 @@ function toKey(row: Selectable<ApiKeyTable>): ApiKey {
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    apiPerMinute: row.api_per_minute,
   };
 }

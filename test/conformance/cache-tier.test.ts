@@ -159,7 +159,7 @@ for (const [name, start] of places) {
     test("a writer that was held up for too long writes nothing", async () => {
       const key = fresh("k");
       const ticket = cache.ticket(key);
-      cache.put(key, thing(1), { until: (ticket?.until ?? 0) - 10_000 });
+      cache.put(key, thing(1), { until: (ticket?.until ?? 0) - 10_000, epoch: ticket?.epoch ?? "" });
       await redis.send(`{${key}}`, ["EXISTS", `{${key}}`]);
       expect(await cache.get(key)).toEqual({ kind: "unknown" });
     });
@@ -212,6 +212,24 @@ for (const [name, start] of places) {
       expect(await raw(key)).not.toContain("v5");
     });
 
+    test("what was begun in one epoch ends in it: neither what SQL said before, nor a place on the feed, gets into the next", async () => {
+      const key = fresh("k");
+      const [one, two] = [open([v1]), open([v1])];
+      await Promise.all([correct(one, later), correct(two, later)]);
+      const ticket = one.ticket(key);
+      if (ticket === undefined) throw new Error("no leave to write");
+      for (const tag of two.servers()) await two.begin(tag, later);
+      for (const tag of one.servers()) {
+        await one.fence(tag, [change(key, 2)]);
+        await expect(one.moveOn(tag, later, `${later}9`)).rejects.toThrow("another epoch");
+        expect((await two.stand(tag)).position).toBe(later);
+      }
+      await stands(one);
+      one.put(key, thing(1), ticket);
+      await redis.send(`{${key}}`, ["EXISTS", `{${key}}`]);
+      expect(await two.get(key)).toEqual({ kind: "unknown" });
+    });
+
     test("two forms side by side: both are read, the newer is written, both are fenced", async () => {
       const key = fresh("k");
       const [before, after] = [open([v1]), open([v2, v1])];
@@ -245,8 +263,12 @@ for (const [name, start] of places) {
     test("an empty server remembers nothing, is not believed, and begins with the plain names", async () => {
       const key = fresh("k");
       await server.flush();
-      for (const { position } of await stands(cache)) expect(position).toBe("");
+      for (const tag of cache.servers()) {
+        await expect(cache.moveOn(tag, plain, later)).rejects.toThrow("older state");
+        expect((await cache.stand(tag)).position).toBe("");
+      }
       expect(cache.trusts(key)).toBe(false);
+      expect(cache.ticket(key)).toBeUndefined();
       await correct(cache);
       await put(cache, key, thing(1));
       expect(await raw(key)).toContain('"v":1}');

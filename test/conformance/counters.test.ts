@@ -102,6 +102,19 @@ onEachStore((store, storeName) => {
       expect(await counts(limit)).toEqual([1, 0]);
     });
 
+    test("given back from an earlier bucket makes room at once, between takes of the present one", async () => {
+      const slow: Window = { kind: "sliding", bucketMs: 1_000, buckets: 3 };
+      const limit = limitOf(6, slow);
+      const first = newName();
+      await counters.take(first, [charge(limit, 5)]);
+      await store().pass(slow.bucketMs);
+      expect((await counters.take(newName(), [charge(limit)])).kind).toBe("granted");
+      expect((await counters.take(newName(), [charge(limit)])).kind).toBe("denied");
+      await counters.release(first);
+      expect((await counters.take(newName(), [charge(limit, 5)])).kind).toBe("granted");
+      expect((await counters.take(newName(), [charge(limit)])).kind).toBe("denied");
+    });
+
     test("without limit is always granted, and counted", async () => {
       const limit = limitOf(null, month);
       expect((await counters.take(newName(), [charge(limit, 5_000_000)])).kind).toBe("granted");
@@ -266,13 +279,20 @@ onEachStore((store, storeName) => {
     });
 
     test("after the charge has left the window gives nothing to those that came later", async () => {
-      const limit = limitOf(5, quick);
-      const id = newName();
-      await counters.take(id, [charge(limit, 2)]);
-      await store().pass(500);
-      await counters.take(newName(), [charge(limit, 3)]);
-      await counters.release(id);
-      expect(await counts(limit)).toEqual([3, 0]);
+      // What came later leaves the window as well: a machine that was too slow to look in time is asked again.
+      for (let tries = 1; ; tries++) {
+        const limit = limitOf(5, quick);
+        const id = newName();
+        await counters.take(id, [charge(limit, 2)]);
+        await store().pass(500);
+        const began = await store().now();
+        await counters.take(newName(), [charge(limit, 3)]);
+        await counters.release(id);
+        const seen = await counts(limit);
+        if ((await store().now()) - began > 300 && tries < 10) continue;
+        expect(seen).toEqual([3, 0]);
+        return;
+      }
     });
   });
 

@@ -82,7 +82,7 @@ onEachDatabase(({ openTwo }) => {
 
   describe("a new link", () => {
     test("has a generated code, the defaults, and version 1; it comes back as it was answered", async () => {
-      const link = await links.create(tenant, { url: "https://example.com" });
+      const link = await links.create(tenant, { url: "https://example.com" }, "operator");
       expect(link).toEqual({
         id: expect.stringMatching(/^lnk_/),
         tenantId: tenant.id,
@@ -119,20 +119,20 @@ onEachDatabase(({ openTwo }) => {
         fallbackUrl: "https://example.com/sorry",
         hitsPerMonth: 10_000,
       } as const satisfies LinkInput;
-      const link = await links.create(tenant, given);
+      const link = await links.create(tenant, given, "operator");
       expect(link).toMatchObject(given);
       expect(await links.get(tenant.id, link.id)).toEqual(link);
     });
 
     test("may never expire", async () => {
-      expect((await links.create(tenant, { url, expiresAt: null })).expiresAt).toBeNull();
+      expect((await links.create(tenant, { url, expiresAt: null }, "operator")).expiresAt).toBeNull();
     });
 
     test("cannot have a code that is taken, by anybody", async () => {
       const code = fresh("taken");
-      await links.create(tenant, { url, code });
+      await links.create(tenant, { url, code }, "operator");
       for (const who of [tenant, stranger]) {
-        const problem = await refusal(elsewhere.create(who, { url, code }));
+        const problem = await refusal(elsewhere.create(who, { url, code }, "operator"));
         expect([problem.code, problem.more.errors?.[0]?.field]).toEqual(["code_taken", "code"]);
       }
     });
@@ -142,7 +142,7 @@ onEachDatabase(({ openTwo }) => {
       const variants = [code, code.toLowerCase(), code.toUpperCase()];
       const made = [];
       for (const [i, variant] of variants.entries()) {
-        made.push(await links.create(i === 1 ? stranger : tenant, { url: `${url}${i}`, code: variant }));
+        made.push(await links.create(i === 1 ? stranger : tenant, { url: `${url}${i}`, code: variant }, "operator"));
       }
       expect(made.map((link) => link.code)).toEqual(variants);
       const targets = await Promise.all(variants.map((variant) => store.target("", variant)));
@@ -160,20 +160,22 @@ onEachDatabase(({ openTwo }) => {
       ["more hits than the plan gives", { url, hitsPerMonth: 10_001 }, "hitsPerMonth: above_plan"],
     ])("is refused with %s, and nothing is written", async (_, input: LinkInput, field) => {
       const before = [await count("links"), await count("link_versions"), await count("changes")];
-      expect(await fieldOf(links.create(tenant, input))).toBe(field);
+      expect(await fieldOf(links.create(tenant, input, "operator"))).toBe(field);
       expect([await count("links"), await count("link_versions"), await count("changes")]).toEqual(before);
     });
 
     test("may have any number of hits where the plan has no limit", async () => {
       const unlimited = await createTenants(sql, clock).create(fresh("rich"), "Rich", "unlimited");
-      expect((await links.create(unlimited, { url, hitsPerMonth: 1_000_000_000 })).hitsPerMonth).toBe(1_000_000_000);
+      expect((await links.create(unlimited, { url, hitsPerMonth: 1_000_000_000 }, "operator")).hitsPerMonth).toBe(
+        1_000_000_000,
+      );
     });
 
     test("passes over a generated code that somebody chose before", async () => {
       const [first, second, third] = [900_001, 900_002, 900_003].map(codes.encode);
       if (first === undefined || second === undefined) throw new Error("no codes");
-      await links.create(stranger, { url, code: first });
-      await links.create(tenant, { url, code: second });
+      await links.create(stranger, { url, code: first }, "operator");
+      await links.create(tenant, { url, code: second }, "operator");
       let next = 900_001;
       const issuer = createIssuer(
         codes,
@@ -184,12 +186,12 @@ onEachDatabase(({ openTwo }) => {
         10,
       );
       const own = createLinks({ store, issuer, clock, ownHosts: new Set(), defaultDays: 1, changed: () => {} });
-      expect((await own.create(tenant, { url })).code).toBe(third as string);
+      expect((await own.create(tenant, { url }, "operator")).code).toBe(third as string);
     });
 
     test("of many at once gets a code of its own, on every instance", async () => {
       const made = await Promise.all(
-        Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? links : elsewhere).create(tenant, { url })),
+        Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? links : elsewhere).create(tenant, { url }, "operator")),
       );
       expect(new Set(made.map((link) => link.code)).size).toBe(100);
     });
@@ -198,7 +200,11 @@ onEachDatabase(({ openTwo }) => {
       const code = fresh("wanted");
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, i) =>
-          (i % 2 === 0 ? links : elsewhere).create(i % 3 === 0 ? tenant : stranger, { url: `${url}${i}`, code }),
+          (i % 2 === 0 ? links : elsewhere).create(
+            i % 3 === 0 ? tenant : stranger,
+            { url: `${url}${i}`, code },
+            "operator",
+          ),
         ),
       );
       const won = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
@@ -212,7 +218,7 @@ onEachDatabase(({ openTwo }) => {
 
   describe("a change", () => {
     test("of some fields leaves the others, and adds 1 to the version", async () => {
-      const link = await links.create(tenant, { url, title: "before", tags: ["kept"] });
+      const link = await links.create(tenant, { url, title: "before", tags: ["kept"] }, "operator");
       clock.advance(1_000);
       const changed = await elsewhere.patch(tenant, link.id, { title: "after", notes: "new" });
       expect(changed).toEqual({ ...link, title: "after", notes: "new", version: 2, updatedAt: clock.now() });
@@ -222,22 +228,26 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("of nothing is a new version all the same", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       expect((await links.patch(tenant, link.id, {})).version).toBe(2);
     });
 
     test("of all fields takes back those that are not given", async () => {
-      const link = await links.create(tenant, {
-        url,
-        title: "gone",
-        notes: "gone",
-        tags: ["gone"],
-        permanent: true,
-        status: "disabled",
-        expiresAt: null,
-        fallbackUrl: url,
-        hitsPerMonth: 5,
-      });
+      const link = await links.create(
+        tenant,
+        {
+          url,
+          title: "gone",
+          notes: "gone",
+          tags: ["gone"],
+          permanent: true,
+          status: "disabled",
+          expiresAt: null,
+          fallbackUrl: url,
+          hitsPerMonth: 5,
+        },
+        "operator",
+      );
       const replaced = await links.replace(tenant, link.id, { url: "https://example.com/new" });
       expect(replaced).toEqual({
         ...link,
@@ -256,7 +266,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("with the version that is there is made, with another refused", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       const changed = await links.patch(tenant, link.id, { title: "one" }, 1);
       expect(changed.version).toBe(2);
       expect(await codeOf(links.patch(tenant, link.id, { title: "two" }, 1))).toBe("version_conflict");
@@ -267,7 +277,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("of many at once with the same version is made once", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, i) =>
           (i % 2 === 0 ? links : elsewhere).patch(tenant, link.id, { title: `t${i}` }, 1),
@@ -279,7 +289,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("of many at once without a version is made by all, and none undoes another", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       const edits = [
         ...Array.from({ length: 20 }, (_, i) => ({ title: `t${i}` })),
         ...Array.from({ length: 20 }, (_, i) => ({ notes: `n${i}` })),
@@ -295,7 +305,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("that breaks a rule is refused, and nothing changes", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       expect(await fieldOf(links.patch(tenant, link.id, { url: "data:," }))).toBe("url: scheme_not_allowed");
       expect(await fieldOf(links.patch(tenant, link.id, { hitsPerMonth: 10_001 }))).toBe("hitsPerMonth: above_plan");
       expect(await fieldOf(links.patch(tenant, link.id, { expiresAt: clock.now() }))).toBe("expiresAt: in_the_past");
@@ -304,7 +314,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("of another field does not stumble over an expiry that has passed meanwhile", async () => {
-      const link = await links.create(tenant, { url, expiresAt: clock.now() + 1_000 });
+      const link = await links.create(tenant, { url, expiresAt: clock.now() + 1_000 }, "operator");
       clock.advance(2_000);
       const changed = await links.patch(tenant, link.id, { title: "late" });
       expect(changed).toMatchObject({ title: "late", expiresAt: link.expiresAt });
@@ -325,7 +335,7 @@ onEachDatabase(({ openTwo }) => {
     test("is in the feed with its version, committed together with it", async () => {
       const feed = createFeed(sql);
       const end = await feed.end();
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       await links.patch(tenant, link.id, { title: "x" });
       await links.remove(tenant.id, link.id);
       const { changes } = await feed.after(end, 1_000);
@@ -338,9 +348,34 @@ onEachDatabase(({ openTwo }) => {
     });
   });
 
+  describe("touching a code", () => {
+    test("is a new version of the link as it is, in the feed, whoever owns it", async () => {
+      const feed = createFeed(sql);
+      const link = await links.create(stranger, { url, code: fresh("touched") }, "operator");
+      const before = await feed.end();
+      expect(await store.touch("", link.code, start)).toBe(2);
+      expect(await links.get(stranger.id, link.id)).toEqual({ ...link, version: 2 });
+      const { changes } = await feed.after(before, 1_000);
+      expect(changes.filter(({ code }) => code === link.code)).toMatchObject([{ domain: "", version: 2, at: start }]);
+    });
+
+    test("works where the link is gone, and does not bring it back", async () => {
+      const link = await links.create(tenant, { url, code: fresh("touched") }, "operator");
+      await links.remove(tenant.id, link.id);
+      expect(await store.touch("", link.code, start)).toBe(3);
+      expect(await store.target("", link.code)).toEqual({ version: 3, value: undefined });
+    });
+
+    test("changes nothing where there never was a link", async () => {
+      const code = fresh("never");
+      expect(await store.touch("", code, start)).toBeUndefined();
+      expect(await store.target("", code)).toEqual({ version: 0, value: undefined });
+    });
+  });
+
   describe("a deleted link", () => {
     test("is gone for its owner and for visitors, and its version goes on", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       await links.remove(tenant.id, link.id);
       expect(await codeOf(links.get(tenant.id, link.id))).toBe("not_found");
       expect(await codeOf(links.remove(tenant.id, link.id))).toBe("not_found");
@@ -350,10 +385,10 @@ onEachDatabase(({ openTwo }) => {
 
     test("can be made again under its code by its owner, with the next version and another id", async () => {
       const code = fresh("again");
-      const first = await links.create(tenant, { url, code });
+      const first = await links.create(tenant, { url, code }, "operator");
       await links.patch(tenant, first.id, { title: "x" });
       await links.remove(tenant.id, first.id);
-      const second = await elsewhere.create(tenant, { url: `${url}2`, code });
+      const second = await elsewhere.create(tenant, { url: `${url}2`, code }, "operator");
       expect(second.version).toBe(4);
       expect(second.id).not.toBe(first.id);
       expect(second.title).toBeNull();
@@ -362,21 +397,21 @@ onEachDatabase(({ openTwo }) => {
 
     test("cannot be made again under its code by anybody else", async () => {
       const code = fresh("mine-forever");
-      const link = await links.create(tenant, { url, code });
+      const link = await links.create(tenant, { url, code }, "operator");
       await links.remove(tenant.id, link.id);
-      expect(await codeOf(links.create(stranger, { url, code }))).toBe("code_taken");
-      expect((await links.create(tenant, { url, code })).version).toBe(3);
+      expect(await codeOf(links.create(stranger, { url, code }, "operator"))).toBe("code_taken");
+      expect((await links.create(tenant, { url, code }, "operator")).version).toBe(3);
     });
 
     test("never gives its code to a generated link", async () => {
-      const link = await links.create(tenant, { url, code: fresh("deleted") });
+      const link = await links.create(tenant, { url, code: fresh("deleted") }, "operator");
       await links.remove(tenant.id, link.id);
       const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now() };
-      expect(await store.insert(tenant.id, [generated])).toEqual([{ kind: "taken" }]);
+      expect(await store.insert(tenant.id, [generated], "nothing")).toEqual([{ kind: "taken" }]);
     });
 
     test("of many who delete it at once is deleted by one", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       const outcomes = await Promise.allSettled(
         Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? links : elsewhere).remove(tenant.id, link.id)),
       );
@@ -389,9 +424,9 @@ onEachDatabase(({ openTwo }) => {
     test("frees the codes of links that expired long ago, for anybody, and their versions go on", async () => {
       const code = fresh("purged");
       const owner = await newTenant();
-      const old = await links.create(owner, { url, code, expiresAt: clock.now() + 1_000 });
-      const younger = await links.create(owner, { url, expiresAt: clock.now() + 1_001 });
-      const endless = await links.create(owner, { url, expiresAt: null });
+      const old = await links.create(owner, { url, code, expiresAt: clock.now() + 1_000 }, "operator");
+      const younger = await links.create(owner, { url, expiresAt: clock.now() + 1_001 }, "operator");
+      const endless = await links.create(owner, { url, expiresAt: null }, "operator");
       const before = clock.now() + 1_001;
       clock.advance(dayMs);
 
@@ -400,15 +435,21 @@ onEachDatabase(({ openTwo }) => {
       expect(await links.get(owner.id, younger.id)).toEqual(younger);
       expect(await links.get(owner.id, endless.id)).toEqual(endless);
       expect(await store.target("", code)).toEqual({ version: 2, value: undefined });
-      expect((await links.create(stranger, { url, code })).version).toBe(3);
+      expect((await links.create(stranger, { url, code }, "operator")).version).toBe(3);
     });
 
     test("frees them for generated links too", async () => {
-      const link = await links.create(tenant, { url, code: fresh("purged"), expiresAt: clock.now() + 1_000 });
+      const link = await links.create(
+        tenant,
+        { url, code: fresh("purged"), expiresAt: clock.now() + 1_000 },
+        "operator",
+      );
       clock.advance(2_000);
       await store.purge(clock.now(), 1_000, clock.now());
       const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now() };
-      expect(await store.insert(stranger.id, [generated])).toMatchObject([{ kind: "written", link: { version: 3 } }]);
+      expect(await store.insert(stranger.id, [generated], "nothing")).toMatchObject([
+        { kind: "written", link: { version: 3 } },
+      ]);
     });
 
     test("takes no more than it is told to, the longest expired first", async () => {
@@ -416,7 +457,7 @@ onEachDatabase(({ openTwo }) => {
       await store.purge(clock.now(), 1_000, clock.now());
       const made: Link[] = [];
       for (const ms of [3_000, 1_000, 2_000])
-        made.push(await links.create(tenant, { url, expiresAt: clock.now() + ms }));
+        made.push(await links.create(tenant, { url, expiresAt: clock.now() + ms }, "operator"));
       clock.advance(5_000);
       expect(await store.purge(clock.now(), 2, clock.now())).toBe(2);
       const left = await Promise.all(made.map((link) => store.get(tenant.id, link.id)));
@@ -428,7 +469,7 @@ onEachDatabase(({ openTwo }) => {
 
   describe("a stranger", () => {
     test("sees nothing of somebody else's link, and cannot change it", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       const attempts = [
         links.get(stranger.id, link.id),
         links.byCode(stranger.id, link.code),
@@ -444,13 +485,13 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("who knows a version learns nothing from a conflict", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       expect(await codeOf(links.patch(stranger, link.id, {}, 99))).toBe("not_found");
     });
 
     test("pages through nothing, also with somebody else's cursor", async () => {
       const nobody = await newTenant();
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       expect(await links.list(nobody.id, 10)).toEqual({ items: [], nextCursor: null });
       expect(await links.list(nobody.id, 10, link.id)).toEqual({ items: [], nextCursor: null });
     });
@@ -475,7 +516,7 @@ onEachDatabase(({ openTwo }) => {
       const made: Link[] = [];
       for (let i = 0; i < howMany; i++) {
         clock.advance(1);
-        made.push(await links.create(owner, { url: `${url}${i}` }));
+        made.push(await links.create(owner, { url: `${url}${i}` }, "operator"));
       }
       return made;
     }
@@ -500,7 +541,7 @@ onEachDatabase(({ openTwo }) => {
       let turns = 0;
       const seen = await pages(owner, 4, async () => {
         clock.advance(1);
-        const extra = await elsewhere.create(owner, { url });
+        const extra = await elsewhere.create(owner, { url }, "operator");
         if (turns++ === 0) await elsewhere.remove(owner.id, gone.id);
         await elsewhere.patch(owner, extra.id, { title: "changed" });
       });
@@ -516,7 +557,7 @@ onEachDatabase(({ openTwo }) => {
 
     test("covers links that were made in the same millisecond", async () => {
       const owner = await newTenant();
-      const made = await Promise.all(Array.from({ length: 9 }, () => links.create(owner, { url })));
+      const made = await Promise.all(Array.from({ length: 9 }, () => links.create(owner, { url }, "operator")));
       const seen = await pages(owner, 2);
       expect(seen.map(({ id }) => id)).toEqual(
         made
@@ -537,7 +578,11 @@ onEachDatabase(({ openTwo }) => {
 
   describe("a redirect's target", () => {
     test("has what a redirect needs, whoever owns the link", async () => {
-      const link = await links.create(stranger, { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` });
+      const link = await links.create(
+        stranger,
+        { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` },
+        "operator",
+      );
       expect(await store.target("", link.code)).toEqual({
         version: 1,
         value: { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry`, password: false, hitsMax: 10_000 },
@@ -549,7 +594,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("is nothing while the link is disabled, and there again when it is enabled", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       await links.patch(tenant, link.id, { status: "disabled" });
       expect(await store.target("", link.code)).toEqual({ version: 2, value: undefined });
       await links.patch(tenant, link.id, { status: "active" });
@@ -557,7 +602,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("is a domain's own", async () => {
-      const link = await links.create(tenant, { url });
+      const link = await links.create(tenant, { url }, "operator");
       expect(await store.target("other.example", link.code)).toEqual({ version: 0, value: undefined });
     });
   });
@@ -569,17 +614,21 @@ onEachDatabase(({ openTwo }) => {
     test("are taken or refused each on its own, and answered in the order of the request", async () => {
       const owner = await newTenant();
       const [free, taken] = [fresh("free"), fresh("bulk-taken")];
-      await links.create(stranger, { url, code: taken });
-      const results = await links.createMany(owner, [
-        { url: "javascript:alert(1)" },
-        { url: `${url}1` },
-        { url, code: taken },
-        { url: `${url}3`, code: free },
-        { url, code: "api" },
-        { url: "" },
-        { url: `${url}6`, hitsPerMonth: 10_001 },
-        { url: `${url}7` },
-      ]);
+      await links.create(stranger, { url, code: taken }, "operator");
+      const results = await links.createMany(
+        owner,
+        [
+          { url: "javascript:alert(1)" },
+          { url: `${url}1` },
+          { url, code: taken },
+          { url: `${url}3`, code: free },
+          { url, code: "api" },
+          { url: "" },
+          { url: `${url}6`, hitsPerMonth: 10_001 },
+          { url: `${url}7` },
+        ],
+        "operator",
+      );
       expect(results.map(outcomeOf)).toEqual([
         "scheme_not_allowed",
         "link",
@@ -598,12 +647,16 @@ onEachDatabase(({ openTwo }) => {
 
     test("that want the same code give it to the first", async () => {
       const [code, other] = [fresh("twice"), fresh("between")];
-      const results = await links.createMany(tenant, [
-        { url: `${url}first`, code },
-        { url, code: other },
-        { url: `${url}second`, code },
-        { url: `${url}third`, code },
-      ]);
+      const results = await links.createMany(
+        tenant,
+        [
+          { url: `${url}first`, code },
+          { url, code: other },
+          { url: `${url}second`, code },
+          { url: `${url}third`, code },
+        ],
+        "operator",
+      );
       expect(results.map(outcomeOf)).toEqual(["link", "link", "taken", "taken"]);
       expect((await store.target("", code)).value?.url).toBe(`${url}first`);
     });
@@ -611,7 +664,7 @@ onEachDatabase(({ openTwo }) => {
     test("may be more than one transaction takes", async () => {
       const owner = await newTenant();
       const inputs = Array.from({ length: 250 }, (_, i) => ({ url: `${url}${i}` }));
-      const results = await links.createMany(owner, inputs);
+      const results = await links.createMany(owner, inputs, "operator");
       expect(results.map((result) => ("link" in result ? result.link.url : ""))).toEqual(inputs.map((one) => one.url));
       expect(new Set(results.map((result) => ("link" in result ? result.link.code : ""))).size).toBe(250);
       const told250 = results.filter((result) => "link" in result && told.includes(`/${result.link.code}@1`));
@@ -619,15 +672,15 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("may be none", async () => {
-      expect(await links.createMany(tenant, [])).toEqual([]);
+      expect(await links.createMany(tenant, [], "operator")).toEqual([]);
     });
 
     test("from two instances that want the same codes in opposite order do not wait for each other for ever", async () => {
       const wanted = Array.from({ length: 60 }, () => fresh("contested"));
       const inputs = wanted.map((code) => ({ url, code }));
       const [one, two] = await Promise.all([
-        links.createMany(tenant, inputs),
-        elsewhere.createMany(stranger, inputs.toReversed()),
+        links.createMany(tenant, inputs, "operator"),
+        elsewhere.createMany(stranger, inputs.toReversed(), "operator"),
       ]);
       const winners = one.map((result, i) => [result, two[two.length - 1 - i]].filter((r) => r && "link" in r).length);
       expect(winners).toEqual(wanted.map(() => 1));

@@ -179,9 +179,16 @@ onEachDatabase(({ open, openTwo }) => {
         expiresAt: null,
         revokedAt: null,
         lastUsedAt: null,
+        apiPerMinute: null,
       });
       expect(await keysElsewhere.authenticate(secret)).toEqual(key);
       expect(scopes.filter((scope) => allows(key, scope))).toEqual(["links:read", "links:write"]);
+    });
+
+    test("may have a limit of its own", async () => {
+      const { key, secret } = await keys.create(tenant.id, { name: "slow", scopes: ["links:read"], apiPerMinute: 5 });
+      expect(key.apiPerMinute).toBe(5);
+      expect(await keysElsewhere.authenticate(secret)).toEqual(key);
     });
 
     test("with the scope admin may do everything", async () => {

@@ -451,7 +451,7 @@ describe("plans and keys", () => {
     expect(Math.abs(Date.parse(String(website?.expiresAt)) - Date.now() - 90 * 86_400_000)).toBeLessThan(60_000);
     const plain = await ok("key", "list");
     for (const hidden of [secret, made.secret]) expect(plain).not.toContain(hidden);
-    expect(lines(plain).every((line) => line.split("\t").length === 7)).toBe(true);
+    expect(lines(plain).every((line) => line.split("\t").length === 8)).toBe(true);
 
     expect(await ok("key", "revoke", made.id)).toBe(`${made.id} no longer works.\n`);
     expect((await keys()).find(({ id }) => id === made.id)?.revokedAt).toMatch(/Z$/);

@@ -92,10 +92,13 @@ export async function newDatabase(database: DatabaseName): Promise<Environment> 
   return env;
 }
 
-/** Without the limits of a plan, so that no test depends on how many calls another one made. */
+/** Without the limits of a plan or on guesses, so that no test depends on how many calls another one made. */
 export async function startSite(database: DatabaseName, more: Environment = {}): Promise<Site> {
   const env = await newDatabase(database);
-  const site = siteOf(await startServer({ dataDir: String(env.QL_DATA), env: { ...env, ...more } }), env);
+  const site = siteOf(
+    await startServer({ dataDir: String(env.QL_DATA), env: { QL_GUESSES_PER_MINUTE: "none", ...env, ...more } }),
+    env,
+  );
   must(await site.cli("tenant", "update", "default", "--plan", "unlimited"));
   return site;
 }

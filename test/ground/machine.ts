@@ -24,16 +24,17 @@ const needs = {
   postgresql: {
     purpose: "test",
     packages: ["postgresql"],
-    binaries: ["postgres", "initdb", "pg_dump"],
+    binaries: ["postgres", "initdb", "pg_dump", "psql"],
     folders: debianPostgresFolders,
   },
-  "redis-server": { purpose: "test", packages: ["redis-server"], binaries: ["redis-server"] },
+  "redis-server": { purpose: "test", packages: ["redis-server"], binaries: ["redis-server", "redis-cli"] },
+  curl: { purpose: "test", packages: ["curl"], binaries: ["curl"] },
   chromium: { purpose: "test", packages: ["chromium"], binaries: ["chromium"] },
   nginx: { purpose: "bench", packages: ["nginx"], binaries: ["nginx"] },
   wrk: { purpose: "bench", packages: ["wrk"], binaries: ["wrk"] },
   slowhttptest: { purpose: "prove", packages: ["slowhttptest"], binaries: ["slowhttptest"] },
   promtool: {
-    purpose: "prove",
+    purpose: "test",
     packages: ["prometheus"],
     binaries: ["promtool"],
     folders: () => [join(unpacked, "prometheus/usr/bin")],
@@ -43,7 +44,7 @@ const needs = {
 
 export type ToolName = keyof typeof needs;
 
-export const testTools: readonly ToolName[] = ["postgresql", "redis-server"];
+export const testTools: readonly ToolName[] = ["postgresql", "redis-server", "curl", "promtool"];
 export const benchTools: readonly ToolName[] = ["nginx", "wrk"];
 
 export function find(name: ToolName): Tool | undefined {

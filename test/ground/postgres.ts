@@ -56,6 +56,34 @@ export async function sharedPostgres(): Promise<Databases> {
 }
 
 export async function startPostgres({ durable = false }: { durable?: boolean } = {}): Promise<Postgres> {
+  return await start(durable, (data) => [
+    "initdb",
+    ...["--pgdata", data, "--username", "postgres", "--auth", "trust"],
+    ...["--encoding", "UTF8", "--locale", "C", "--no-sync"],
+  ]);
+}
+
+export type Replica = Postgres & {
+  /** Goes on receiving, and applies nothing: what is read from it grows old. */
+  pauseReplay(): Promise<void>;
+  resumeReplay(): Promise<void>;
+};
+
+/** A second server that streams everything from the first, and can only be read from. */
+export async function startReplica(primary: Postgres): Promise<Replica> {
+  const replica = await start(false, (data) => [
+    "pg_basebackup",
+    ...["--pgdata", data, "--host", "127.0.0.1", "--port", String(primary.port), "--username", "postgres"],
+    ...["--write-recovery-conf", "--wal-method", "stream", "--checkpoint", "fast", "--no-sync"],
+  ]);
+  const admin = replica.url("postgres");
+  return Object.assign(replica, {
+    pauseReplay: () => query(admin, "SELECT pg_wal_replay_pause()"),
+    resumeReplay: () => query(admin, "SELECT pg_wal_replay_resume()"),
+  });
+}
+
+async function start(durable: boolean, prepare: (data: string) => [tool: string, ...string[]]): Promise<Postgres> {
   const tool = find("postgresql");
   if (tool === undefined) throw new Error("PostgreSQL is not on this machine");
 
@@ -63,16 +91,9 @@ export async function startPostgres({ durable = false }: { durable?: boolean } =
   const data = join(folder, "data");
   const asUser = unprivileged(folder);
   const env = cleanEnvironment({ LC_ALL: "C", TZ: "UTC" });
-  const initdb = await runProcess(
-    [
-      ...asUser,
-      join(tool.folder, "initdb"),
-      ...["--pgdata", data, "--username", "postgres", "--auth", "trust"],
-      ...["--encoding", "UTF8", "--locale", "C", "--no-sync"],
-    ],
-    { cwd: folder, env },
-  );
-  if (initdb.code !== 0) throw new Error(`initdb ended with ${initdb.code}\n${initdb.stderr}`);
+  const [preparing, ...words] = prepare(data);
+  const prepared = await runProcess([...asUser, join(tool.folder, preparing), ...words], { cwd: folder, env });
+  if (prepared.code !== 0) throw new Error(`${preparing} ended with ${prepared.code}\n${prepared.stderr}`);
 
   const port = freePort();
   const settings = [

@@ -45,7 +45,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   "memory kept what was announced to be old": {
     seenIn: "busy",
     edits: [
-      { file: "cache/cache.ts", from: "      found.delete(key);\n      missing.delete(key);\n    },", to: "    }," },
+      { file: "cache/cache.ts", from: "if ((remembered(key)?.version ?? version) < version) {", to: "if (false) {" },
     ],
   },
   "a fill was written however late it comes": {
@@ -68,13 +68,19 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: "cache/correct.ts",
-        from: "if (from < position) await replay",
-        to: "await tier.moveOn(server, from, position);\n    if (from < position) await replay",
+        from: "if (stand.position < position) await replay",
+        to: "await tier.moveOn(server, stand.position, position);\n    if (stand.position < position) await replay",
       },
     ],
   },
   "an epoch began at the present end of the feed": {
     seenIn: "emptied",
-    edits: [{ file: "cache/correct.ts", from: "from = feed.toText(before.position);", to: "from = position;" }],
+    edits: [
+      {
+        file: "cache/correct.ts",
+        from: "tier.begin(server, feed.toText(before.position));",
+        to: "tier.begin(server, position);",
+      },
+    ],
   },
 };

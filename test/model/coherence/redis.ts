@@ -56,10 +56,12 @@ export async function createModelRedis({ step, several, fate }: Steps, clock: Ma
 
     return {
       send: (_, words) => call(String(words[0]), () => data.command(words)),
+      sendTo: (_, words) => call(String(words[0]), () => data.command(words)),
       script: ({ text }, keys, args) => call(`${keys[0]} ${args.slice(0, 2)}`, () => data.script(text, keys, args)),
       slotOf: () => 0,
       servers: () => [only],
       serverOf: () => only,
+      nodeOf: () => only,
       get generation() {
         return generation;
       },

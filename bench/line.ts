@@ -1,0 +1,94 @@
+/**
+ * One connection that stays open, with one request at a time, to one server at a time.
+ *
+ * Plain sockets, because `fetch` hands its work to another thread and back, and because it sends a request twice when it
+ * finds its connection closed, and says nothing.
+ */
+import type { Socket } from "bun";
+
+/** The status; `unsent` when there was nobody to connect to, `cut` when the connection ended before the answer did. */
+export type Answer = number | "unsent" | "cut";
+
+export interface Line {
+  ask(port: number, path: string): Promise<Answer>;
+  hangUp(): void;
+}
+
+const answerMs = 15_000;
+
+export function createLine(): Line {
+  let connected: { port: number; socket: Socket<undefined> } | undefined;
+  let waiting: ((answer: Answer) => void) | undefined;
+  let received = "";
+
+  function settle(answer: Answer): void {
+    waiting?.(answer);
+    waiting = undefined;
+    received = "";
+  }
+
+  function hangUp(): void {
+    connected?.socket.end();
+    connected = undefined;
+  }
+
+  async function connect(port: number): Promise<Socket<undefined>> {
+    if (connected?.port === port) return connected.socket;
+    hangUp();
+    const cut = (socket: Socket<undefined>) => {
+      // One that we have left has nothing to say about the next.
+      if (connected?.socket !== socket) return;
+      connected = undefined;
+      settle("cut");
+    };
+    const socket = await Bun.connect<undefined>({
+      hostname: "127.0.0.1",
+      port,
+      socket: {
+        data(socket, chunk) {
+          if (connected?.socket !== socket) return;
+          received += chunk.toString("latin1");
+          const status = statusOf(received);
+          if (status !== undefined) settle(status);
+        },
+        close: cut,
+        error: cut,
+      },
+    });
+    connected = { port, socket };
+    return socket;
+  }
+
+  return {
+    async ask(port, path) {
+      let socket: Socket<undefined>;
+      try {
+        socket = await connect(port);
+      } catch {
+        return "unsent";
+      }
+      const { promise, resolve } = Promise.withResolvers<Answer>();
+      waiting = resolve;
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: ${userAgent}\r\n\r\n`);
+      const timer = setTimeout(() => {
+        hangUp();
+        settle("cut");
+      }, answerMs);
+      const answer = await promise;
+      clearTimeout(timer);
+      return answer;
+    },
+    hangUp,
+  };
+}
+
+/** Of an answer that is there in full, with its body. */
+function statusOf(received: string): number | undefined {
+  const head = received.indexOf("\r\n\r\n");
+  if (head < 0) return undefined;
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(received.slice(0, head))?.[1] ?? 0);
+  return received.length >= head + 4 + length ? Number(received.slice(9, 12)) : undefined;
+}
+
+export const userAgent =
+  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";

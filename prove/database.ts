@@ -1,0 +1,17 @@
+import { createLog } from "../src/base/log.ts";
+import { loadConfig } from "../src/config.ts";
+import { openSql } from "../src/core.ts";
+import type { Sql } from "../src/sql/sql.ts";
+import { cleanEnvironment, type Environment } from "../test/ground/process.ts";
+
+const silent = createLog("silent", { write() {} }, false, () => 0);
+
+/** Looks into the database that these settings lead to, behind the server's back. */
+export async function look<Result>(env: Environment, at: (sql: Sql) => Promise<Result>): Promise<Result> {
+  const sql = await openSql(loadConfig(cleanEnvironment(env), String(env.QL_DATA)), silent);
+  try {
+    return await at(sql);
+  } finally {
+    await sql.close();
+  }
+}

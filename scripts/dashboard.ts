@@ -1,0 +1,359 @@
+/**
+ * ops/grafana/dashboard.json, from a table: rows of panels, each with its questions to Prometheus. Written by hand the
+ * JSON would be two thousand lines that nobody reads; `npm run docs` writes it.
+ */
+interface Panel {
+  readonly title: string;
+  readonly help: string;
+  readonly unit: Unit;
+  readonly kind?: "timeseries" | "stat";
+  /** Expression → legend. */
+  readonly ask: Readonly<Record<string, string>>;
+  /** Where alerts warn and where they call; `below` when it is the small values that are bad. */
+  readonly alerts?: { readonly warning: number; readonly critical?: number; readonly below?: true };
+}
+
+/** As Grafana calls them. */
+type Unit = "reqps" | "ops" | "percentunit" | "s" | "bytes" | "short" | "cpm";
+
+const own = `{job=~"$job",instance=~"$instance"}`;
+const ownAnd = (labels: string) => `{job=~"$job",instance=~"$instance",${labels}}`;
+const perSecond = (metric: string, by: string) => `sum by (${by}) (rate(${metric}${own}[$__rate_interval]))`;
+const quantile = (q: number, metric: string, by: string) =>
+  `histogram_quantile(${q}, sum by (le, ${by}) (rate(${metric}_bucket${own}[$__rate_interval])))`;
+const lookups = ["quicklink_cache_hit_total", "quicklink_cache_miss_total"]
+  .map((metric) => `sum(rate(${metric}${own}[$__rate_interval]))`)
+  .join(" + ");
+
+const rows: Readonly<Record<string, readonly Panel[]>> = {
+  Redirects: [
+    {
+      title: "Redirects",
+      help: "By outcome. Everything but counted, bot, head, prefetch, preview and fallback is a page instead.",
+      unit: "reqps",
+      ask: { [perSecond("quicklink_redirects_total", "outcome")]: "{{outcome}}" },
+    },
+    {
+      title: "Answered with 503",
+      help: "Of all redirects: nobody could say where the link leads, or whether it may be followed.",
+      unit: "percentunit",
+      ask: {
+        [`sum(rate(quicklink_redirects_total${ownAnd('outcome="unavailable"')}[$__rate_interval])) / sum(rate(quicklink_redirects_total${own}[$__rate_interval]))`]:
+          "503",
+      },
+    },
+    {
+      title: "Readiness",
+      help: "0 ready, 1 degraded, 2 unready.",
+      unit: "short",
+      kind: "stat",
+      ask: { [`max by (instance) (quicklink_readiness${own})`]: "{{instance}}" },
+      alerts: { warning: 1, critical: 2 },
+    },
+  ],
+  Cache: [
+    {
+      title: "Hit rate",
+      help: "Lookups that memory or Redis answered. Alerts below 90 % and 80 %.",
+      unit: "percentunit",
+      ask: { [`sum(rate(quicklink_cache_hit_total${own}[$__rate_interval])) / (${lookups})`]: "hit rate" },
+      alerts: { warning: 0.9, critical: 0.8, below: true },
+    },
+    {
+      title: "Who answers lookups",
+      help: "Memory, Redis, or SQL and why.",
+      unit: "ops",
+      ask: {
+        [perSecond("quicklink_cache_hit_total", "tier")]: "{{tier}}",
+        [perSecond("quicklink_cache_miss_total", "why")]: "SQL: {{why}}",
+      },
+    },
+    {
+      title: "Past Redis",
+      help: "Lookups that Redis should have answered and SQL had to. Alerts above 10 % and 25 %.",
+      unit: "percentunit",
+      ask: {
+        [`sum(rate(quicklink_cache_miss_total${ownAnd('why=~"untrusted|failed"')}[$__rate_interval])) / (${lookups})`]:
+          "past Redis",
+      },
+      alerts: { warning: 0.1, critical: 0.25 },
+    },
+    {
+      title: "Codes that lead nowhere, in Redis",
+      help: "Estimated from writes: each lives for five minutes. Alerts above 1 and 5 million.",
+      unit: "short",
+      ask: { [`sum(increase(quicklink_cache_events_total${ownAnd('event="missing_written"')}[5m]))`]: "keys" },
+      alerts: { warning: 1_000_000, critical: 5_000_000 },
+    },
+    {
+      title: "In memory",
+      help: "Links, and codes that lead nowhere, in the memory of all processes.",
+      unit: "short",
+      ask: {
+        [`sum(quicklink_cache_links${own})`]: "links",
+        [`sum(quicklink_cache_missing${own})`]: "lead nowhere",
+        [`sum(quicklink_meters${own})`]: "being counted",
+      },
+    },
+    {
+      title: "What else happens to entries",
+      help: "shed: sent away because too many waited for SQL.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_cache_events_total", "event")]: "{{event}}" },
+    },
+  ],
+  Coherence: [
+    {
+      title: "Age of the feed",
+      help: "How long ago the change feed was read to its end. Alerts above 1.5 s and 10 s.",
+      unit: "s",
+      ask: { [`max by (instance) (quicklink_feed_age_seconds${own})`]: "{{instance}}" },
+      alerts: { warning: 1.5, critical: 10 },
+    },
+    {
+      title: "Lag of changes",
+      help: "From a change made elsewhere to its being known here.",
+      unit: "s",
+      ask: {
+        [quantile(0.5, "quicklink_feed_lag_seconds", "job")]: "half",
+        [quantile(0.99, "quicklink_feed_lag_seconds", "job")]: "99 %",
+      },
+    },
+    {
+      title: "Stale answers and rejected fills",
+      help: "Answers that may be out of date, and loads that were thrown away because they were.",
+      unit: "ops",
+      ask: {
+        [`sum by (event) (rate(quicklink_cache_events_total${ownAnd('event=~"stale|fill_rejected"')}[$__rate_interval]))`]:
+          "{{event}}",
+      },
+    },
+  ],
+  Limits: [
+    {
+      title: "How hits are limited",
+      help: "0 as usual, 1 by SQL because Redis is away, 2 as QL_HITS_OUTAGE says.",
+      unit: "short",
+      kind: "stat",
+      ask: { [`max by (instance) (quicklink_hit_limits_state${own})`]: "{{instance}}" },
+      alerts: { warning: 1, critical: 2 },
+    },
+    {
+      title: "Leases",
+      help: "Blocks of a link's hits that processes asked for, by who answered.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_leases_total", "by")]: "{{by}}" },
+    },
+    {
+      title: "Guessers",
+      help: "Addresses that must wait before they may ask for another code or key that does not exist.",
+      unit: "short",
+      ask: { [`sum by (instance) (quicklink_guessers${own})`]: "{{instance}}" },
+    },
+    {
+      title: "Hits cannot be written down",
+      help: "1 while a process keeps them in memory.",
+      unit: "short",
+      kind: "stat",
+      ask: { [`max by (instance) (quicklink_recorder_failing${own})`]: "{{instance}}" },
+      alerts: { warning: 1, critical: 1 },
+    },
+  ],
+  API: [
+    {
+      title: "Limits on calls",
+      help: "How they were answered. Anything but granted and denied: Redis did not.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_api_limit_total", "answer")]: "{{answer}}" },
+    },
+    {
+      title: "Requests",
+      help: "By method and status.",
+      unit: "reqps",
+      ask: { [perSecond("quicklink_api_request_seconds_count", "method, status")]: "{{method}} {{status}}" },
+    },
+    {
+      title: "Duration",
+      help: "Half of the requests, and 99 of 100, take no longer.",
+      unit: "s",
+      ask: {
+        [quantile(0.5, "quicklink_api_request_seconds", "job")]: "half",
+        [quantile(0.99, "quicklink_api_request_seconds", "job")]: "99 %",
+      },
+    },
+  ],
+  Redis: [
+    {
+      title: "Commands, 99 of 100",
+      help: "From call to answer or deadline. Alerts above 5 ms and 20 ms.",
+      unit: "s",
+      ask: { [quantile(0.99, "redis_command_duration_seconds", "use, command")]: "{{use}} {{command}}" },
+      alerts: { warning: 0.005, critical: 0.02 },
+    },
+    {
+      title: "Commands",
+      help: "A second.",
+      unit: "ops",
+      ask: { [perSecond("redis_command_duration_seconds_count", "use, command")]: "{{use}} {{command}}" },
+    },
+    {
+      title: "Memory",
+      help: "Of maxmemory. Alerts above 70 % and 85 %.",
+      unit: "percentunit",
+      ask: {
+        [`max by (use, node) (redis_memory_used_bytes${own}) / (max by (use, node) (redis_memory_max_bytes${own}) > 0)`]:
+          "{{node}} {{use}}",
+      },
+      alerts: { warning: 0.7, critical: 0.85 },
+    },
+    {
+      title: "Evicted keys a minute",
+      help: "Alerts above 100 and 1,000.",
+      unit: "cpm",
+      ask: {
+        [`max by (use, node) (rate(redis_evicted_keys_total${own}[$__rate_interval])) * 60`]: "{{node}} {{use}}",
+      },
+      alerts: { warning: 100, critical: 1_000 },
+    },
+    {
+      title: "Breakers",
+      help: "1 while it is left alone.",
+      unit: "short",
+      ask: { [`max by (of, instance) (quicklink_breaker_open${own})`]: "{{of}} {{instance}}" },
+      alerts: { warning: 1 },
+    },
+    {
+      title: "Dependencies",
+      help: "1 if it answered when last asked.",
+      unit: "short",
+      ask: { [`min by (dependency, instance) (quicklink_dependency_up${own})`]: "{{dependency}} {{instance}}" },
+    },
+  ],
+  Process: [
+    {
+      title: "Processes",
+      help: "That use the database, and that are behind the addresses Prometheus asks.",
+      unit: "short",
+      ask: {
+        [`max(quicklink_instances${own})`]: "on the database",
+        [`sum(quicklink_workers${own})`]: "scraped",
+      },
+    },
+    {
+      title: "Processor",
+      help: "Seconds a second, of all processes of an instance.",
+      unit: "short",
+      ask: { [perSecond("process_cpu_seconds_total", "instance")]: "{{instance}}" },
+    },
+    {
+      title: "Memory",
+      help: "Of all processes of an instance.",
+      unit: "bytes",
+      ask: { [`sum by (instance) (process_resident_memory_bytes${own})`]: "{{instance}}" },
+    },
+  ],
+};
+
+const datasource = { type: "prometheus", uid: "$datasource" };
+const panelsAcross = 3;
+const [width, height] = [24 / panelsAcross, 8];
+
+export function describeDashboard(): string {
+  return `${JSON.stringify(
+    {
+      title: "QuickLink",
+      uid: "quicklink",
+      tags: ["quicklink"],
+      schemaVersion: 39,
+      version: 1,
+      editable: true,
+      graphTooltip: 1,
+      refresh: "30s",
+      time: { from: "now-3h", to: "now" },
+      annotations: { list: [] },
+      templating: { list: variables() },
+      panels: panels(),
+    },
+    null,
+    2,
+  )}\n`;
+}
+
+function variables() {
+  const choice = (name: string, label: string, from: string) => ({
+    type: "query",
+    name,
+    label,
+    datasource,
+    definition: from,
+    query: { query: from, refId: name },
+    refresh: 2,
+    sort: 1,
+    multi: true,
+    includeAll: true,
+    allValue: ".*",
+    current: { text: ["All"], value: ["$__all"] },
+  });
+  return [
+    { type: "datasource", name: "datasource", label: "Prometheus", query: "prometheus", current: {} },
+    choice("job", "Job", "label_values(quicklink_workers, job)"),
+    choice("instance", "Instance", 'label_values(quicklink_workers{job=~"$job"}, instance)'),
+  ];
+}
+
+function panels() {
+  let y = 0;
+  let id = 0;
+  return Object.entries(rows).flatMap(([title, row]) => {
+    const head = { id: ++id, type: "row", title, collapsed: false, gridPos: { x: 0, y: y++, w: 24, h: 1 }, panels: [] };
+    const top = y;
+    y += Math.ceil(row.length / panelsAcross) * height;
+    return [
+      head,
+      ...row.map((panel, place) => {
+        const gridPos = { x: (place % panelsAcross) * width, y: top + Math.floor(place / panelsAcross) * height };
+        return { id: ++id, ...describePanel(panel), gridPos: { ...gridPos, w: width, h: height } };
+      }),
+    ];
+  });
+}
+
+function describePanel({ title, help, unit, kind = "timeseries", ask, alerts }: Panel) {
+  const lines = kind === "timeseries" && alerts !== undefined ? { thresholdsStyle: { mode: "dashed" } } : {};
+  return {
+    type: kind,
+    title,
+    description: help,
+    datasource,
+    fieldConfig: {
+      defaults: { unit, min: 0, custom: lines, ...(alerts && { thresholds: thresholds(alerts) }) },
+      overrides: [],
+    },
+    options:
+      kind === "stat"
+        ? { colorMode: "background", reduceOptions: { calcs: ["lastNotNull"] } }
+        : { legend: { displayMode: "list", placement: "bottom" }, tooltip: { mode: "multi" } },
+    targets: Object.entries(ask).map(([expr, legendFormat], place) => ({
+      refId: String.fromCharCode(65 + place),
+      datasource,
+      expr,
+      legendFormat,
+    })),
+  };
+}
+
+function thresholds({ warning, critical, below }: NonNullable<Panel["alerts"]>) {
+  const [good, bad, worse] = ["green", "orange", "red"];
+  const steps = below
+    ? [
+        { color: worse, value: null },
+        { color: bad, value: critical },
+        { color: good, value: warning },
+      ]
+    : [
+        { color: good, value: null },
+        { color: bad, value: warning },
+        ...(critical === undefined ? [] : [{ color: worse, value: critical }]),
+      ];
+  return { mode: "absolute", steps };
+}

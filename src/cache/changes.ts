@@ -1,0 +1,26 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../base/clock.ts";
+
+/** How often links change, from what the feed says; a sum that fades over a day. Bounded: most links never change. */
+export interface ChangeRates {
+  add(key: string): void;
+  perDay(key: string): number;
+}
+
+const dayMs = 86_400_000;
+const keysMost = 10_000;
+
+export function createChangeRates(clock: Clock): ChangeRates {
+  const rates = new LRUCache<string, { sum: number; at: number }>({ max: keysMost });
+  const faded = (key: string, now: number): number => {
+    const rate = rates.get(key);
+    return rate === undefined ? 0 : rate.sum * Math.exp(-(now - rate.at) / dayMs);
+  };
+  return {
+    add(key) {
+      const now = clock.elapsed();
+      rates.set(key, { sum: faded(key, now) + 1, at: now });
+    },
+    perDay: (key) => faded(key, clock.elapsed()),
+  };
+}

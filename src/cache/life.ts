@@ -1,0 +1,21 @@
+/**
+ * How long a link is good for in the shared cache, by how much it is visited and how often it changes: the table of the
+ * requirements. What is visited little and changes seldom, which is nearly everything, is good for an hour.
+ */
+export type Changes = "rare" | "moderate" | "frequent";
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+const lives: readonly { readonly above: number; readonly ms: Readonly<Record<Changes, number>> }[] = [
+  { above: 1_000, ms: { rare: 24 * hour, moderate: hour, frequent: 15 * minute } },
+  { above: 100, ms: { rare: 6 * hour, moderate: hour, frequent: 30 * minute } },
+  { above: Number.NEGATIVE_INFINITY, ms: { rare: hour, moderate: 30 * minute, frequent: 15 * minute } },
+];
+
+export function lifeMs(visitsPerMinute: number, changesPerDay: number): number {
+  const row = lives.find(({ above }) => visitsPerMinute > above);
+  return row?.ms[changesOf(changesPerDay)] ?? hour;
+}
+
+const changesOf = (perDay: number): Changes => (perDay < 1 ? "rare" : perDay <= 10 ? "moderate" : "frequent");

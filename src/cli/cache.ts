@@ -1,0 +1,164 @@
+import { Command } from "commander";
+import { OperatorError, Problem } from "../base/errors.ts";
+import type { Versioned } from "../cache/cache.ts";
+import { type Core, openReplica } from "../core.ts";
+import { cacheKey, ownDomain } from "../links/link.ts";
+import { createLinkStore } from "../links/store.ts";
+import { type Known, linkSource } from "../redirect/resolve.ts";
+import type { RedisCache } from "../redis/cache.ts";
+import type { Redis } from "../redis/client.ts";
+import { withRedis } from "../redis/patient.ts";
+import { wake } from "../redis/wake.ts";
+import { createFeed, type Feed } from "../sql/feed.ts";
+import { openTier } from "../tier.ts";
+import { quietLog, withCore } from "./core.ts";
+import { type Format, printFields, printJson } from "./print.ts";
+
+/**
+ * What is cached of a link, and reading it anew. The memory of running servers cannot be looked into from here; it
+ * follows the change feed, so whatever has to reach it is a change: `drop` gives the link its next version.
+ */
+export function cacheCommand(): Command {
+  const command = new Command("cache");
+  command
+    .command("get")
+    .argument("<code>")
+    .option("--json", "as JSON")
+    .description("show what SQL and Redis have of a link")
+    .action((code: string, format: Format) => withPlace(async (place) => printFields(await look(place, code), format)));
+  command
+    .command("drop")
+    .argument("[code]")
+    .option("--all", "everything in Redis instead of one link")
+    .option("--json", "as JSON")
+    .description("have a link, or everything, read from SQL again")
+    .addHelpText("after", "\nExamples:\n  $ quicklink cache drop sale\n  $ quicklink cache drop --all")
+    .action((code: string | undefined, { all, ...format }: Format & { all?: true }) => {
+      if ((code === undefined) === (all === undefined)) throw new OperatorError("Give either a code or --all.", 2);
+      return withPlace((place) => (code === undefined ? dropAll(place, format) : drop(place, code, format)));
+    });
+  command
+    .command("warm")
+    .argument("<code>")
+    .option("--json", "as JSON")
+    .description("write a link to Redis before anybody asks for it")
+    .action((code: string, format: Format) => withPlace((place) => warm(place, code, format)));
+  return command;
+}
+
+/** What servers of this region read: a replica, if they have one, and Redis. */
+interface Place {
+  readonly core: Core;
+  readonly feed: Feed;
+  readonly load: (code: string) => Promise<Versioned<Known>>;
+  /** Nothing if there is none; throws if it does not answer. */
+  readonly onRedis: <Result>(work: (shared: Shared) => Promise<Result>) => Promise<Result | undefined>;
+}
+
+interface Shared {
+  readonly redis: Redis;
+  readonly tier: RedisCache<Known>;
+}
+
+const noRedis = "REDIS_URL is not set: each server keeps links in its own memory, for 30 s at most";
+const behindMost = 1_000;
+
+async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
+  await withCore(async (core) => {
+    const { config, clock } = core;
+    const replica = await openReplica(config, quietLog());
+    const { target } = replica ? createLinkStore(replica) : core.store;
+    try {
+      await work({
+        core,
+        feed: createFeed(replica ?? core.sql),
+        load: (code) => linkSource(target).load(code, 0),
+        onRedis: async (ask) =>
+          config.REDIS_URL === undefined
+            ? undefined
+            : await withRedis(config.REDIS_URL, (redis) => ask({ redis, tier: openTier(redis, clock) })).catch(explain),
+      });
+    } finally {
+      await replica?.close();
+    }
+  });
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof Error && error.name === "RedisUnavailable")) throw error;
+  throw new OperatorError(`${error.message}.\n  See what is wrong with it: quicklink doctor`);
+}
+
+async function look({ load, feed, onRedis }: Place, code: string): Promise<Record<string, unknown>> {
+  const { version, value } = await load(code);
+  const inRedis = await onRedis(async ({ tier }) => {
+    const { stand, node, epoch, shared, keptMs } = await tier.look(cacheKey(ownDomain, code));
+    const answer = shared.kind === "value" ? shared.answer : undefined;
+    return {
+      redis: answer === undefined ? shared.kind : answer.value ? "link" : "missing",
+      redisVersion: shared.kind === "fence" ? shared.version : (answer?.version ?? null),
+      redisUrl: answer?.value?.url ?? null,
+      // Of its hour; at 0 and below it is only used when SQL is away.
+      freshPercent: shared.kind === "value" ? Math.round(shared.left * 100) : null,
+      keptSeconds: Math.round(keptMs / 1_000),
+      node,
+      epoch,
+      // Changes that this Redis was not corrected for, as far as anybody counts.
+      behind: stand.position === "" ? null : await changesAfter(feed, stand.position),
+    };
+  });
+  return { code, sqlVersion: version, sqlUrl: value?.url ?? null, ...(inRedis ?? { redis: noRedis }) };
+}
+
+const changesAfter = async (feed: Feed, position: string): Promise<number> =>
+  (await feed.after(feed.fromText(position), behindMost)).changes.length;
+
+async function drop({ core, onRedis }: Place, code: string, format: Format): Promise<void> {
+  const version = await core.store.touch(ownDomain, code, core.clock.now());
+  if (version === undefined) {
+    throw new Problem(
+      "not_found",
+      `The code "${code}" was never in use. A cache that knows it is of another database: quicklink cache drop --all`,
+    );
+  }
+  // Done: the feed tells every server, and they tell Redis. A message only makes it sooner.
+  await onRedis(({ redis }) => wake(redis, code)).catch(() => {});
+  if (format.json) printJson({ code, version });
+  else console.log(`${code} is version ${version} now, and every server reads it from SQL within half a second.`);
+}
+
+async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> {
+  const dropped = await onRedis(async ({ redis, tier }) => {
+    const position = feed.toText(await feed.end());
+    for (const server of tier.servers()) {
+      await tier.stand(server);
+      await tier.begin(server, position);
+    }
+    await wake(redis, "");
+    return tier.servers().map(redis.nodeOf);
+  });
+  if (format.json) printJson({ dropped: dropped ?? [] });
+  else if (dropped === undefined) console.log(`There is no Redis to drop from. ${noRedis}; restart it to drop that.`);
+  else {
+    console.log(
+      `Redis (${dropped.join(", ")}) begins anew, with nothing in it.\n` +
+        "Servers keep what is in their memory for 30 s at most. After a restored backup, restart them.",
+    );
+  }
+}
+
+async function warm(place: Place, code: string, format: Format): Promise<void> {
+  const warmed = await place.onRedis(async ({ tier }) => {
+    for (const server of tier.servers()) await tier.stand(server);
+    const key = cacheKey(ownDomain, code);
+    const ticket = tier.ticket(key);
+    if (ticket === undefined) {
+      throw new OperatorError("No server has used this Redis yet. Start one, and try again a second later.");
+    }
+    tier.put(key, await place.load(code), ticket);
+    await tier.get(key); // answered after what was sent before it
+    return true;
+  });
+  if (warmed || format.json) printFields(await look(place, code), format);
+  else console.log(`There is no Redis to warm. ${noRedis}.`);
+}

@@ -1,0 +1,33 @@
+import { Command, InvalidArgumentError } from "commander";
+import { createHotStore } from "../clicks/hot-store.ts";
+import { withCore } from "./core.ts";
+import { type Format, printRows } from "./print.ts";
+
+const recentMs = 60_000;
+
+export function hotCommand(): Command {
+  return new Command("hot")
+    .option("--top <n>", "how many", count, 20)
+    .option("--json", "as JSON")
+    .addHelpText("after", "\nA link is unusual when it is visited ten times as much as over the last hour, or more.")
+    .action((options: Format & { top: number }) =>
+      withCore(async ({ sql, clock }) => {
+        const links = await createHotStore(sql, clock).hottest(recentMs, options.top);
+        const rows = links.map(({ domain: _, ...link }) => ({ ...link, unusual: link.unusual ? "yes" : "" }));
+        const columns = ["code", "perMinute", "usualPerMinute", "unusual"];
+        printRows(
+          options.json ? links.map((link) => ({ ...link })) : rows,
+          columns,
+          options,
+          "No link was visited in the last minute.",
+        );
+      }),
+    );
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > 1_000)
+    throw new InvalidArgumentError("Give a number from 1 to 1000.");
+  return value;
+}

@@ -1,0 +1,23 @@
+import type { Config } from "../config.ts";
+import { dataFolder } from "./data-folder.ts";
+import { type Check, type Finding, fail } from "./finding.ts";
+import { redis } from "./redis.ts";
+import { settings } from "./settings.ts";
+import { sql } from "./sql.ts";
+
+/**
+ * Whether everything that a server needs is there and set up as it should be, without starting one and without changing
+ * anything. A new check is a file of its own here, and a name in this list.
+ */
+const checks: Readonly<Record<string, Check>> = { settings, "data folder": dataFolder, database: sql, redis };
+
+export async function examine(config: Config): Promise<Finding[]> {
+  const findings = await Promise.all(
+    Object.entries(checks).map(([name, check]) =>
+      check(config).catch((error: unknown) => [
+        fail(name, error, "This was not expected; the message is all there is."),
+      ]),
+    ),
+  );
+  return findings.flat();
+}

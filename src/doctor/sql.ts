@@ -1,0 +1,78 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { sql as raw } from "kysely";
+import { systemClock } from "../base/clock.ts";
+import { createLog } from "../base/log.ts";
+import type { Config } from "../config.ts";
+import { openReplica, openSql } from "../core.ts";
+import { schemaState } from "../sql/migrate.ts";
+import type { Sql } from "../sql/sql.ts";
+import { type Check, clockFinding, type Finding, fail, ok } from "./finding.ts";
+
+const reach = "database";
+const schema = "database schema";
+
+export const sql: Check = async (config) => {
+  const silent = createLog("silent", { write() {} }, false, systemClock.now);
+  if (config.embedded && !existsSync(join(config.QL_DATA, "quicklink.sqlite"))) {
+    return [ok(reach, "there is none yet; the first start makes it")];
+  }
+  const primary = await examine(reach, () => openSql(config, silent), [
+    reached(config),
+    schemaOf(config),
+    clockOf(config),
+  ]);
+  const replica = await examine("database replica", () => openReplica(config, silent), [
+    async () => [ok("database replica", "answers")],
+  ]);
+  return [...primary, ...replica];
+};
+
+type Look = (sql: Sql) => Promise<Finding[]>;
+
+async function examine(name: string, open: () => Promise<Sql | undefined>, looks: readonly Look[]): Promise<Finding[]> {
+  let opened: Sql | undefined;
+  try {
+    opened = await open();
+    const findings: Finding[] = [];
+    if (opened) for (const look of looks) findings.push(...(await look(opened)));
+    return findings;
+  } catch (error) {
+    return [fail(name, error, "Start it, or mend its address: nothing works without it.")];
+  } finally {
+    await opened?.close();
+  }
+}
+
+const reached =
+  ({ embedded }: Config): Look =>
+  async ({ ping }) => {
+    const started = systemClock.elapsed();
+    await ping();
+    const ms = (systemClock.elapsed() - started).toFixed(1);
+    return [ok(reach, `${embedded ? "SQLite" : "PostgreSQL"} answers in ${ms} ms`)];
+  };
+
+const schemaOf =
+  ({ embedded }: Config): Look =>
+  async (database) => {
+    const { pending, unknown } = await schemaState(database);
+    if (unknown.length > 0) {
+      return [
+        fail(schema, `newer than this program: it has ${unknown.join(", ")}`, "Run the newer version of QuickLink."),
+      ];
+    }
+    if (pending.length === 0) return [ok(schema, "up to date")];
+    const found = `lacks ${pending.join(", ")}`;
+    return [embedded ? ok(schema, `${found}; the next start adds it`) : fail(schema, found, "Run: quicklink migrate")];
+  };
+
+/** SQLite has no clock of its own. */
+const clockOf =
+  ({ embedded }: Config): Look =>
+  async ({ db, now }) => {
+    if (embedded) return [];
+    const asked = systemClock.now();
+    const { rows } = await raw<{ now: number }>`select ${now} as now`.execute(db);
+    return [clockFinding("database clock", Number(rows[0]?.now) - (asked + systemClock.now()) / 2)];
+  };

@@ -1,0 +1,75 @@
+import { randomBytes } from "node:crypto";
+import type { Logger } from "./base/log.ts";
+import type { Metrics } from "./base/metrics.ts";
+import { createHot } from "./clicks/hot.ts";
+import { createHotStore, hotKeptMs } from "./clicks/hot-store.ts";
+import type { Core } from "./core.ts";
+import type { Drained } from "./limits/meters.ts";
+import { cacheKey, ownDomain } from "./links/link.ts";
+
+/** The hottest links, put together: counted from what is recorded, kept in SQL, and known again after a start. */
+export interface HotLinks {
+  /** What was just written down. */
+  recorded(batch: readonly Drained[]): void;
+  perMinute(key: string): number;
+  /** The keys of the hottest now. */
+  keys(): string[];
+  /** As all servers last knew them: what to have at hand first. */
+  lastKeys(): Promise<string[]>;
+  stop(): void;
+}
+
+const saveMs = 15_000;
+const savedMost = 50;
+const warmMost = 100;
+
+export function openHot({ sql, clock }: Core, metrics: Metrics, log: Logger): HotLinks {
+  const hot = createHot(clock);
+  const store = createHotStore(sql, clock);
+  const instance = randomBytes(9).toString("base64url");
+  let failing = false;
+
+  async function save(): Promise<void> {
+    try {
+      // A key is a code, for there is only the server's own domain yet.
+      await store.save(
+        instance,
+        hot.top(savedMost).map(({ key, ...link }) => ({ domain: ownDomain, code: key, ...link })),
+      );
+      failing = false;
+    } catch (error) {
+      if (!failing) log.warn({ error }, "the hottest links cannot be written down");
+      failing = true;
+    }
+  }
+
+  const timer = setInterval(save, saveMs);
+  const top = () => hot.top(1)[0];
+  metrics.gauge(
+    "quicklink_hottest_per_minute",
+    "Visits a minute of the hottest link.",
+    () => top()?.perMinute ?? 0,
+    "max",
+  );
+  metrics.gauge(
+    "quicklink_unusual_links",
+    "Links that are visited ten times as much as over the last hour, or more.",
+    () => hot.top(warmMost).filter(({ unusual }) => unusual).length,
+    "max",
+  );
+
+  return {
+    recorded(batch) {
+      const counts = new Map<string, number>();
+      for (const { key, units } of batch) if (units > 0) counts.set(key, (counts.get(key) ?? 0) + units);
+      hot.add(counts);
+    },
+    perMinute: hot.perMinute,
+    keys: () => hot.top(warmMost).map(({ key }) => key),
+    async lastKeys() {
+      const links = await store.hottest(hotKeptMs, warmMost);
+      return links.map(({ domain, code }) => cacheKey(domain, code));
+    },
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import { degrading } from "./degrade.ts";
+import type { Ask, LeaseAnswer, Lender } from "./leases.ts";
+
+/** Gives each id one lease of ten; can lose asks on their way, or answers on theirs. */
+function lender(name: Lender) {
+  const asked: string[] = [];
+  const granted = new Set<string>();
+  const cancelled: string[] = [];
+  let lost: "ask" | "answer" | undefined;
+  return {
+    asked,
+    granted,
+    cancelled,
+    lose(what: typeof lost) {
+      lost = what;
+    },
+    async acquire({ id }: Ask): Promise<LeaseAnswer> {
+      asked.push(id);
+      if (lost === "ask") throw new Error("no answer");
+      granted.add(id);
+      if (lost === "answer") throw new Error("no answer");
+      return { kind: "granted", lender: name, lease: id, size: 10, month: "2026-11", validForMs: 5_000 };
+    },
+    cancel({ id }: Ask) {
+      cancelled.push(id);
+    },
+  };
+}
+
+const ask = (id: string, key = "abc"): Ask => ({ id, key, draws: "hits", max: 1_000, want: 10 });
+
+function world() {
+  const [first, second] = [lender("redis"), lender("sql")];
+  return { first, second, store: degrading(first, second) };
+}
+
+describe("while the first store answers", () => {
+  test("the second is not asked", async () => {
+    const { store, second } = world();
+    expect(await store.acquire(ask("1"))).toMatchObject({ lender: "redis" });
+    expect(second.asked).toEqual([]);
+  });
+
+  test("its denial is an answer", async () => {
+    const { second } = world();
+    const denied: LeaseAnswer = { kind: "denied", lender: "redis", outstanding: false, secondsToMonthEnd: 9 };
+    const store = degrading({ acquire: async () => denied, cancel() {} }, second);
+    expect(await store.acquire(ask("1"))).toEqual(denied);
+    expect(second.asked).toEqual([]);
+  });
+});
+
+describe("while the first store does not answer", () => {
+  test("the second lends, and what the first may have granted is taken back", async () => {
+    const { store, first, second } = world();
+    first.lose("answer");
+    expect(await store.acquire(ask("1"))).toMatchObject({ lender: "sql", lease: "1" });
+    expect([...second.granted]).toEqual(["1"]);
+    expect(first.cancelled).toEqual(["1"]);
+  });
+
+  test("nothing is taken back before the second has answered: the ask may yet be repeated", async () => {
+    const { store, first, second } = world();
+    first.lose("answer");
+    second.lose("ask");
+    await expect(store.acquire(ask("1"))).rejects.toThrow("no answer");
+    expect(first.cancelled).toEqual([]);
+    first.lose(undefined);
+    expect(await store.acquire(ask("1"))).toMatchObject({ lender: "redis", lease: "1" });
+    expect(first.cancelled).toEqual([]);
+  });
+
+  test("an ask that the second may have granted is repeated there under its id, not replaced by the next", async () => {
+    const { store, first, second } = world();
+    first.lose("ask");
+    second.lose("answer");
+    await expect(store.acquire(ask("1"))).rejects.toThrow("no answer");
+    second.lose(undefined);
+    expect(await store.acquire(ask("2"))).toMatchObject({ lender: "sql", lease: "1" });
+    expect([...second.granted]).toEqual(["1"]);
+    expect(first.cancelled).toEqual(["2"]);
+    expect(second.cancelled).toEqual([]);
+  });
+
+  test("an ask that the second may have granted is taken back there once the first answers", async () => {
+    const { store, first, second } = world();
+    first.lose("ask");
+    second.lose("answer");
+    await expect(store.acquire(ask("1"))).rejects.toThrow("no answer");
+    first.lose(undefined);
+    await store.acquire(ask("1"));
+    expect(second.cancelled).toEqual(["1"]);
+    expect(first.cancelled).toEqual([]);
+  });
+
+  test("the limits of links, and a link's two, are told apart", async () => {
+    const { store, first, second } = world();
+    first.lose("ask");
+    second.lose("answer");
+    await expect(store.acquire(ask("1"))).rejects.toThrow();
+    second.lose(undefined);
+    expect(await store.acquire(ask("2", "other"))).toMatchObject({ lease: "2" });
+    expect(await store.acquire({ ...ask("3"), draws: "exempt" })).toMatchObject({ lease: "3" });
+    expect(await store.acquire(ask("4"))).toMatchObject({ lease: "1" });
+  });
+});

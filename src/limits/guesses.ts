@@ -1,0 +1,99 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { type Clock, toIso } from "../base/clock.ts";
+import type { Counters, Limit } from "./counters.ts";
+import { networkOf } from "./network.ts";
+import { slidingMinute } from "./window.ts";
+
+/**
+ * A limit on guessing: so many misses a minute for an address, on all servers together.
+ *
+ * An address is known here only by a keyed hash of its network, under a key of the day: nothing that is stored, sent or
+ * kept could be turned back into it, and nothing of today can be compared with tomorrow's.
+ *
+ * Whoever is over the limit is remembered in this process until the time is up, so that further guesses cost neither a
+ * call nor a lookup. When the counters cannot be asked a miss is just a miss: an outage must not close the door to
+ * everybody who mistypes a link.
+ */
+export interface Guesses {
+  /** Seconds until this address may guess again; nothing when it may. Asks nobody. */
+  blockedFor(address: string | undefined): number | undefined;
+  /** Counts a miss; seconds when that was one too many. An address that is not known is not limited. */
+  missed(address: string | undefined): Promise<number | undefined>;
+  /** Addresses that are over the limit now, as far as this process knows. */
+  readonly blocked: number;
+}
+
+export interface GuessSettings {
+  readonly counters: Counters;
+  /** Null: without limit. */
+  readonly perMinute: number | null;
+  readonly clock: Clock;
+  /** A secret for a purpose, the same on every server. */
+  readonly secretFor: (purpose: string) => Uint8Array;
+}
+
+const blockedMost = 10_000;
+const hashBytes = 16;
+const minuteMs = 60_000;
+
+export function createGuesses({ counters, perMinute, clock, secretFor }: GuessSettings): Guesses {
+  /** Until when, by `clock.elapsed()`; the oldest first. */
+  const blocked = new Map<string, number>();
+  const instance = randomBytes(9).toString("base64url");
+  let misses = 0;
+  let today: { date: string; key: Uint8Array } = { date: "", key: new Uint8Array() };
+
+  function nameOf(address: string | undefined): string | undefined {
+    const network = address === undefined ? undefined : networkOf(address);
+    if (network === undefined) return undefined;
+    const date = toIso(clock.now()).slice(0, 10);
+    if (today.date !== date) today = { date, key: secretFor(`guesses ${date}`) };
+    return createHmac("sha256", today.key).update(network).digest().subarray(0, hashBytes).toString("base64url");
+  }
+
+  function waitOf(name: string): number | undefined {
+    const until = blocked.get(name);
+    if (until === undefined) return undefined;
+    const leftMs = until - clock.elapsed();
+    if (leftMs > 0) return Math.ceil(leftMs / 1_000);
+    blocked.delete(name);
+    return undefined;
+  }
+
+  function block(name: string, ms: number): number {
+    if (blocked.size >= blockedMost) {
+      // One that is forgotten here is still over the limit where it is counted.
+      const [oldest] = blocked.keys();
+      if (oldest !== undefined) blocked.delete(oldest);
+    }
+    blocked.set(name, clock.elapsed() + ms);
+    return Math.max(1, Math.ceil(ms / 1_000));
+  }
+
+  return {
+    blockedFor(address) {
+      const name = blocked.size === 0 ? undefined : nameOf(address);
+      return name === undefined ? undefined : waitOf(name);
+    },
+
+    async missed(address) {
+      const name = perMinute === null ? undefined : nameOf(address);
+      if (name === undefined) return undefined;
+      const wait = waitOf(name);
+      if (wait !== undefined) return wait;
+      const limit: Limit = {
+        name: "guessesPerMinute",
+        subject: name,
+        max: perMinute,
+        window: slidingMinute,
+        key: `guesses:{${name}}`,
+      };
+      const verdict = await counters.take(`{${name}}/guess/${instance}.${++misses}`, [{ limit, amount: 1 }]);
+      return verdict.kind === "denied" ? block(name, verdict.retryAfterMs ?? minuteMs) : undefined;
+    },
+
+    get blocked() {
+      return blocked.size;
+    },
+  };
+}

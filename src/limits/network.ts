@@ -1,0 +1,34 @@
+import { isIP } from "node:net";
+
+/**
+ * The part of an address that one person can be held to: of IPv4 all of it; of IPv6 the first 64 bits, for every home and
+ * every rented machine has 2^64 addresses behind those. IPv4 in the clothes of IPv6 is IPv4.
+ */
+export function networkOf(address: string): string | undefined {
+  const plain = address.replace(/%.*$/, ""); // the interface of a link-local address
+  const family = isIP(plain);
+  if (family !== 6) return family === 4 ? plain : undefined;
+  const groups = groupsOf(plain);
+  const [a = 0, b = 0] = groups.slice(6);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (isMapped) return [a >> 8, a & 255, b >> 8, b & 255].join(".");
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":")}::/64`;
+}
+
+/** The eight numbers of an IPv6 address, in any of the ways to write it. */
+function groupsOf(address: string): number[] {
+  const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
+  const [first = [], last = []] = hex.split("::").map((part) =>
+    part
+      .split(":")
+      .filter((group) => group !== "")
+      .map((group) => Number.parseInt(group, 16)),
+  );
+  return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last];
+}

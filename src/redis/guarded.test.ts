@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import type { Breaker } from "../base/breaker.ts";
+import { defineScript, type Redis } from "./client.ts";
+import { guarded } from "./guarded.ts";
+
+test("a guarded Redis fails at once while the breaker is open, but for pings, which ask how it is", async () => {
+  const asked: string[] = [];
+  const does = (what: string) => async () => void asked.push(what);
+  const redis = {
+    send: does("send"),
+    script: does("script"),
+    ping: does("ping"),
+    generation: 7,
+  } as unknown as Redis;
+  const state = { open: false };
+  const breaker: Breaker = {
+    run: (work) => (state.open ? Promise.reject(new Error("open")) : work()),
+    get open() {
+      return state.open;
+    },
+  };
+  const { send, script, ping } = guarded(redis, breaker);
+  await send("key", ["GET", "key"]);
+  await script(defineScript("return 1"), ["key"], []);
+  state.open = true;
+  await expect(send("key", ["GET", "key"])).rejects.toThrow("open");
+  await expect(script(defineScript("return 1"), ["key"], [])).rejects.toThrow("open");
+  await ping();
+  expect(asked).toEqual(["send", "script", "ping"]);
+  expect(guarded(redis, breaker).generation).toBe(7);
+});

@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import { manualClock } from "../base/clock.ts";
+import { type Redis, RedisUnavailable } from "./client.ts";
+import { createRedisLeases } from "./leases.ts";
+
+const monthEnd = Date.UTC(2026, 11);
+const ask = { id: "a.1", key: "abc", draws: "hits", max: 1_000, want: 1 } as const;
+
+/** Leases on a Redis whose answers are given one by one, and what it was asked: the month and the leases that ended. */
+function leasesOn(...answers: (unknown[] | "lost")[]) {
+  const calls: { month: string; ended: string[] }[] = [];
+  const clock = manualClock(monthEnd - 100);
+  const redis: Pick<Redis, "script"> = {
+    async script(_, [key = ""], args) {
+      calls.push({ month: key.slice(-7), ended: args.slice(11) });
+      const answer = answers.shift() ?? ["ended"];
+      if (answer === "lost") throw new RedisUnavailable(new Error("no answer"));
+      return answer;
+    },
+  };
+  return { leases: createRedisLeases({ redis, clock, readTotal: async () => 0 }), calls, clock };
+}
+
+test("an ask is taken back in the month it was asked in, wherever the clock is by then", async () => {
+  const { leases, calls, clock } = leasesOn("lost");
+  await leases.acquire(ask).catch(() => {});
+  clock.advance(200);
+  leases.cancel(ask);
+  await leases.flush();
+  expect(calls.at(-1)).toEqual({ month: "2026-11", ended: ["a.1", "all"] });
+});
+
+test("an ask that was repeated in the next month is taken back in the one before", async () => {
+  const { leases, calls, clock } = leasesOn("lost", ["granted", "10", "5000"]);
+  await leases.acquire(ask).catch(() => {});
+  clock.advance(200);
+  expect(await leases.acquire(ask)).toMatchObject({ month: "2026-12", size: 10 });
+  await leases.flush();
+  expect(calls.at(-1)).toEqual({ month: "2026-11", ended: ["a.1", "all"] });
+});
+
+test("an ask that is denied when it is repeated is taken back, for its first copy may still come", async () => {
+  const { leases, calls } = leasesOn("lost", ["denied", 0, String(monthEnd - 50)]);
+  await leases.acquire(ask).catch(() => {});
+  expect((await leases.acquire(ask)).kind).toBe("denied");
+  await leases.flush();
+  expect(calls.at(-1)).toEqual({ month: "2026-11", ended: ["a.1", "all"] });
+});
+
+test("an ask that was answered is not taken back", async () => {
+  const { leases, calls } = leasesOn(["granted", "10", "5000"]);
+  await leases.acquire(ask);
+  leases.cancel(ask);
+  await leases.flush();
+  expect(calls).toHaveLength(1);
+});
+
+test("the end of a lease is kept while Redis is in an earlier month, and forgotten when its month is over", async () => {
+  const ended = { key: "abc", draws: "hits", month: "2026-12", lease: "a.1", unspent: 3 } as const;
+  const { leases, calls } = leasesOn(
+    ["window", String(monthEnd - 5)],
+    ["ended"],
+    ["window", String(Date.UTC(2027, 0))],
+  );
+  leases.end([ended]);
+  await leases.flush();
+  await leases.flush();
+  await leases.flush();
+  expect(calls).toHaveLength(2);
+  leases.end([ended]);
+  await leases.flush();
+  await leases.flush();
+  expect(calls).toHaveLength(3);
+});

@@ -1,0 +1,40 @@
+import type { Kysely, Transaction } from "kysely";
+import type { TenantId } from "../base/ids.ts";
+import type { MonthlyUse, Schema } from "../sql/schema.ts";
+
+/**
+ * What a tenant has used this month, counted in the transaction that uses it: a crash undoes both or neither, and there
+ * is nothing to bring back into line later.
+ */
+export interface MonthlyRow {
+  readonly tenant: TenantId;
+  readonly name: MonthlyUse;
+  /** `2026-11` */
+  readonly month: string;
+}
+
+/** Adds `amount`, and answers what was used before. Nobody else adds to the row until the transaction ends. */
+export async function spendOfMonth(trx: Transaction<Schema>, row: MonthlyRow, amount: number): Promise<number> {
+  const { used } = await trx
+    .insertInto("tenant_usage")
+    .values({ tenant_id: row.tenant, name: row.name, month: row.month, used: amount })
+    .onConflict((conflict) =>
+      conflict.columns(["tenant_id", "name", "month"]).doUpdateSet((expression) => ({
+        used: expression("tenant_usage.used", "+", amount),
+      })),
+    )
+    .returning("used")
+    .executeTakeFirstOrThrow();
+  return used - amount;
+}
+
+export async function usedInMonth(db: Kysely<Schema>, row: MonthlyRow): Promise<number> {
+  const found = await db
+    .selectFrom("tenant_usage")
+    .select("used")
+    .where("tenant_id", "=", row.tenant)
+    .where("name", "=", row.name)
+    .where("month", "=", row.month)
+    .executeTakeFirst();
+  return found?.used ?? 0;
+}

@@ -1,0 +1,137 @@
+import type { Clock } from "../base/clock.ts";
+import type { LinkId } from "../base/ids.ts";
+import { callLimits, keyCalls, tenantCalls } from "../limits/api-limits.ts";
+import type { Counters, Limit, StatusAnswer } from "../limits/counters.ts";
+import { tenantEmailLimit } from "../limits/email-limits.ts";
+import { type Period, spentAt } from "../limits/pace.ts";
+import { storageLimit } from "../limits/storage-limit.ts";
+import { monthOf } from "../limits/window.ts";
+import type { BusyLink } from "../links/busiest.ts";
+import type { Sql } from "../sql/sql.ts";
+import type { ApiKey } from "./keys.ts";
+import { usedInMonth } from "./monthly.ts";
+import type { Tenant } from "./tenants.ts";
+
+/** Every limit of a tenant and where it stands, from wherever each is counted. */
+export interface Usage {
+  readonly limits: readonly LimitUse[];
+  /** The links nearest to their monthly hits. */
+  readonly links: readonly LinkUse[];
+}
+
+export interface LimitUse {
+  readonly name: string;
+  readonly state: UseState;
+  /** Null when it is not known: `state` says why. */
+  readonly used: number | null;
+  readonly held: number | null;
+  /** Null: without limit. */
+  readonly limit: number | null;
+  /** When all of it is there again; null when nothing is used, or it never is. */
+  readonly resetsAt: number | null;
+  readonly spentAt: number | null;
+}
+
+export interface LinkUse extends LimitUse {
+  readonly link: LinkId;
+  readonly code: string;
+}
+
+export type UseState =
+  | "known"
+  /** Without limit, these are not counted. */
+  | "not_counted"
+  /** The counters do not answer right now. */
+  | "unavailable"
+  /** In the memory of the running server, which this is not. */
+  | "in_server";
+
+export interface UsageSources {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  /** Nothing when they are in the memory of another process. */
+  readonly counters: { readonly calls: Counters; readonly ledger: Counters } | undefined;
+  readonly busiest: (tenant: Tenant) => Promise<readonly BusyLink[]>;
+}
+
+export interface UsageReport {
+  /** With the limit of a key, when it has one of its own. */
+  of(tenant: Tenant, key?: ApiKey): Promise<Usage>;
+}
+
+export function createUsage({ sql, clock, counters, busiest }: UsageSources): UsageReport {
+  async function counted(limits: readonly Limit[], store: Counters | undefined): Promise<LimitUse[]> {
+    if (limits.length === 0) return [];
+    const answer = await store?.status(limits);
+    return limits.map((limit) => fromCounters(limit, answer, clock.now()));
+  }
+
+  async function calls(tenant: Tenant, key: ApiKey | undefined): Promise<LimitUse[]> {
+    const limits = callLimits({
+      tenant: { id: tenant.id, max: tenant.limits.apiPerMinute },
+      key: { id: key?.id ?? "", max: key?.apiPerMinute ?? null },
+    });
+    const found = await counted(limits, counters?.calls);
+    const own = found.filter(({ name }) => name === keyCalls);
+    return [found.find(({ name }) => name === tenantCalls) ?? unknown(tenantCalls, null, "not_counted"), ...own];
+  }
+
+  async function newLinks(tenant: Tenant): Promise<LimitUse> {
+    const now = clock.now();
+    const used = await usedInMonth(sql.db, { tenant: tenant.id, name: "links", month: monthOf(now).name });
+    return inMonth("linksPerMonth", used, 0, tenant.limits.linksPerMonth, now);
+  }
+
+  return {
+    async of(tenant, key) {
+      const { limits } = tenant;
+      const kept = [
+        storageLimit(tenant.id, limits.storageBytes),
+        tenantEmailLimit(tenant.id, "smtp", limits.emailsPerHourSmtp),
+        tenantEmailLimit(tenant.id, "sendgrid", limits.emailsPerHourSendgrid),
+      ];
+      const [callUse, linkUse, keptUse, busy] = await Promise.all([
+        calls(tenant, key),
+        newLinks(tenant),
+        counted(kept, counters?.ledger),
+        busiest(tenant),
+      ]);
+      return {
+        limits: [...callUse, linkUse, ...keptUse],
+        links: busy.map(({ id, code, counted, reserved, max }) => ({
+          ...inMonth("hitsPerLinkPerMonth", counted, reserved, max, clock.now()),
+          link: id,
+          code,
+        })),
+      };
+    },
+  };
+}
+
+function unknown(name: string, limit: number | null, state: UseState): LimitUse {
+  return { name, state, used: null, held: null, limit, resetsAt: null, spentAt: null };
+}
+
+function fromCounters(limit: Limit, answer: StatusAnswer | undefined, now: number): LimitUse {
+  const status = answer?.kind === "known" ? answer.limits.find((one) => one.limit === limit) : undefined;
+  if (status === undefined) return unknown(limit.name, limit.max, answer === undefined ? "in_server" : "unavailable");
+  return known(limit.name, status.used, status.held, limit.max, status.resetsAt, undefined, now);
+}
+
+function inMonth(name: string, used: number, held: number, max: number | null, now: number): LimitUse {
+  const month = monthOf(now);
+  return known(name, used, held, max, month.endsAt, month, now);
+}
+
+function known(
+  name: string,
+  used: number,
+  held: number,
+  limit: number | null,
+  resetsAt: number | null,
+  period: Period | undefined,
+  now: number,
+): LimitUse {
+  const spent = spentAt({ used, held, max: limit }, period, now);
+  return { name, state: "known", used, held, limit, resetsAt, spentAt: spent };
+}
