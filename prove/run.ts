@@ -1,12 +1,13 @@
 /** `npm run prove -- codes` runs the proofs that are named, `npm run prove` lists what there is. */
 import { ensure } from "../test/ground/machine.ts";
 import { codes } from "./codes.ts";
+import { coherence } from "./coherence.ts";
 import { crash } from "./crash.ts";
 import { limits } from "./limits.ts";
 import type { Proof } from "./proof.ts";
 import { quota } from "./quota.ts";
 
-const proofs: readonly Proof[] = [codes, crash, limits, quota];
+const proofs: readonly Proof[] = [codes, coherence, crash, limits, quota];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.

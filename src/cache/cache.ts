@@ -80,7 +80,7 @@ interface Flight<Value> {
 
 export function createCache<Value extends object>(options: CacheOptions<Value>): Cache<Value> {
   const { source, clock, sizeOf } = options;
-  const floors = new LRUCache<string, number>({ max: floorsMost });
+  const floors = new LRUCache<string, number>({ maxSize: floorsMost, sizeCalculation: () => 1 });
   const pushedOut = (entry: Entry<Value>, key: string) => void raise(key, entry.version);
   const found = entries<Value>(options.sizeBytes, (entry) => (entry.value ? sizeOf(entry.value) : 0), pushedOut);
   const missing = entries<Value>(options.sizeBytes / missingShare, () => 0, pushedOut);

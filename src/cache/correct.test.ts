@@ -8,6 +8,9 @@ interface Place {
 }
 
 const change = (at: number): Announced & Place => ({ domain: "", code: `c${at}`, version: at, at });
+const round = (began: number, at: number, unsettled: readonly Announced[] = []) => {
+  return { began, ended: began + 1, position: { at }, unsettled };
+};
 const toText = ({ at }: Place) => String(at).padStart(5, "0");
 
 /** A tier of some servers, a feed up to a hundred, and the log of what was done to whom. */
@@ -60,7 +63,7 @@ function setUp(servers: Record<string, { position?: number; idleMs?: number; beg
 describe("correcting the shared tier", () => {
   test("fences what happened since, then moves on, then believes", async () => {
     const { correct, done } = setUp({ one: { position: 97 } });
-    await correct({ began: 5, position: { at: 99 }, unsettled: [change(100)] });
+    await correct(round(5, 99, [change(100)]));
     expect(done).toEqual([
       "one fences c98,c99,c100",
       "one fences c100",
@@ -71,32 +74,47 @@ describe("correcting the shared tier", () => {
 
   test("finds it done when another instance was faster", async () => {
     const { correct, done } = setUp({ one: { position: 100 } });
-    await correct({ began: 5, position: { at: 100 }, unsettled: [] });
+    await correct(round(5, 100));
     expect(done).toEqual(["one moves from 100 to 100", "one is believed as of 5"]);
   });
 
   test("begins an epoch where nothing is remembered, or what is remembered is too old", async () => {
     const { correct, done } = setUp({ empty: {}, old: { position: 3, idleMs: 20 * 3_600_000 + 1 } });
-    await correct({ began: 5, position: { at: 100 }, unsettled: [] });
-    expect(done.filter((line) => line.includes("begins"))).toEqual(["empty begins at 100", "old begins at 100"]);
-    expect(done.some((line) => line.includes("fences"))).toBe(false);
+    await correct(round(0, 98));
+    await correct(round(3_001, 100));
+    expect(done.filter((line) => line.startsWith("empty"))).toEqual([
+      "empty begins at 98",
+      "empty fences c99,c100",
+      "empty moves from 98 to 100",
+      "empty is believed as of 3001",
+    ]);
+    expect(done.filter((line) => line.startsWith("old"))).toHaveLength(4);
+  });
+
+  test("leaves a server that remembers nothing alone until what others had leave to write is over", async () => {
+    const { correct, done } = setUp({ empty: {} });
+    for (const began of [0, 500, 3_000]) await correct(round(began, 100));
+    expect(done).toEqual([]);
+    for (const began of [3_001, 3_500, 7_000]) await correct(round(began, 100));
+    expect(done[0]).toBe("empty begins at 100");
   });
 
   test("corrects an epoch from where somebody else, who was faster, has begun it", async () => {
     const { correct, done } = setUp({ one: { begunAt: 98 } });
-    await correct({ began: 5, position: { at: 100 }, unsettled: [] });
+    await correct(round(0, 95));
+    await correct(round(3_001, 100));
     expect(done).toEqual([
-      "one begins at 100",
+      "one begins at 95",
       "one fences c99,c100",
       "one moves from 98 to 100",
-      "one is believed as of 5",
+      "one is believed as of 3001",
     ]);
   });
 
   test("does not let one server that is away keep it from the others", async () => {
     const { correct, done, broken } = setUp({ away: { position: 97 }, here: { position: 99 } });
     broken.add("away");
-    await correct({ began: 5, position: { at: 99 }, unsettled: [] });
+    await correct(round(5, 99));
     expect(done).toEqual(["here moves from 99 to 99", "here is believed as of 5"]);
   });
 
@@ -105,12 +123,11 @@ describe("correcting the shared tier", () => {
     async (what) => {
       const { correct, done, broken, lines } = setUp({ one: { position: 97 } });
       broken.add(what);
-      const round = { began: 5, position: { at: 99 }, unsettled: [] };
-      await correct(round);
-      await correct(round);
+      await correct(round(5, 99));
+      await correct(round(5, 99));
       expect(done.some((line) => line.includes("believed"))).toBe(false);
       broken.delete(what);
-      await correct({ ...round, began: 6 });
+      await correct(round(6, 99));
       expect(done.at(-1)).toBe("one is believed as of 6");
       expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
         "the shared cache cannot be corrected; it is not believed meanwhile",

@@ -10,7 +10,8 @@ import type { Announced, Followed, Round } from "./follow.ts";
  * back with older data comes back with its older place: it is corrected from there, and not believed before.
  *
  * When it stands where the feed does not reach back to, or nowhere at all, it begins a new epoch: other names for all
- * keys, and so empty.
+ * keys, and so empty. Whoever was given leave to write before that may still bring what it read from SQL then; so the
+ * epoch begins at a place in the feed from before that leave, and is corrected from there like any other.
  */
 export interface Stand {
   /** Text that sorts as positions do; empty when the server remembers nothing. */
@@ -26,7 +27,7 @@ export interface Correctable {
   begin(server: string, position: string): Promise<Stand>;
   /** Throws unless all are in place. */
   fence(server: string, changes: readonly Announced[]): Promise<void>;
-  /** Throws when it stands before `from` by now, or in another epoch: then the fences went to another state of it. */
+  /** Throws when it stands before `from` by now, nowhere, or in another epoch: then the fences went elsewhere. */
   moveOn(server: string, from: string, position: string): Promise<void>;
   /** From now on it may be believed, until it is heard of no more. `began` is when the feed was read. */
   believe(server: string, began: number): void;
@@ -42,6 +43,8 @@ export type Correct<Position> = (round: Round<Position>) => Promise<void>;
 /** Changes are kept for a day; a place that nobody has confirmed for this long may be behind the first of them. */
 const idleMostMs = 20 * 3_600_000;
 const page = 1_000;
+/** Longer than leave to write is good for, by any clock. */
+const leaveMs = 3_000;
 
 export function createCorrect<Position extends object>(
   tier: Correctable,
@@ -49,6 +52,16 @@ export function createCorrect<Position extends object>(
   log: Logger,
 ): Correct<Position> {
   let failing = false;
+  /** Two readings, the first of them from before all leave that may still be in use: nothing yet in the first seconds. */
+  let before: Round<Position> | undefined;
+  let next: Round<Position> | undefined;
+
+  function remember(round: Round<Position>): void {
+    next ??= round;
+    if (round.began - next.ended < leaveMs) return;
+    before = next;
+    next = round;
+  }
 
   async function replay(server: string, from: string): Promise<void> {
     for (let cursor = feed.fromText(from); ; ) {
@@ -61,9 +74,11 @@ export function createCorrect<Position extends object>(
 
   async function correct(server: string, round: Round<Position>): Promise<void> {
     const position = feed.toText(round.position);
-    const found = await tier.stand(server);
-    const lost = found.position === "" || found.idleMs > idleMostMs;
-    const stand = lost ? await tier.begin(server, position) : found;
+    let stand = await tier.stand(server);
+    if (stand.position === "" || stand.idleMs > idleMostMs) {
+      if (before === undefined) return;
+      stand = await tier.begin(server, feed.toText(before.position));
+    }
     if (stand.position < position) await replay(server, stand.position);
     await tier.fence(server, round.unsettled);
     await tier.moveOn(server, stand.position, position);
@@ -71,6 +86,7 @@ export function createCorrect<Position extends object>(
   }
 
   return async (round) => {
+    remember(round);
     const results = await Promise.allSettled(tier.servers().map((server) => correct(server, round)));
     const failure = results.find((result) => result.status === "rejected");
     if (failure !== undefined && !failing) {

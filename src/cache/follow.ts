@@ -34,6 +34,7 @@ export interface Told extends Announced {
 /** One reading of the feed to its end. */
 export interface Round<Position> {
   readonly began: number;
+  readonly ended: number;
   /** Up to here nothing can be missing any more. */
   readonly position: Position;
   /** What was read beyond that: it will be read again. */
@@ -80,7 +81,7 @@ export async function follow<Position extends object>(settings: FollowSettings<P
       unsettled.push(...page.changes.slice(settledSoFar ? page.settledCount : 0));
       if (settledSoFar) position = page.settled ?? position;
       settledSoFar &&= same(page.settled, page.next);
-      if (page.changes.length < batch) return { began, position, unsettled };
+      if (page.changes.length < batch) return { began, ended: clock.elapsed(), position, unsettled };
     }
   }
 

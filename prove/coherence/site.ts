@@ -1,0 +1,95 @@
+/** Three real servers on one PostgreSQL and one Redis, and the links whose edits are watched. */
+import { Client } from "pg";
+import { authorization } from "../../bench/subject.ts";
+import { type Postgres, startPostgres } from "../../test/ground/postgres.ts";
+import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
+import { cli, type Server, startServer } from "../../test/ground/server.ts";
+import { tempFolder } from "../../test/ground/temp.ts";
+import { type Withholding, withholdingCommits } from "./withholding.ts";
+
+export interface HotLink {
+  readonly id: string;
+  readonly code: string;
+  /** The newest that was committed; it stands in the address, too. */
+  version: number;
+}
+
+export interface Site {
+  readonly postgres: Postgres;
+  readonly redis: RedisServer;
+  /** The last one reaches PostgreSQL by `withholding`. */
+  readonly servers: readonly Server[];
+  readonly withholding: Withholding;
+  readonly links: readonly HotLink[];
+  /** A look at the tables, past all servers. */
+  readonly sql: Client;
+  readonly databaseUrl: string;
+  /** The last server, after it was killed. */
+  restartLast(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const serverCount = 3;
+const linkCount = 12;
+
+export const addressOf = (code: string, version: number): string => `https://example.com/${code}/${version}`;
+
+export function versionIn(address: string | null): number {
+  const version = Number(address?.slice(address.lastIndexOf("/") + 1));
+  if (!Number.isSafeInteger(version) || version < 1) throw new Error(`no version stands in ${address}`);
+  return version;
+}
+
+export async function startSite(): Promise<Site> {
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  const databaseUrl = await postgres.createDatabase("coherence");
+  const withholding = await withholdingCommits(postgres);
+  const shared = { REDIS_URL: redis.url, QL_CODE_SALT: crypto.randomUUID() };
+  const env = { ...shared, DATABASE_URL: databaseUrl };
+  const lastEnv = { ...shared, DATABASE_URL: withholding.url(databaseUrl) };
+  await must(["migrate"], env);
+  const first = await startServer({ env });
+  await must(["tenant", "update", "default", "--plan", "unlimited"], env);
+  const { key } = first;
+  const servers = [first, await startServer({ env, key }), await startServer({ env: lastEnv, key })];
+  const last = servers.length - 1;
+  const links: HotLink[] = [];
+  for (let i = 0; i < linkCount; i++) links.push(await createLink(first, `hot-${i}`));
+  const sql = new Client({ connectionString: databaseUrl });
+  await sql.connect();
+  return {
+    postgres,
+    redis,
+    servers,
+    withholding,
+    links,
+    sql,
+    databaseUrl,
+    async restartLast() {
+      const { port } = servers[last] ?? first;
+      servers[last] = await startServer({ env: lastEnv, key, port, dataDir: tempFolder("data") });
+    },
+    async stop() {
+      await sql.end();
+      await Promise.all(servers.map((server) => server.stop().catch(() => server.kill())));
+      withholding.close();
+      await Promise.all([postgres.stop(), redis.stop()]);
+    },
+  };
+}
+
+async function createLink(server: Server, code: string): Promise<HotLink> {
+  const response = await fetch(`${server.url}/api/links`, {
+    method: "POST",
+    headers: authorization(server),
+    body: JSON.stringify({ code, url: addressOf(code, 1) }),
+  });
+  const { id } = (await response.json()) as { id: string };
+  if (response.status !== 201) throw new Error(`${code} could not be made: ${response.status}`);
+  return { id, code, version: 1 };
+}
+
+async function must(args: readonly string[], env: Record<string, string>): Promise<void> {
+  const { code, stdout, stderr } = await cli(args, { env });
+  if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}\n${stdout}${stderr}`);
+}

@@ -1,0 +1,64 @@
+/**
+ * A way to PostgreSQL that can keep an answer back: the commit of a change is passed on, and nothing comes back. To
+ * whoever waits for it the commit has not happened; everybody else can see that it has.
+ */
+import { connect, createServer, type Socket } from "node:net";
+import type { Postgres } from "../../test/ground/postgres.ts";
+
+export interface Withholding {
+  /** The same database, by this way. */
+  url(direct: string): string;
+  /** From the next change on. */
+  withhold(): void;
+  /** New connections are as they should be again. */
+  passOn(): void;
+  close(): void;
+}
+
+const commit = /\bcommit\b/i;
+
+export async function withholdingCommits(postgres: Postgres): Promise<Withholding> {
+  let armed = false;
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    let changing = false;
+    let withheld = false;
+    const behind = connect(postgres.port, "127.0.0.1");
+    for (const [socket, other] of [
+      [client, behind],
+      [behind, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("error", () => other.destroy());
+      socket.on("close", () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    client.on("data", (bytes) => {
+      const text = bytes.toString("latin1");
+      changing ||= armed && text.includes('"changes"');
+      withheld ||= changing && commit.test(text);
+      behind.write(bytes);
+    });
+    behind.on("data", (bytes) => {
+      if (!withheld) client.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("there is no port to listen on");
+  return {
+    url: (direct) => direct.replace(`:${postgres.port}/`, `:${address.port}/`),
+    withhold() {
+      armed = true;
+    },
+    passOn() {
+      armed = false;
+    },
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** A copy of the program with a mistake in it, to see whether a test notices. */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { keep } from "./keeper.ts";
+
+export interface Edit {
+  /** From `src/`. */
+  readonly file: string;
+  /** Must be there, once. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const root = join(import.meta.dir, "../..");
+
+/** Gives the folder that stands for `src/`; inside the project, so that it finds the same packages. */
+export function mutant(edits: readonly Edit[]): string {
+  mkdirSync(join(root, ".tmp"), { recursive: true });
+  const folder = mkdtempSync(join(root, ".tmp/mutant-"));
+  keep({ folder });
+  cpSync(join(root, "src"), folder, { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
+  for (const { file, from, to } of edits) {
+    const path = join(folder, file);
+    const parts = readFileSync(path, "utf8").split(from);
+    if (parts.length !== 2) throw new Error(`src/${file} has ${parts.length - 1} places like this:\n${from}`);
+    writeFileSync(path, parts.join(to));
+  }
+  return folder;
+}

@@ -1,0 +1,78 @@
+/** One server's lookups, put together as `src/lookup.ts` does it, with its interval in the hands of the test. */
+import { spyOn } from "bun:test";
+import type { Clock } from "../../../src/base/clock.ts";
+import { createLog } from "../../../src/base/log.ts";
+import { createMetrics } from "../../../src/base/metrics.ts";
+import type { Cache, Versioned } from "../../../src/cache/cache.ts";
+import { type CacheCounts, countCache } from "../../../src/cache/counts.ts";
+import type { Announced } from "../../../src/cache/follow.ts";
+import type { Form } from "../../../src/cache/tier.ts";
+import type { RedisCache } from "../../../src/redis/cache.ts";
+import type { Redis } from "../../../src/redis/client.ts";
+import type { Code } from "./code.ts";
+import type { ModelSql, Thing } from "./sql.ts";
+
+export interface Instance {
+  readonly cache: Cache<Thing>;
+  readonly tier: RedisCache<Thing>;
+  readonly counts: CacheCounts;
+  /** After a commit, as `Lookup` does it. */
+  changed(change: Announced): void;
+  /** Somebody said that there are changes. */
+  wake(): void;
+  /** Half a second is over. */
+  tick(): void;
+}
+
+export interface InstanceParts {
+  readonly code: Code;
+  readonly sql: ModelSql;
+  readonly redis: Redis;
+  readonly clock: Clock;
+}
+
+const form: Form<Thing> = {
+  name: "v1",
+  toJson: ({ name }) => ({ u: name }),
+  fromJson: ({ u }) => ({ name: String(u) }),
+};
+const sizeBytes = 1_000_000;
+const silent = createLog("silent", { write() {} }, false, () => 0);
+
+export async function openInstance({ code, sql, redis, clock }: InstanceParts): Promise<Instance> {
+  const counts = countCache(createMetrics());
+  const keyOf = (change: Announced) => change.code;
+  const tier = code.redisCache.createRedisCache<Thing>({ redis, forms: [form], keyOf, clock, random: () => 0.5 });
+  const source = code.tiered.createTiered<Thing>({
+    tier,
+    sql: { load: (key): Promise<Versioned<Thing>> => sql.load(key) },
+    counts,
+    random: () => 0,
+  });
+  const cache = code.cache.createCache<Thing>({ source, clock, counts, sizeBytes, sizeOf: () => 0 });
+  let tick = () => {};
+  const interval = spyOn(globalThis, "setInterval").mockImplementation(((work: () => void) => {
+    tick = work;
+    return 0;
+  }) as unknown as typeof setInterval);
+  const following = code.follow.follow({
+    feed: sql.feed,
+    announce: ({ code: key, version }) => cache.announce(key, version),
+    followed: cache.followed,
+    correct: code.correct.createCorrect(tier, sql.feed, silent),
+    clock,
+    log: silent,
+  });
+  const follower = await following.finally(() => interval.mockRestore());
+  return {
+    cache,
+    tier,
+    counts,
+    changed({ code: key, version }) {
+      cache.announce(key, version);
+      tier.fenceOne(key, version).catch(() => {});
+    },
+    wake: follower.wake,
+    tick: () => tick(),
+  };
+}
