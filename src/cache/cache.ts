@@ -113,16 +113,21 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
   }
 
   async function fill(key: string, flight: { floor: number }): Promise<Versioned<Value>> {
-    for (let tries = 1; ; tries++) {
-      const answer = await source.load(key, flight.floor);
-      if (answer.version >= flight.floor) {
-        if (answer.stale) events.stale++;
-        remember(key, answer);
-        return answer;
+    try {
+      for (let tries = 1; ; tries++) {
+        const answer = await source.load(key, flight.floor);
+        if (answer.version >= flight.floor) {
+          if (answer.stale) events.stale++;
+          remember(key, answer);
+          return answer;
+        }
+        // The feed was faster than the source: what came is already out of date.
+        events.fill_rejected++;
+        if (tries === refillsMost) throw new Error(`the source keeps answering an older version of ${key}`);
       }
-      // The feed was faster than the source: what came is already out of date.
-      events.fill_rejected++;
-      if (tries === refillsMost) throw new Error(`the source keeps answering an older version of ${key}`);
+    } finally {
+      // In the same moment as it is decided: whoever joined it after a change that came in between would get the old one.
+      flights.delete(key);
     }
   }
 
@@ -181,8 +186,8 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
       floor: number;
       result: Promise<Versioned<Value>>;
     };
-    flight.result = fill(key, flight).finally(() => flights.delete(key));
     flights.set(key, flight);
+    flight.result = fill(key, flight);
     return flight.result;
   }
 }
