@@ -8,9 +8,10 @@ import { withDeadline } from "../../src/base/deadline.ts";
 import type { Redis } from "../../src/redis/client.ts";
 import type { Schema } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import type { LuaRedis } from "../../test/ground/lua-redis.ts";
 import type { Dice } from "./dice.ts";
 import type { Tally } from "./faults.ts";
-import type { LuaRedis, Reply } from "./redis.ts";
+
 import type { Owner, VirtualTime } from "./time.ts";
 
 /** As the real client has it. */
@@ -53,6 +54,9 @@ class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
 
+/** Of the lease script. */
+type Reply = readonly (string | number)[];
+
 export interface Executed {
   readonly caller: string;
   readonly key: string;
@@ -92,10 +96,18 @@ export function createRedisNetwork(
       const before = newest.get(way) ?? 0;
       if (before > number) tally.executed_after_newer++;
       newest.set(way, Math.max(before, number));
-      const wasThere = redis.data.has(key);
-      const reply = redis.run(text, keys, args);
+      const wasThere = redis.stored(key) !== undefined;
+      const reply = redis.script(text, keys, args) as Reply;
       tell(() => `${caller} runs on Redis ${key} (${args.slice(4).join(" ")}): ${reply.join(" ")}`);
-      watcher.executed({ caller, key, args, reply, made: !wasThere && redis.data.has(key), again: runs++ > 0, known });
+      watcher.executed({
+        caller,
+        key,
+        args,
+        reply,
+        made: !wasThere && redis.stored(key) !== undefined,
+        again: runs++ > 0,
+        known,
+      });
       return reply;
     };
   }

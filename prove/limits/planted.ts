@@ -2,16 +2,15 @@
  * Mistakes that the simulation must find, or it would show nothing. Each is put into a copy of the source, by replacing
  * text that must be there exactly once: the program has no switch for it, and a mistake that no longer fits is an error.
  */
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Sql } from "../../src/sql/sql.ts";
+import { type Edit, mutant } from "../../test/ground/mutant.ts";
 import type { Check } from "./books.ts";
 import { loadCode } from "./code.ts";
 import { runWorld } from "./world.ts";
 
 export interface Mistake {
   readonly name: string;
-  readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[];
+  readonly edits: readonly Edit[];
 }
 
 export const mistakes: readonly Mistake[] = [
@@ -87,29 +86,11 @@ export interface Hunt {
   readonly seed: number;
 }
 
-const root = join(import.meta.dir, "../..");
-/** Inside the project, so that what the copy imports is found. */
-const copies = join(root, ".tmp");
-
 export async function hunt({ name, edits }: Mistake, sql: Sql, seedsMost: number): Promise<Hunt> {
-  const folder = join(copies, `planted-${process.pid}-${name}`);
-  try {
-    mkdirSync(copies, { recursive: true });
-    cpSync(join(root, "src"), join(folder, "src"), { recursive: true });
-    cpSync(join(root, "package.json"), join(folder, "package.json"));
-    for (const { file, from, to } of edits) {
-      const path = join(folder, "src", file);
-      const parts = readFileSync(path, "utf8").split(from);
-      if (parts.length !== 2) throw new Error(`${name}: what it replaces is ${parts.length - 1} times in ${file}`);
-      writeFileSync(path, parts.join(to));
-    }
-    const code = await loadCode(join(folder, "src"));
-    for (let seed = 0; seed < seedsMost; seed++) {
-      const [found] = (await runWorld(seed, code, sql)).violations;
-      if (found !== undefined) return { name, caughtBy: found.check, seed };
-    }
-    return { name, caughtBy: undefined, seed: seedsMost };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  const code = await loadCode(mutant(edits));
+  for (let seed = 0; seed < seedsMost; seed++) {
+    const [found] = (await runWorld(seed, code, sql)).violations;
+    if (found !== undefined) return { name, caughtBy: found.check, seed };
   }
+  return { name, caughtBy: undefined, seed: seedsMost };
 }

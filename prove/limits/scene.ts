@@ -2,13 +2,13 @@
 import type { Clock } from "../../src/base/clock.ts";
 import type { Draws } from "../../src/limits/leases.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { createLuaRedis, fieldOf, type LuaRedis } from "../../test/ground/lua-redis.ts";
 import { type Books, createBooks, type WorldKind } from "./books.ts";
 import type { Code } from "./code.ts";
 import { createDice, type Dice } from "./dice.ts";
 import { noFaults, type Tally } from "./faults.ts";
 import { createInstance, type Instance, type Stores, start } from "./instance.ts";
 import { createRedisNetwork, type Surroundings, type Tell, type Weather } from "./network.ts";
-import { createLuaRedis, type LuaRedis } from "./redis.ts";
 import { startVirtualTime, type VirtualTime } from "./time.ts";
 
 export interface Link {
@@ -103,9 +103,9 @@ export async function createScene(seed: number, code: Code, sql: Sql, tell: Tell
   const network = createRedisNetwork(around, redis, {
     sending: books.sending,
     executed(run) {
-      const hash = redis.data.get(run.key);
-      const used = hash?.fields.get("u");
-      books.executed(run, used === undefined ? undefined : Number(used), hash?.expiresAt !== undefined);
+      const hash = redis.stored(run.key);
+      const used = fieldOf(hash, "u");
+      books.executed(run, used === undefined ? undefined : Number(used), Number.isFinite(hash?.expiresAt));
     },
   });
   const unavailable = (cause: unknown) => new code.redisClient.RedisUnavailable(cause);

@@ -1,4 +1,5 @@
 /** Which faults a seed brings, and when. Each is counted when it happens. */
+import { fieldOf } from "../../test/ground/lua-redis.ts";
 import type { WorldKind } from "./books.ts";
 import type { Dice } from "./dice.ts";
 import type { FaultKind } from "./faults.ts";
@@ -115,7 +116,7 @@ const troubles: readonly Trouble[] = [
       const then = redis.snapshot();
       time.after(dice.between(500, 10_000), () => {
         redis.restore(then);
-        books.lost((key, lease) => /^\d/.test(then.get(key)?.fields.get(`l:${lease}`) ?? ""));
+        books.lost((key, lease) => /^\d/.test(fieldOf(then.get(key), `l:${lease}`) ?? ""));
         tell(() => "Redis is as it was");
       });
       return true;

@@ -1,7 +1,7 @@
 /**
  * A Redis in this process, as far as our scripts need one: strings and hashes that expire, a clock that we set, and the
- * real text of the scripts, run by Lua itself. Redis has Lua 5.1 and this is 5.4; `test/model/cache-scripts.test.ts`
- * compares the two, call by call, with a real server.
+ * real text of the scripts, run by Lua itself. Redis has Lua 5.1 and this is 5.4; `test/model/cache-scripts.test.ts` and
+ * `lease-script.test.ts` compare the two, call by call, with a real server.
  */
 import { type LuaEngine, LuaFactory } from "wasmoon";
 
@@ -14,7 +14,13 @@ export type Data = ReadonlyMap<string, Stored>;
 export type Word = string | number | null;
 export type Reply = Word | readonly Word[];
 
+/** Of a hash. */
+export const fieldOf = (stored: Stored | undefined, field: string): string | undefined =>
+  stored === undefined || typeof stored.value === "string" ? undefined : stored.value.get(field);
+
 export interface LuaRedis {
+  /** What has not expired. */
+  stored(key: string): Stored | undefined;
   command(words: readonly string[]): Reply;
   script(text: string, keys: readonly string[], args: readonly string[]): Reply;
   /** A copy, as a dump or a replica has it. */
@@ -44,6 +50,7 @@ function decode(text: string): Reply {
 }
 
 const prelude = `
+unpack = table.unpack
 local function decode(word)
   local kind, rest = string.sub(word, 1, 1), string.sub(word, 2)
   if kind == "-" then return false end
@@ -127,6 +134,12 @@ export async function createLuaRedis(now: () => number): Promise<LuaRedis> {
       return "OK";
     },
     DEL: (...keys) => keys.filter((key) => find(key) !== undefined && data.delete(key)).length,
+    PEXPIREAT(key, ms) {
+      const stored = find(key);
+      if (stored !== undefined) data.set(key, { ...stored, expiresAt: Number(ms) });
+      return stored === undefined ? 0 : 1;
+    },
+    HGETALL: (key) => [...hashOf(key)].flat(),
     HMGET: (key, ...fields) => fields.map((field) => hashOf(key).get(field) ?? null),
     HSET(key, ...rest) {
       const before = hashOf(key);
@@ -134,6 +147,13 @@ export async function createLuaRedis(now: () => number): Promise<LuaRedis> {
       for (let i = 0; i < rest.length; i += 2) fields.set(rest[i] ?? "", rest[i + 1] ?? "");
       data.set(key, { value: fields, expiresAt: find(key)?.expiresAt ?? Number.POSITIVE_INFINITY });
       return fields.size - before.size;
+    },
+    HDEL(key, ...fields) {
+      const before = hashOf(key);
+      const left = new Map([...before].filter(([field]) => !fields.includes(field)));
+      if (left.size === 0) data.delete(key);
+      else data.set(key, { value: left, expiresAt: find(key)?.expiresAt ?? Number.POSITIVE_INFINITY });
+      return before.size - left.size;
     },
     FLUSHALL() {
       data.clear();
@@ -158,6 +178,7 @@ export async function createLuaRedis(now: () => number): Promise<LuaRedis> {
   }
 
   return {
+    stored: find,
     command,
     script(text, keys, args) {
       machine.command = command;

@@ -1,15 +1,15 @@
 /**
- * The lease script on a real Redis and on the one of the simulation: the same calls give the same replies and leave the
+ * The lease script on a real Redis and on the one in this process: the same calls give the same replies and leave the
  * same hash behind. Times are left out of the comparison, for two clocks do not read the same.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createLuaRedis, type LuaRedis } from "../../prove/limits/redis.ts";
 import { dayMs } from "../../src/base/clock.ts";
 import { monthOf } from "../../src/limits/window.ts";
 import { connectRedis, defineScript, type Redis } from "../../src/redis/client.ts";
 import leaseText from "../../src/redis/lease.lua" with { type: "text" };
 import { connected, patientMs } from "../conformance/counter-stores.ts";
+import { createLuaRedis, type LuaRedis, type Word } from "../ground/lua-redis.ts";
 import { type RedisServer, startRedis } from "../ground/redis.ts";
 
 const script = defineScript(leaseText);
@@ -84,7 +84,7 @@ async function hashOf(key: string): Promise<[string, string][]> {
   return fieldsWithoutTimes(pairs);
 }
 
-test("the simulation's Redis answers as a real one does, call by call", async () => {
+test("the Redis of this process answers as a real one does, call by call", async () => {
   let round = 0;
   await fc.assert(
     fc.asyncProperty(moves, async (list) => {
@@ -93,9 +93,7 @@ test("the simulation's Redis answers as a real one does, call by call", async ()
         now = await realTime();
         if (move.kind === "spoil") {
           await redis.send(key, ["HSET", key, move.field, move.value]);
-          const hash = twin.data.get(key) ?? { fields: new Map(), expiresAt: undefined };
-          hash.fields.set(move.field, move.value);
-          twin.data.set(key, hash);
+          twin.command(["HSET", key, move.field, move.value]);
           continue;
         }
         const { startsAt, endsAt } = monthOf(move.month === "now" ? now : now - 40 * dayMs);
@@ -104,11 +102,11 @@ test("the simulation's Redis answers as a real one does, call by call", async ()
           ...[move.max, move.want, 10, move.most, ...move.ended.flat()],
         ].map(String);
         const real = (await redis.script(script, [key], args)) as unknown[];
-        expect(withoutTimes(twin.run(leaseText, [key], args))).toEqual(withoutTimes(real));
-        expect(fieldsWithoutTimes(twin.data.get(key)?.fields ?? [])).toEqual(await hashOf(key));
-        expect(twin.data.get(key)?.expiresAt ?? -1).toBe(
-          Math.max(-1, Number(await redis.send(key, ["PEXPIRETIME", key]))),
-        );
+        expect(withoutTimes(twin.script(leaseText, [key], args) as Word[])).toEqual(withoutTimes(real));
+        const { value, expiresAt } = twin.stored(key) ?? { value: new Map<string, string>(), expiresAt: -1 };
+        expect(typeof value === "string" ? value : fieldsWithoutTimes(value)).toEqual(await hashOf(key));
+        const until = Number(await redis.send(key, ["PEXPIRETIME", key]));
+        expect(Number.isFinite(expiresAt) ? expiresAt : -1).toBe(Math.max(-1, until));
       }
     }),
     { numRuns: 60, endOnFailure: true },
