@@ -60,9 +60,8 @@ interface Account {
   readonly parts: Map<string, Part>;
   /** Leases that their store has not heard the end of. */
   readonly open: Record<Lender, Map<string, number>>;
-  /** Ids that Redis has heard the end of, while the key was missing or not, and those it has denied. */
+  /** Ids that Redis has heard the end of, and those it has denied. */
   readonly ended: Set<string>;
-  readonly unheard: Set<string>;
   readonly denied: Set<string>;
   /** Given to nobody, see below. */
   readonly ghosts: Map<string, number>;
@@ -120,7 +119,6 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
       ...{ key, draws, month, before: 0, floor: 0, overshoot: 0 },
       parts: new Map(),
       ended: new Set(),
-      unheard: new Set(),
       denied: new Set(),
       ghosts: new Map(),
       open: { sql: new Map(), redis: new Map() },
@@ -162,8 +160,8 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
 
   /**
    * A copy of an ask that comes when its lease has ended is given to nobody. The script remembers what ended for longer
-   * than a copy can be under way, but by a clock that may leap ahead; it does not remember denials, nor what ended while
-   * the key was missing. Nothing is overshot by it, so it is left out of account.
+   * than a copy can be under way, but by a clock that may leap ahead; and it does not remember denials. Nothing is
+   * overshot by it, so it is left out of account.
    */
   function isGhost(of: Account, id: string, again: boolean): boolean {
     if (of.open.redis.has(id) || kind === "loss") return false;
@@ -171,7 +169,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
       if (!redisLeapt()) violate("stranded", `${nameOf(of)}: ${id} was given again after its end`);
       return true;
     }
-    return of.unheard.has(id) || (again && of.denied.has(id));
+    return again && of.denied.has(id);
   }
 
   /** Spent, or out on a lease whose end its store has not heard of: the most that a store may take for used. */
@@ -283,8 +281,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
       for (let i = headArguments; i < args.length; i += 2) {
         const lease = args[i] ?? "";
         const size = of.open.redis.get(lease);
-        // Of a key that is not there the script says that all is ended, and remembers nothing.
-        (used === undefined ? of.unheard : of.ended).add(lease);
+        of.ended.add(lease);
         if (size === undefined) continue;
         of.open.redis.delete(lease);
         part(of, owner(lease)).back.redis += args[i + 1] === "all" ? size : Math.min(size, Number(args[i + 1]));

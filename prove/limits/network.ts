@@ -8,7 +8,7 @@ import { withDeadline } from "../../src/base/deadline.ts";
 import type { Redis } from "../../src/redis/client.ts";
 import type { Schema } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
-import type { LuaRedis } from "../../test/ground/lua-redis.ts";
+import { fieldOf, type LuaRedis } from "../../test/ground/lua-redis.ts";
 import type { Dice } from "./dice.ts";
 import type { Tally } from "./faults.ts";
 
@@ -96,7 +96,8 @@ export function createRedisNetwork(
       const before = newest.get(way) ?? 0;
       if (before > number) tally.executed_after_newer++;
       newest.set(way, Math.max(before, number));
-      const wasThere = redis.stored(key) !== undefined;
+      const isThere = () => fieldOf(redis.stored(key), "u") !== undefined;
+      const wasThere = isThere();
       const reply = redis.script(text, keys, args) as Reply;
       tell(() => `${caller} runs on Redis ${key} (${args.slice(4).join(" ")}): ${reply.join(" ")}`);
       watcher.executed({
@@ -104,7 +105,7 @@ export function createRedisNetwork(
         key,
         args,
         reply,
-        made: !wasThere && redis.stored(key) !== undefined,
+        made: !wasThere && isThere(),
         again: runs++ > 0,
         known,
       });

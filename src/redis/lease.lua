@@ -11,7 +11,7 @@
 --            denied, 1 if units are out on lease that may come back, now
 --            closed         the id was ended before: it is not given again
 --            ended          nothing was asked for
---            missing        the key is not there: read what SQL has counted, then ask again
+--            missing        what is used is not there: read what SQL has counted, then ask again
 --            window, now    a month that is not now
 --            garbage, key   not ours, or of another format
 --
@@ -20,8 +20,9 @@
 -- After every write the key expires a day after its month: a clock that is set back over the month's end, or a replica's
 -- that is behind, finds it as it was.
 --
--- Hash: f = format, u = used (given out and not taken back), l:<id> = size:valid until, or ended:since. A lease that
--- nobody ends, for its instance crashed, stays there as long as the month: nobody knows what was spent of it.
+-- Hash: f = format, u = used (given out and not taken back), l:<id> = size:valid until, or ended:since. Without u it is
+-- as good as missing: only asks that were taken back stand there. A lease that nobody ends, for its instance crashed,
+-- stays there as long as the month: nobody knows what was spent of it.
 
 local format = "1"
 local headArguments = 11
@@ -41,18 +42,16 @@ if now < startsAt or now >= endsAt then
 end
 
 local fields = redis.call("HGETALL", key)
-if #fields == 0 and ARGV[6] ~= "fresh" then
-  return { id == "" and "ended" or "missing" }
-end
+local fresh = ARGV[6] == "fresh"
 
 -- Everything is read and checked before anything is written.
-local used, ours, leases, forgotten = 0, #fields == 0, {}, {}
+local used, ours, leases, forgotten = nil, #fields == 0, {}, {}
 for i = 1, #fields, 2 do
   local name, value = fields[i], fields[i + 1]
   if name == "f" then
     ours = value == format
   elseif name == "u" then
-    used = tonumber(value)
+    used = tonumber(value) or -1
   else
     local size, validUntil = string.match(value, "^(%w+):(%d+)$")
     validUntil = tonumber(validUntil)
@@ -65,8 +64,12 @@ for i = 1, #fields, 2 do
     end
   end
 end
-if not ours or not used or used < 0 then
+if not ours or (used or 0) < 0 then
   return { "garbage", key }
+end
+local missing = not used
+if missing and not fresh and id ~= "" then
+  return { "missing" }
 end
 
 local changed = { "f", format }
@@ -82,18 +85,18 @@ for i = headArguments + 1, #ARGV, 2 do
   if there and there.size then
     returned = returned + math.min(there.size, unspent == "all" and there.size or tonumber(unspent))
   end
-  -- One that we never saw may still arrive.
-  if not there or there.size then
+  -- One that we never saw may still arrive, if it is an ask that was taken back.
+  if there and there.size or not there and (unspent == "all" or not missing) then
     leases[lease] = { validUntil = now }
     write("l:" .. lease, "ended:" .. text(now))
   end
 end
 
 -- Given back first, raised after: whatever is given back, it is never less than what SQL has counted.
-local lent = math.max(used - returned, total or 0)
+local lent = math.max((used or 0) - returned, total or 0)
 
 local function save()
-  if lent ~= used or #fields == 0 then
+  if lent ~= used and (fresh or not missing) then
     write("u", text(lent))
   end
   if #forgotten > 0 then

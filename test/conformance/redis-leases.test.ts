@@ -190,6 +190,19 @@ onEachRedis((place) => {
       expect(await lent(code)).toBe(others);
     });
 
+    test("is not granted when it arrives after that was told, though nothing was lent there before", async () => {
+      const code = fresh("first");
+      const { store, line } = leasesOverABadLine();
+      const ask = askFor(code);
+      line.loses = "ask";
+      await expect(store.acquire(ask)).rejects.toThrow("lost");
+      line.loses = undefined;
+      store.cancel(ask);
+      await store.flush();
+      await expect(store.acquire(ask)).rejects.toThrow("closed");
+      expect(await lent(code)).toBe(0);
+    });
+
     test("is not granted when it arrives after that was told", async () => {
       const code = fresh("before");
       const { store, line } = leasesOverABadLine();
