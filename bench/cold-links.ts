@@ -6,18 +6,16 @@
  * visited once, over 64 connections, 25,000 on one server and then on the other. CPU is that of the server's process
  * until it has written down everything and given every lease back, which it does seconds after the last visit.
  */
-import { until } from "../test/ground/process.ts";
 import { cli, type Server, startServer } from "../test/ground/server.ts";
 import { cpuMicros } from "./cpu.ts";
-import { createLine } from "./line.ts";
+import { visit } from "./line.ts";
 import { median, progress, round, table } from "./show.ts";
-import { createLinks, startSubject } from "./subject.ts";
+import { createLinks, startSubject, untilIdle } from "./subject.ts";
 
 const linksPerPost = 1_000;
 const posts = 100;
 const spells = 4;
 const connections = 64;
-const writtenMs = 60_000;
 
 interface Contender {
   readonly name: string;
@@ -80,25 +78,9 @@ async function prepare(name: string, plan: string): Promise<Contender> {
 
 async function visitAll({ server, codes }: Contender, spell: number): Promise<Sample> {
   const each = codes.length / spells;
-  const paths = codes.slice(spell * each, (spell + 1) * each).values();
   const [cpu, started] = [cpuMicros(server.pid), performance.now()];
-  await Promise.all(
-    Array.from({ length: connections }, async () => {
-      const line = createLine();
-      for (const code of paths) {
-        const answer = await line.ask(server.port, `/${code}`);
-        if (answer !== 302) throw new Error(`a cold link was answered with ${answer}`);
-      }
-      line.hangUp();
-    }),
-  );
+  await visit(server.port, codes.slice(spell * each, (spell + 1) * each), connections);
   const seconds = (performance.now() - started) / 1_000;
-  await until("everything to be written down", () => isIdle(server), writtenMs);
+  await untilIdle(server);
   return { perSecond: each / seconds, micros: (cpuMicros(server.pid) - cpu) / each };
-}
-
-/** Every meter is forgotten when its hits are written down and its lease is over. */
-async function isIdle({ url }: Server): Promise<true | undefined> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return /^quicklink_meters 0$/m.test(text) || undefined;
 }

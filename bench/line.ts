@@ -15,6 +15,8 @@ export interface Line {
 }
 
 const answerMs = 15_000;
+const triesMost = 100;
+const pauseMs = 100;
 
 export function createLine(): Line {
   let connected: { port: number; socket: Socket<undefined> } | undefined;
@@ -80,6 +82,25 @@ export function createLine(): Line {
     },
     hangUp,
   };
+}
+
+/** Each link once, over so many connections; again after a 503, for a busy machine may miss the deadline of a lookup. */
+export async function visit(port: number, codes: readonly string[], connections: number): Promise<void> {
+  const waiting = codes.values();
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const line = createLine();
+      for (const code of waiting) {
+        let answer = await line.ask(port, `/${code}`);
+        for (let tries = 1; answer === 503 && tries < triesMost; tries++) {
+          await Bun.sleep(pauseMs);
+          answer = await line.ask(port, `/${code}`);
+        }
+        if (answer !== 302) throw new Error(`${code} was answered with ${answer}`);
+      }
+      line.hangUp();
+    }),
+  );
 }
 
 /** Of an answer that is there in full, with its body. */

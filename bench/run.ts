@@ -5,12 +5,13 @@
 import { ensure } from "../test/ground/machine.ts";
 import type { Bench } from "./bench.ts";
 import { bulk } from "./bulk.ts";
+import { cache } from "./cache.ts";
 import { create } from "./create.ts";
 import { limits } from "./limits.ts";
 import { redirect } from "./redirect.ts";
 import { start } from "./start.ts";
 
-const benches: readonly Bench[] = [redirect, create, bulk, start, limits];
+const benches: readonly Bench[] = [redirect, create, bulk, start, limits, cache];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.

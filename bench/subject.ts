@@ -1,6 +1,6 @@
 /** Our server as it is measured: the real process on either database, its tenant without limits. */
 import { type Postgres, startPostgres } from "../test/ground/postgres.ts";
-import type { Environment } from "../test/ground/process.ts";
+import { type Environment, until } from "../test/ground/process.ts";
 import { cli, type Server, startServer } from "../test/ground/server.ts";
 import { tempFolder } from "../test/ground/temp.ts";
 
@@ -16,6 +16,8 @@ export interface Subject {
   readonly env: Environment;
   stop(): Promise<void>;
 }
+
+const writtenMs = 60_000;
 
 export const destination = "https://example.com/a/landing/page?utm_source=newsletter&utm_medium=email";
 
@@ -78,4 +80,20 @@ export async function createLinks(server: Server, count: number): Promise<string
   const body = (await response.json()) as { created: number; results: { link?: { code: string } }[] };
   if (body.created !== count) throw new Error(`${body.created} of ${count} links were created`);
   return body.results.flatMap(({ link }) => (link === undefined ? [] : [link.code]));
+}
+
+/** A series of the server's own figures, by its whole name with labels. */
+export async function figures(server: Server): Promise<(series: string) => number> {
+  const lines = (await (await fetch(`${server.url}/metrics`)).text()).split("\n");
+  return (series) => {
+    const line = lines.find((one) => one.startsWith(`${series} `));
+    if (line === undefined) throw new Error(`the server has no figure ${series}`);
+    return Number(line.slice(series.length + 1));
+  };
+}
+
+/** Everything is written down: every meter is forgotten when its hits are and its lease is over. */
+export async function untilIdle(server: Server): Promise<void> {
+  const idle = async () => (await figures(server))("quicklink_meters") === 0 || undefined;
+  await until("everything to be written down", idle, writtenMs);
 }

@@ -16,7 +16,7 @@ export interface HotLinks {
   keys(): string[];
   /** As all servers last knew them: what to have at hand first. */
   lastKeys(): Promise<string[]>;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 const saveMs = 15_000;
@@ -28,13 +28,18 @@ export function openHot({ sql, clock }: Core, metrics: Metrics, log: Logger): Ho
   const store = createHotStore(sql, clock);
   const instance = randomBytes(9).toString("base64url");
   let failing = false;
+  let savedAt = Number.NEGATIVE_INFINITY;
+  let saving = Promise.resolve();
+  let due: NodeJS.Timeout | undefined;
 
   async function save(): Promise<void> {
+    savedAt = clock.elapsed();
+    const hottest = hot.top(savedMost).filter(({ perMinute }) => Math.round(perMinute) > 0);
     try {
       // A key is a code, for there is only the server's own domain yet.
       await store.save(
         instance,
-        hot.top(savedMost).map(({ key, ...link }) => ({ domain: ownDomain, code: key, ...link })),
+        hottest.map(({ key, ...link }) => ({ domain: ownDomain, code: key, ...link })),
       );
       failing = false;
     } catch (error) {
@@ -43,7 +48,17 @@ export function openHot({ sql, clock }: Core, metrics: Metrics, log: Logger): Ho
     }
   }
 
-  const timer = setInterval(save, saveMs);
+  /** At once after a quiet time, and not again when it is quiet: what was said last is what to have at hand then. */
+  function saveSoon(): void {
+    due ??= setTimeout(saveNow, Math.max(0, savedAt + saveMs - clock.elapsed()));
+  }
+
+  function saveNow(): void {
+    clearTimeout(due);
+    due = undefined;
+    saving = save();
+  }
+
   const top = () => hot.top(1)[0];
   metrics.gauge(
     "quicklink_hottest_per_minute",
@@ -62,7 +77,9 @@ export function openHot({ sql, clock }: Core, metrics: Metrics, log: Logger): Ho
     recorded(batch) {
       const counts = new Map<string, number>();
       for (const { key, units } of batch) if (units > 0) counts.set(key, (counts.get(key) ?? 0) + units);
+      if (counts.size === 0) return;
       hot.add(counts);
+      saveSoon();
     },
     perMinute: hot.perMinute,
     keys: () => hot.top(warmMost).map(({ key }) => key),
@@ -70,6 +87,9 @@ export function openHot({ sql, clock }: Core, metrics: Metrics, log: Logger): Ho
       const links = await store.hottest(hotKeptMs, warmMost);
       return links.map(({ domain, code }) => cacheKey(domain, code));
     },
-    stop: () => clearInterval(timer),
+    async stop() {
+      if (due !== undefined) saveNow();
+      await saving;
+    },
   };
 }

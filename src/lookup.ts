@@ -94,7 +94,7 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
     feed,
     announce({ domain, code, version, at }) {
       const key = cacheKey(domain, code);
-      changes.add(key);
+      changes.add(key, version);
       if (cache.announce(key, version)) observeLag({}, Math.max(0, clock.now() - at) / 1_000);
     },
     followed(elapsed) {

@@ -3,7 +3,8 @@ import type { Clock } from "../base/clock.ts";
 
 /** How often links change, from what the feed says; a sum that fades over a day. Bounded: most links never change. */
 export interface ChangeRates {
-  add(key: string): void;
+  /** A version exists. The feed may tell of it more than once, and it counts once. */
+  add(key: string, version: number): void;
   perDay(key: string): number;
 }
 
@@ -11,15 +12,16 @@ const dayMs = 86_400_000;
 const keysMost = 10_000;
 
 export function createChangeRates(clock: Clock): ChangeRates {
-  const rates = new LRUCache<string, { sum: number; at: number }>({ max: keysMost });
+  const rates = new LRUCache<string, { sum: number; at: number; version: number }>({ max: keysMost });
   const faded = (key: string, now: number): number => {
     const rate = rates.get(key);
     return rate === undefined ? 0 : rate.sum * Math.exp(-(now - rate.at) / dayMs);
   };
   return {
-    add(key) {
+    add(key, version) {
+      if (version <= (rates.get(key)?.version ?? 0)) return;
       const now = clock.elapsed();
-      rates.set(key, { sum: faded(key, now) + 1, at: now });
+      rates.set(key, { sum: faded(key, now) + 1, at: now, version });
     },
     perDay: (key) => faded(key, clock.elapsed()),
   };

@@ -1,12 +1,16 @@
 import { Command } from "commander";
+import { toIso } from "../base/clock.ts";
 import { OperatorError, Problem } from "../base/errors.ts";
 import type { Versioned } from "../cache/cache.ts";
+import type { LinkMeta } from "../cache/meta.ts";
 import { type Core, openReplica } from "../core.ts";
 import { cacheKey, ownDomain } from "../links/link.ts";
+import { linkMeta } from "../links/meta.ts";
 import { createLinkStore } from "../links/store.ts";
 import { type Known, linkSource } from "../redirect/resolve.ts";
 import type { RedisCache } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
+import { createMetaCache, type MetaCache } from "../redis/meta.ts";
 import { withRedis } from "../redis/patient.ts";
 import { wake } from "../redis/wake.ts";
 import { createFeed, type Feed } from "../sql/feed.ts";
@@ -51,6 +55,7 @@ interface Place {
   readonly core: Core;
   readonly feed: Feed;
   readonly load: (code: string) => Promise<Versioned<Known>>;
+  readonly loadMeta: (code: string) => Promise<LinkMeta | undefined>;
   /** Nothing if there is none; throws if it does not answer. */
   readonly onRedis: <Result>(work: (shared: Shared) => Promise<Result>) => Promise<Result | undefined>;
 }
@@ -58,6 +63,7 @@ interface Place {
 interface Shared {
   readonly redis: Redis;
   readonly tier: RedisCache<Known>;
+  readonly meta: MetaCache;
 }
 
 const noRedis = "REDIS_URL is not set: each server keeps links in its own memory, for 30 s at most";
@@ -67,16 +73,19 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
   await withCore(async (core) => {
     const { config, clock } = core;
     const replica = await openReplica(config, quietLog());
+    const sql = replica ?? core.sql;
     const { target } = replica ? createLinkStore(replica) : core.store;
+    const share = (redis: Redis): Shared => ({ redis, tier: openTier(redis, clock), meta: createMetaCache(redis) });
     try {
       await work({
         core,
-        feed: createFeed(replica ?? core.sql),
+        feed: createFeed(sql),
         load: (code) => linkSource(target).load(code, 0),
+        loadMeta: (code) => linkMeta(sql, ownDomain, code, clock.now()),
         onRedis: async (ask) =>
           config.REDIS_URL === undefined
             ? undefined
-            : await withRedis(config.REDIS_URL, (redis) => ask({ redis, tier: openTier(redis, clock) })).catch(explain),
+            : await withRedis(config.REDIS_URL, (redis) => ask(share(redis))).catch(explain),
       });
     } finally {
       await replica?.close();
@@ -89,12 +98,14 @@ function explain(error: unknown): never {
   throw new OperatorError(`${error.message}.\n  See what is wrong with it: quicklink doctor`);
 }
 
-async function look({ load, feed, onRedis }: Place, code: string): Promise<Record<string, unknown>> {
+async function look(place: Place, code: string): Promise<Record<string, unknown>> {
+  const { load, loadMeta, feed, onRedis } = place;
   const { version, value } = await load(code);
-  const inRedis = await onRedis(async ({ tier }) => {
+  const inRedis = await onRedis(async ({ tier, meta }) => {
     const { stand, node, epoch, shared, keptMs } = await tier.look(cacheKey(ownDomain, code));
     const answer = shared.kind === "value" ? shared.answer : undefined;
     return {
+      ...showMeta(await metaOf(place, meta, code, version)),
       redis: answer === undefined ? shared.kind : answer.value ? "link" : "missing",
       redisVersion: shared.kind === "fence" ? shared.version : (answer?.version ?? null),
       redisUrl: answer?.value?.url ?? null,
@@ -107,8 +118,30 @@ async function look({ load, feed, onRedis }: Place, code: string): Promise<Recor
       behind: stand.position === "" ? null : await changesAfter(feed, stand.position),
     };
   });
-  return { code, sqlVersion: version, sqlUrl: value?.url ?? null, ...(inRedis ?? { redis: noRedis }) };
+  const shown = inRedis ?? { ...showMeta(await loadMeta(code)), redis: noRedis };
+  return { code, sqlVersion: version, sqlUrl: value?.url ?? null, ...shown };
 }
+
+/** As somebody looked it up a moment ago, unless the link has changed since. */
+async function metaOf(
+  { loadMeta }: Place,
+  cache: MetaCache,
+  code: string,
+  version: number,
+): Promise<LinkMeta | undefined> {
+  const key = cacheKey(ownDomain, code);
+  const kept = await cache.get(key);
+  if (kept?.version === version) return kept;
+  const meta = await loadMeta(code);
+  if (meta !== undefined) await cache.put(key, meta);
+  return meta;
+}
+
+const showMeta = (meta: LinkMeta | undefined) => ({
+  status: meta?.status ?? null,
+  expiresAt: meta?.expiresAt ? toIso(meta.expiresAt) : null,
+  hitsThisMonth: meta?.hits ?? null,
+});
 
 const changesAfter = async (feed: Feed, position: string): Promise<number> =>
   (await feed.after(feed.fromText(position), behindMost)).changes.length;

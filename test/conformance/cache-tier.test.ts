@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
+import { lifeMs } from "../../src/cache/life.ts";
 import type { Form } from "../../src/cache/tier.ts";
 import { createRedisCache, type RedisCache } from "../../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
@@ -125,6 +126,24 @@ for (const [name, start] of places) {
         const value = JSON.parse(String(await raw(key))) as { t: number; x: number };
         expect(value.x - value.t).toBe(seconds);
       }
+    });
+
+    test("lets a link that is visited all the time and never changes be good for a day, and keeps it for two", async () => {
+      const key = fresh("k");
+      const life = () => lifeMs(1_001, 0);
+      const one = createRedisCache<Thing>({
+        redis,
+        forms: [v1],
+        keyOf: ({ code }) => code,
+        lifeMs: life,
+        random: () => 0.5,
+      });
+      await correct(one);
+      await put(one, key, thing(1));
+      const { t, x } = JSON.parse(String(await raw(key))) as { t: number; x: number };
+      expect(x - t).toBe(86_400);
+      const ttl = Number(await redis.send(`{${key}}`, ["PTTL", `ql:v1:link:{${key}}`]));
+      expect(ttl).toBeWithin(172_000_000, 172_800_001);
     });
 
     test("is never written by what is older", async () => {

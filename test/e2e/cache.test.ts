@@ -8,6 +8,9 @@ import { databases, must, newDatabase, query, type Site, siteOf, startSite } fro
 interface Looked {
   readonly sqlVersion: number;
   readonly sqlUrl: string | null;
+  readonly status: string | null;
+  readonly expiresAt: string | null;
+  readonly hitsThisMonth: number | null;
   readonly redis: string;
   readonly redisVersion: number | null;
   readonly redisUrl: string | null;
@@ -82,6 +85,9 @@ describe("cache without Redis", () => {
       code: "sale",
       sqlVersion: 1,
       sqlUrl: right,
+      status: "active",
+      expiresAt: expect.stringMatching(/^\d{4}-/),
+      hitsThisMonth: 0,
       redis: expect.stringContaining("REDIS_URL is not set"),
     });
     expect(await run("warm", "sale")).toStartWith("There is no Redis to warm. REDIS_URL is not set");
@@ -90,8 +96,10 @@ describe("cache without Redis", () => {
 });
 
 if (postgresAvailable() && redisAvailable()) {
-  const startOn = async ({ url: REDIS_URL }: RedisServer): Promise<Site> => {
+  const startOn = async ({ url: REDIS_URL, command }: RedisServer): Promise<Site> => {
     const { server, env } = await startSite("PostgreSQL", { REDIS_URL });
+    // What is visited before that is in memory for 30 s, and not written to Redis before it is asked for again.
+    await until("Redis to be in use", async () => (await command("EXISTS", "ql:feed:{all}")) === "1" || undefined);
     return siteOf(server, { ...env, REDIS_URL });
   };
 
@@ -125,6 +133,24 @@ if (postgresAvailable() && redisAvailable()) {
       expect(looked.freshPercent).toBeWithin(50, 101);
       expect(looked.keptSeconds).toBeWithin(80_000, 86_401);
       expect(await held("leads-nowhere", { redis: "missing" })).toMatchObject({ redisVersion: 0, sqlUrl: null });
+    });
+
+    test("get shows the status and the hits of a link, and has them from Redis until the link changes", async () => {
+      const { id, code } = await site.create({ url: right, expiresAt: null });
+      const kept = async () => JSON.parse(await redis.command("GET", `ql:v1:meta:{${code}}`)) as unknown;
+      expect(await look(code)).toMatchObject({ status: "active", expiresAt: null, hitsThisMonth: 0 });
+      expect(await kept()).toEqual({ c: 0, e: null, s: "active", v: 1 });
+      await site.reach(`/${code}`);
+      await until("the hit to be written down", async () => {
+        const rows = (await query(site.env, `select * from quotas where code = '${code}'`)) as unknown[];
+        return rows.length > 0 || undefined;
+      });
+      expect((await look(code)).hitsThisMonth).toBe(0);
+      const expiresAt = "2031-01-31T00:00:00.000Z";
+      await site.call("PATCH", `/api/links/${id}`, { body: { status: "disabled", expiresAt } });
+      expect(await look(code)).toMatchObject({ status: "disabled", expiresAt, hitsThisMonth: 1, sqlUrl: null });
+      expect(await kept()).toEqual({ c: 1, e: Date.parse(expiresAt) / 1_000, s: "disabled", v: 2 });
+      expect(await look("leads-nowhere")).toMatchObject({ status: null, expiresAt: null, hitsThisMonth: null });
     });
 
     test("drop --all begins anew, for running servers too", async () => {

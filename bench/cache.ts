@@ -1,0 +1,22 @@
+/**
+ * What the tiers of the cache cost. Four measurements, each with its method at the top of its file: a redirect from
+ * memory, Redis and SQL; how long Redis takes; how much memory of it a link takes; and a lookup in SQL by how many links
+ * there are.
+ */
+import type { Bench } from "./bench.ts";
+import { lookups } from "./lookups.ts";
+import { redisBytes } from "./redis-bytes.ts";
+import { redisLatency } from "./redis-latency.ts";
+import { costOfTiers } from "./tiers.ts";
+
+export const cache: Bench = {
+  name: "cache",
+  shows: "a redirect from memory, Redis and SQL; latency and bytes in Redis; lookups among a million links",
+  needs: ["postgresql", "redis-server"],
+  async run() {
+    await costOfTiers();
+    await redisLatency();
+    await redisBytes();
+    await lookups();
+  },
+};

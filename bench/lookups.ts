@@ -1,0 +1,121 @@
+/**
+ * What looking up a link in SQL costs, by how many there are.
+ *
+ * Method: databases of 10,000, 100,000 and 1,000,000 links on SQLite and on PostgreSQL, all open at once in this process.
+ * Round by round each is asked for links by chance, one after the other, through the same `store.target` that a redirect
+ * uses. The figure is CPU time per lookup: of this process, and on PostgreSQL that of the process which serves us too.
+ */
+import { join } from "node:path";
+import { sql as raw } from "kysely";
+import { systemClock } from "../src/base/clock.ts";
+import { createLog } from "../src/base/log.ts";
+import { ownDomain } from "../src/links/link.ts";
+import { createLinkStore, type LinkStore } from "../src/links/store.ts";
+import { migrate } from "../src/sql/migrate.ts";
+import { openPostgres } from "../src/sql/postgres.ts";
+import type { Sql } from "../src/sql/sql.ts";
+import { openSqlite } from "../src/sql/sqlite.ts";
+import { createTenants } from "../src/tenants/tenants.ts";
+import { type Postgres, startPostgres } from "../test/ground/postgres.ts";
+import { tempFolder } from "../test/ground/temp.ts";
+import { cpuMicros } from "./cpu.ts";
+import { codeOf, writeLinks } from "./many-links.ts";
+import { judge, median, progress, round, table } from "./show.ts";
+import { type Database, databases } from "./subject.ts";
+
+const sizes = [10_000, 100_000, 1_000_000] as const;
+const rounds = 11;
+const lookupsPerRound = { sqlite: 4_000, postgres: 1_000 } as const;
+const growthMost = 1.2;
+
+interface Contender {
+  readonly database: Database;
+  readonly links: number;
+  readonly sql: Sql;
+  readonly target: LinkStore["target"];
+  /** The processes that work for it. */
+  readonly pids: readonly number[];
+  readonly micros: number[];
+  readonly ms: number[];
+}
+
+export async function lookups(): Promise<void> {
+  const shown = progress();
+  const postgres = await startPostgres();
+  const contenders: Contender[] = [];
+  try {
+    for (const database of databases) {
+      for (const links of sizes) {
+        shown.now(`lookups: writing ${links.toLocaleString("en-US")} links to ${database}`);
+        contenders.push(await prepare(database, links, postgres));
+      }
+    }
+    for (let i = 0; i <= rounds; i++) {
+      shown.now(`lookups: round ${i} of ${rounds}`);
+      for (const contender of contenders) await sample(contender, i > 0);
+    }
+    shown.end();
+    report(contenders);
+  } finally {
+    shown.end();
+    for (const { sql } of contenders) await sql.close();
+    await postgres.stop();
+  }
+}
+
+async function prepare(database: Database, links: number, postgres: Postgres): Promise<Contender> {
+  const sql = await open(database, postgres);
+  await migrate(sql);
+  const tenant = await createTenants(sql, systemClock).create("bench", "Bench");
+  await writeLinks(sql, tenant.id, 0, links);
+  await raw`analyze`.execute(sql.db);
+  const pids = [process.pid, ...(database === "postgres" ? [await backendOf(sql)] : [])];
+  return { database, links, sql, target: createLinkStore(sql).target, pids, micros: [], ms: [] };
+}
+
+/** There is one connection, and it is asked too often to be given up. */
+async function backendOf(sql: Sql): Promise<number> {
+  const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(sql.db);
+  return Number(rows[0]?.pid);
+}
+
+async function open(database: Database, postgres: Postgres): Promise<Sql> {
+  if (database === "sqlite") return openSqlite(join(tempFolder("lookups"), "links.sqlite"));
+  const log = createLog("warn", process.stderr, true, systemClock.now);
+  return openPostgres(await postgres.createDatabase("lookups"), 1, log, true);
+}
+
+async function sample({ database, links, target, pids, micros, ms }: Contender, counts: boolean): Promise<void> {
+  const times = lookupsPerRound[database];
+  const cpu = () => pids.reduce((sum, pid) => sum + cpuMicros(pid), 0);
+  const codes = Array.from({ length: times }, () => codeOf(Math.floor(Math.random() * links)));
+  const [before, started] = [cpu(), performance.now()];
+  for (const code of codes) {
+    const { value } = await target(ownDomain, code);
+    if (value === undefined) throw new Error(`${code} was not found`);
+  }
+  if (!counts) return;
+  micros.push((cpu() - before) / times);
+  ms.push((performance.now() - started) / times);
+}
+
+function report(contenders: readonly Contender[]): void {
+  table([
+    ["a lookup in SQL", "CPU µs", "min", "ms"],
+    ...contenders.map(({ database, links, micros, ms }) => [
+      `${database}, ${links.toLocaleString("en-US")} links`,
+      round(median(micros)),
+      round(Math.min(...micros)),
+      round(median(ms), 3),
+    ]),
+  ]);
+  for (const database of databases) {
+    const [fewest, ...more] = contenders.filter((contender) => contender.database === database);
+    for (const { links, micros } of more) {
+      const ratios = micros.map((figure, i) => figure / (fewest?.micros[i] ?? Number.NaN));
+      const spread = `rounds ${round(Math.min(...ratios))} to ${round(Math.max(...ratios))}`;
+      const what = `${database}, ${links.toLocaleString("en-US")} / ${sizes[0].toLocaleString("en-US")} links`;
+      judge(`${what} (${spread})`, median(ratios), growthMost);
+    }
+  }
+}

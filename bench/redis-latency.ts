@@ -1,0 +1,94 @@
+/**
+ * How long a lookup in Redis takes.
+ *
+ * Method: in this process, over one connection to a private Redis with 10,000 links, links by chance at 500 a second:
+ * through the tier, as a server asks for them, and as a bare `GET` of the same key. They take turns, round by round. The
+ * time is from the call to the answer; the figures are the median over the rounds, and beside it the round that was
+ * disturbed least. "late" is how late this process itself woke up to ask, at the 99th percentile: where that is above a
+ * millisecond the machine was busy, and an answer had to wait for its core just as long.
+ */
+import { codeOf } from "./many-links.ts";
+import { openSharedTier } from "./shared-tier.ts";
+import { judge, median, progress, quantile, round, table } from "./show.ts";
+
+const rounds = 9;
+const roundMs = 2_000;
+const perSecond = 500;
+const links = 10_000;
+const p99MostMs = 1;
+
+interface Contender {
+  readonly name: string;
+  readonly ask: (code: string) => Promise<unknown>;
+  readonly rounds: Round[];
+}
+
+interface Round {
+  readonly ms: number[];
+  readonly lateMs: number[];
+}
+
+export async function redisLatency(): Promise<void> {
+  const shared = await openSharedTier();
+  const shown = progress();
+  try {
+    await shared.fill(0, links);
+    const { redis, tier } = shared;
+    const contenders: readonly Contender[] = [
+      { name: "bare GET", ask: (code) => redis.send(code, ["GET", `ql:v1:link:{${code}}`]), rounds: [] },
+      { name: "the tier", ask: tier.get, rounds: [] },
+    ];
+    for (let i = 0; i <= rounds; i++) {
+      for (const contender of contenders) {
+        shown.now(`latency of Redis: round ${i} of ${rounds}, ${contender.name}`);
+        const taken = await pace(contender.ask);
+        if (i > 0) contender.rounds.push(taken);
+      }
+    }
+    shown.end();
+    report(contenders);
+  } finally {
+    shown.end();
+    await shared.close();
+  }
+}
+
+async function pace(ask: Contender["ask"]): Promise<Round> {
+  const [ms, lateMs]: [number[], number[]] = [[], []];
+  const [started, stepMs] = [performance.now(), 1_000 / perSecond];
+  const asked: Promise<void>[] = [];
+  for (let dueMs = started; dueMs < started + roundMs; ) {
+    const now = performance.now();
+    for (; dueMs <= now; dueMs += stepMs) {
+      lateMs.push(now - dueMs);
+      asked.push(time(ask, ms));
+    }
+    await Bun.sleep(Math.max(0, dueMs - performance.now()));
+  }
+  await Promise.all(asked);
+  return { ms, lateMs };
+}
+
+async function time(ask: Contender["ask"], ms: number[]): Promise<void> {
+  const started = performance.now();
+  await ask(codeOf(Math.floor(Math.random() * links)));
+  ms.push(performance.now() - started);
+}
+
+function report(contenders: readonly Contender[]): void {
+  const over = (rounds: readonly Round[], kind: keyof Round, share: number) =>
+    rounds.map((one) => quantile(one[kind], share));
+  table([
+    ["a lookup in Redis", "p50 ms", "p99 ms", "min", "late"],
+    ...contenders.map(({ name, rounds }) => [
+      name,
+      round(median(over(rounds, "ms", 0.5))),
+      round(median(over(rounds, "ms", 0.99))),
+      round(Math.min(...over(rounds, "ms", 0.99))),
+      round(median(over(rounds, "lateMs", 0.99))),
+    ]),
+  ]);
+  const p99s = over(contenders.at(-1)?.rounds ?? [], "ms", 0.99);
+  const spread = `rounds ${round(Math.min(...p99s))} to ${round(Math.max(...p99s))}`;
+  judge(`p99 of the Redis tier at ${perSecond} a second, ms (${spread})`, median(p99s), p99MostMs);
+}

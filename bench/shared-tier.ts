@@ -1,0 +1,65 @@
+/** Links in a private Redis, written and read as a server does it, without the server. */
+import { systemClock } from "../src/base/clock.ts";
+import type { Known } from "../src/redirect/resolve.ts";
+import type { RedisCache } from "../src/redis/cache.ts";
+import { connectRedis, type Redis } from "../src/redis/client.ts";
+import { openTier } from "../src/tier.ts";
+import { until } from "../test/ground/process.ts";
+import { type RedisServer, startRedis } from "../test/ground/redis.ts";
+import { codeOf, urlOf } from "./many-links.ts";
+
+export interface SharedTier {
+  readonly server: RedisServer;
+  readonly redis: Redis;
+  readonly tier: RedisCache<Known>;
+  /** The links `from` to `to`; the last is not among them. */
+  fill(from: number, to: number, more?: Partial<Known>): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A busy machine may let 50 ms pass, and this is not about deadlines. */
+const deadlineMs = 10_000;
+const atOnce = 500;
+const position = "00000000000000000000.0000000000000001";
+
+export async function openSharedTier(): Promise<SharedTier> {
+  const server = await startRedis();
+  const redis = connectRedis(server.url, { deadlineMs });
+  await until("Redis to be connected to", () =>
+    redis.ping().then(
+      () => true,
+      () => undefined,
+    ),
+  );
+  const tier = openTier(redis, systemClock);
+  for (const one of tier.servers()) {
+    await tier.stand(one);
+    await tier.begin(one, position);
+  }
+  return {
+    server,
+    redis,
+    tier,
+    async fill(from, to, more = {}) {
+      for (let n = from; n < to; n += atOnce) {
+        for (let i = n; i < Math.min(to, n + atOnce); i++) put(tier, codeOf(i), more);
+        await redis.ping(); // answered after what was sent before it
+      }
+    },
+    async close() {
+      await redis.close();
+      await server.stop();
+    },
+  };
+}
+
+function put(tier: RedisCache<Known>, code: string, more: Partial<Known>): void {
+  const ticket = tier.ticket(code);
+  if (ticket === undefined) throw new Error("Redis may not be written to");
+  tier.put(code, { version: 1, value: { ...plainLink(code), ...more } }, ticket);
+}
+
+const plainLink = (code: string): Known => ({
+  ...{ url: urlOf(code), permanent: false, expiresAt: null, fallbackUrl: null },
+  ...{ password: false, hitsMax: null, pattern: undefined },
+});
