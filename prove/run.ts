@@ -3,10 +3,11 @@ import { ensure } from "../test/ground/machine.ts";
 import { codes } from "./codes.ts";
 import { crash } from "./crash.ts";
 import { limits } from "./limits.ts";
+import { outage } from "./outage.ts";
 import type { Proof } from "./proof.ts";
 import { quota } from "./quota.ts";
 
-const proofs: readonly Proof[] = [codes, crash, limits, quota];
+const proofs: readonly Proof[] = [codes, crash, limits, outage, quota];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.
