@@ -30,7 +30,7 @@ export interface Questions {
   next(hotLinks?: number): Question;
   /** Links that nobody asked for yet; they are then the caller's. */
   take(count: number): Target[];
-  /** Has some in Redis by asking one server, for the other to be asked later. */
+  /** Has the hot ones in both memories; and others in Redis by asking one server, for the other to be asked later. */
   warmUp(): Promise<void>;
   /** These are in Redis; the second server is to be asked for them. */
   addWarm(links: readonly Target[]): void;
@@ -38,6 +38,7 @@ export interface Questions {
 
 export const hotCount = 20;
 const warmEach = 60;
+const triesMost = 10;
 const mixture: readonly Kind[] = [
   ...new Array<Kind>(15).fill("hot"),
   ...(["warm", "cold", "limited", "missing", "missing"] as const),
@@ -83,11 +84,13 @@ export function createQuestions(stock: Target[], limited: Target): Questions {
         warm.map(async (links, server) => {
           const line = createLine();
           const other = ports[server === 0 ? 1 : 0];
+          const led = async ({ code }: Target) => (await line.ask(other, `/${code}`)) === 302;
+          for (const link of hot) for (let tries = 0; tries < triesMost && !(await led(link)); tries++);
           links.length = 0; // Redis may have lost those of the last time
           while (links.length < warmEach) {
             const link = stock.shift();
             if (link === undefined) throw new Error("no links are left to warm");
-            if ((await line.ask(other, `/${link.code}`)) === 302) links.push(link);
+            if (await led(link)) links.push(link);
           }
           line.hangUp();
         }),

@@ -1,6 +1,6 @@
 /** The failure matrix of the requirements, row by row: what goes wrong, and how it is put right again. */
 import { until } from "../../test/ground/process.ts";
-import { startRedisSentinel } from "../../test/ground/redis.ts";
+import { type RedisServer, startRedisSentinel } from "../../test/ground/redis.ts";
 import { editedLinks, type Site } from "./site.ts";
 
 export interface Row {
@@ -15,6 +15,8 @@ export interface Row {
   readonly perSecond?: number;
   begin(site: Site): Promise<void> | void;
   end(site: Site): Promise<void> | void;
+  /** What else is worth knowing. */
+  tell?(site: Site): Promise<string>;
 }
 
 const fallback = "falls back to SQL, +10-15 ms";
@@ -44,11 +46,12 @@ export const direct: readonly Row[] = [
   {
     ...{ name: "redis_full", seed: "evicts, some more misses", away: "redis" },
     async begin({ redis }) {
-      const used = Number(/used_memory:(\d+)/.exec(await redis.command("INFO", "memory"))?.[1]);
+      const used = await figure(redis, "memory", "used_memory");
       await redis.command("CONFIG", "SET", "maxmemory-policy", "volatile-lru");
       await redis.command("CONFIG", "SET", "maxmemory", String(used + roomBytes));
     },
     end: unbounded,
+    tell: async ({ redis }) => `evicted=${await figure(redis, "stats", "evicted_keys")}`,
   },
   {
     ...{ name: "redis_refuses_writes", seed: "warming fails, users unaffected", away: "redis" },
@@ -75,6 +78,8 @@ export const direct: readonly Row[] = [
       questions.addWarm(links);
     },
     end: nothing,
+    tell: async ({ redis }) =>
+      `edited=${edits} old_keys=${await figure(redis, "persistence", "rdb_last_load_keys_loaded")}`,
   },
   {
     ...{ name: "sql_refused", seed: noSql, away: "sql" },
@@ -136,6 +141,10 @@ export async function failover(): Promise<{ url: string; row: Row; stop(): Promi
     end: nothing,
   };
   return { url, row, stop };
+}
+
+async function figure(redis: RedisServer, section: string, name: string): Promise<number> {
+  return Number(new RegExp(`^${name}:(\\d+)`, "m").exec(await redis.command("INFO", section))?.[1]);
 }
 
 async function unbounded({ redis }: Site): Promise<void> {

@@ -10,8 +10,8 @@ import type { Site } from "./site.ts";
 import { add, createTally, percentile, type Tally } from "./tally.ts";
 import { startWatch } from "./watch.ts";
 
-const visitorsEach = 400;
-const slowMs = 30;
+const visitorsEach = 300;
+const slowMs = 10;
 const turnsMost = 100;
 const againMs = 100;
 
@@ -49,8 +49,8 @@ export async function stampede(site: Site): Promise<boolean> {
   console.log(
     `row=stampede seed="jitter prevents it" requests=${burst.requests} ok=${burst.ok} 503=${burst.unavailable.cold} ` +
       `shed=${shed} without_retry_after=${burst.withoutRetry} wrong_location=${burst.wrongLocation + later.wrongLocation} ` +
-      `false_404=${burst.false404 + later.false404} p50_ms=${round(percentile(burst, 0.5), 1)} ` +
-      `p99_ms=${round(percentile(burst, 0.99), 1)} never_answered=${refused.length} all_answered_ms=${Math.round(answeredMs)} ` +
+      `false_404=${burst.false404 + later.false404} p50_ms=${round(percentile(burst.latencies, 0.5), 1)} ` +
+      `p99_ms=${round(percentile(burst.latencies, 0.99), 1)} never_answered=${refused.length} all_answered_ms=${Math.round(answeredMs)} ` +
       `breakers ${breakers.map(({ of }) => of).join(" ") || "closed"}`,
   );
   return wrong(burst) + wrong(later) + refused.length === 0 && shed > 0;

@@ -24,6 +24,7 @@ export interface Tally {
   withoutRetry: number;
   readonly unavailable: Record<Kind, number>;
   readonly latencies: number[];
+  readonly hotLatencies: number[];
 }
 
 export const createTally = (): Tally => ({
@@ -35,11 +36,13 @@ export const createTally = (): Tally => ({
   withoutRetry: 0,
   unavailable: Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>,
   latencies: [],
+  hotLatencies: [],
 });
 
 export function add(tally: Tally, { kind, code, url }: Question, { answer, location, retryAfter, ms }: Heard): void {
   tally.requests++;
   tally.latencies.push(ms);
+  if (kind === "hot") tally.hotLatencies.push(ms);
   if (answer === 302 && location === url) tally.ok++;
   else if (answer === 404 && url === undefined) tally.ok++;
   else if (answer === 302) tally.wrongLocation++;
@@ -53,5 +56,5 @@ export function add(tally: Tally, { kind, code, url }: Question, { answer, locat
 export const sum = (tallies: readonly Tally[], count: (tally: Tally) => number): number =>
   tallies.reduce((total, tally) => total + count(tally), 0);
 
-export const percentile = ({ latencies }: Tally, share: number): number =>
+export const percentile = (latencies: readonly number[], share: number): number =>
   latencies.length === 0 ? Number.NaN : quantile(latencies, share);
