@@ -35,7 +35,7 @@ const perSecondByDefault = 200;
 const beforeMs = 2_000;
 const lastsMsByDefault = 4_000;
 const shownMost = 5;
-const busyShare = 0.002;
+const busyShare = 0.005;
 
 async function run(): Promise<boolean> {
   const shown = progress();
@@ -102,6 +102,9 @@ async function play(row: Row, site: Site, load: Load): Promise<boolean> {
     ].join(" "),
   );
   for (const what of unexpected.slice(0, shownMost)) console.log(`  unexpected: ${what}`);
+  for (const [phase, { refused }] of Object.entries({ before, during, after })) {
+    for (const what of refused.slice(0, shownMost)) console.log(`  ${phase}: ${what}`);
+  }
   return recoveredMs !== undefined && states.every((state) => state.startsWith("200 ")) && isRight(row, tallies);
 }
 

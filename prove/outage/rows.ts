@@ -92,7 +92,7 @@ export const direct: readonly Row[] = [
     end: ({ postgres }) => postgres.resume(),
   },
   {
-    ...{ name: "hot_key", seed: "memory absorbs it", away: "nobody", hotLinks: 1, perSecond: 1_000 },
+    ...{ name: "hot_key", seed: "memory absorbs it", away: "nobody", hotLinks: 1, perSecond: 500 },
     begin: nothing,
     end: nothing,
   },

@@ -17,7 +17,7 @@ export interface Site {
   /** Other settings for both servers; what they had in memory is gone. */
   restart(way: Environment): Promise<void>;
   /** The settings that lead by the bad ways. */
-  readonly byProxy: Environment;
+  readonly byProxy: { readonly DATABASE_URL: string; readonly REDIS_URL: string };
   stop(): Promise<void>;
 }
 

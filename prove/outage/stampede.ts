@@ -23,7 +23,7 @@ interface Visitor {
 export async function stampede(site: Site): Promise<boolean> {
   const { redis, questions, toSql } = site;
   await redis.flush();
-  await site.restart(site.byProxy);
+  await site.restart({ DATABASE_URL: site.byProxy.DATABASE_URL });
   const watch = await startWatch(site.servers);
   const ports = site.servers.map(({ port }) => port);
   const visitors: Visitor[] = questions.take(ports.length * visitorsEach).map((link, i) => {

@@ -23,6 +23,8 @@ export interface Tally {
   /** 503 that does not say when to come back. */
   withoutRetry: number;
   readonly unavailable: Record<Kind, number>;
+  /** 503 for a link that is cached, each with how long it took to say so. */
+  readonly refused: string[];
   readonly latencies: number[];
   readonly hotLatencies: number[];
 }
@@ -35,6 +37,7 @@ export const createTally = (): Tally => ({
   unexpected: [],
   withoutRetry: 0,
   unavailable: Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>,
+  refused: [],
   latencies: [],
   hotLatencies: [],
 });
@@ -50,6 +53,7 @@ export function add(tally: Tally, { kind, code, url }: Question, { answer, locat
   else if (answer === 503) {
     tally.unavailable[kind]++;
     if (retryAfter === undefined) tally.withoutRetry++;
+    if (kind === "hot" || kind === "warm") tally.refused.push(`${kind} ${code}: 503 after ${Math.round(ms)} ms`);
   } else tally.unexpected.push(`${kind} ${code}: ${answer}`);
 }
 
