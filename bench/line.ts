@@ -11,6 +11,8 @@ export type Answer = number | "unsent" | "cut";
 
 export interface Line {
   ask(port: number, path: string): Promise<Answer>;
+  /** Of the last answer. */
+  header(name: string): string | undefined;
   hangUp(): void;
 }
 
@@ -22,8 +24,10 @@ export function createLine(): Line {
   let connected: { port: number; socket: Socket<undefined> } | undefined;
   let waiting: ((answer: Answer) => void) | undefined;
   let received = "";
+  let head = "";
 
   function settle(answer: Answer): void {
+    head = received.slice(0, Math.max(0, received.indexOf("\r\n\r\n")));
     waiting?.(answer);
     waiting = undefined;
     received = "";
@@ -80,6 +84,7 @@ export function createLine(): Line {
       clearTimeout(timer);
       return answer;
     },
+    header: (name) => headerOf(head, name),
     hangUp,
   };
 }
@@ -107,9 +112,12 @@ export async function visit(port: number, codes: readonly string[], connections:
 function statusOf(received: string): number | undefined {
   const head = received.indexOf("\r\n\r\n");
   if (head < 0) return undefined;
-  const length = Number(/\r\ncontent-length: (\d+)/i.exec(received.slice(0, head))?.[1] ?? 0);
+  const length = Number(headerOf(received.slice(0, head), "content-length") ?? 0);
   return received.length >= head + 4 + length ? Number(received.slice(9, 12)) : undefined;
 }
+
+const headerOf = (head: string, name: string): string | undefined =>
+  new RegExp(`\\r\\n${name}: (.*)`, "i").exec(head)?.[1];
 
 export const userAgent =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";

@@ -71,7 +71,7 @@ async function serve(
   opened.defer(() => heartbeat.stop());
   metrics.gauge("quicklink_instances", "Servers that use this database.", heartbeat.count, "max");
 
-  const redis = await openRedis(config, metrics, opened);
+  const redis = await openRedis({ config, clock, metrics, log, opened });
   const hot = openHot(core, metrics, log);
   opened.defer(() => hot.stop());
   const { recorded } = hot;

@@ -1,4 +1,4 @@
-import { createBreaker } from "./base/breaker.ts";
+import { type Breaker, createBreaker } from "./base/breaker.ts";
 import type { Clock } from "./base/clock.ts";
 import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
@@ -87,14 +87,13 @@ export function startCounting(settings: CountingSettings): Counting {
   };
 }
 
-/** Leases from a Redis that is left alone while it fails. */
-export async function openRedisLeases(
-  redis: Pick<Redis, "script">,
-  sql: SqlLeases,
-  { clock, metrics, log }: Pick<CountingSettings, "clock" | "metrics" | "log">,
-): Promise<RedisLeases> {
-  const { createRedisLeases } = await import("./redis/leases.ts");
-  const breaker = createBreaker({
+/** One for everybody who asks the Redis of limits: whoever notices that it fails notices for all. */
+export const createLimitsBreaker = ({
+  clock,
+  metrics,
+  log,
+}: Pick<CountingSettings, "clock" | "metrics" | "log">): Breaker =>
+  createBreaker({
     of: "limits",
     metrics,
     clock,
@@ -104,8 +103,14 @@ export async function openRedisLeases(
         ? log.warn("Redis fails too often; limits leave it alone for a while")
         : log.info("Redis answers limits again"),
   });
-  const script: Redis["script"] = (...call) => breaker.run(() => redis.script(...call));
-  return createRedisLeases({ redis: { script }, clock, readTotal: sql.total });
+
+export async function openRedisLeases(
+  redis: Pick<Redis, "script">,
+  sql: SqlLeases,
+  clock: Clock,
+): Promise<RedisLeases> {
+  const { createRedisLeases } = await import("./redis/leases.ts");
+  return createRedisLeases({ redis, clock, readTotal: sql.total });
 }
 
 function lenderOf(fromRedis: RedisLeases | undefined, fromSql: Cancelling, degrade: boolean): LeaseStore {

@@ -39,7 +39,7 @@ export async function openHits({ core, redis, holders, recorded, metrics, log }:
   const id = randomBytes(12).toString("base64url");
   const split = (key: string) => ({ domain: ownDomain, code: key });
   const fromSql = createSqlLeases(sql, clock, reasons, split, holders);
-  const fromRedis = redis && (await openRedisLeases(redis, fromSql, { clock, metrics, log }));
+  const fromRedis = redis && (await openRedisLeases(redis, fromSql, clock));
   const counting = startCounting({ id, fromSql, fromRedis, embedded, outage, recorded, clock, metrics, log });
   return {
     meters: counting.meters,

@@ -1,5 +1,8 @@
+import type { Clock } from "./base/clock.ts";
+import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import type { Config } from "./config.ts";
+import { createLimitsBreaker } from "./counting.ts";
 import type { Dependency } from "./http/health.ts";
 import type { Redis, RedisOptions } from "./redis/client.ts";
 
@@ -8,7 +11,9 @@ import type { Redis, RedisOptions } from "./redis/client.ts";
  * Without an address there is none. They connect by themselves and again, whenever Redis is there: nothing waits for it.
  */
 export interface RedisClients {
+  /** For whoever looks up links to guard. */
   readonly cache: Redis | undefined;
+  /** Left alone by all while it fails. */
   readonly limits: Redis | undefined;
   readonly dependencies: readonly Dependency[];
 }
@@ -17,13 +22,20 @@ const cacheDeadlineMs = 50;
 // With the bounds at which alerts ask: 5 and 20 ms.
 const buckets = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1];
 
-export async function openRedis(
-  { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl }: Config,
-  metrics: Metrics,
-  opened: AsyncDisposableStack,
-): Promise<RedisClients> {
+export interface RedisSettings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** What is opened is closed with it. */
+  readonly opened: AsyncDisposableStack;
+}
+
+export async function openRedis({ config, clock, metrics, log, opened }: RedisSettings): Promise<RedisClients> {
+  const { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl } = config;
   if (limitsUrl === undefined) return { cache: undefined, limits: undefined, dependencies: [] };
   const { connectRedis } = await import("./redis/client.ts");
+  const { guarded } = await import("./redis/guarded.ts");
   const { watchRedis } = await import("./redis/watch.ts");
   const observe = metrics.histogram(
     "redis_command_duration_seconds",
@@ -42,7 +54,7 @@ export async function openRedis(
   };
 
   const cache = cacheUrl === undefined ? undefined : open("cache", cacheUrl, { deadlineMs: cacheDeadlineMs });
-  const limits = open("limits", limitsUrl, {});
+  const limits = guarded(open("limits", limitsUrl, {}), createLimitsBreaker({ clock, metrics, log }));
   const apart = cacheUrl !== limitsUrl;
   if (cache !== undefined) watch(cache, apart ? "cache" : "both");
   if (apart) watch(limits, "limits");

@@ -1,4 +1,5 @@
 /** One instance: the program's own way of counting, on stores over a network that fails and on a clock that is wrong. */
+import type { Breaker } from "../../src/base/breaker.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
@@ -50,15 +51,16 @@ export function createInstance(name: string, offMs: number, { time }: Surroundin
 
 /** To be called as the instance, for its timers to be its own. */
 export async function start(instance: Instance, stores: Stores, around: Surroundings, books: Books): Promise<void> {
-  const { startCounting, openRedisLeases } = stores.code.counting;
+  const { startCounting, createLimitsBreaker, openRedisLeases } = stores.code.counting;
   const clock: Clock = { now: instance.wall, elapsed: () => around.time.now };
   const fromSql = watchedSqlLeases(instance, stores, around, books);
   const redis = stores.connectRedis?.(instance);
   const metrics = createMetrics();
+  const breaker = createLimitsBreaker({ clock, metrics, log: silent });
   const counting = startCounting({
     id: instance.name,
     fromSql,
-    fromRedis: redis && (await openRedisLeases(redis, fromSql, { clock, metrics, log: silent })),
+    fromRedis: redis && (await openRedisLeases(leftAlone(redis, breaker), fromSql, clock)),
     embedded: false,
     outage: stores.degrade ? "degrade" : "closed",
     clock,
@@ -69,6 +71,10 @@ export async function start(instance: Instance, stores: Stores, around: Surround
   instance.meters = counting.meters;
   instance.close = counting.close;
 }
+
+const leftAlone = (redis: Pick<Redis, "script">, breaker: Breaker): Pick<Redis, "script"> => ({
+  script: (...call) => breaker.run(() => redis.script(...call)),
+});
 
 /** The books learn what SQL has committed, whether or not the instance ever hears of it. */
 function watchedSqlLeases(instance: Instance, stores: Stores, around: Surroundings, books: Books): SqlLeases {

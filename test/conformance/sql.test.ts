@@ -12,6 +12,7 @@ import { openSqlite } from "../../src/sql/sqlite.ts";
 import { freePort } from "../ground/ports.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
+import { startProxy } from "../ground/proxy.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { onEachDatabase } from "./databases.ts";
 
@@ -447,6 +448,27 @@ if (postgresAvailable()) {
       expect(isUnavailable(error)).toBe(true);
       await sql.ping();
       await close();
+    });
+
+    test("a connection that the network has forgotten is replaced as soon as it did not answer", async () => {
+      const postgres = await sharedPostgres();
+      const proxy = await startProxy(Number(new URL(postgres.base).port));
+      const url = proxy.url(await postgres.createDatabase("network"));
+      const sql = openPostgres(`${url}?query_timeout=200`, 1, silent);
+      await sql.ping();
+      proxy.drop();
+      expect(
+        isUnavailable(await failure(sql.transaction(async (trx) => void (await raw`select 1`.execute(trx))))),
+      ).toBe(true);
+      proxy.pass();
+      await until("an answer", () =>
+        sql.ping().then(
+          () => true,
+          () => undefined,
+        ),
+      );
+      await sql.close();
+      proxy.stop();
     });
 
     test("a server that is not there is an error, not a wait", async () => {

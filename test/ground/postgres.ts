@@ -4,7 +4,7 @@
  * By default it does not wait for the disk, which makes tests fast and is safe through kill -9, but not through a power
  * cut; benchmarks ask for `durable`, because a commit that costs nothing is not a commit.
  */
-import { chownSync } from "node:fs";
+import { chownSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, escapeIdentifier } from "pg";
 import { find } from "./machine.ts";
@@ -28,6 +28,9 @@ export type Postgres = Databases & {
   stop(): Promise<void>;
   /** SIGKILL; the data stays, and `restart` recovers it. */
   kill(): Promise<void>;
+  /** SIGSTOP for all of it: it answers nothing, and its connections stay open. */
+  pause(): void;
+  resume(): void;
   /** On the same data and port, after stopping it in good order if it still runs. */
   restart(): Promise<void>;
 };
@@ -125,6 +128,8 @@ async function start(durable: boolean, prepare: (data: string) => [tool: string,
       removeFolder(folder);
     },
     kill: () => server.kill(),
+    pause: () => signalAll(server.pid, "SIGSTOP"),
+    resume: () => signalAll(server.pid, "SIGCONT"),
     restart: async () => {
       await stopFast(server);
       server = await launch();
@@ -151,6 +156,13 @@ async function launchPostgres(command: string[], cwd: string, env: Record<string
 /** PostgreSQL's SIGTERM waits for the clients to leave; SIGINT sends them away. */
 async function stopFast(server: Child): Promise<void> {
   if (server.running()) await server.stop({ signal: "SIGINT" });
+}
+
+/** Each connection has a process of its own. The one that would start further ones comes first. */
+function signalAll(postmaster: number, signal: NodeJS.Signals): void {
+  process.kill(postmaster, signal);
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8");
+  for (const pid of children.split(" ").filter(Boolean)) process.kill(Number(pid), signal);
 }
 
 async function answers(url: string): Promise<true | undefined> {

@@ -1,0 +1,92 @@
+/**
+ * Constant load: so many requests a second, each due at its time whatever became of those before it, and timed from
+ * then. A bounded number of connections to each server, each with one request at a time; when all are taken, a request
+ * waits and its time runs.
+ */
+import { createLine, type Line } from "../../bench/line.ts";
+import type { Question } from "./questions.ts";
+import { add, createTally, type Tally } from "./tally.ts";
+
+export interface Load {
+  /** What is asked from now on is counted in the tally that is returned. */
+  begin(next: () => Question, perSecond: number): Tally;
+  /** Asks nothing more, and waits for the last answers. */
+  pause(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Due {
+  readonly question: Question;
+  readonly atMs: number;
+  readonly tally: Tally;
+}
+
+interface Connections {
+  readonly free: Line[];
+  readonly waiting: Due[];
+}
+
+const connectionsEach = 48;
+const tickMs = 2;
+
+export function createLoad(): Load {
+  const byPort = new Map<number, Connections>();
+  let current: { next: () => Question; perSecond: number; tally: Tally } | undefined;
+  let dueMs = performance.now();
+  let underWay = 0;
+
+  function connectionsTo(port: number): Connections {
+    const there = byPort.get(port);
+    if (there !== undefined) return there;
+    const opened = { free: Array.from({ length: connectionsEach }, createLine), waiting: [] };
+    byPort.set(port, opened);
+    return opened;
+  }
+
+  async function ask(line: Line, { question, atMs, tally }: Due): Promise<void> {
+    const answer = await line.ask(question.port, `/${question.code}`);
+    const ms = performance.now() - atMs;
+    add(tally, question, { answer, location: line.header("location"), retryAfter: line.header("retry-after"), ms });
+    underWay--;
+  }
+
+  async function use(line: Line, { free, waiting }: Connections, first: Due): Promise<void> {
+    for (let due: Due | undefined = first; due !== undefined; due = waiting.shift()) await ask(line, due);
+    free.push(line);
+  }
+
+  function tick(): void {
+    if (current === undefined) return;
+    const { next, perSecond, tally } = current;
+    const nowMs = performance.now();
+    for (; dueMs <= nowMs; dueMs += 1_000 / perSecond) {
+      const due = { question: next(), atMs: dueMs, tally };
+      const connections = connectionsTo(due.question.port);
+      const line = connections.free.shift();
+      underWay++;
+      if (line === undefined) connections.waiting.push(due);
+      else void use(line, connections, due);
+    }
+  }
+
+  async function pause(): Promise<void> {
+    current = undefined;
+    while (underWay > 0) await Bun.sleep(tickMs);
+  }
+
+  const timer = setInterval(tick, tickMs);
+  return {
+    begin(next, perSecond) {
+      tick();
+      if (current === undefined) dueMs = performance.now();
+      current = { next, perSecond, tally: createTally() };
+      return current.tally;
+    },
+    pause,
+    async stop() {
+      clearInterval(timer);
+      await pause();
+      for (const { free } of byPort.values()) for (const line of free) line.hangUp();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * All that was cached is lost at once, in both servers and in Redis, while PostgreSQL is not at its fastest; and
+ * hundreds of visitors ask for as many different links in the same moment. SQL is asked by so many at once as it has
+ * connections for; some wait their turn; the rest is told to come back. They do, and all of them are answered.
+ */
+import { createLine, type Line } from "../../bench/line.ts";
+import { round } from "../../bench/show.ts";
+import type { Question } from "./questions.ts";
+import type { Site } from "./site.ts";
+import { add, createTally, percentile, type Tally } from "./tally.ts";
+import { startWatch } from "./watch.ts";
+
+const visitorsEach = 300;
+const slowMs = 10;
+const turnsMost = 100;
+const againMs = 100;
+
+interface Visitor {
+  readonly line: Line;
+  readonly question: Question;
+}
+
+export async function stampede(site: Site): Promise<boolean> {
+  const { redis, questions, toSql } = site;
+  await redis.flush();
+  await site.restart({ DATABASE_URL: site.byProxy.DATABASE_URL });
+  const watch = await startWatch(site.servers);
+  const ports = site.servers.map(({ port }) => port);
+  const visitors: Visitor[] = questions.take(ports.length * visitorsEach).map((link, i) => {
+    return { line: createLine(), question: { kind: "cold", ...link, port: Number(ports[i % ports.length]) } };
+  });
+  await Promise.all(visitors.map(({ line, question }) => line.ask(question.port, "/healthz")));
+  toSql.delay(slowMs, "back");
+  const burst = createTally();
+  const startedMs = performance.now();
+  let refused = await askAll(visitors, burst);
+  const later = createTally();
+  for (let turn = 0; refused.length > 0 && turn < turnsMost; turn++) {
+    await Bun.sleep(againMs);
+    refused = await askAll(refused, later);
+  }
+  const answeredMs = performance.now() - startedMs;
+  toSql.pass();
+  for (const { line } of visitors) line.hangUp();
+  watch.ended();
+  await watch.recovered();
+  const { shed, breakers } = await watch.stop();
+  const wrong = (tally: Tally) => tally.wrongLocation + tally.false404 + tally.unexpected.length + tally.withoutRetry;
+  console.log(
+    `row=stampede seed="jitter prevents it" requests=${burst.requests} ok=${burst.ok} 503=${burst.unavailable.cold} ` +
+      `shed=${shed} without_retry_after=${burst.withoutRetry} wrong_location=${burst.wrongLocation + later.wrongLocation} ` +
+      `false_404=${burst.false404 + later.false404} p50_ms=${round(percentile(burst.latencies, 0.5), 1)} ` +
+      `p99_ms=${round(percentile(burst.latencies, 0.99), 1)} never_answered=${refused.length} all_answered_ms=${Math.round(answeredMs)} ` +
+      `breakers ${breakers.map(({ of }) => of).join(" ") || "closed"}`,
+  );
+  return wrong(burst) + wrong(later) + refused.length === 0 && shed > 0;
+}
+
+/** All at once; gives back those who were told to come again. */
+async function askAll(visitors: readonly Visitor[], tally: Tally): Promise<Visitor[]> {
+  const answers = await Promise.all(
+    visitors.map(async ({ line, question }) => {
+      const askedMs = performance.now();
+      const answer = await line.ask(question.port, `/${question.code}`);
+      const ms = performance.now() - askedMs;
+      add(tally, question, { answer, location: line.header("location"), retryAfter: line.header("retry-after"), ms });
+      return answer;
+    }),
+  );
+  return visitors.filter((_, i) => answers[i] === 503);
+}

@@ -1,0 +1,109 @@
+/**
+ * What the servers say about themselves meanwhile: which breakers are open since when, how many answers were stale,
+ * whether they call themselves ready. Asked all the time, because a breaker may be open for a second only.
+ */
+import { until } from "../../test/ground/process.ts";
+import type { Server } from "../../test/ground/server.ts";
+
+export interface BreakerTimes {
+  readonly of: string;
+  /** From the beginning to the first server that opened it. */
+  readonly openedMs: number;
+  /** From the end to the last server that closed it; nothing while it is open. */
+  readonly closedMs: number | undefined;
+}
+
+export interface Watch {
+  /** The outage is over. */
+  ended(): void;
+  /** Waits until all is as it should be; how long that took, or nothing if it takes too long. */
+  recovered(): Promise<number | undefined>;
+  stop(): Promise<{ readonly breakers: readonly BreakerTimes[]; readonly stale: number; readonly shed: number }>;
+}
+
+interface Seen {
+  readonly open: readonly string[];
+  readonly stale: number;
+  readonly shed: number;
+  readonly feedSeconds: number;
+}
+
+const lookMs = 50;
+const recoverMs = 20_000;
+const feedFollowedSeconds = 1.5;
+
+export async function startWatch(servers: readonly Server[]): Promise<Watch> {
+  const first = await Promise.all(servers.map(look));
+  let last = first;
+  const beganAt = performance.now();
+  let endedAt = beganAt;
+  const opened = new Map<string, number>();
+  const closed = new Map<string, number>();
+  let watching = true;
+
+  function note(now: readonly Seen[]): void {
+    const open = new Set(now.flatMap((one) => one.open));
+    for (const of of open) {
+      if (!opened.has(of)) opened.set(of, performance.now() - beganAt);
+      closed.delete(of);
+    }
+    for (const of of opened.keys()) if (!open.has(of) && !closed.has(of)) closed.set(of, performance.now());
+  }
+
+  const loop = (async () => {
+    while (watching) {
+      last = await Promise.all(servers.map(look));
+      note(last);
+      await Bun.sleep(lookMs);
+    }
+  })();
+
+  const well = async () => {
+    if (last.some(({ open, feedSeconds }) => open.length > 0 || feedSeconds > feedFollowedSeconds)) return undefined;
+    const states = await Promise.all(servers.map(stateOf));
+    return states.every((state) => state === "200 ready") || undefined;
+  };
+  const gained = (figure: (seen: Seen) => number) =>
+    last.reduce((sum, seen, i) => sum + figure(seen) - figure(first[i] ?? seen), 0);
+
+  return {
+    ended() {
+      endedAt = performance.now();
+    },
+    async recovered() {
+      await Bun.sleep(2 * lookMs); // what was seen last may be from before
+      return await until("all to be well", well, recoverMs).then(
+        () => performance.now() - endedAt,
+        () => undefined,
+      );
+    },
+    async stop() {
+      watching = false;
+      await loop;
+      const breakers = [...opened].map(([of, openedMs]) => {
+        const at = closed.get(of);
+        return { of, openedMs, closedMs: at === undefined ? undefined : Math.max(0, at - endedAt) };
+      });
+      return { breakers, stale: gained(({ stale }) => stale), shed: gained(({ shed }) => shed) };
+    },
+  };
+}
+
+/** As /readyz has it, with its status. */
+export async function stateOf({ url }: Server): Promise<string> {
+  const response = await fetch(`${url}/readyz`);
+  const { status } = (await response.json()) as { status: string };
+  return `${response.status} ${status}`;
+}
+
+async function look({ url }: Server): Promise<Seen> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const figure = (name: string) => Number(new RegExp(`^${name} (.+)$`, "m").exec(text)?.[1] ?? 0);
+  const event = (name: string) => figure(`quicklink_cache_events_total\\{event="${name}"\\}`);
+  return {
+    open: [...text.matchAll(/^quicklink_breaker_open\{of="(\w+)"\} 1$/gm)].map(([, of]) => String(of)),
+    stale: event("stale"),
+    shed: event("shed"),
+    feedSeconds: figure("quicklink_feed_age_seconds"),
+  };
+}

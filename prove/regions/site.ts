@@ -1,0 +1,80 @@
+/**
+ * Two regions. The first has PostgreSQL and a Redis; the second writes to that PostgreSQL, reads from a replica of its
+ * own, has a Redis of its own for links, and counts limits where the first does.
+ */
+import { Client } from "pg";
+import { authorization, startSubject } from "../../bench/subject.ts";
+import { type Replica, startReplica } from "../../test/ground/postgres.ts";
+import { startRedis } from "../../test/ground/redis.ts";
+import { type Server, startServer } from "../../test/ground/server.ts";
+
+export const regions = ["a", "b"] as const;
+export type Region = (typeof regions)[number];
+
+export interface HotLink {
+  readonly id: string;
+  readonly code: string;
+  /** The newest that was committed; it stands in the address, too. */
+  version: number;
+}
+
+export interface Site {
+  readonly servers: Readonly<Record<Region, Server>>;
+  readonly replica: Replica;
+  readonly links: readonly HotLink[];
+  /** Of the replica, as the primary knows it. */
+  lagMs(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const linkCount = 12;
+
+export const addressOf = (code: string, version: number): string => `https://example.com/${code}/${version}`;
+
+export function versionIn(address: string | undefined): number {
+  const version = Number(address?.slice(address.lastIndexOf("/") + 1));
+  if (!Number.isSafeInteger(version) || version < 1) throw new Error(`no version stands in ${address}`);
+  return version;
+}
+
+export async function startSite(): Promise<Site> {
+  const [redisA, redisB] = await Promise.all([startRedis(), startRedis()]);
+  const LIMITS_REDIS_URL = redisA.url;
+  const subject = await startSubject("postgres", { REDIS_URL: redisA.url, LIMITS_REDIS_URL });
+  const { postgres, env, server: a } = subject;
+  if (postgres === undefined) throw new Error("there is no PostgreSQL");
+  const replica = await startReplica(postgres);
+  const DATABASE_REPLICA_URL = String(env.DATABASE_URL).replace(`:${postgres.port}/`, `:${replica.port}/`);
+  const b = await startServer({ env: { ...env, DATABASE_REPLICA_URL, REDIS_URL: redisB.url }, key: a.key });
+  const links: HotLink[] = [];
+  for (let i = 0; i < linkCount; i++) links.push(await createLink(a, `hot-${i}`));
+  const sql = new Client({ connectionString: String(env.DATABASE_URL) });
+  await sql.connect();
+  return {
+    servers: { a, b },
+    replica,
+    links,
+    async lagMs() {
+      const lag = "select coalesce(max(extract(epoch from replay_lag)) * 1000, 0) as ms from pg_stat_replication";
+      return Number((await sql.query<{ ms: string }>(lag)).rows[0]?.ms);
+    },
+    async stop() {
+      await sql.end();
+      await b.stop();
+      await replica.stop();
+      await subject.stop();
+      await Promise.all([redisA.stop(), redisB.stop()]);
+    },
+  };
+}
+
+async function createLink(server: Server, code: string): Promise<HotLink> {
+  const response = await fetch(`${server.url}/api/links`, {
+    method: "POST",
+    headers: authorization(server),
+    body: JSON.stringify({ code, url: addressOf(code, 1) }),
+  });
+  const { id } = (await response.json()) as { id: string };
+  if (response.status !== 201) throw new Error(`${code} could not be made: ${response.status}`);
+  return { id, code, version: 1 };
+}

@@ -1,0 +1,41 @@
+import type { PostgresPool, PostgresPoolClient } from "kysely";
+import type { Pool, PoolClient } from "pg";
+
+/**
+ * The same pool, which throws away a connection that did not answer in time.
+ *
+ * A network can forget a connection without telling either end: whatever is sent is lost, and TCP gives up only after a
+ * quarter of an hour. The library would lend it to the next who asks, and to the next, and with a few of them PostgreSQL
+ * would stay away long after it is back.
+ */
+export function withoutSilent(pool: Pool): PostgresPool {
+  // Kysely knows its connections by these.
+  const lent = new WeakMap<PoolClient, PostgresPoolClient>();
+  return {
+    async connect() {
+      const client = await pool.connect();
+      const known = lent.get(client) ?? watched(client);
+      lent.set(client, known);
+      return known;
+    },
+    end: () => pool.end(),
+  };
+}
+
+function watched(client: PoolClient): PostgresPoolClient {
+  let silent = false;
+
+  async function query(statement: string, parameters: readonly unknown[]) {
+    // The rollback of what was not answered would wait as long again.
+    if (silent) throw new Error("Connection terminated: it did not answer in time");
+    try {
+      return await client.query(statement, [...parameters]);
+    } catch (error) {
+      silent = error instanceof Error && error.message === "Query read timeout";
+      throw error;
+    }
+  }
+
+  // Without the form for cursors, which we have none of.
+  return { query: query as unknown as PostgresPoolClient["query"], release: () => client.release(silent) };
+}
