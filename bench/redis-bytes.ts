@@ -10,7 +10,7 @@
 import { systemClock } from "../src/base/clock.ts";
 import type { Known } from "../src/redirect/resolve.ts";
 import { codeOf } from "./many-links.ts";
-import { openSharedTier, type SharedTier } from "./shared-tier.ts";
+import { openSharedTier, type SharedTier } from "./redis-tier.ts";
 import { judge, progress, round, table } from "./show.ts";
 
 const links = 1_000_000;

@@ -8,7 +8,7 @@
  * millisecond the machine was busy, and an answer had to wait for its core just as long.
  */
 import { codeOf } from "./many-links.ts";
-import { openSharedTier } from "./shared-tier.ts";
+import { openSharedTier } from "./redis-tier.ts";
 import { judge, median, progress, quantile, round, table } from "./show.ts";
 
 const rounds = 9;

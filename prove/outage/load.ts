@@ -9,15 +9,23 @@ import { add, createTally, type Tally } from "./tally.ts";
 
 export interface Load {
   /** What is asked from now on is counted in the tally that is returned. */
-  begin(next: () => Question, perSecond: number): Tally;
+  begin(asking: Asking): Tally;
   /** Asks nothing more, and waits for the last answers. */
   pause(): Promise<void>;
   stop(): Promise<void>;
 }
 
+export interface Asking {
+  readonly perSecond: number;
+  next(): Question;
+  /** Whether who is told 503 comes again: somebody there could have answered. */
+  insists(question: Question): boolean;
+}
+
 interface Due {
   readonly question: Question;
   readonly atMs: number;
+  readonly insists: boolean;
   readonly tally: Tally;
 }
 
@@ -28,10 +36,12 @@ interface Connections {
 
 const connectionsEach = 48;
 const tickMs = 2;
+const triesMost = 20;
+const againMs = 100;
 
 export function createLoad(): Load {
   const byPort = new Map<number, Connections>();
-  let current: { next: () => Question; perSecond: number; tally: Tally } | undefined;
+  let current: { asking: Asking; tally: Tally } | undefined;
   let dueMs = performance.now();
   let underWay = 0;
 
@@ -43,9 +53,15 @@ export function createLoad(): Load {
     return opened;
   }
 
-  async function ask(line: Line, { question, atMs, tally }: Due): Promise<void> {
-    const answer = await line.ask(question.port, `/${question.code}`);
+  async function ask(line: Line, { question, atMs, insists, tally }: Due): Promise<void> {
+    const path = `/${question.code}`;
+    let answer = await line.ask(question.port, path);
     const ms = performance.now() - atMs;
+    for (let tries = 1; answer === 503 && insists && tries < triesMost; tries++) {
+      tally.askedAgain++;
+      await Bun.sleep(againMs);
+      answer = await line.ask(question.port, path);
+    }
     add(tally, question, { answer, location: line.header("location"), retryAfter: line.header("retry-after"), ms });
     underWay--;
   }
@@ -57,11 +73,12 @@ export function createLoad(): Load {
 
   function tick(): void {
     if (current === undefined) return;
-    const { next, perSecond, tally } = current;
+    const { asking, tally } = current;
     const nowMs = performance.now();
-    for (; dueMs <= nowMs; dueMs += 1_000 / perSecond) {
-      const due = { question: next(), atMs: dueMs, tally };
-      const connections = connectionsTo(due.question.port);
+    for (; dueMs <= nowMs; dueMs += 1_000 / asking.perSecond) {
+      const question = asking.next();
+      const due = { question, atMs: dueMs, insists: asking.insists(question), tally };
+      const connections = connectionsTo(question.port);
       const line = connections.free.shift();
       underWay++;
       if (line === undefined) connections.waiting.push(due);
@@ -76,10 +93,10 @@ export function createLoad(): Load {
 
   const timer = setInterval(tick, tickMs);
   return {
-    begin(next, perSecond) {
+    begin(asking) {
       tick();
       if (current === undefined) dueMs = performance.now();
-      current = { next, perSecond, tally: createTally() };
+      current = { asking, tally: createTally() };
       return current.tally;
     },
     pause,

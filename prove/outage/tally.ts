@@ -22,9 +22,9 @@ export interface Tally {
   readonly unexpected: string[];
   /** 503 that does not say when to come back. */
   withoutRetry: number;
+  /** After a 503, by those who insist. */
+  askedAgain: number;
   readonly unavailable: Record<Kind, number>;
-  /** 503 for a link that is cached, each with how long it took to say so. */
-  readonly refused: string[];
   readonly latencies: number[];
   readonly hotLatencies: number[];
 }
@@ -36,8 +36,8 @@ export const createTally = (): Tally => ({
   false404: 0,
   unexpected: [],
   withoutRetry: 0,
+  askedAgain: 0,
   unavailable: Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>,
-  refused: [],
   latencies: [],
   hotLatencies: [],
 });
@@ -53,7 +53,6 @@ export function add(tally: Tally, { kind, code, url }: Question, { answer, locat
   else if (answer === 503) {
     tally.unavailable[kind]++;
     if (retryAfter === undefined) tally.withoutRetry++;
-    if (kind === "hot" || kind === "warm") tally.refused.push(`${kind} ${code}: 503 after ${Math.round(ms)} ms`);
   } else tally.unexpected.push(`${kind} ${code}: ${answer}`);
 }
 

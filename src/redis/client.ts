@@ -177,7 +177,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     },
 
     async listen(channel, onMessage) {
-      const listening = connect(address, waitingMost, () => {});
+      const listening = connect(address, waitingMost, () => {}, silenceMostMs);
       let wanted = true;
       void keepConnecting(
         listening,
@@ -257,17 +257,21 @@ function pauseMs(tries: number): number {
   return Math.round(longest * (0.5 + Math.random() / 2));
 }
 
-function connect(address: RedisAddress, waitingMost: number, anew: () => void): Connection {
+/** Who only listens never sees a command unanswered: with `silenceMostMs` it asks by itself, and gives up a silent one. */
+function connect(address: RedisAddress, waitingMost: number, anew: () => void, silenceMostMs?: number): Connection {
   const { tls, username, password, database, nodes } = address;
   const socket = {
     connectTimeout: connectTimeoutMs,
     reconnectStrategy: pauseMs,
     ...(tls ? { tls: true as const } : {}),
   };
+  // Not for the connections to sentinels, which nobody pings.
+  const heard = silenceMostMs === undefined ? socket : { ...socket, socketTimeout: silenceMostMs };
   const client = {
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     disableOfflineQueue: true,
+    ...(silenceMostMs === undefined ? {} : { pingInterval: silenceMostMs / 2 }),
     commandsQueueMaxLength: waitingMost,
     disableClientInfo: true,
     maintNotifications: "disabled" as const,
@@ -278,7 +282,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
   if (address.kind === "cluster") {
     const cluster = createCluster({
       rootNodes: nodes.map(({ host, port }) => ({ socket: { ...socket, host, port, reconnectStrategy: false } })),
-      defaults: { ...client, socket },
+      defaults: { ...client, socket: heard },
       commandOptions,
       topologyRefreshOnReconnectionAttemptStrategy: 500,
     });
@@ -303,7 +307,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
     const sentinel = createSentinel({
       name: address.name,
       sentinelRootNodes: nodes.map((node) => ({ ...node })),
-      nodeClientOptions: { ...client, database, socket },
+      nodeClientOptions: { ...client, database, socket: heard },
       sentinelClientOptions: { socket },
       commandOptions,
       scanInterval: 2_000,
@@ -324,7 +328,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void): 
     };
   }
   const [node] = nodes;
-  const server = createClient({ ...client, database, socket: { ...socket, ...node }, commandOptions });
+  const server = createClient({ ...client, database, socket: { ...heard, ...node }, commandOptions });
   server.on("error", ignore);
   server.on("ready", anew);
   return {
