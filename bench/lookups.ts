@@ -33,8 +33,6 @@ interface Contender {
   readonly links: number;
   readonly sql: Sql;
   readonly target: LinkStore["target"];
-  /** The processes that work for it. */
-  readonly pids: readonly number[];
   readonly micros: number[];
   readonly ms: number[];
 }
@@ -69,14 +67,14 @@ async function prepare(database: Database, links: number, postgres: Postgres): P
   const tenant = await createTenants(sql, systemClock).create("bench", "Bench");
   await writeLinks(sql, tenant.id, 0, links);
   await raw`analyze`.execute(sql.db);
-  const pids = [process.pid, ...(database === "postgres" ? [await backendOf(sql)] : [])];
-  return { database, links, sql, target: createLinkStore(sql).target, pids, micros: [], ms: [] };
+  return { database, links, sql, target: createLinkStore(sql).target, micros: [], ms: [] };
 }
 
-/** There is one connection, and it is asked too often to be given up. */
-async function backendOf(sql: Sql): Promise<number> {
+/** The processes that do the work. There is one connection to PostgreSQL, but not the same one for ever. */
+async function workersOf(sql: Sql): Promise<number[]> {
+  if (sql.dialect === "sqlite") return [process.pid];
   const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(sql.db);
-  return Number(rows[0]?.pid);
+  return [process.pid, ...rows.map(({ pid }) => pid)];
 }
 
 async function open(database: Database, postgres: Postgres): Promise<Sql> {
@@ -85,8 +83,9 @@ async function open(database: Database, postgres: Postgres): Promise<Sql> {
   return openPostgres(await postgres.createDatabase("lookups"), 1, log, true);
 }
 
-async function sample({ database, links, target, pids, micros, ms }: Contender, counts: boolean): Promise<void> {
+async function sample({ database, links, sql, target, micros, ms }: Contender, counts: boolean): Promise<void> {
   const times = lookupsPerRound[database];
+  const pids = await workersOf(sql);
   const cpu = () => pids.reduce((sum, pid) => sum + cpuMicros(pid), 0);
   const codes = Array.from({ length: times }, () => codeOf(Math.floor(Math.random() * links)));
   const [before, started] = [cpu(), performance.now()];

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import { createHot } from "./clicks/hot.ts";
@@ -20,6 +21,7 @@ export interface HotLinks {
 }
 
 const saveMs = 15_000;
+const lastSaveMs = 1_000;
 const savedMost = 50;
 const warmMost = 100;
 
@@ -89,7 +91,8 @@ export function openHot({ sql, clock }: Core, metrics: Metrics, log: Logger): Ho
     },
     async stop() {
       if (due !== undefined) saveNow();
-      await saving;
+      // Not to be held up by a database that is away: without it the next start is a little colder.
+      await withDeadline(saving, lastSaveMs, "SQL").catch(() => {});
     },
   };
 }
