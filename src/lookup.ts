@@ -55,6 +55,8 @@ const sqlFailures = 0.5;
 const redisFailures = 0.1;
 const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
 const warmAtOnce = 4;
+const warmTries = 5;
+const warmPauseMs = 500;
 
 export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const { core, redis, hot, metrics, log } = settings;
@@ -188,11 +190,23 @@ async function openGuarded(
   });
 }
 
+/** A server that has just started is busy, and SQL may miss its deadline once. */
+async function patiently(key: string, work: (key: string) => Promise<unknown>): Promise<void> {
+  for (let tries = 1; tries <= warmTries; tries++) {
+    const done = await work(key).then(
+      () => true,
+      () => false,
+    );
+    if (done) return;
+    await new Promise((resolve) => setTimeout(resolve, warmPauseMs).unref());
+  }
+}
+
 /** A few at a time, so that visitors come first. */
 async function some(keys: readonly string[], work: (key: string) => Promise<unknown>): Promise<void> {
   const waiting = [...keys];
   const next = async () => {
-    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await work(key).catch(() => {});
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await patiently(key, work);
   };
   await Promise.all(Array.from({ length: warmAtOnce }, next));
 }
