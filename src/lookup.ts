@@ -55,6 +55,7 @@ const sqlFailures = 0.5;
 const redisFailures = 0.1;
 const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
 const warmAtOnce = 4;
+const warmTries = 3;
 
 export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const { core, redis, hot, metrics, log } = settings;
@@ -188,13 +189,25 @@ async function openGuarded(
   });
 }
 
-/** A few at a time, so that visitors come first. */
-async function some(keys: readonly string[], work: (key: string) => Promise<unknown>): Promise<void> {
+/**
+ * A few at a time, so that visitors come first. What could not be had is tried again after the others: the first query
+ * of a new connection often takes longer than a visitor would wait.
+ */
+async function some(
+  keys: readonly string[],
+  work: (key: string) => Promise<unknown>,
+  tries = warmTries,
+): Promise<void> {
   const waiting = [...keys];
+  const failed: string[] = [];
   const next = async () => {
-    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await work(key).catch(() => {});
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
+      const tried = key;
+      await work(tried).catch(() => failed.push(tried));
+    }
   };
   await Promise.all(Array.from({ length: warmAtOnce }, next));
+  if (failed.length > 0 && tries > 1) await some(failed, work, tries - 1);
 }
 
 /** A thousand links in one request are one message. */
