@@ -8,11 +8,9 @@
 import { join } from "node:path";
 import { sql as raw } from "kysely";
 import { systemClock } from "../src/base/clock.ts";
-import { createLog } from "../src/base/log.ts";
 import { ownDomain } from "../src/links/link.ts";
 import { createLinkStore, type LinkStore } from "../src/links/store.ts";
 import { migrate } from "../src/sql/migrate.ts";
-import { openPostgres } from "../src/sql/postgres.ts";
 import type { Sql } from "../src/sql/sql.ts";
 import { openSqlite } from "../src/sql/sqlite.ts";
 import { createTenants } from "../src/tenants/tenants.ts";
@@ -21,7 +19,7 @@ import { tempFolder } from "../test/ground/temp.ts";
 import { cpuMicros } from "./cpu.ts";
 import { codeOf, writeLinks } from "./many-links.ts";
 import { judge, median, progress, round, table } from "./show.ts";
-import { type Database, databases } from "./subject.ts";
+import { type Database, databases, openDatabase } from "./subject.ts";
 
 const sizes = [10_000, 100_000, 1_000_000] as const;
 const rounds = 11;
@@ -79,8 +77,7 @@ async function workersOf(sql: Sql): Promise<number[]> {
 
 async function open(database: Database, postgres: Postgres): Promise<Sql> {
   if (database === "sqlite") return openSqlite(join(tempFolder("lookups"), "links.sqlite"));
-  const log = createLog("warn", process.stderr, true, systemClock.now);
-  return openPostgres(await postgres.createDatabase("lookups"), 1, log, true);
+  return openDatabase(await postgres.createDatabase("lookups"));
 }
 
 async function sample({ database, links, sql, target, micros, ms }: Contender, counts: boolean): Promise<void> {

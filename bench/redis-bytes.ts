@@ -10,7 +10,7 @@
 import { systemClock } from "../src/base/clock.ts";
 import type { Known } from "../src/redirect/resolve.ts";
 import { codeOf } from "./many-links.ts";
-import { openSharedTier, type SharedTier } from "./redis-tier.ts";
+import { openRedisLinks, type RedisLinks } from "./redis-links.ts";
 import { judge, progress, round, table } from "./show.ts";
 
 const links = 1_000_000;
@@ -21,7 +21,7 @@ const hitsMax = 10_000;
 const yearMs = 365 * 86_400_000;
 
 export async function redisBytes(): Promise<void> {
-  const shared = await openSharedTier();
+  const shared = await openRedisLinks();
   const shown = progress();
   try {
     const sizes = await sizesOf(shared);
@@ -47,7 +47,7 @@ interface Size {
 }
 
 /** The first is what all others are compared with. */
-async function sizesOf({ server, fill }: SharedTier): Promise<Size[]> {
+async function sizesOf({ server, fill }: RedisLinks): Promise<Size[]> {
   const expiresAt = systemClock.now() + yearMs;
   const shapes: readonly [name: string, more: Partial<Known>][] = [
     ["never ends, no limit", {}],
@@ -69,7 +69,7 @@ async function sizesOf({ server, fill }: SharedTier): Promise<Size[]> {
   return sizes;
 }
 
-async function report({ server }: SharedTier, sizes: readonly Size[], measured: number): Promise<void> {
+async function report({ server }: RedisLinks, sizes: readonly Size[], measured: number): Promise<void> {
   const least = sizes[0]?.usageBytes ?? 0;
   const each = ({ usageBytes }: Size) => measured + usageBytes - least;
   const gigabytes = (bytes: number) => `${round((bytes * wanted) / 2 ** 30)} GB`;
@@ -83,8 +83,8 @@ async function report({ server }: SharedTier, sizes: readonly Size[], measured: 
   }
 }
 
-const keysOf = async ({ server }: SharedTier): Promise<number> => Number(await server.command("DBSIZE"));
+const keysOf = async ({ server }: RedisLinks): Promise<number> => Number(await server.command("DBSIZE"));
 
-async function used({ server }: SharedTier): Promise<number> {
+async function used({ server }: RedisLinks): Promise<number> {
   return Number(/^used_memory:(\d+)/m.exec(await server.command("INFO", "memory"))?.[1]);
 }

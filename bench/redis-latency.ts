@@ -8,7 +8,7 @@
  * millisecond the machine was busy, and an answer had to wait for its core just as long.
  */
 import { codeOf } from "./many-links.ts";
-import { openSharedTier } from "./redis-tier.ts";
+import { openRedisLinks } from "./redis-links.ts";
 import { judge, median, progress, quantile, round, table } from "./show.ts";
 
 const rounds = 9;
@@ -29,7 +29,7 @@ interface Round {
 }
 
 export async function redisLatency(): Promise<void> {
-  const shared = await openSharedTier();
+  const shared = await openRedisLinks();
   const shown = progress();
   try {
     await shared.fill(0, links);

@@ -1,4 +1,8 @@
 /** Our server as it is measured: the real process on either database, its tenant without limits. */
+import { systemClock } from "../src/base/clock.ts";
+import { createLog } from "../src/base/log.ts";
+import { openPostgres } from "../src/sql/postgres.ts";
+import type { Sql } from "../src/sql/sql.ts";
 import { type Postgres, startPostgres } from "../test/ground/postgres.ts";
 import { type Environment, until } from "../test/ground/process.ts";
 import { cli, type Server, startServer } from "../test/ground/server.ts";
@@ -18,6 +22,7 @@ export interface Subject {
 }
 
 const writtenMs = 60_000;
+const silent = createLog("silent", { write() {} }, false, systemClock.now);
 
 export const destination = "https://example.com/a/landing/page?utm_source=newsletter&utm_medium=email";
 
@@ -51,6 +56,9 @@ async function prepare(database: Database): Promise<{ postgres: Postgres | undef
   if (migrated.code !== 0) throw new Error(`migrate ended with ${migrated.code}\n${migrated.stdout}${migrated.stderr}`);
   return { postgres, env };
 }
+
+/** PostgreSQL as the program uses it, by one connection whose statements may take long. */
+export const openDatabase = (url: string): Sql => openPostgres(url, 1, silent, true);
 
 export const authorization = ({ key }: Server) => ({
   authorization: `Bearer ${key}`,

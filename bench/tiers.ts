@@ -11,15 +11,13 @@
  */
 
 import { systemClock } from "../src/base/clock.ts";
-import { createLog } from "../src/base/log.ts";
-import { openPostgres } from "../src/sql/postgres.ts";
 import { createTenants } from "../src/tenants/tenants.ts";
 import { type RedisServer, startRedis } from "../test/ground/redis.ts";
 import { cpuMicros, cpuMicrosOfTree } from "./cpu.ts";
 import { visit } from "./line.ts";
 import { codeOf, writeLinks } from "./many-links.ts";
 import { median, progress, round, table } from "./show.ts";
-import { figures, type Subject, startSubject, untilIdle } from "./subject.ts";
+import { figures, openDatabase, type Subject, startSubject, untilIdle } from "./subject.ts";
 
 const rounds = 7;
 const linksPerSample = 5_000;
@@ -71,8 +69,7 @@ export async function costOfTiers(): Promise<void> {
 }
 
 async function fill({ env }: Subject, links: number): Promise<void> {
-  const log = createLog("warn", process.stderr, true, systemClock.now);
-  const sql = openPostgres(String(env.DATABASE_URL), 1, log, true);
+  const sql = openDatabase(String(env.DATABASE_URL));
   const tenant = await createTenants(sql, systemClock).bySlug("default");
   if (tenant === undefined) throw new Error("the server made no tenant");
   await writeLinks(sql, tenant.id, 0, links);

@@ -8,7 +8,7 @@ import { until } from "../test/ground/process.ts";
 import { type RedisServer, startRedis } from "../test/ground/redis.ts";
 import { codeOf, urlOf } from "./many-links.ts";
 
-export interface SharedTier {
+export interface RedisLinks {
   readonly server: RedisServer;
   readonly redis: Redis;
   readonly tier: RedisCache<Known>;
@@ -22,7 +22,7 @@ const deadlineMs = 10_000;
 const atOnce = 500;
 const position = "00000000000000000000.0000000000000001";
 
-export async function openSharedTier(): Promise<SharedTier> {
+export async function openRedisLinks(): Promise<RedisLinks> {
   const server = await startRedis();
   const redis = connectRedis(server.url, { deadlineMs });
   await until("Redis to be connected to", () =>
