@@ -25,6 +25,8 @@ export type TcpProxy = {
   /** Ends every connection with a reset. */
   reset(): void;
   stop(): void;
+  /** Connections that lost something, since the start. */
+  readonly silent: number;
 };
 
 type Manner = { readonly delayMs: number; readonly drops: boolean };
@@ -36,6 +38,7 @@ export async function startProxy(target: number): Promise<TcpProxy> {
   const port = freePort();
   const manners: Record<Direction, Manner> = { there: untouched, back: untouched };
   const sockets = new Set<Socket>();
+  const ways: Way[] = [];
   const behave = (manner: Manner, directions: readonly Direction[]) => {
     for (const direction of directions.length === 0 ? both : directions) manners[direction] = manner;
   };
@@ -43,6 +46,7 @@ export async function startProxy(target: number): Promise<TcpProxy> {
   const server = createServer((client) => {
     const behind = connect(target, "127.0.0.1");
     const way: Way = { manners, silent: false };
+    ways.push(way);
     join(client, behind, "there", way);
     join(behind, client, "back", way);
     for (const socket of [client, behind]) {
@@ -70,6 +74,9 @@ export async function startProxy(target: number): Promise<TcpProxy> {
     stop() {
       server.close();
       for (const socket of sockets) socket.destroy();
+    },
+    get silent() {
+      return ways.filter(({ silent }) => silent).length;
     },
   };
 }
