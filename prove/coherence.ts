@@ -19,10 +19,11 @@ import { progress, round } from "../bench/show.ts";
 import { connectRedis } from "../src/redis/client.ts";
 import { until } from "../test/ground/process.ts";
 import type { Server } from "../test/ground/server.ts";
+import { editOne, type HotLink } from "./coherence/hot-link.ts";
 import { createRecord, type Record, type Recorded } from "./coherence/record.ts";
 import { trySeedPolicy } from "./coherence/seed-policy.ts";
-import { type HotLink, type Site, serverCount, startSite } from "./coherence/site.ts";
-import { edit, editOne, startVisitors } from "./coherence/traffic.ts";
+import { type Site, serverCount, startSite } from "./coherence/site.ts";
+import { edit, startVisitors } from "./coherence/traffic.ts";
 import type { Proof } from "./proof.ts";
 
 export const coherence: Proof = {

@@ -1,18 +1,11 @@
 /** Three real servers on one PostgreSQL and one Redis, and the links whose edits are watched. */
 import { Client } from "pg";
-import { authorization } from "../../bench/subject.ts";
 import { type Postgres, startPostgres } from "../../test/ground/postgres.ts";
 import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
 import { cli, type Server, startServer } from "../../test/ground/server.ts";
 import { tempFolder } from "../../test/ground/temp.ts";
+import { createLink, type HotLink } from "./hot-link.ts";
 import { type Withholding, withholdingCommits } from "./withholding.ts";
-
-export interface HotLink {
-  readonly id: string;
-  readonly code: string;
-  /** The newest that was committed; it stands in the address, too. */
-  version: number;
-}
 
 export interface Site {
   readonly postgres: Postgres;
@@ -31,14 +24,6 @@ export interface Site {
 
 export const serverCount = 3;
 const linkCount = 12;
-
-export const addressOf = (code: string, version: number): string => `https://example.com/${code}/${version}`;
-
-export function versionIn(address: string | null): number {
-  const version = Number(address?.slice(address.lastIndexOf("/") + 1));
-  if (!Number.isSafeInteger(version) || version < 1) throw new Error(`no version stands in ${address}`);
-  return version;
-}
 
 export async function startSite(): Promise<Site> {
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
@@ -76,17 +61,6 @@ export async function startSite(): Promise<Site> {
       await Promise.all([postgres.stop(), redis.stop()]);
     },
   };
-}
-
-async function createLink(server: Server, code: string): Promise<HotLink> {
-  const response = await fetch(`${server.url}/api/links`, {
-    method: "POST",
-    headers: authorization(server),
-    body: JSON.stringify({ code, url: addressOf(code, 1) }),
-  });
-  const { id } = (await response.json()) as { id: string };
-  if (response.status !== 201) throw new Error(`${code} could not be made: ${response.status}`);
-  return { id, code, version: 1 };
 }
 
 async function must(args: readonly string[], env: Record<string, string>): Promise<void> {

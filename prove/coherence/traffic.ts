@@ -1,8 +1,8 @@
 /** Visitors of the hot links on every server, without a pause; and editors, each with links of its own. */
-import { authorization } from "../../bench/subject.ts";
 import type { Server } from "../../test/ground/server.ts";
+import { editOne, type HotLink, versionIn } from "./hot-link.ts";
 import type { Record } from "./record.ts";
-import { addressOf, type HotLink, type Site, versionIn } from "./site.ts";
+import type { Site } from "./site.ts";
 
 export interface Visitors {
   stop(): Promise<void>;
@@ -65,19 +65,4 @@ export async function edit(site: Site, record: Record, count: number, onEdit: (d
       }
     }),
   );
-}
-
-export async function editOne(server: Server, link: HotLink): Promise<void> {
-  const version = link.version + 1;
-  const response = await fetch(`${server.url}/api/links/${link.id}`, {
-    method: "PATCH",
-    headers: authorization(server),
-    body: JSON.stringify({ url: addressOf(link.code, version) }),
-    signal: AbortSignal.timeout(requestMs),
-  });
-  const body = (await response.json()) as { version: number };
-  if (response.status !== 200 || body.version !== version) {
-    throw new Error(`version ${version} of ${link.code} was answered with ${response.status} ${JSON.stringify(body)}`);
-  }
-  link.version = version;
 }

@@ -3,20 +3,14 @@
  * own, has a Redis of its own for links, and counts limits where the first does.
  */
 import { Client } from "pg";
-import { authorization, startSubject } from "../../bench/subject.ts";
+import { startSubject } from "../../bench/subject.ts";
 import { type Replica, startReplica } from "../../test/ground/postgres.ts";
 import { startRedis } from "../../test/ground/redis.ts";
 import { type Server, startServer } from "../../test/ground/server.ts";
+import { createLink, type HotLink } from "../coherence/hot-link.ts";
 
 export const regions = ["a", "b"] as const;
 export type Region = (typeof regions)[number];
-
-export interface HotLink {
-  readonly id: string;
-  readonly code: string;
-  /** The newest that was committed; it stands in the address, too. */
-  version: number;
-}
 
 export interface Site {
   readonly servers: Readonly<Record<Region, Server>>;
@@ -28,14 +22,6 @@ export interface Site {
 }
 
 const linkCount = 12;
-
-export const addressOf = (code: string, version: number): string => `https://example.com/${code}/${version}`;
-
-export function versionIn(address: string | undefined): number {
-  const version = Number(address?.slice(address.lastIndexOf("/") + 1));
-  if (!Number.isSafeInteger(version) || version < 1) throw new Error(`no version stands in ${address}`);
-  return version;
-}
 
 export async function startSite(): Promise<Site> {
   const [redisA, redisB] = await Promise.all([startRedis(), startRedis()]);
@@ -66,15 +52,4 @@ export async function startSite(): Promise<Site> {
       await Promise.all([redisA.stop(), redisB.stop()]);
     },
   };
-}
-
-async function createLink(server: Server, code: string): Promise<HotLink> {
-  const response = await fetch(`${server.url}/api/links`, {
-    method: "POST",
-    headers: authorization(server),
-    body: JSON.stringify({ code, url: addressOf(code, 1) }),
-  });
-  const { id } = (await response.json()) as { id: string };
-  if (response.status !== 201) throw new Error(`${code} could not be made: ${response.status}`);
-  return { id, code, version: 1 };
 }

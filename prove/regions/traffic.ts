@@ -1,9 +1,8 @@
 /** Visitors of the hot links in both regions, all the time; and editors, each with links of its own. */
 import { createLine } from "../../bench/line.ts";
-import { authorization } from "../../bench/subject.ts";
-import type { Server } from "../../test/ground/server.ts";
+import { editOne, type HotLink, versionIn } from "../coherence/hot-link.ts";
 import type { Record as Kept } from "../coherence/record.ts";
-import { addressOf, type HotLink, type Region, regions, type Site, versionIn } from "./site.ts";
+import { type Region, regions, type Site } from "./site.ts";
 
 /** What visitors of each region saw. */
 export type Records = Readonly<Record<Region, Kept>>;
@@ -14,7 +13,6 @@ export interface Visitors {
 
 const visitorsEach = 3;
 const pauseMs = 3;
-const requestMs = 10_000;
 const editors = 4;
 const thinkMs = 20;
 
@@ -65,19 +63,4 @@ export async function edit(
       }
     }),
   );
-}
-
-async function editOne(server: Server, link: HotLink): Promise<void> {
-  const version = link.version + 1;
-  const response = await fetch(`${server.url}/api/links/${link.id}`, {
-    method: "PATCH",
-    headers: authorization(server),
-    body: JSON.stringify({ url: addressOf(link.code, version) }),
-    signal: AbortSignal.timeout(requestMs),
-  });
-  const body = (await response.json()) as { version: number };
-  if (response.status !== 200 || body.version !== version) {
-    throw new Error(`version ${version} of ${link.code} was answered with ${response.status} ${JSON.stringify(body)}`);
-  }
-  link.version = version;
 }
