@@ -4,6 +4,7 @@ import { BlockList, isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { OperatorError } from "./base/errors.ts";
+import { parseMailbox } from "./email/address.ts";
 import { parseRedisUrl } from "./redis/address.ts";
 
 /**
@@ -135,6 +136,48 @@ const table = {
     example: "20",
     fallback: "100",
     parse: orNone(integer(1, 1_000_000)),
+  }),
+  SMTP_URL: setting({
+    help: "The platform's mail server: smtp:// (STARTTLS where offered) or smtps://. Without it emails are written to the log, unless a tenant has its own SendGrid key.",
+    example: "smtp://user:secret@mail.internal:587",
+    parse: url("smtp:", "smtps:"),
+    secret: "credentials",
+  }),
+  QL_MAIL_FROM: setting({
+    help: "Who emails through SMTP_URL are from: an address, with a name or without.",
+    example: "QuickLink <links@example.com>",
+    fallback: "QuickLink <quicklink@localhost>",
+    parse: parseMailbox,
+  }),
+  QL_EMAILS_PER_HOUR: setting({
+    help: "Emails through SMTP_URL in any hour, of all tenants together; the last fifth is kept for password resets and verification. none is without limit.",
+    example: "500",
+    fallback: "2000",
+    parse: orNone(integer(1, 10_000_000)),
+  }),
+  QL_SENDGRID_URL: setting({
+    help: "Where SendGrid's API is, for tenants with a key of their own; the EU's is https://api.eu.sendgrid.com.",
+    example: "https://api.eu.sendgrid.com",
+    fallback: "https://api.sendgrid.com",
+    parse: baseUrl,
+  }),
+  QL_SECRET_KEYS: setting({
+    help: "Keys that tenants' own secrets are sealed with, as name:64 hex digits, comma separated; the first one seals, all of them open. Generated into QL_DATA when embedded; with DATABASE_URL the same on every machine.",
+    example: "the output of: echo k1:$(openssl rand -hex 32)",
+    parse: secretKeys,
+    secret: "all",
+  }),
+  S3_URL: setting({
+    help: "An S3-compatible store for files, instead of the folder files in QL_DATA: key, secret, host, bucket, and the region if it is not us-east-1.",
+    example: "https://KEYID:SECRET@s3.internal:9000/quicklink?region=eu-central-1",
+    parse: bucketUrl,
+    secret: "credentials",
+  }),
+  QL_FILE_LIMIT: setting({
+    help: "Largest file that can be uploaded, in bytes.",
+    example: "1000000000",
+    fallback: "100000000",
+    parse: integer(1, 5_000_000_000),
   }),
   QL_METRICS_TOKEN: setting({
     help: "Bearer token for /metrics. Without it, only direct requests from this machine are answered.",
@@ -429,6 +472,46 @@ function url(...protocols: string[]): (value: string) => string {
       throw new Error(`is not an address that starts with ${protocols.map((p) => `${p}//`).join(" or ")}`);
     }
     return value;
+  };
+}
+
+export interface SecretKey {
+  readonly id: string;
+  readonly key: Uint8Array;
+}
+
+function secretKeys(value: string): readonly SecretKey[] {
+  const keys = value.split(",").map((part) => {
+    const [, id, hex] = /^\s*([A-Za-z0-9_-]{1,32}):([0-9a-fA-F]{64})\s*$/.exec(part) ?? [];
+    if (id === undefined || hex === undefined) throw new Error("must be name:64 hex digits, comma separated");
+    return { id, key: Buffer.from(hex, "hex") };
+  });
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error("has two keys of one name");
+  return keys;
+}
+
+/** Where files go, and who we are there. */
+export interface Bucket {
+  /** `https://s3.internal:9000/quicklink`, without a slash at the end. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly keyId: string;
+  readonly secret: string;
+}
+
+function bucketUrl(value: string): Bucket {
+  const parsed = new URL(url("http:", "https:")(value));
+  const [, bucket = ""] = /^\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?$/.exec(parsed.pathname) ?? [];
+  if (bucket === "") throw new Error("must name one bucket after the host");
+  if (parsed.username === "" || parsed.password === "")
+    throw new Error("must hold a key id and a secret before the host");
+  const stray = [...parsed.searchParams.keys()].filter((name) => name !== "region");
+  if (stray.length > 0 || parsed.hash !== "") throw new Error("has more after the bucket than ?region=");
+  return {
+    endpoint: `${parsed.origin}/${bucket}`,
+    region: parsed.searchParams.get("region") || "us-east-1",
+    keyId: decodeURIComponent(parsed.username),
+    secret: decodeURIComponent(parsed.password),
   };
 }
 

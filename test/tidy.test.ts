@@ -80,7 +80,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   memory: adapterMay,
   workers: ["base"],
   http: ["base", "limits", ...subjects],
-  "config.ts": ["base", "redis/address.ts"],
+  "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
   "core.ts": [...former, ...subjects, "sql", "config.ts"],
   doctor: ["base", "sql", "redis", "config.ts", "core.ts"],

@@ -12,8 +12,10 @@ export type TenantId = Id<"tenant">;
 export type LinkId = Id<"link">;
 export type KeyId = Id<"key">;
 export type MemberId = Id<"member">;
+export type EmailId = Id<"email">;
+export type FileId = Id<"file">;
 
-const prefixes = { tenant: "ten", link: "lnk", key: "key", member: "mem" } as const;
+const prefixes = { tenant: "ten", link: "lnk", key: "key", member: "mem", email: "eml", file: "fil" } as const;
 type Named = keyof typeof prefixes;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";

@@ -332,6 +332,7 @@ function toRow(tenant: TenantId, link: NewLink): LinkTable {
     code: link.code,
     ...fieldColumns(link),
     password_hash: null,
+    file_id: null,
     created_at: link.at,
     updated_at: link.at,
   };

@@ -6,6 +6,9 @@ import { usage } from "./migrations/0003-usage.ts";
 import { instances } from "./migrations/0004-instances.ts";
 import { lentUntil } from "./migrations/0005-lent-until.ts";
 import { hotLinks } from "./migrations/0006-hot-links.ts";
+import { jobs } from "./migrations/0007-jobs.ts";
+import { email } from "./migrations/0008-email.ts";
+import { files } from "./migrations/0009-files.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -20,6 +23,9 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0004-instances": instances,
   "0005-lent-until": lentUntil,
   "0006-hot-links": hotLinks,
+  "0007-jobs": jobs,
+  "0008-email": email,
+  "0009-files": files,
 };
 
 export interface Types {

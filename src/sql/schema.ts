@@ -1,5 +1,5 @@
 import type { ColumnType, Generated } from "kysely";
-import type { KeyId, LinkId, TenantId } from "../base/ids.ts";
+import type { EmailId, FileId, KeyId, LinkId, TenantId } from "../base/ids.ts";
 
 /**
  * The tables as the program sees them. The DDL is in `migrations/`. Times are milliseconds since 1970, flags are 0 and
@@ -21,6 +21,12 @@ export interface Schema {
   instances: InstanceTable;
   hot_links: HotLinkTable;
   tenant_usage: TenantUsageTable;
+  jobs: JobTable;
+  emails: EmailTable;
+  suppressions: SuppressionTable;
+  email_settings: EmailSettingsTable;
+  files: FileTable;
+  tenant_storage: TenantStorageTable;
 }
 
 type Flag = 0 | 1;
@@ -108,6 +114,8 @@ export interface LinkTable {
   hits_per_month: number | null;
   created_at: number;
   updated_at: number;
+  /** It leads to this file; `url` is empty then. */
+  file_id: FileId | null;
 }
 
 /** The change feed: a row for every new version, committed with it. */
@@ -187,3 +195,100 @@ export interface TenantUsageTable {
 }
 
 export type MonthlyUse = "links";
+
+/** Work that one process does for all. */
+export interface JobTable {
+  name: string;
+  /** Nobody begins it before; while somebody is at it, when another may take over. */
+  due_at: number;
+  holder: string | null;
+}
+
+export type EmailState = "queued" | "sending" | "sent" | "failed";
+export type Delivery = "delivered" | "bounced" | "complaint";
+
+export interface EmailTable {
+  id: EmailId;
+  tenant_id: TenantId;
+  kind: string;
+  /** One email of a tenant has it, ever. */
+  dedupe_key: string | null;
+  recipient: string;
+  reply_to: string | null;
+  subject: string;
+  /** Text and HTML are kept until its fate is known. */
+  text: string | null;
+  html: string | null;
+  /** Whether it offers to stop further ones. */
+  unsubscribe: Flag;
+  state: EmailState;
+  /** Who it was last handed to, or is about to be. */
+  provider: string | null;
+  attempts: number;
+  /** Hand-overs whose outcome nobody knows: the process ended, or the answer never came. */
+  unsure: number;
+  due_at: number;
+  claimed_by: string | null;
+  claimed_until: number | null;
+  /** When the running or last hand-over began. */
+  handed_at: number | null;
+  /** Our own header, the same on every attempt. */
+  message_id: string | null;
+  /** The provider's name for it. */
+  provider_id: string | null;
+  delivery: Delivery | null;
+  delivery_at: number | null;
+  /** Why it failed, or why it waits. */
+  reason: string | null;
+  detail: string | null;
+  created_at: number;
+  finished_at: number | null;
+}
+
+/** Who gets no more email. The empty tenant is everybody's: addresses that bounced at the platform's SMTP. */
+export interface SuppressionTable {
+  tenant_id: TenantId | "";
+  address: string;
+  reason: "bounced" | "complaint" | "unsubscribed" | "manual";
+  created_at: number;
+}
+
+export interface EmailSettingsTable {
+  tenant_id: TenantId;
+  /** Where notices about the tenant go. */
+  contact: string | null;
+  /** Who its emails are from, through its own SendGrid key. */
+  sender: string | null;
+  /** Sealed; the hint is the key's last characters, so that people can tell which it is. */
+  sendgrid_key: string | null;
+  sendgrid_hint: string | null;
+  sendgrid_checked_at: number | null;
+  /** The public key that SendGrid signs its events with. */
+  webhook_key: string | null;
+  updated_at: number;
+}
+
+export type FileState = "pending" | "stored" | "deleting";
+
+export interface FileTable {
+  id: FileId;
+  tenant_id: TenantId;
+  name: string;
+  size_bytes: number;
+  type: string;
+  /** In hex; given by its owner, or found when it was stored. */
+  sha256: string | null;
+  state: FileState;
+  /** The counters know what became of its hold. */
+  settled: Flag;
+  created_at: number;
+  upload_until: number;
+  stored_at: number | null;
+}
+
+/** The bytes of a tenant's stored files. */
+export interface TenantStorageTable {
+  tenant_id: TenantId;
+  bytes: number;
+  version: number;
+}
