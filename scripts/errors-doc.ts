@@ -13,6 +13,10 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   method_not_allowed: "Use one of the methods in the header `Allow`.",
   code_taken: "Choose another code, or leave it out and get a generated one.",
   name_taken: "Choose another name.",
+  domain_unproven:
+    "Publish the TXT record or the file that `GET /api/domains/{host}` names under `proof`, wait for DNS, and verify again.",
+  domain_taken: "Ask whoever has it to delete its links and remove it. A domain belongs to one tenant at a time.",
+  domain_in_use: "Delete the links on the domain first.",
   version_conflict: "Read it again, repeat your change on what you find, and send its new version in `If-Match`.",
   link_expired: "Ask whoever sent you the link for a new one. Its owner can set a later `expiresAt`.",
   rate_limited:

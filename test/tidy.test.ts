@@ -49,7 +49,7 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 );
 
 const former = ["base", "codes", "limits", "cache"];
-const subjects = ["links", "redirect", "clicks", "tenants", "email", "files"];
+const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files"];
 const routes = ["http/route.ts", "http/problem.ts"];
 const subjectMay = [...former, ...subjects, "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];

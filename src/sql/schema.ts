@@ -27,6 +27,7 @@ export interface Schema {
   email_settings: EmailSettingsTable;
   files: FileTable;
   tenant_storage: TenantStorageTable;
+  domains: DomainTable;
 }
 
 type Flag = 0 | 1;
@@ -291,4 +292,17 @@ export interface TenantStorageTable {
   tenant_id: TenantId;
   bytes: number;
   version: number;
+}
+
+/** A domain that a tenant claims, or has shown to be in charge of. */
+export interface DomainTable {
+  tenant_id: TenantId;
+  host: string;
+  state: "pending" | "verified";
+  token: string;
+  is_default: Flag;
+  root_url: string | null;
+  missing_url: string | null;
+  created_at: number;
+  verified_at: number | null;
 }
