@@ -43,5 +43,11 @@ export interface MeteredTarget extends Target {
 
 export const ownDomain = "";
 
+/** The (domain, code) of such a name: no code has a slash, and no host either. */
+export function splitKey(key: string): { readonly domain: string; readonly code: string } {
+  const slash = key.indexOf("/");
+  return slash === -1 ? { domain: ownDomain, code: key } : { domain: key.slice(0, slash), code: key.slice(slash + 1) };
+}
+
 /** The name of a (domain, code) in caches: the bare code on the server's own domain. */
 export const cacheKey = (domain: string, code: string): string => (domain === ownDomain ? code : `${domain}/${code}`);

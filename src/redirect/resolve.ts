@@ -1,16 +1,17 @@
 import type { Source, Versioned } from "../cache/cache.ts";
-import { type MeteredTarget, ownDomain } from "../links/link.ts";
+import { type MeteredTarget, splitKey } from "../links/link.ts";
 
 /** What memory keeps of a link besides where it leads: its answer, made when first given and copied from then on. */
 export interface Known extends MeteredTarget {
   pattern: Response | undefined;
 }
 
-/** The tier below memory. A key is a code, for there is only the server's own domain yet. */
+/** The tier below memory. */
 export function linkSource(target: (domain: string, code: string) => Promise<Versioned<MeteredTarget>>): Source<Known> {
   return {
     async load(key) {
-      const { version, value } = await target(ownDomain, key);
+      const { domain, code } = splitKey(key);
+      const { version, value } = await target(domain, code);
       return { version, value: value && { ...value, pattern: undefined } };
     },
   };
