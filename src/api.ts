@@ -8,6 +8,7 @@ import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
+import { qrRoutes } from "./qr/api.ts";
 import { isUnavailable } from "./sql/sql.ts";
 import { tenantRoutes } from "./tenants/api.ts";
 import { createUsage, type UsageSources } from "./tenants/usage.ts";
@@ -54,6 +55,7 @@ export function composeApi({ core, counters, guesses, createMany, busiest, log, 
     isUnavailable: (error) => isUnavailable(error) || error instanceof Late,
     routes: [
       (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
+      (api) => qrRoutes(api, links, config.baseUrl),
       (api) => tenantRoutes(api, keys, clock),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, busiest })),
     ],

@@ -49,7 +49,7 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 );
 
 const former = ["base", "codes", "limits", "cache"];
-const subjects = ["links", "redirect", "clicks", "tenants", "email", "files"];
+const subjects = ["links", "redirect", "clicks", "tenants", "email", "files", "qr"];
 const routes = ["http/route.ts", "http/problem.ts"];
 const subjectMay = [...former, ...subjects, "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
@@ -87,6 +87,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...former,
     ...subjects,
+    ...routes,
     ...["sql", "redis", "workers", "doctor", "config.ts", "core.ts", "counters.ts", "tier.ts", "app.ts"],
   ],
   "background.ts": all,
