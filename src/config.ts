@@ -179,6 +179,18 @@ const table = {
     fallback: "100000000",
     parse: integer(1, 5_000_000_000),
   }),
+  QL_FETCH_ALLOW: setting({
+    help: "Addresses off the public internet that titles may be fetched from and targets checked at: your own network, if links lead there. Comma separated, with ranges.",
+    example: "10.20.0.0/16",
+    fallback: "",
+    parse: addressList,
+  }),
+  QL_FETCH_PORTS: setting({
+    help: "Ports that titles may be fetched from and targets checked at.",
+    example: "80,443,8443",
+    fallback: "80,443",
+    parse: portList,
+  }),
   QL_METRICS_TOKEN: setting({
     help: "Bearer token for /metrics. Without it, only direct requests from this machine are answered.",
     example: "the output of: openssl rand -hex 32",
@@ -531,6 +543,10 @@ function baseUrl(value: string): string {
 function address(value: string): string {
   if (isIP(value) === 0 && value !== "localhost") throw new Error("is not an IP address");
   return value;
+}
+
+function portList(value: string): readonly number[] {
+  return value.split(",").map((part) => integer(1, 65_535)(part.trim()));
 }
 
 function addressList(value: string): BlockList {

@@ -79,6 +79,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   redis: adapterMay,
   memory: adapterMay,
   workers: ["base"],
+  fetch: ["base", "limits"],
   http: ["base", "limits", ...subjects],
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
