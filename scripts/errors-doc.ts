@@ -48,6 +48,7 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   duplicate: "The same thing twice.",
   empty: "Nothing where something is needed.",
   in_the_past: "A time that has passed.",
+  low_contrast: "Two colours that a camera could not tell apart.",
   not_a_url: "Not a complete address, such as `https://example.com/page`.",
   not_accepted: "Not one of the values that are possible. `message` says which are.",
   own_host: "The address is this server's own; the link would lead in a circle.",

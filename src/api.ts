@@ -4,10 +4,12 @@ import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import type { OpenCounters } from "./counters.ts";
+import { domainRoutes } from "./domains/api.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
+import { qrRoutes } from "./qr/api.ts";
 import { isUnavailable } from "./sql/sql.ts";
 import { tenantRoutes } from "./tenants/api.ts";
 import { createUsage, type UsageSources } from "./tenants/usage.ts";
@@ -54,7 +56,9 @@ export function composeApi({ core, counters, guesses, createMany, busiest, log, 
     isUnavailable: (error) => isUnavailable(error) || error instanceof Late,
     routes: [
       (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
+      (api) => qrRoutes(api, links, config.baseUrl),
       (api) => tenantRoutes(api, keys, clock),
+      (api) => domainRoutes(api, core.domains),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, busiest })),
     ],
   });

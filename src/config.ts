@@ -179,6 +179,24 @@ const table = {
     fallback: "100000000",
     parse: integer(1, 5_000_000_000),
   }),
+  QL_FETCH_ALLOW: setting({
+    help: "Addresses off the public internet that titles may be fetched from and targets checked at: your own network, if links lead there. Comma separated, with ranges.",
+    example: "10.20.0.0/16",
+    fallback: "",
+    parse: addressList,
+  }),
+  QL_DNS_SERVERS: setting({
+    help: "Name servers to ask about domains of tenants and about addresses that links lead to, instead of those of the machine. Comma separated, with a port or without.",
+    example: "9.9.9.9,[2620:fe::fe]:53",
+    fallback: "",
+    parse: nameServers,
+  }),
+  QL_FETCH_PORTS: setting({
+    help: "Ports that titles may be fetched from and targets checked at.",
+    example: "80,443,8443",
+    fallback: "80,443",
+    parse: portList,
+  }),
   QL_METRICS_TOKEN: setting({
     help: "Bearer token for /metrics. Without it, only direct requests from this machine are answered.",
     example: "the output of: openssl rand -hex 32",
@@ -515,6 +533,16 @@ function bucketUrl(value: string): Bucket {
   };
 }
 
+function nameServers(value: string): readonly string[] {
+  const servers = value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  const bad = servers.find((server) => isIP(server.replace(/^\[(.*)\](?::\d{1,5})?$|^([^:]*):\d{1,5}$/, "$1$2")) === 0);
+  if (bad !== undefined) throw new Error(`has "${bad}", which is not an IP address`);
+  return servers;
+}
+
 function redisUrl(value: string): string {
   parseRedisUrl(value);
   return value;
@@ -531,6 +559,10 @@ function baseUrl(value: string): string {
 function address(value: string): string {
   if (isIP(value) === 0 && value !== "localhost") throw new Error("is not an IP address");
   return value;
+}
+
+function portList(value: string): readonly number[] {
+  return value.split(",").map((part) => integer(1, 65_535)(part.trim()));
 }
 
 function addressList(value: string): BlockList {

@@ -1,11 +1,17 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
+import { version } from "../package.json";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import { type Config, prepareDataFolder, withSecrets } from "./config.ts";
+import { createDomains, type Domains } from "./domains/domains.ts";
+import { createDomainStore, domainCode } from "./domains/store.ts";
+import { createEvidence } from "./domains/verify.ts";
+import { createDns } from "./fetch/dns.ts";
+import { createGuarded, type Guarded } from "./fetch/guarded.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
@@ -23,6 +29,9 @@ export interface Core {
   readonly keys: Keys;
   readonly store: LinkStore;
   readonly links: Links;
+  readonly domains: Domains;
+  /** For addresses that strangers name. */
+  readonly guarded: Guarded;
   readonly clock: Clock;
   /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
   secretFor(purpose: string): Uint8Array;
@@ -48,6 +57,14 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     const codes = createCodes(salt);
     await requireSalt(sql, codes.fingerprint, clock);
     const store = createLinkStore(sql);
+    const changed = options.changed ?? (() => {});
+    const dns = createDns(config.QL_DNS_SERVERS);
+    const guarded = createGuarded({
+      allow: config.QL_FETCH_ALLOW,
+      ports: config.QL_FETCH_PORTS,
+      userAgent: `QuickLink/${version} (+${config.baseUrl})`,
+      resolve: dns.addresses,
+    });
     return {
       config,
       sql,
@@ -61,8 +78,16 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         clock,
         ownHosts: ownHosts(config),
         defaultDays: config.QL_LINK_DAYS,
-        changed: options.changed ?? (() => {}),
+        changed,
       }),
+      domains: createDomains({
+        store: createDomainStore(sql),
+        evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(guarded, url) }),
+        ownHosts: ownHosts(config),
+        clock,
+        changed: (host) => changed(host, domainCode, 0),
+      }),
+      guarded,
       secretFor: (purpose) => createHmac("sha256", salt).update(purpose).digest(),
       close: () => sql.close(),
     };
@@ -70,6 +95,11 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     await sql.close();
     throw error;
   }
+}
+
+async function pageOf(guarded: Guarded, url: string): Promise<string | undefined> {
+  const answer = await guarded.fetch("GET", url);
+  return answer.kind === "answered" && answer.status === 200 ? new TextDecoder().decode(answer.body) : undefined;
 }
 
 /** The driver of the other database is not even loaded. */

@@ -49,7 +49,7 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 );
 
 const former = ["base", "codes", "limits", "cache"];
-const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files"];
+const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr"];
 const routes = ["http/route.ts", "http/problem.ts"];
 const subjectMay = [...former, ...subjects, "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
@@ -79,14 +79,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   redis: adapterMay,
   memory: adapterMay,
   workers: ["base"],
+  fetch: ["base", "limits"],
   http: ["base", "limits", ...subjects],
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
-  "core.ts": [...former, ...subjects, "sql", "config.ts"],
+  "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts"],
   doctor: ["base", "sql", "redis", "config.ts", "core.ts"],
   cli: [
     ...former,
     ...subjects,
+    ...routes,
     ...["sql", "redis", "workers", "doctor", "config.ts", "core.ts", "counters.ts", "tier.ts", "app.ts"],
   ],
   "background.ts": all,

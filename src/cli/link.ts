@@ -1,17 +1,10 @@
 import { Command } from "commander";
 import { fromIso, toIso } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
-import { parseId } from "../base/ids.ts";
-import type { Core } from "../core.ts";
-import { parseNewLink, showLink } from "../links/api.ts";
-import type { Link } from "../links/link.ts";
-import type { Tenant } from "../tenants/tenants.ts";
-import { requireTenant, withCore } from "./core.ts";
-import { type Format, printFields, printJson, printRows } from "./print.ts";
-
-interface TenantOption extends Format {
-  readonly tenant: string;
-}
+import { parseNewLink } from "../links/api.ts";
+import { qrCommand } from "./link-qr.ts";
+import { printFields, printJson, printRows } from "./print.ts";
+import { find, ofTenant, show, type TenantOption, withTenant } from "./tenant-links.ts";
 
 interface CreateOptions extends TenantOption {
   readonly code?: string;
@@ -22,7 +15,7 @@ interface CreateOptions extends TenantOption {
 
 export function linkCommand(): Command {
   const command = new Command("link");
-  common(command.command("create").argument("<url>"))
+  ofTenant(command.command("create").argument("<url>"))
     .option("--code <text>", "choose the code instead of getting one")
     .option("--title <text>", "a title")
     .option("--expires <date>", "when it stops working, such as 2027-01-31; never for no end")
@@ -38,7 +31,7 @@ export function linkCommand(): Command {
         else console.log(show(core, link).shortUrl);
       }),
     );
-  common(command.command("list"))
+  ofTenant(command.command("list"))
     .option("--limit <n>", "how many at most", Number, 50)
     .description("list links, newest first")
     .action((options: TenantOption & { limit: number }) =>
@@ -55,7 +48,7 @@ export function linkCommand(): Command {
         );
       }),
     );
-  common(command.command("get").argument("<code>", "a code, or lnk_…"))
+  ofTenant(command.command("get").argument("<code>", "a code, or lnk_…"))
     .description("show a link")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) => printFields(show(core, await find(core, tenant, code)), options)),
@@ -64,7 +57,7 @@ export function linkCommand(): Command {
     ["disable", "disabled"],
     ["enable", "active"],
   ] as const) {
-    common(command.command(name).argument("<code>", "a code, or lnk_…"))
+    ofTenant(command.command(name).argument("<code>", "a code, or lnk_…"))
       .description(name === "disable" ? "make a link answer 404" : "make a disabled link work again")
       .action((code: string, options: TenantOption) =>
         withTenant(options, async (core, tenant) => {
@@ -75,7 +68,7 @@ export function linkCommand(): Command {
         }),
       );
   }
-  common(command.command("delete").argument("<code>", "a code, or lnk_…"))
+  ofTenant(command.command("delete").argument("<code>", "a code, or lnk_…"))
     .description("delete a link for good")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) => {
@@ -85,20 +78,8 @@ export function linkCommand(): Command {
         else console.log(`${link.code} is deleted.`);
       }),
     );
+  command.addCommand(qrCommand());
   return command;
-}
-
-const common = (command: Command): Command =>
-  command.option("--tenant <slug>", "whose links", "default").option("--json", "as JSON");
-
-const withTenant = (options: TenantOption, work: (core: Core, tenant: Tenant) => Promise<void>): Promise<void> =>
-  withCore(async (core) => work(core, await requireTenant(core, options.tenant)));
-
-const show = (core: Core, link: Link) => showLink(link, core.config.baseUrl);
-
-async function find(core: Core, tenant: Tenant, text: string): Promise<Link> {
-  const id = parseId("link", text);
-  return id ? core.links.get(tenant.id, id) : core.links.byCode(tenant.id, text);
 }
 
 function parseExpiry(text: string): string | null {

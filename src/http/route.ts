@@ -57,7 +57,7 @@ export function route<
   const Config extends Described & { path: Path },
   const Success extends Record<
     number,
-    { description: string; content?: { "application/json": { schema: z.ZodType } } }
+    { description: string; content?: Readonly<Record<string, { schema: z.ZodType }>> }
   >,
 >(scope: Scope, config: Config, success: Success, ...codes: ProblemCode[]) {
   const usual: ProblemCode[] = [

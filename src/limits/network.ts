@@ -19,7 +19,7 @@ export function networkOf(address: string): string | undefined {
 }
 
 /** The eight numbers of an IPv6 address, in any of the ways to write it. */
-function groupsOf(address: string): number[] {
+export function groupsOf(address: string): number[] {
   const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
     return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;

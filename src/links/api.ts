@@ -298,7 +298,7 @@ function expectedVersion(headers: { "if-match"?: string | undefined }): number |
   throw invalid("If-Match", "bad_version", 'If-Match must be the version you saw, as in the ETag: "3".');
 }
 
-function linkId(text: string): LinkId {
+export function linkId(text: string): LinkId {
   const id = parseId("link", text);
   if (id === undefined) throw new Problem("not_found", "There is no such link.");
   return id;

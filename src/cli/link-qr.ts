@@ -1,0 +1,50 @@
+import { writeFileSync } from "node:fs";
+import { Command } from "commander";
+import { messageOf, OperatorError } from "../base/errors.ts";
+import { invalidInput } from "../http/problem.ts";
+import { qrOptions } from "../qr/api.ts";
+import { drawQr } from "../qr/qr.ts";
+import { drawOnTerminal } from "../qr/terminal.ts";
+import { find, ofTenant, show, type TenantOption, withTenant } from "./tenant-links.ts";
+
+interface QrCommandOptions extends TenantOption {
+  readonly out?: string;
+  readonly [name: string]: unknown;
+}
+
+export function qrCommand(): Command {
+  return ofTenant(new Command("qr").argument("<code>", "a code, or lnk_…"))
+    .option("--out <file>", "write a picture there, .svg or .png, instead of showing it here")
+    .option("--size <pixels>", "its width and height")
+    .option("--margin <squares>", "the empty space around it")
+    .option("--dark <colour>", "such as #1a2b3c")
+    .option("--light <colour>", "such as #ffffff, or #ffffff00 for none")
+    .option("--level <letter>", "how much may be damaged: L, M, Q or H")
+    .description("show a link's short address as a QR code, or write it to a file")
+    .addHelpText("after", "\nExample:\n  $ quicklink link qr sale --out sale.png --size 1024")
+    .action((code: string, options: QrCommandOptions) =>
+      withTenant(options, async (core, tenant) => {
+        const { shortUrl } = show(core, await find(core, tenant, code));
+        if (options.out === undefined) process.stdout.write(`${drawOnTerminal(shortUrl)}${shortUrl}\n`);
+        else await write(shortUrl, options.out, options);
+      }),
+    );
+}
+
+async function write(
+  text: string,
+  path: string,
+  { size, margin, dark, light, level }: QrCommandOptions,
+): Promise<void> {
+  const format = /\.(svg|png)$/i.exec(path)?.[1]?.toLowerCase();
+  if (format === undefined) throw new OperatorError(`${path} must end in .svg or .png.`, 2);
+  const parsed = qrOptions.safeParse({ format, size, margin, dark, light, level });
+  if (!parsed.success) throw invalidInput(parsed.error, "code");
+  const bytes = await drawQr(text, parsed.data);
+  try {
+    writeFileSync(path, bytes);
+  } catch (error) {
+    throw new OperatorError(`${path} cannot be written: ${messageOf(error)}.`);
+  }
+  console.log(`${path}: ${text}`);
+}

@@ -1,0 +1,26 @@
+import type { Command } from "commander";
+import { parseId } from "../base/ids.ts";
+import type { Core } from "../core.ts";
+import { showLink } from "../links/api.ts";
+import type { Link } from "../links/link.ts";
+import type { Tenant } from "../tenants/tenants.ts";
+import { requireTenant, withCore } from "./core.ts";
+import type { Format } from "./print.ts";
+
+/** What commands about a tenant's links have in common. */
+export interface TenantOption extends Format {
+  readonly tenant: string;
+}
+
+export const ofTenant = (command: Command): Command =>
+  command.option("--tenant <slug>", "whose links", "default").option("--json", "as JSON");
+
+export const withTenant = (options: TenantOption, work: (core: Core, tenant: Tenant) => Promise<void>): Promise<void> =>
+  withCore(async (core) => work(core, await requireTenant(core, options.tenant)));
+
+export const show = (core: Core, link: Link) => showLink(link, core.config.baseUrl);
+
+export async function find(core: Core, tenant: Tenant, text: string): Promise<Link> {
+  const id = parseId("link", text);
+  return id ? core.links.get(tenant.id, id) : core.links.byCode(tenant.id, text);
+}

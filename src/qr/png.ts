@@ -1,0 +1,67 @@
+import { promisify } from "node:util";
+import { crc32, deflate } from "node:zlib";
+import type { Colour } from "./colour.ts";
+
+/**
+ * A picture of two colours as PNG: one bit for each pixel, and a palette. That is all a QR code needs, so this is shorter
+ * than any library, and 2,048 × 2,048 pixels are half a megabyte before they are packed, away from the event loop.
+ */
+export interface Picture {
+  readonly width: number;
+  readonly height: number;
+  /** Of pixels that are not set, and of those that are. */
+  readonly colours: readonly [Colour, Colour];
+  isSet(row: number, column: number): boolean;
+  /** Most rows are: those are neither looked at nor take any room. */
+  isAsAbove(row: number): boolean;
+}
+
+const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const pack = promisify(deflate);
+
+export async function encodePng(picture: Picture): Promise<Buffer> {
+  const { width, height, colours } = picture;
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.writeUInt8(1, 8); // bits for each pixel
+  header.writeUInt8(3, 9); // by palette; the rest is 0: packed, filtered and in order as always
+  const opaque = colours.every(({ alpha }) => alpha === 255);
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", header),
+    chunk("PLTE", Buffer.from(colours.flatMap(({ red, green, blue }) => [red, green, blue]))),
+    ...(opaque ? [] : [chunk("tRNS", Buffer.from(colours.map(({ alpha }) => alpha)))]),
+    chunk("IDAT", await pack(pixels(picture))),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+const differenceToAbove = 2;
+
+/** Each row is a byte that says how it is to be read, and then its bits, or by how much they differ from the row above. */
+function pixels({ width, height, isSet, isAsAbove }: Picture): Buffer {
+  const rowBytes = 1 + Math.ceil(width / 8);
+  const bytes = Buffer.alloc(rowBytes * height);
+  for (let row = 0; row < height; row++) {
+    if (row > 0 && isAsAbove(row)) {
+      bytes[row * rowBytes] = differenceToAbove;
+      continue;
+    }
+    for (let column = 0; column < width; column++) {
+      if (!isSet(row, column)) continue;
+      const place = row * rowBytes + 1 + (column >> 3);
+      bytes[place] = (bytes[place] ?? 0) | (0x80 >> (column & 7));
+    }
+  }
+  return bytes;
+}
+
+function chunk(name: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(name, "latin1"), data]);
+  const framed = Buffer.alloc(named.length + 8);
+  framed.writeUInt32BE(data.length, 0);
+  named.copy(framed, 4);
+  framed.writeUInt32BE(crc32(named), named.length + 4);
+  return framed;
+}
