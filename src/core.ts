@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
+import { createPasswords, type Passwords } from "./base/passwords.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import { type Config, prepareDataFolder, withSecrets } from "./config.ts";
@@ -23,6 +24,7 @@ export interface Core {
   readonly keys: Keys;
   readonly store: LinkStore;
   readonly links: Links;
+  readonly passwords: Passwords;
   readonly clock: Clock;
   /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
   secretFor(purpose: string): Uint8Array;
@@ -48,6 +50,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     const codes = createCodes(salt);
     await requireSalt(sql, codes.fingerprint, clock);
     const store = createLinkStore(sql);
+    const passwords = createPasswords();
     return {
       config,
       sql,
@@ -55,8 +58,10 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       store,
       tenants: createTenants(sql, clock),
       keys: createKeys(sql, clock),
+      passwords,
       links: createLinks({
         store,
+        passwords,
         issuer: createIssuer(codes, (size) => takeCodeBlock(sql, size), config.QL_CODE_BLOCK),
         clock,
         ownHosts: ownHosts(config),
