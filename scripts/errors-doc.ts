@@ -26,6 +26,8 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   limit_reached: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   quota_spent: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   password_required: "Ask whoever sent you the link for its password.",
+  wrong_password: "Check the password with whoever sent it to you. Capital and small letters differ.",
+  too_many_attempts: "Wait as long as `Retry-After` says, in seconds. Who has opened the link before can go on.",
   busy: "Wait as long as `Retry-After` says, in seconds, and try again.",
   unavailable:
     "Wait as long as `Retry-After` says, in seconds, and try again. The operator finds the reason in `/readyz`.",
@@ -43,6 +45,7 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   bad_version: '`If-Match` is not a version, such as `"3"`.',
   blank: "Nothing but spaces. Leave it out, or send `null`.",
   built_in: "The plan is built in and cannot be changed.",
+  contradiction: "Two things that cannot both be, so that nobody would ever fit.",
   control_characters: "Line breaks, tabs or other control characters where there may be none.",
   credentials: "The address has a user name or password in it.",
   duplicate: "The same thing twice.",
@@ -51,6 +54,7 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   low_contrast: "Two colours that a camera could not tell apart.",
   not_a_url: "Not a complete address, such as `https://example.com/page`.",
   not_accepted: "Not one of the values that are possible. `message` says which are.",
+  not_in_bulk: "Not possible when many links are made at once; make this one by itself.",
   own_host: "The address is this server's own; the link would lead in a circle.",
   required: "Left out, and needed.",
   reserved: "A word that the server keeps for itself.",
@@ -62,8 +66,11 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   too_many: "A list with more elements than are possible.",
   too_short: "Fewer characters than are needed.",
   too_small: "A number below the smallest that is possible.",
+  unknown_country: "Not a country's code in ISO 3166-1, such as `DE`.",
   unknown_field: "There is no such field. Check its spelling.",
   unknown_plan: "There is no such plan.",
+  unknown_zone: "Not a time zone by its IANA name, such as `Europe/Berlin`.",
+  unreachable: "A rule that never has its turn, because one before it fits everybody who fits this one.",
   wrong_type: "A text where a number is needed, or the like. `message` says which.",
 };
 

@@ -20,6 +20,7 @@ import { createRedirect } from "./redirect/serve.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
 import type { Heartbeat } from "./sql/heartbeat.ts";
 import { scopes } from "./tenants/keys.ts";
+import { openVisits } from "./visits.ts";
 import type { Peers } from "./workers/channel.ts";
 
 /**
@@ -124,7 +125,7 @@ async function serve(
       isBot: createBots(),
       meters: hits.meters,
       guesses,
-      addressOf: (request) => server.addressOf(request),
+      ...openVisits({ core, lookup, counters, server: () => server, log }),
       clock,
       metrics,
       log,

@@ -125,6 +125,11 @@ const table = {
     fallback: "",
     parse: addressList,
   }),
+  QL_COUNTRY_HEADER: setting({
+    help: "A header in which the proxies of QL_TRUSTED_PROXIES tell the visitor's country, for rules. Without it the country is looked up by address.",
+    example: "CF-IPCountry",
+    parse: headerName,
+  }),
   QL_API_OUTAGE: setting({
     help: "What becomes of API calls while Redis does not answer: degrade (each process counts for itself), open (all are let through) or closed (503).",
     example: "closed",
@@ -563,6 +568,11 @@ function address(value: string): string {
 
 function portList(value: string): readonly number[] {
   return value.split(",").map((part) => integer(1, 65_535)(part.trim()));
+}
+
+function headerName(value: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value)) throw new Error("is not the name of a header, such as CF-IPCountry");
+  return value;
 }
 
 function addressList(value: string): BlockList {

@@ -4,6 +4,7 @@ import { version } from "../package.json";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
+import { createPasswords, type Passwords } from "./base/passwords.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import { type Config, prepareDataFolder, withSecrets } from "./config.ts";
@@ -32,6 +33,7 @@ export interface Core {
   readonly domains: Domains;
   /** For addresses that strangers name. */
   readonly guarded: Guarded;
+  readonly passwords: Passwords;
   readonly clock: Clock;
   /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
   secretFor(purpose: string): Uint8Array;
@@ -65,6 +67,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       userAgent: `QuickLink/${version} (+${config.baseUrl})`,
       resolve: dns.addresses,
     });
+    const passwords = createPasswords();
     return {
       config,
       sql,
@@ -72,8 +75,10 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       store,
       tenants: createTenants(sql, clock),
       keys: createKeys(sql, clock),
+      passwords,
       links: createLinks({
         store,
+        passwords,
         issuer: createIssuer(codes, (size) => takeCodeBlock(sql, size), config.QL_CODE_BLOCK),
         clock,
         ownHosts: ownHosts(config),

@@ -25,6 +25,8 @@ export const problems = {
   limit_reached: { status: 429, title: "The plan gives no more of this for now" },
   quota_spent: { status: 429, title: "The link's hits for this month are spent" },
   password_required: { status: 401, title: "The link asks for a password" },
+  wrong_password: { status: 403, title: "That is not the link's password" },
+  too_many_attempts: { status: 429, title: "Too many wrong passwords for this link" },
   busy: { status: 503, title: "Too much is going on right now" },
   unavailable: { status: 503, title: "A part that this needs does not answer right now" },
   internal: { status: 500, title: "Something went wrong on our side" },

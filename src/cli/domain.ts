@@ -73,9 +73,9 @@ const orNone = (text: string): string | null => (text === "none" ? null : text);
 
 function show(domain: Domain, format: Format): void {
   const { proof, ...shown } = showDomain(domain);
-  if (format.json) return printJson({ ...shown, proof });
-  printFields(shown, format);
-  if (proof === null) return;
+  if (format.json) printJson({ ...shown, proof });
+  else printFields(shown, format);
+  if (format.json || proof === null) return;
   console.log(
     `\nTo show that it is yours, publish one of these, then: quicklink domain verify ${domain.host}\n` +
       `  DNS   ${proof.txt.name}  TXT  "${proof.txt.value}"\n` +

@@ -39,6 +39,8 @@ export interface Server {
    * own address, so that address is nobody's.
    */
   addressOf(request: Request): string | undefined;
+  /** Whether it came by one of our own proxies, whose headers are believed. */
+  isFromProxy(request: Request): boolean;
   /** Stops accepting, lets what runs finish, and cuts off what has not by the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -98,7 +100,7 @@ export function startServer(settings: ServerSettings): Server {
   }
 
   async function callApi(request: Request): Promise<Response> {
-    const from = { trustedPeer: isTrusted(peerOf(request) ?? "", trustedProxies), address: addressOf(request) };
+    const from = { trustedPeer: isFromProxy(request), address: addressOf(request) };
     return (await api()).handle(request, from);
   }
 
@@ -131,6 +133,8 @@ export function startServer(settings: ServerSettings): Server {
     return server.requestIP(request)?.address;
   }
 
+  const isFromProxy = (request: Request): boolean => isTrusted(peerOf(request) ?? "", trustedProxies);
+
   function addressOf(request: Request): string | undefined {
     const client = clientAddress(peerOf(request), request.headers.get("x-forwarded-for"), trustedProxies);
     return isLoopback(client) && !isDirect(request) ? undefined : client;
@@ -139,6 +143,7 @@ export function startServer(settings: ServerSettings): Server {
   return {
     port: server.port ?? settings.port,
     addressOf,
+    isFromProxy,
     async stop(deadlineMs) {
       stopping = true;
       const late = setTimeout(() => void server.stop(true), deadlineMs);

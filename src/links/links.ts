@@ -1,18 +1,28 @@
 import { type Clock, dayMs, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, newId, type TenantId } from "../base/ids.ts";
+import type { Passwords } from "../base/passwords.ts";
 import type { Issuer } from "../codes/issuer.ts";
+import { privateCode } from "../codes/private.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
 import { monthEnd, secondsToMonthEnd } from "../limits/month.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import { checkChoice } from "./choice.ts";
 import { parseDestination } from "./destination.ts";
 import { type Link, type LinkFields, ownDomain } from "./link.ts";
 import type { Changed, LinkStore, NewLink } from "./store.ts";
 
 /** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */
-export interface LinkInput extends Partial<LinkFields> {
+export interface LinkChange extends Partial<LinkFields> {
+  /** As people type it; it goes no further than here. Null: none from now on. */
+  readonly password?: string | null;
+}
+
+export interface LinkInput extends LinkChange {
   readonly url: string;
   readonly code?: string;
+  /** A code that nobody finds by trying. */
+  readonly private?: boolean;
 }
 
 export interface Page {
@@ -34,8 +44,11 @@ export interface Links {
   byCode(tenant: TenantId, code: string): Promise<Link>;
   list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<Page>;
   /** Changes the fields given and leaves the others. */
-  patch(tenant: Tenant, id: LinkId, fields: Partial<LinkFields>, expected?: number): Promise<Link>;
-  /** Sets every field; those not given go back to what a new link has. */
+  patch(tenant: Tenant, id: LinkId, fields: LinkChange, expected?: number): Promise<Link>;
+  /**
+   * Sets every field; those not given go back to what a new link has. But not the password: whoever reads a link and
+   * writes it back cannot know it, and must not open the link by that.
+   */
   replace(tenant: Tenant, id: LinkId, fields: LinkInput, expected?: number): Promise<Link>;
   remove(tenant: TenantId, id: LinkId, expected?: number): Promise<void>;
 }
@@ -43,6 +56,7 @@ export interface Links {
 export interface LinkSettings {
   readonly store: LinkStore;
   readonly issuer: Issuer;
+  readonly passwords: Passwords;
   readonly clock: Clock;
   /** Hosts that are this server: links must not lead back to it. */
   readonly ownHosts: ReadonlySet<string>;
@@ -56,7 +70,9 @@ export interface LinkSettings {
 const generatedTries = 20;
 const batchRows = 100; // short transactions: another writer waits for one of them at most
 
-export function createLinks({ store, issuer, clock, ownHosts, defaultDays, changed }: LinkSettings): Links {
+export function createLinks(settings: LinkSettings): Links {
+  const { store, issuer, passwords, clock, ownHosts, defaultDays, changed } = settings;
+
   function prepare(tenant: Tenant, input: LinkInput): LinkFields {
     const fields = complete(input, clock.now() + defaultDays * dayMs);
     return check(tenant, fields, new Set(Object.keys(input) as (keyof LinkFields)[]));
@@ -71,7 +87,7 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
     if (given.has("expiresAt") && fields.expiresAt !== null && fields.expiresAt <= clock.now()) {
       throw invalid("expiresAt", "in_the_past", "The expiry must be in the future. To stop a link now, disable it.");
     }
-    return {
+    const checked = {
       ...fields,
       url: given.has("url") ? parseDestination("url", fields.url, ownHosts) : fields.url,
       fallbackUrl:
@@ -79,17 +95,34 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
           ? parseDestination("fallbackUrl", fields.fallbackUrl, ownHosts)
           : fields.fallbackUrl,
     };
+    return checkChoice(checked, given, ownHosts);
+  }
+
+  const newCode = async (hidden: boolean): Promise<string> => (hidden ? privateCode() : issuer.next());
+
+  /** Nothing if the caller says nothing about it. */
+  async function hashed({ password }: LinkChange): Promise<{ passwordHash?: string | null }> {
+    if (password === undefined || password === null) return password === null ? { passwordHash: null } : {};
+    const passwordHash = await passwords.hash(password);
+    if (passwordHash !== "busy") return { passwordHash };
+    throw new Problem("busy", "Too many passwords are being set or checked. Try again.", { retryAfterSeconds: 1 });
   }
 
   async function draft(tenant: Tenant, input: LinkInput): Promise<NewLink> {
     const fields = prepare(tenant, input);
+    const hidden = input.private ?? false;
     if (input.code !== undefined) checkSlug(input.code);
+    if (input.code !== undefined && hidden) {
+      throw invalid("private", "contradiction", "A private link gets a code of chance. Leave out one of the two.");
+    }
     return {
       ...fields,
+      ...(await hashed(input)),
       id: newId("link", clock),
       domain: ownDomain,
-      code: input.code ?? (await issuer.next()),
+      code: input.code ?? (await newCode(hidden)),
       generated: input.code === undefined,
+      private: hidden,
       at: clock.now(),
     };
   }
@@ -114,7 +147,7 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
         } else if (outcome?.kind === "spent") {
           results[place] = { problem: limitReached(tenant, clock.now()) };
         } else if (link.generated && tries < generatedTries) {
-          again.push({ link: { ...link, code: await issuer.next() }, place });
+          again.push({ link: { ...link, code: await newCode(link.private ?? false) }, place });
         } else {
           results[place] = { problem: taken(link) };
         }
@@ -178,13 +211,15 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
     },
 
     async patch(tenant, id, fields, expected) {
-      const given = new Set(Object.keys(fields) as (keyof LinkFields)[]);
-      const edit = (link: Link) => check(tenant, { ...fieldsOf(link), ...fields }, given);
+      const { password: _, ...rest } = fields;
+      const given = new Set(Object.keys(rest) as (keyof LinkFields)[]);
+      const secret = await hashed(fields);
+      const edit = (link: Link) => ({ ...check(tenant, { ...fieldsOf(link), ...rest }, given), ...secret });
       return settle(await store.update(tenant.id, id, edit, clock.now(), expected));
     },
 
     async replace(tenant, id, input, expected) {
-      const fields = prepare(tenant, input);
+      const fields = { ...prepare(tenant, input), ...(await hashed(input)) };
       return settle(await store.update(tenant.id, id, () => fields, clock.now(), expected));
     },
 
@@ -205,12 +240,20 @@ function complete(input: LinkInput, expiresAt: number): LinkFields {
     tags: input.tags ?? [],
     fallbackUrl: input.fallbackUrl ?? null,
     hitsPerMonth: input.hitsPerMonth ?? null,
+    rules: input.rules ?? [],
+    split: input.split ?? [],
+    utm: input.utm ?? null,
+    forwardQuery: input.forwardQuery ?? false,
   };
 }
 
 function fieldsOf(link: Link): LinkFields {
   const { url, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth } = link;
-  return { url, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth };
+  const { rules, split, utm, forwardQuery } = link;
+  return {
+    ...{ url, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth },
+    ...{ rules, split, utm, forwardQuery },
+  };
 }
 
 function checkSlug(code: string): void {

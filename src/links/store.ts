@@ -7,20 +7,29 @@ import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
+import { choiceColumns, toChoice, toChoiceFields, toUtm } from "./choice-columns.ts";
 import { createGather } from "./gather.ts";
 import type { Link, LinkFields, MeteredTarget } from "./link.ts";
+import { withUtm } from "./utm.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
  * one transaction; the version row stays when the link goes. Every method that somebody outside can reach takes the
  * tenant first, and finds nothing of anybody else's.
  */
-export interface NewLink extends LinkFields {
+export interface StoredFields extends LinkFields {
+  /** Left out: as it was. */
+  readonly passwordHash?: string | null;
+}
+
+export interface NewLink extends StoredFields {
   readonly id: LinkId;
   readonly domain: string;
   readonly code: string;
   /** A generated code may only be new or purged; a chosen one also one that its owner deleted. */
   readonly generated: boolean;
+  /** If generated: by chance, and not from the counter. */
+  readonly private?: boolean;
   readonly at: number;
 }
 
@@ -51,7 +60,7 @@ export interface LinkStore {
   update(
     tenant: TenantId,
     id: LinkId,
-    edit: (link: Link) => LinkFields,
+    edit: (link: Link) => StoredFields,
     at: number,
     expected?: number,
   ): Promise<Changed>;
@@ -193,13 +202,15 @@ export function createLinkStore(sql: Sql): LinkStore {
 
     update: (tenant, id, edit, at, expected) =>
       change(tenant, id, expected, at, "live", async (trx, link, version) => {
-        const fields = edit(link);
+        const { passwordHash, ...fields } = edit(link);
         await trx
           .updateTable("links")
-          .set({ ...fieldColumns(fields), updated_at: at })
+          .set({ ...fieldColumns(fields), ...(passwordHash !== undefined && { password_hash: passwordHash }) })
+          .set({ updated_at: at })
           .where("id", "=", id)
           .execute();
-        return { ...link, ...fields, version, updatedAt: at };
+        const password = passwordHash === undefined ? link.password : passwordHash !== null;
+        return { ...link, ...fields, password, version, updatedAt: at };
       }),
 
     remove: (tenant, id, at, expected) =>
@@ -215,6 +226,7 @@ export function createLinkStore(sql: Sql): LinkStore {
         .leftJoin("tenants as t", "t.id", "l.tenant_id")
         .leftJoin("plans as p", "p.name", "t.plan")
         .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
+        .select(["l.rules", "l.split", "l.utm", "l.forward_query"])
         .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
         .where("v.domain", "=", domain)
         .where("v.code", "=", code)
@@ -224,11 +236,12 @@ export function createLinkStore(sql: Sql): LinkStore {
       return {
         version: row.version,
         value: {
-          url: row.url,
+          url: withUtm(row.url, toUtm(row.utm)),
           permanent: row.permanent === 1,
           expiresAt: row.expires_at,
           fallbackUrl: row.fallback_url,
           password: row.password_hash !== null,
+          choice: toChoice(row),
           hitsMax: hitsMax(row.hits_per_month, row.plan ?? "", row.plan_limits, row.overrides ?? "{}"),
         },
       };
@@ -321,6 +334,7 @@ function fieldColumns(fields: LinkFields) {
     tags: JSON.stringify(fields.tags),
     fallback_url: fields.fallbackUrl,
     hits_per_month: fields.hitsPerMonth,
+    ...choiceColumns(fields),
   };
 }
 
@@ -331,7 +345,7 @@ function toRow(tenant: TenantId, link: NewLink): LinkTable {
     domain: link.domain,
     code: link.code,
     ...fieldColumns(link),
-    password_hash: null,
+    password_hash: link.passwordHash ?? null,
     file_id: null,
     created_at: link.at,
     updated_at: link.at,
@@ -353,6 +367,8 @@ function toLink(row: Selectable<LinkTable> & { version: number }): Link {
     tags: JSON.parse(row.tags) as string[],
     fallbackUrl: row.fallback_url,
     hitsPerMonth: row.hits_per_month,
+    ...toChoiceFields(row),
+    password: row.password_hash !== null,
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

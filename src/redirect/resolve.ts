@@ -1,4 +1,5 @@
 import type { Source, Versioned } from "../cache/cache.ts";
+import type { Choice } from "../links/choice.ts";
 import { type MeteredTarget, splitKey } from "../links/link.ts";
 
 /** What memory keeps of a link besides where it leads: its answer, made when first given and copied from then on. */
@@ -17,5 +18,12 @@ export function linkSource(target: (domain: string, code: string) => Promise<Ver
   };
 }
 
-/** In bytes, roughly: the object, its strings, and the answer that will be kept with it. */
-export const sizeOfKnown = (known: Known): number => 700 + known.url.length * 2 + (known.fallbackUrl?.length ?? 0);
+/** In bytes, roughly: the object, its strings, its rules, and the answer that will be kept with it. */
+export const sizeOfKnown = (known: Known): number =>
+  700 +
+  known.url.length * 2 +
+  (known.fallbackUrl?.length ?? 0) +
+  (known.choice === null ? 0 : sizeOfChoice(known.choice));
+
+/** As objects they take some times the room of their text. */
+const sizeOfChoice = (choice: Choice): number => 200 + 3 * JSON.stringify(choice).length;

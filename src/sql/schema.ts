@@ -117,6 +117,13 @@ export interface LinkTable {
   updated_at: number;
   /** It leads to this file; `url` is empty then. */
   file_id: FileId | null;
+  /** JSON array of rules, in their order. */
+  rules: string | null;
+  /** JSON array of addresses and weights. */
+  split: string | null;
+  /** JSON object: what is added to every address. */
+  utm: string | null;
+  forward_query: Flag;
 }
 
 /** The change feed: a row for every new version, committed with it. */
