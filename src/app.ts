@@ -122,6 +122,7 @@ async function serve(
     baseUrl: config.baseUrl,
     redirect: createRedirect({
       cache: lookup.cache,
+      hosts: lookup.hosts,
       isBot: createBots(),
       meters: hits.meters,
       guesses,
@@ -131,6 +132,7 @@ async function serve(
       log,
     }),
     api,
+    hosts: lookup.hosts,
     readiness: ready,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,

@@ -5,7 +5,7 @@ import type { OpenCounters } from "./counters.ts";
 import type { Server } from "./http/server.ts";
 import { createAttempts } from "./limits/attempts.ts";
 import { detailsOf, passwordOf } from "./links/details.ts";
-import { ownDomain } from "./links/link.ts";
+import { splitKey } from "./links/link.ts";
 import type { Lookup } from "./lookup.ts";
 import { createAgents } from "./redirect/agents.ts";
 import { createCountries } from "./redirect/country.ts";
@@ -40,9 +40,15 @@ export function openVisits({ core, lookup, counters, server, log }: VisitParts):
   return {
     addressOf,
     vary: createVary(visitors, clock),
-    detailsOf: (code) => withDeadline(detailsOf(sql, ownDomain, code), sqlMs, "SQL"),
+    detailsOf(key) {
+      const { domain, code } = splitKey(key);
+      return withDeadline(detailsOf(sql, domain, code), sqlMs, "SQL");
+    },
     gate: createGate({
-      passwordOf: (code) => withDeadline(passwordOf(sql, ownDomain, code), sqlMs, "SQL"),
+      passwordOf(key) {
+        const { domain, code } = splitKey(key);
+        return withDeadline(passwordOf(sql, domain, code), sqlMs, "SQL");
+      },
       passwords,
       attempts: createAttempts({ counters: counters.guesses, clock, secretFor }),
       passes: createPasses(secretFor("passes"), config.baseUrl.startsWith("https:")),

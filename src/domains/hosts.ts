@@ -1,5 +1,5 @@
 import type { Logger } from "../base/log.ts";
-import type { Domain } from "./domain.ts";
+import { type Domain, hostOfHeader } from "./domain.ts";
 
 /**
  * The verified domains in memory, for redirects: which hosts are tenants', and where `/` and missing codes lead there.
@@ -9,6 +9,7 @@ import type { Domain } from "./domain.ts";
 export interface Hosts {
   /** Nothing: the server's own domain. */
   find(host: string): HostTargets | undefined;
+  of(request: Request): HostTargets | undefined;
   readonly size: number;
   /** Reads one anew. */
   changed(host: string): void;
@@ -52,6 +53,7 @@ export async function openHosts({ load, log, everyMs = 30_000 }: HostSettings): 
   const timer = setInterval(() => next(readAll), everyMs);
   return {
     find: (host) => hosts.get(host),
+    of: (request) => hosts.get(hostOfHeader(request.headers.get("host") ?? "")),
     get size() {
       return hosts.size;
     },

@@ -3,6 +3,8 @@ import type { BlockList } from "node:net";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { hostOfHeader } from "../domains/domain.ts";
+import type { Hosts } from "../domains/hosts.ts";
 import { escapeHtml, finalPage, page } from "../redirect/pages.ts";
 import type { ServeRedirect } from "../redirect/serve.ts";
 import { targetOf } from "./address.ts";
@@ -24,6 +26,8 @@ export interface ServerSettings {
   readonly redirect: ServeRedirect;
   /** Loaded when first asked for. */
   readonly api: () => Promise<HttpApi>;
+  /** Which hosts are tenants' own. */
+  readonly hosts: Hosts;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
   readonly metricsToken: string | undefined;
@@ -45,11 +49,12 @@ export interface Server {
   stop(deadlineMs: number): Promise<void>;
 }
 
+const allowedPath = "/domains/allowed";
 const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
 
 export function startServer(settings: ServerSettings): Server {
-  const { redirect, api, log, trustedProxies } = settings;
+  const { redirect, api, hosts, log, trustedProxies } = settings;
   let stopping = false;
 
   const server = Bun.serve({
@@ -79,7 +84,9 @@ export function startServer(settings: ServerSettings): Server {
     }
     switch (path) {
       case "/":
-        return home(settings.baseUrl);
+        return root(request);
+      case allowedPath:
+        return allowed(request);
       case "/healthz":
         return plain("ok\n");
       case "/readyz":
@@ -93,6 +100,21 @@ export function startServer(settings: ServerSettings): Server {
       default:
         return finalPage({ kind: "missing" }, request);
     }
+  }
+
+  function root(request: Request): Response {
+    const host = hosts.of(request);
+    if (host === undefined) return home(settings.baseUrl);
+    return host.rootUrl === null
+      ? bare(host.host)
+      : new Response(null, { status: 302, headers: { Location: host.rootUrl } });
+  }
+
+  /** For a proxy that gets certificates when they are first needed: whether links are served on this host. */
+  function allowed(request: Request): Response {
+    const host = new URL(request.url).searchParams.get("domain") ?? "";
+    const known = host === new URL(settings.baseUrl).hostname || hosts.find(hostOfHeader(host)) !== undefined;
+    return known ? plain("yes\n") : new Response("no\n", { status: 404, headers: pageless });
   }
 
   async function document(): Promise<Response> {
@@ -165,6 +187,13 @@ function sameText(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
+
+const bare = (host: string): Response =>
+  page(
+    200,
+    "Short links",
+    `<p>Short links are served on <code>${escapeHtml(host)}</code>. This is where they start.</p>`,
+  );
 
 function home(baseUrl: string): Response {
   return page(

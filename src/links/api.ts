@@ -50,6 +50,9 @@ const createSchema = z
     code: z.string().max(100).optional().openapi({
       description: "3 to 64 letters, digits, - and _; case matters. Left out: seven characters are generated.",
     }),
+    domain: z.string().max(300).optional().openapi({
+      description: "One of your verified domains, or the server's own. Left out: your default domain.",
+    }),
     private: z.boolean().optional().openapi({
       description: "Twelve characters of chance instead of seven, which nobody finds by trying.",
     }),
@@ -277,7 +280,7 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
 /** A link as the API and the command line show it. */
 export function showLink(link: Link, baseUrl: string) {
   const { tenantId: _, expiresAt, createdAt, updatedAt, ...rest } = link;
-  const origin = link.domain === "" ? baseUrl : `https://${link.domain}`;
+  const origin = link.domain === "" ? baseUrl : `${new URL(baseUrl).protocol}//${link.domain}`;
   return {
     ...rest,
     domain: new URL(origin).host,
@@ -309,8 +312,14 @@ function toFields(sent: Sent): LinkChange {
 }
 
 function toInput(sent: z.infer<typeof createSchema>): LinkInput {
-  const { code, private: hidden, url, ...rest } = sent;
-  return { ...toFields(rest), url, ...(code !== undefined && { code }), ...(hidden && { private: true }) };
+  const { code, domain, private: hidden, url, ...rest } = sent;
+  return {
+    ...toFields(rest),
+    url,
+    ...(code !== undefined && { code }),
+    ...(domain !== undefined && { domain }),
+    ...(hidden && { private: true }),
+  };
 }
 
 const etag = (link: Link): string => `"${link.version}"`;

@@ -9,7 +9,7 @@ import { monthEnd, secondsToMonthEnd } from "../limits/month.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { checkChoice } from "./choice.ts";
 import { parseDestination } from "./destination.ts";
-import { type Link, type LinkFields, ownDomain } from "./link.ts";
+import { type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
 import type { Changed, LinkStore, NewLink } from "./store.ts";
 
 /** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */
@@ -21,6 +21,8 @@ export interface LinkChange extends Partial<LinkFields> {
 export interface LinkInput extends LinkChange {
   readonly url: string;
   readonly code?: string;
+  /** One of the tenant's own, or the server's. Left out: the tenant's default. */
+  readonly domain?: string;
   /** A code that nobody finds by trying. */
   readonly private?: boolean;
 }
@@ -41,7 +43,8 @@ export interface Links {
   /** Each on its own: a bad one does not keep the others out. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
-  byCode(tenant: TenantId, code: string): Promise<Link>;
+  /** By its code, or host/code on a domain of the tenant's own. */
+  byCode(tenant: TenantId, key: string): Promise<Link>;
   list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<Page>;
   /** Changes the fields given and leaves the others. */
   patch(tenant: Tenant, id: LinkId, fields: LinkChange, expected?: number): Promise<Link>;
@@ -108,6 +111,12 @@ export function createLinks(settings: LinkSettings): Links {
     throw new Problem("busy", "Too many passwords are being set or checked. Try again.", { retryAfterSeconds: 1 });
   }
 
+  /** As the store knows it; the server's own may be said in any of its names. */
+  function domainOf(text: string): string {
+    const host = text.trim().toLowerCase();
+    return ownHosts.has(host) ? ownDomain : host;
+  }
+
   async function draft(tenant: Tenant, input: LinkInput): Promise<NewLink> {
     const fields = prepare(tenant, input);
     const hidden = input.private ?? false;
@@ -119,7 +128,7 @@ export function createLinks(settings: LinkSettings): Links {
       ...fields,
       ...(await hashed(input)),
       id: newId("link", clock),
-      domain: ownDomain,
+      domain: input.domain === undefined ? (tenant.defaultDomain ?? ownDomain) : domainOf(input.domain),
       code: input.code ?? (await newCode(hidden)),
       generated: input.code === undefined,
       private: hidden,
@@ -146,6 +155,8 @@ export function createLinks(settings: LinkSettings): Links {
           changed(link.domain, link.code, outcome.link.version);
         } else if (outcome?.kind === "spent") {
           results[place] = { problem: limitReached(tenant, clock.now()) };
+        } else if (outcome?.kind === "no_domain") {
+          results[place] = { problem: foreignDomain(link.domain) };
         } else if (link.generated && tries < generatedTries) {
           again.push({ link: { ...link, code: await newCode(link.private ?? false) }, place });
         } else {
@@ -200,8 +211,9 @@ export function createLinks(settings: LinkSettings): Links {
       return (await store.get(tenant, id)) ?? Promise.reject(missing());
     },
 
-    async byCode(tenant, code) {
-      return (await store.byCode(tenant, ownDomain, code)) ?? Promise.reject(missing());
+    async byCode(tenant, key) {
+      const { domain, code } = splitKey(key);
+      return (await store.byCode(tenant, domain, code)) ?? Promise.reject(missing());
     },
 
     async list(tenant, limit, cursor) {
@@ -274,6 +286,13 @@ function limitReached(tenant: Tenant, now: number): Problem {
     { retryAfterSeconds: secondsToMonthEnd(now) },
   );
 }
+
+const foreignDomain = (host: string): Problem =>
+  invalid(
+    "domain",
+    "unknown_domain",
+    `You have no verified domain "${host}". Add and verify it first, or leave it out.`,
+  );
 
 function taken(link: NewLink): Problem {
   if (link.generated) return new Problem("busy", "No free code was found. Try again.", { retryAfterSeconds: 1 });

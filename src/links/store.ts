@@ -9,7 +9,7 @@ import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
 import { choiceColumns, toChoice, toChoiceFields, toUtm } from "./choice-columns.ts";
 import { createGather } from "./gather.ts";
-import type { Link, LinkFields, MeteredTarget } from "./link.ts";
+import { type Link, type LinkFields, type MeteredTarget, ownDomain } from "./link.ts";
 import { withUtm } from "./utm.ts";
 
 /**
@@ -36,6 +36,8 @@ export interface NewLink extends StoredFields {
 export type Written =
   | { readonly kind: "written"; readonly link: Link }
   | { readonly kind: "taken" }
+  /** The domain is not the tenant's, or not any more. */
+  | { readonly kind: "no_domain" }
   /** The month's links are made; this one was not even tried. */
   | { readonly kind: "spent" };
 
@@ -121,11 +123,13 @@ export function createLinkStore(sql: Sql): LinkStore {
   }
 
   async function write(trx: Transaction<Schema>, tenant: TenantId, links: readonly NewLink[]): Promise<Written[]> {
-    const results: Written[] = links.map(() => ({ kind: "taken" }));
+    const owned = await ownedDomains(trx, tenant, links);
+    const results: Written[] = links.map(({ domain }) => ({ kind: owned.has(domain) ? "taken" : "no_domain" }));
     // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
     const inOrder = [...links.entries()].sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
     const written: Link[] = [];
     for (const [place, link] of inOrder) {
+      if (!owned.has(link.domain)) continue;
       const version = await claim(trx, tenant, link);
       if (version === undefined) continue;
       const row = toRow(tenant, link);
@@ -136,6 +140,27 @@ export function createLinkStore(sql: Sql): LinkStore {
     }
     if (written.length > 0) await recordChange(trx, written, written[0]?.createdAt ?? 0);
     return results;
+  }
+
+  /** They stay the tenant's until the transaction ends: a domain goes only when no link is on it. */
+  async function ownedDomains(
+    trx: Transaction<Schema>,
+    tenant: TenantId,
+    links: readonly NewLink[],
+  ): Promise<ReadonlySet<string>> {
+    const asked = [...new Set(links.map(({ domain }) => domain))].filter((domain) => domain !== ownDomain);
+    if (asked.length === 0) return onlyOwn;
+    const rows = await sql
+      .steady(
+        trx
+          .selectFrom("domains")
+          .select("host")
+          .where("tenant_id", "=", tenant)
+          .where("host", "in", asked)
+          .where("state", "=", "verified"),
+      )
+      .execute();
+    return new Set([ownDomain, ...rows.map(({ host }) => host)]);
   }
 
   /**
@@ -279,6 +304,8 @@ export function createLinkStore(sql: Sql): LinkStore {
   };
 }
 
+const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);
+
 /** Whose month the links count for, and how many it may have. */
 interface Spender {
   readonly tenant: TenantId;
@@ -313,7 +340,8 @@ async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink):
             purged,
             expression.and([
               expression("link_versions.state", "=", "deleted"),
-              expression("link_versions.tenant_id", "=", tenant),
+              // A domain of a tenant's own has passed on with all its codes, if it has.
+              ...(link.domain === ownDomain ? [expression("link_versions.tenant_id", "=", tenant)] : []),
             ]),
           ]);
         }),

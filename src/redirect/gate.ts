@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Passwords } from "../base/passwords.ts";
 import { readBody } from "../base/read-body.ts";
 import type { Attempts } from "../limits/attempts.ts";
+import { splitKey } from "../links/link.ts";
 import type { Passes } from "./pass.ts";
 
 /**
@@ -76,7 +77,7 @@ export function createGate(settings: GateSettings): Gate {
       await attempt.undo();
       if (right === "busy") return { kind: "busy", retryAfterSeconds: busySeconds };
       const { version } = stored;
-      return { kind: "open", version, pass: passes.issue(code, code, version, clock.now()) };
+      return { kind: "open", version, pass: passes.issue(code, splitKey(code).code, version, clock.now()) };
     },
   };
 }

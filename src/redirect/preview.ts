@@ -1,6 +1,6 @@
 import { toIso } from "../base/clock.ts";
 import type { LinkDetails } from "../links/details.ts";
-import type { Target } from "../links/link.ts";
+import { splitKey, type Target } from "../links/link.ts";
 import { escapeHtml, page } from "./pages.ts";
 
 /**
@@ -19,7 +19,7 @@ export function previewPage(code: string, url: string, target: Target, details: 
     "Where this link leads",
     [
       ...(title === null ? [] : [`<p><strong>${escapeHtml(title)}</strong></p>`]),
-      `<p><code>/${escapeHtml(code)}</code> leads to</p>`,
+      `<p><code>/${escapeHtml(splitKey(code).code)}</code> leads to</p>`,
       `<p>${anchor(url)}</p>`,
       ...(others.length === 0
         ? []

@@ -4,11 +4,13 @@ import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Cache, Versioned } from "../cache/cache.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
+import type { Hosts, HostTargets } from "../domains/hosts.ts";
 import { problemResponse } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { Meters } from "../limits/meters.ts";
 import type { Verdict } from "../limits/verdict.ts";
 import type { LinkDetails } from "../links/details.ts";
+import { cacheKey } from "../links/link.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, decide, type Facts, type Reason, reasons } from "./decide.ts";
 import type { Gate, Knock } from "./gate.ts";
@@ -34,6 +36,7 @@ export type ServeRedirect = (request: Request, path: string) => Response | Promi
 
 export interface RedirectSettings {
   readonly cache: Cache<Known>;
+  readonly hosts: Hosts;
   readonly isBot: IsBot;
   readonly meters: Meters;
   readonly guesses: Guesses;
@@ -62,22 +65,29 @@ const personalCaching = "private, no-store";
 const retrySeconds = 5;
 
 export function createRedirect(settings: RedirectSettings): ServeRedirect {
-  const { cache, isBot, meters, guesses, gate, vary, detailsOf, addressOf, clock, metrics, log } = settings;
+  const { cache, hosts, isBot, meters, guesses, gate, vary, detailsOf, addressOf, clock, metrics, log } = settings;
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
 
   function serve(request: Request, path: string): Response | Promise<Response> | undefined {
-    const known = cache.peek(path);
-    if (known === undefined) return slow(request, path);
+    const host = hosts.size === 0 ? undefined : hosts.of(request);
+    const key = host === undefined ? path : cacheKey(host.host, path);
+    const known = cache.peek(key);
+    if (known === undefined) return slow(request, path, host);
     const method = request.method;
-    if (method !== "GET" && method !== "HEAD") return method === "POST" ? knock(request, path, known) : undefined;
-    return answer(request, path, known, method === "HEAD", false);
+    if (method !== "GET" && method !== "HEAD") return method === "POST" ? knock(request, key, known) : undefined;
+    return answer(request, key, known, method === "HEAD", false);
   }
 
-  function slow(request: Request, path: string): Response | Promise<Response> | undefined {
+  function slow(
+    request: Request,
+    path: string,
+    host: HostTargets | undefined,
+  ): Response | Promise<Response> | undefined {
     const preview = path.endsWith("+");
-    const code = preview ? path.slice(0, -1) : path;
-    if (!slugPattern.test(code) || isReserved(code)) return undefined;
+    const own = preview ? path.slice(0, -1) : path;
+    if (!slugPattern.test(own) || isReserved(own)) return undefined;
+    const code = host === undefined ? own : cacheKey(host.host, own);
     if (!["GET", "HEAD", "POST"].includes(request.method)) return undefined;
     const wait = guesses.blockedFor(addressOf(request));
     // Whether the code exists or not: an answer to that is what they are after.
@@ -94,7 +104,8 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     const wait = await guesses.missed(addressOf(request));
     if (wait !== undefined) return refuse(request, wait);
     count.missing++;
-    return finalPage({ kind: "missing" }, request);
+    const missingUrl = hosts.size === 0 ? null : (hosts.of(request)?.missingUrl ?? null);
+    return missingUrl === null ? finalPage({ kind: "missing" }, request) : personal(missingUrl);
   }
 
   async function look(request: Request, code: string, preview: boolean): Promise<Response> {

@@ -22,6 +22,8 @@ export interface Tenant {
   /** What the plan gives, with the tenant's own exceptions on top. */
   readonly limits: Limits;
   readonly overrides: LimitOverrides;
+  /** Where its new links go when nobody says; null is the server's own domain. */
+  readonly defaultDomain: string | null;
   readonly createdAt: number;
 }
 
@@ -74,6 +76,14 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
     const row = await db
       .selectFrom("tenants")
       .selectAll()
+      .select((expression) =>
+        expression
+          .selectFrom("domains")
+          .select("host")
+          .whereRef("tenant_id", "=", "tenants.id")
+          .where("is_default", "=", 1)
+          .as("default_domain"),
+      )
       .where(column, "=", value as TenantId)
       .executeTakeFirst();
     if (!row) return undefined;
@@ -85,6 +95,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       plan: row.plan,
       limits: effectiveLimits(await limitsOf(row.plan), overrides),
       overrides,
+      defaultDomain: row.default_domain,
       createdAt: fromIso(row.created_at),
     };
   }

@@ -53,6 +53,7 @@ onEachDatabase(({ open, openTwo }) => {
         plan: "default",
         limits: defaults,
         overrides: {},
+        defaultDomain: null,
         createdAt: clock.now(),
       });
       expect(await tenants.bySlug(slug)).toEqual(made);
