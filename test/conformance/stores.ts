@@ -5,6 +5,7 @@ import { type ManualClock, manualClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics, type Metrics } from "../../src/base/metrics.ts";
 import { createDisk } from "../../src/files/disk.ts";
+import type { DownloadSettings } from "../../src/files/download.ts";
 import { createFolder, type Folder } from "../../src/files/folder.ts";
 import { mountFiles } from "../../src/files/mount.ts";
 import type { Storage } from "../../src/files/storage.ts";
@@ -31,7 +32,7 @@ export interface DiskStore extends Store {
 const silent = createLog("silent", { write() {} }, false, () => 0);
 
 export async function openDiskStore(
-  more: Partial<UploadSettings> = {},
+  more: Partial<UploadSettings & DownloadSettings> = {},
   root = join(tempFolder("files"), "files"),
 ): Promise<DiskStore> {
   const clock = manualClock(Date.now());
