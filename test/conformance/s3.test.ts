@@ -1,11 +1,15 @@
 /** What the S3 adapter does beyond what all storage does: what it signs, and how it fares with a store that fails. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { createLog } from "../../src/base/log.ts";
+import { loadConfig } from "../../src/config.ts";
+import { openCore } from "../../src/core.ts";
 import { createS3 } from "../../src/files/s3.ts";
 import { StorageUnavailable } from "../../src/files/storage.ts";
 import { freePort } from "../ground/ports.ts";
 import { startProxy, type TcpProxy } from "../ground/proxy.ts";
 import type { S3Options, S3Server } from "../ground/s3.ts";
+import { tempFolder } from "../ground/temp.ts";
 import { openS3Store, type Store } from "./stores.ts";
 
 const bytes = Buffer.from("0123456789");
@@ -31,6 +35,17 @@ const upload = (checksum: string | null) =>
 function plant(name: string, checksum?: string): void {
   store.server.objects.set(name, { bytes, type, modifiedAt: store.clock.now(), checksum });
 }
+
+test("S3_URL leads to the bucket, with its key and region", async () => {
+  await open();
+  const config = loadConfig({ QL_DATA: tempFolder("data"), S3_URL: store.server.url }, tempFolder());
+  const core = await openCore(config, { log: createLog("silent", { write() {} }, false, () => 0) });
+  const until = core.clock.now() + 60_000;
+  const { url, headers } = await core.storage.signUpload({ key, sizeBytes: 10, type, sha256, until });
+  expect((await fetch(url, { method: "PUT", body: bytes, headers })).status).toBe(200);
+  expect(await core.storage.list("incoming/", undefined, 5)).toMatchObject([{ key, sizeBytes: 10 }]);
+  await core.close();
+});
 
 describe("an address to write", () => {
   test("is signed with length, type and checksum, for as long as it is good", async () => {
