@@ -1,8 +1,13 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { type Pace, receive } from "./receive.ts";
 
 const pace: Pace = { leastBytesPerSecond: 1_000, windowMs: 20, deadlineMs: 60_000 };
 const windows = (n: number) => new Promise((resolve) => setTimeout(resolve, n * pace.windowMs));
+
+/** Lets everything run that waits for nothing but its turn. */
+async function turns(): Promise<void> {
+  for (let n = 0; n < 20; n++) await Promise.resolve();
+}
 
 function bodyOf(...chunks: Uint8Array[]): ReadableStream<Uint8Array> {
   return new ReadableStream({
@@ -21,6 +26,34 @@ test("a disk that takes its time is not the client's fault", async () => {
     written.push(piece.length);
   });
   expect(written).toEqual([10, 10]);
+});
+
+test("a client that goes on in the window after a slow write is not blamed for the one before", async () => {
+  jest.useFakeTimers();
+  try {
+    const [written, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const chunks = [new Uint8Array(10), new Uint8Array(10)];
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        if (chunks.length === 1) await sent.promise;
+        const next = chunks.shift();
+        if (next) controller.enqueue(next);
+        else controller.close();
+      },
+    });
+    let writes = 0;
+    const receiving = receive(body, 20, pace, () => (++writes === 1 ? written.promise : Promise.resolve()));
+    await turns();
+    jest.advanceTimersByTime(2.5 * pace.windowMs);
+    written.resolve();
+    await turns();
+    jest.advanceTimersByTime(pace.windowMs);
+    sent.resolve();
+    await receiving;
+    expect(writes).toBe(2);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test("a client that stops after a slow write is ended all the same", async () => {
