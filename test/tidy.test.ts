@@ -50,7 +50,7 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 
 const former = ["base", "codes", "limits", "cache"];
 const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr"];
-const routes = ["http/route.ts", "http/problem.ts"];
+const routes = ["http/route.ts", "http/mount.ts", "http/problem.ts"];
 const subjectMay = [...former, ...subjects, "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
 const all = [
@@ -84,7 +84,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
   "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts"],
-  doctor: ["base", "sql", "redis", "config.ts", "core.ts"],
+  doctor: ["base", "files", "sql", "redis", "config.ts", "core.ts"],
   cli: [
     ...former,
     ...subjects,
