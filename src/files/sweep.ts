@@ -1,0 +1,69 @@
+import type { Clock } from "../base/clock.ts";
+import type { FileId } from "../base/ids.ts";
+import type { Logger } from "../base/log.ts";
+import type { TenantFile } from "./file.ts";
+import type { Files } from "./files.ts";
+import type { Room } from "./room.ts";
+import type { FileStore } from "./store.ts";
+
+/**
+ * Goes on where something ended in the middle: uploads that nobody completed, files whose deletion was begun, stored
+ * files that the counters were not told of. One process does it for all; should two be at it, every step bears that.
+ *
+ * An upload is only given up by condemning its row, long after its address has ended: whoever completes it at the same
+ * moment is either before that, and it is no longer pending, or after it, and is told that there is no such file.
+ */
+export interface SweepSettings {
+  readonly store: FileStore;
+  readonly files: Pick<Files, "finish">;
+  readonly room: Room;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Swept {
+  readonly abandoned: number;
+  readonly deleted: number;
+  readonly settled: number;
+  /** To be tried again: the store of files, or the counters, do not answer. */
+  readonly failed: number;
+}
+
+/** After the address has ended: the last bytes arrive, and a large file is read once when it is completed. */
+export const abandonedAfterMs = 3_600_000;
+const rowsAtOnce = 100;
+const rowsMost = 10_000;
+
+export async function sweepFiles({ store, files, room, clock, log }: SweepSettings): Promise<Swept> {
+  const endedBefore = clock.now() - abandonedAfterMs;
+
+  async function goOn(file: TenantFile): Promise<keyof Swept> {
+    if (file.state === "stored") {
+      if (!(await room.settle(file, await store.standing(file.tenantId)))) return "failed";
+      await store.settled(file);
+      return "settled";
+    }
+    const condemned = file.state === "deleting" ? file : await store.condemn(file, "pending", endedBefore);
+    // Completed, or deleted by its owner, since it was listed.
+    if (condemned === undefined) return "settled";
+    if (!(await files.finish(condemned))) return "failed";
+    return file.state === "deleting" ? "deleted" : "abandoned";
+  }
+
+  const swept = { abandoned: 0, deleted: 0, settled: 0, failed: 0 };
+  let after: FileId | undefined;
+  for (let seen = 0; seen < rowsMost; ) {
+    const rows = await store.unfinished(endedBefore, after, rowsAtOnce);
+    for (const file of rows) {
+      const outcome = await goOn(file).catch((error: unknown) => {
+        if (swept.failed === 0) log.warn({ error, file: file.id }, "a file could not be swept; it will be tried again");
+        return "failed" as const;
+      });
+      swept[outcome]++;
+    }
+    after = rows.at(-1)?.id;
+    seen += rows.length;
+    if (rows.length < rowsAtOnce) break;
+  }
+  return swept;
+}
