@@ -6,6 +6,10 @@ import { countProcess } from "./base/process.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openCounters } from "./counters.ts";
+import { createFolder } from "./files/folder.ts";
+import { mountFiles } from "./files/mount.ts";
+import { uploadMostMs } from "./files/storage.ts";
+import { createTokens } from "./files/tokens.ts";
 import { openHits } from "./hits.ts";
 import { openHot } from "./hot.ts";
 import type { HttpApi } from "./http/api.ts";
@@ -114,6 +118,7 @@ async function serve(
   const watching = watchReadiness(ready, metrics);
   opened.defer(() => watching.stop());
 
+  const folder = createFolder(config.filesFolder);
   const server = startServer({
     hostname: config.HOST,
     port: config.PORT,
@@ -135,6 +140,8 @@ async function serve(
     metricsToken: config.QL_METRICS_TOKEN,
     trustedProxies: config.QL_TRUSTED_PROXIES,
     bodyLimitBytes: config.QL_BODY_LIMIT,
+    uploadLimitBytes: config.QL_FILE_LIMIT,
+    mounts: [mountFiles({ folder, tokens: createTokens(core.secretFor("files"), clock), log, metrics })],
     log,
   });
 
@@ -152,10 +159,13 @@ async function serve(
     }
   };
   void attempt("having the hottest links at hand", async () => lookup.warm(await hot.lastKeys()));
+  // Twice what an upload may take: a clock that was set is no reason to take one away that is running.
+  const clearDrafts = () => folder.clearDrafts(clock.now() - 2 * uploadMostMs);
   const flushKeys = () => attempt("recording when keys were used", keys.flush);
   const timers = [
     setInterval(flushKeys, flushMs),
     setInterval(() => attempt("clearing away what is long past", background.clean), cleanMs),
+    setInterval(() => attempt("removing what broken uploads left", clearDrafts), cleanMs),
   ];
 
   return {

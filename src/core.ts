@@ -6,6 +6,9 @@ import type { Logger } from "./base/log.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import { type Config, prepareDataFolder, withSecrets } from "./config.ts";
+import { createDisk } from "./files/disk.ts";
+import type { Storage } from "./files/storage.ts";
+import { createTokens } from "./files/tokens.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
@@ -23,6 +26,7 @@ export interface Core {
   readonly keys: Keys;
   readonly store: LinkStore;
   readonly links: Links;
+  readonly storage: Storage;
   readonly clock: Clock;
   /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
   secretFor(purpose: string): Uint8Array;
@@ -48,6 +52,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     const codes = createCodes(salt);
     await requireSalt(sql, codes.fingerprint, clock);
     const store = createLinkStore(sql);
+    const secretFor: Core["secretFor"] = (purpose) => createHmac("sha256", salt).update(purpose).digest();
     return {
       config,
       sql,
@@ -63,13 +68,20 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         defaultDays: config.QL_LINK_DAYS,
         changed: options.changed ?? (() => {}),
       }),
-      secretFor: (purpose) => createHmac("sha256", salt).update(purpose).digest(),
+      storage: openStorage(config, secretFor, clock),
+      secretFor,
       close: () => sql.close(),
     };
   } catch (error) {
     await sql.close();
     throw error;
   }
+}
+
+/** Opens nothing: a store is asked when it is needed. */
+function openStorage(config: Config, secretFor: Core["secretFor"], clock: Clock): Storage {
+  const tokens = createTokens(secretFor("files"), clock);
+  return createDisk({ root: config.filesFolder, baseUrl: config.baseUrl, tokens });
 }
 
 /** The driver of the other database is not even loaded. */

@@ -1,5 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
+import { createReadStream } from "node:fs";
 import type { BlockList } from "node:net";
+import { Readable } from "node:stream";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -9,6 +11,7 @@ import { targetOf } from "./address.ts";
 import type { HttpApi } from "./api.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
 import type { Readiness } from "./health.ts";
+import type { Mount, MountTools, Part } from "./mount.ts";
 import { problemResponse } from "./problem.ts";
 
 /**
@@ -29,6 +32,9 @@ export interface ServerSettings {
   readonly metricsToken: string | undefined;
   readonly trustedProxies: BlockList;
   readonly bodyLimitBytes: number;
+  /** The largest body of a mount, if that is more. */
+  readonly uploadLimitBytes: number;
+  readonly mounts: readonly Mount[];
   readonly log: Logger;
 }
 
@@ -45,6 +51,7 @@ export interface Server {
 
 const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
+const rearmMs = 5_000; // well before a timeout that was set anew behind our back has passed
 
 export function startServer(settings: ServerSettings): Server {
   const { redirect, api, log, trustedProxies } = settings;
@@ -58,7 +65,7 @@ export function startServer(settings: ServerSettings): Server {
     reusePort: settings.sharesPort,
     idleTimeout: idleSeconds,
     // The API's own limit answers with a problem that explains itself; this is the wall far behind it, which does not.
-    maxRequestBodySize: settings.bodyLimitBytes + wallBytes,
+    maxRequestBodySize: Math.max(settings.bodyLimitBytes, settings.uploadLimitBytes) + wallBytes,
     routes: { "/:code": (request) => redirect(request, request.params.code) ?? elsewhere(request) },
     fetch: elsewhere,
     error(error) {
@@ -70,6 +77,8 @@ export function startServer(settings: ServerSettings): Server {
   function elsewhere(request: Request): Response | Promise<Response> {
     const { path } = targetOf(request.url);
     if (path === "/api" || path.startsWith("/api/")) return callApi(request);
+    const mount = settings.mounts.find(({ prefix }) => path.startsWith(prefix));
+    if (mount !== undefined) return mount.handle(request, toolsFor(request, path));
     if (request.method !== "GET" && request.method !== "HEAD") {
       return problemResponse(
         new Problem("method_not_allowed", "Only GET and HEAD are answered here.", { allow: ["GET", "HEAD"] }),
@@ -91,6 +100,29 @@ export function startServer(settings: ServerSettings): Server {
       default:
         return finalPage({ kind: "missing" }, request);
     }
+  }
+
+  function toolsFor(request: Request, path: string): MountTools {
+    return {
+      path,
+      address: addressOf(request),
+      patient: (ms) => bePatient(request, ms),
+      file: (path, part) => fileBody(request, path, part),
+    };
+  }
+
+  /** Bun sets its own timeout again when it begins to send a file, so that saying it once is not enough. */
+  function bePatient(request: Request, ms: number): void {
+    server.timeout(request, 0);
+    let leftMs = ms;
+    const timer = setInterval(() => {
+      leftMs -= rearmMs;
+      const over = server.requestIP(request) === null;
+      if (over || leftMs <= 0) clearInterval(timer);
+      // One that is fast enough to be heard of every second is as good as done.
+      if (!over) server.timeout(request, leftMs <= 0 ? 1 : 0);
+    }, rearmMs);
+    timer.unref();
   }
 
   async function document(): Promise<Response> {
@@ -146,6 +178,12 @@ export function startServer(settings: ServerSettings): Server {
       clearTimeout(late);
     },
   };
+}
+
+/** Given a whole file, Bun would answer a `Range` by itself without a look at `If-Range`; a stream it leaves alone. */
+function fileBody(request: Request, path: string, part: Part | undefined): Blob | ReadableStream {
+  if (part !== undefined) return Bun.file(path).slice(part.start, part.start + part.length);
+  return request.headers.has("range") ? (Readable.toWeb(createReadStream(path)) as ReadableStream) : Bun.file(path);
 }
 
 const pageless = { "cache-control": "no-store", "x-content-type-options": "nosniff" };

@@ -1,0 +1,70 @@
+/** Every kind of storage, with a real server behind its addresses. */
+import { BlockList } from "node:net";
+import { join } from "node:path";
+import { type ManualClock, manualClock } from "../../src/base/clock.ts";
+import { createLog } from "../../src/base/log.ts";
+import { createMetrics, type Metrics } from "../../src/base/metrics.ts";
+import { createDisk } from "../../src/files/disk.ts";
+import { createFolder, type Folder } from "../../src/files/folder.ts";
+import { mountFiles } from "../../src/files/mount.ts";
+import type { Storage } from "../../src/files/storage.ts";
+import { createTokens } from "../../src/files/tokens.ts";
+import type { UploadSettings } from "../../src/files/upload.ts";
+import { startServer } from "../../src/http/server.ts";
+import { freePort } from "../ground/ports.ts";
+import { tempFolder } from "../ground/temp.ts";
+
+export interface Store {
+  readonly storage: Storage;
+  /** By which addresses are signed and judged. */
+  readonly clock: ManualClock;
+  stop(): Promise<void>;
+}
+
+export interface DiskStore extends Store {
+  readonly root: string;
+  readonly port: number;
+  readonly folder: Folder;
+  readonly metrics: Metrics;
+}
+
+const silent = createLog("silent", { write() {} }, false, () => 0);
+
+export async function openDiskStore(
+  more: Partial<UploadSettings> = {},
+  root = join(tempFolder("files"), "files"),
+): Promise<DiskStore> {
+  const clock = manualClock(Date.now());
+  const port = freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const tokens = createTokens(Buffer.from("a secret for tests of storage"), clock);
+  const folder = createFolder(root);
+  const metrics = createMetrics();
+  const server = startServer({
+    hostname: "127.0.0.1",
+    port,
+    sharesPort: false,
+    baseUrl,
+    redirect: () => undefined,
+    api: () => Promise.reject(new Error("there is no API here")),
+    readiness: async () => ({ status: "ready", dependencies: {} }),
+    metrics,
+    metricsToken: undefined,
+    trustedProxies: new BlockList(),
+    bodyLimitBytes: 1_024,
+    uploadLimitBytes: 100_000_000,
+    mounts: [mountFiles({ folder, tokens, log: silent, metrics, ...more })],
+    log: silent,
+  });
+  return {
+    storage: createDisk({ root, baseUrl, tokens }),
+    clock,
+    root,
+    port,
+    folder,
+    metrics,
+    stop: () => server.stop(1_000),
+  };
+}
+
+export const stores: Readonly<Record<string, () => Promise<Store>>> = { disk: () => openDiskStore() };
