@@ -25,7 +25,7 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
     "Wait as long as `Retry-After` says, in seconds. The headers `RateLimit` and `RateLimit-Policy` say beforehand how many calls are left.",
   too_many_guesses:
     "Wait as long as `Retry-After` says, in seconds. Links that others are using go on working meanwhile, and so do valid keys.",
-  storage_full:
+  over_quota:
     "Delete files that are no longer needed, or send a smaller one: `used`, `held`, `limit` and `missing` say how many bytes. The operator can raise the limit.",
   upload_missing: "Send the bytes to the address that the upload was given, then complete it.",
   limit_reached: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",

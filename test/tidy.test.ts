@@ -91,14 +91,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   "background.ts": all,
   "background-thread.ts": [...all, "background.ts"],
-  "api.ts": all,
+  "filing.ts": [...all, "background.ts"],
+  "api.ts": [...all, "filing.ts"],
   "counting.ts": all,
   "hits.ts": [...all, "counting.ts"],
   "hot.ts": all,
   "tier.ts": all,
   "lookup.ts": [...all, "hot.ts", "tier.ts"],
   "open-redis.ts": [...all, "counting.ts"],
-  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "hot.ts", "lookup.ts", "open-redis.ts"],
+  "app.ts": [...all, "api.ts", "background.ts", "filing.ts", "hits.ts", "hot.ts", "lookup.ts", "open-redis.ts"],
   "main.ts": all,
 };
 

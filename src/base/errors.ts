@@ -25,7 +25,7 @@ export const problems = {
   link_expired: { status: 410, title: "The link has expired" },
   rate_limited: { status: 429, title: "More API calls than the limit allows" },
   too_many_guesses: { status: 429, title: "Too many codes or keys from this address do not exist" },
-  storage_full: { status: 413, title: "The file does not fit into what the plan gives for files" },
+  over_quota: { status: 413, title: "The file does not fit into what the plan gives for files" },
   upload_missing: { status: 409, title: "The file has not been uploaded yet" },
   limit_reached: { status: 429, title: "The plan gives no more of this for now" },
   quota_spent: { status: 429, title: "The link's hits for this month are spent" },

@@ -12,7 +12,7 @@
  *
  * Where a crash may leave things, and who goes on from there:
  * - row, no hold, or held and not admitted: nobody has its address; the sweeper removes it;
- * - admitted, whatever was uploaded: the client completes it, or the sweeper removes it an hour after the address ended;
+ * - admitted, whatever was uploaded: the client completes it, or the sweeper removes it two hours after the address ended;
  * - moved and not stored: the same, for `complete` finds it at its final place;
  * - stored and the counters not told (`settled` is 0): it counts twice there until the sweeper tells them;
  * - condemned: the sweeper goes on from the start, and every step may be done twice;
@@ -114,7 +114,7 @@ export function createFiles(settings: FileSettings): Files {
     const { used, held } = (await room.freshFigures(id)) ?? (await standingFigures(id));
     const missing = used + held + size - (max ?? Number.POSITIVE_INFINITY);
     return missing > 0
-      ? storageFull({ used, held, limit: max ?? 0, missing }, size)
+      ? overQuota({ used, held, limit: max ?? 0, missing }, size)
       : new Problem("busy", "Other uploads are just ending. Try again.", { retryAfterSeconds: 1 });
   }
 
@@ -156,7 +156,7 @@ export function createFiles(settings: FileSettings): Files {
         const { bytes } = kept.standing;
         await discard(file);
         const over = bytes + file.sizeBytes - (max ?? 0);
-        throw storageFull({ used: bytes, held: 0, limit: max ?? 0, missing: over }, file.sizeBytes);
+        throw overQuota({ used: bytes, held: 0, limit: max ?? 0, missing: over }, file.sizeBytes);
       }
       case "kept":
         if (await room.settle(file, kept.standing)) await store.settled(file);
@@ -296,10 +296,10 @@ interface Fullness {
   readonly missing: number;
 }
 
-function storageFull(figures: Fullness, size: number): Problem {
+function overQuota(figures: Fullness, size: number): Problem {
   const [used, held, limit, lacking, asked] = [figures.used, figures.held, figures.limit, figures.missing, size].map(
     (bytes) => bytes.toLocaleString("en"),
   );
   const detail = `Of ${limit} bytes for files, ${used} are used and ${held} held by uploads that are not complete: ${lacking} are missing for these ${asked}. Delete files, or ask the operator to raise the limit.`;
-  return new Problem("storage_full", detail, { figures: { ...figures } });
+  return new Problem("over_quota", detail, { figures: { ...figures } });
 }

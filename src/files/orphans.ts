@@ -64,20 +64,6 @@ export async function findOrphans(settings: OrphanSettings, look: boolean, older
     sums.removedObjects++;
   }
 
-  async function lookAtIncoming(): Promise<void> {
-    for await (const page of pagesOf(storage, "incoming/")) {
-      const old = page.flatMap((object) => {
-        const id = parseId("file", object.key.slice("incoming/".length));
-        return id !== undefined && object.modifiedAt < before ? [{ object, id }] : [];
-      });
-      const states = await statesOf(
-        sql,
-        old.map(({ id }) => id),
-      );
-      for (const { object, id } of old) if ((states.get(id) ?? "stored") === "stored") await orphaned(object);
-    }
-  }
-
   async function lookAtStored(): Promise<void> {
     const objects = flat(pagesOf(storage, "stored/"));
     const rows = flat(rowsOf(sql));
@@ -105,7 +91,7 @@ export async function findOrphans(settings: OrphanSettings, look: boolean, older
     if (lost.length < namedMost) lost.push(row);
   }
 
-  await lookAtIncoming();
+  for await (const object of strayUploads(sql, storage, before)) await orphaned(object);
   await lookAtStored();
   const many = sums.rowsFound > lostMost && sums.rowsFound > seen.rows * lostShare;
   const suspicious = sums.rowsFound > 0 && (many || seen.objects === 0);
@@ -116,6 +102,19 @@ export async function findOrphans(settings: OrphanSettings, look: boolean, older
     }
   }
   return { ...sums, objects: named, rows: lost, suspicious };
+}
+
+/** What arrived and nobody waits for: its row is gone, or its file stored already. */
+export async function* strayUploads(sql: Sql, storage: Storage, before: number): AsyncGenerator<StoredObject> {
+  for await (const page of pagesOf(storage, "incoming/")) {
+    const old = page.flatMap((object) => {
+      const id = parseId("file", object.key.slice("incoming/".length));
+      return id !== undefined && object.modifiedAt < before ? [{ object, id }] : [];
+    });
+    const ids = old.map(({ id }) => id);
+    const states = await statesOf(sql, ids);
+    for (const { object, id } of old) if ((states.get(id) ?? "stored") === "stored") yield object;
+  }
 }
 
 async function* pagesOf(storage: Storage, prefix: string): AsyncGenerator<StoredObject[]> {

@@ -1,9 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { FileId } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
+import type { Sql } from "../sql/sql.ts";
 import type { TenantFile } from "./file.ts";
 import type { Files } from "./files.ts";
+import { strayUploads } from "./orphans.ts";
 import type { Room } from "./room.ts";
+import { type Storage, uploadMostMs } from "./storage.ts";
 import type { FileStore } from "./store.ts";
 
 /**
@@ -14,6 +17,8 @@ import type { FileStore } from "./store.ts";
  * moment is either before that, and it is no longer pending, or after it, and is told that there is no such file.
  */
 export interface SweepSettings {
+  readonly sql: Sql;
+  readonly storage: Storage;
   readonly store: FileStore;
   readonly files: Pick<Files, "finish">;
   readonly room: Room;
@@ -25,16 +30,20 @@ export interface Swept {
   readonly abandoned: number;
   readonly deleted: number;
   readonly settled: number;
+  /** Objects that were sent once more, after their file was stored or given up. */
+  readonly stray: number;
   /** To be tried again: the store of files, or the counters, do not answer. */
   readonly failed: number;
 }
 
-/** After the address has ended: the last bytes arrive, and a large file is read once when it is completed. */
-export const abandonedAfterMs = 3_600_000;
+/** After the address has ended: so long the last bytes may take to arrive, and as long again to be completed. */
+export const abandonedAfterMs = 2 * uploadMostMs;
+/** They count for nobody, so they must not stay. */
+const strayAfterMs = 60_000;
 const rowsAtOnce = 100;
 const rowsMost = 10_000;
 
-export async function sweepFiles({ store, files, room, clock, log }: SweepSettings): Promise<Swept> {
+export async function sweepFiles({ sql, store, storage, files, room, clock, log }: SweepSettings): Promise<Swept> {
   const endedBefore = clock.now() - abandonedAfterMs;
 
   async function goOn(file: TenantFile): Promise<keyof Swept> {
@@ -50,7 +59,7 @@ export async function sweepFiles({ store, files, room, clock, log }: SweepSettin
     return file.state === "deleting" ? "deleted" : "abandoned";
   }
 
-  const swept = { abandoned: 0, deleted: 0, settled: 0, failed: 0 };
+  const swept = { abandoned: 0, deleted: 0, settled: 0, stray: 0, failed: 0 };
   let after: FileId | undefined;
   for (let seen = 0; seen < rowsMost; ) {
     const rows = await store.unfinished(endedBefore, after, rowsAtOnce);
@@ -64,6 +73,10 @@ export async function sweepFiles({ store, files, room, clock, log }: SweepSettin
     after = rows.at(-1)?.id;
     seen += rows.length;
     if (rows.length < rowsAtOnce) break;
+  }
+  for await (const { key } of strayUploads(sql, storage, clock.now() - strayAfterMs)) {
+    await storage.remove(key);
+    swept.stray++;
   }
   return swept;
 }
