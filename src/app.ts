@@ -141,6 +141,7 @@ async function serve(
       meters: hits.meters,
       guesses,
       addressOf: (request) => server.addressOf(request),
+      signDownload: filing.files.offer,
       clock,
       metrics,
       log,

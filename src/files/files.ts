@@ -22,6 +22,7 @@ import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type FileId, newId, type TenantId } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
+import type { TargetFile } from "../links/link.ts";
 import type { Change } from "../sql/feed.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { contradiction, headBytes } from "./content.ts";
@@ -38,6 +39,8 @@ export interface Files {
   list(tenant: TenantId, limit: number, cursor?: FileId): Promise<FilePage>;
   /** An address that anybody can fetch it from, for a while. */
   download(tenant: TenantId, id: FileId): Promise<Offer>;
+  /** The same for whoever knows already what it is. */
+  offer(file: TargetFile): Promise<string>;
   /** A stored file, or an upload that is not wanted any more. */
   remove(tenant: TenantId, id: FileId): Promise<void>;
   /** Goes on with a condemned file. False when it has to be done again. */
@@ -261,6 +264,9 @@ export function createFiles(settings: FileSettings): Files {
       const { name, type, sha256 } = file;
       return { url: await storage.signDownload({ key: storedKey(file), name, type, sha256, until }), until };
     },
+
+    offer: ({ key, name, type, sha256 }) =>
+      storage.signDownload({ key, name, type, sha256, until: clock.now() + downloadMs }),
 
     async remove(tenant, id) {
       // Twice, for an upload may be completed between the look and the deed.

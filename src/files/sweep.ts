@@ -74,9 +74,14 @@ export async function sweepFiles({ sql, store, storage, files, room, clock, log 
     seen += rows.length;
     if (rows.length < rowsAtOnce) break;
   }
-  for await (const { key } of strayUploads(sql, storage, clock.now() - strayAfterMs)) {
-    await storage.remove(key);
-    swept.stray++;
+  try {
+    for await (const { key } of strayUploads(sql, storage, clock.now() - strayAfterMs)) {
+      await storage.remove(key);
+      swept.stray++;
+    }
+  } catch (error) {
+    log.warn({ error }, "uploads that nobody waits for could not be cleared away; it will be tried again");
+    swept.failed++;
   }
   return swept;
 }

@@ -11,7 +11,6 @@ import type { Changed, LinkStore, NewLink } from "./store.ts";
 
 /** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */
 export interface LinkInput extends Partial<LinkFields> {
-  readonly url: string;
   readonly code?: string;
 }
 
@@ -71,9 +70,10 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
     if (given.has("expiresAt") && fields.expiresAt !== null && fields.expiresAt <= clock.now()) {
       throw invalid("expiresAt", "in_the_past", "The expiry must be in the future. To stop a link now, disable it.");
     }
+    const leadsAway = given.has("url") && fields.file === null;
     return {
       ...fields,
-      url: given.has("url") ? parseDestination("url", fields.url, ownHosts) : fields.url,
+      url: leadsAway ? parseDestination("url", fields.url, ownHosts) : fields.url,
       fallbackUrl:
         given.has("fallbackUrl") && fields.fallbackUrl !== null
           ? parseDestination("fallbackUrl", fields.fallbackUrl, ownHosts)
@@ -111,6 +111,8 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
         if (outcome?.kind === "written") {
           results[place] = { link: outcome.link };
           changed(link.domain, link.code, outcome.link.version);
+        } else if (outcome?.kind === "no_file") {
+          results[place] = { problem: noFile() };
         } else if (outcome?.kind === "spent") {
           results[place] = { problem: limitReached(tenant, clock.now()) };
         } else if (link.generated && tries < generatedTries) {
@@ -126,6 +128,7 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
 
   function settle(outcome: Changed): Link {
     if (outcome.kind === "missing") throw missing();
+    if (outcome.kind === "no_file") throw noFile();
     if (outcome.kind === "conflict") {
       throw new Problem(
         "version_conflict",
@@ -196,7 +199,8 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
 
 function complete(input: LinkInput, expiresAt: number): LinkFields {
   return {
-    url: input.url,
+    url: input.url ?? "",
+    file: input.file ?? null,
     permanent: input.permanent ?? false,
     status: input.status ?? "active",
     expiresAt: input.expiresAt === undefined ? expiresAt : input.expiresAt,
@@ -209,8 +213,8 @@ function complete(input: LinkInput, expiresAt: number): LinkFields {
 }
 
 function fieldsOf(link: Link): LinkFields {
-  const { url, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth } = link;
-  return { url, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth };
+  const { url, file, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth } = link;
+  return { url, file, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth };
 }
 
 function checkSlug(code: string): void {
@@ -219,6 +223,9 @@ function checkSlug(code: string): void {
   }
   if (isReserved(code)) throw invalid("code", "reserved", `"${code}" is reserved. Choose another code.`);
 }
+
+const noFile = () =>
+  invalid("file", "unknown_file", "There is no such file, or it is not stored yet. Complete it first.");
 
 const missing = () => new Problem("not_found", "There is no such link.");
 

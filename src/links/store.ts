@@ -1,6 +1,7 @@
 import type { Selectable, Transaction } from "kysely";
-import type { LinkId, TenantId } from "../base/ids.ts";
+import type { FileId, LinkId, TenantId } from "../base/ids.ts";
 import type { Versioned } from "../cache/cache.ts";
+import { storedKey } from "../files/file.ts";
 import { monthName } from "../limits/month.ts";
 import { recordChange } from "../sql/feed.ts";
 import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
@@ -8,7 +9,7 @@ import type { Sql } from "../sql/sql.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
 import { createGather } from "./gather.ts";
-import type { Link, LinkFields, MeteredTarget } from "./link.ts";
+import type { Link, LinkFields, MeteredTarget, TargetFile } from "./link.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
@@ -27,6 +28,8 @@ export interface NewLink extends LinkFields {
 export type Written =
   | { readonly kind: "written"; readonly link: Link }
   | { readonly kind: "taken" }
+  /** It should lead to a file that the tenant has not stored. */
+  | { readonly kind: "no_file" }
   /** The month's links are made; this one was not even tried. */
   | { readonly kind: "spent" };
 
@@ -36,6 +39,7 @@ export type Spending = { readonly linksPerMonth: number | null } | "nothing";
 export type Changed =
   | { readonly kind: "changed"; readonly link: Link }
   | { readonly kind: "conflict"; readonly version: number }
+  | { readonly kind: "no_file" }
   | { readonly kind: "missing" };
 
 export interface LinkStore {
@@ -111,10 +115,35 @@ export function createLinkStore(sql: Sql): LinkStore {
     });
   }
 
+  /**
+   * Which of the files that these lead to are there, and stay until the transaction ends: whoever deletes one after that
+   * finds the link, and gives it a new version.
+   */
+  async function lockFiles(
+    trx: Transaction<Schema>,
+    tenant: TenantId,
+    links: readonly Pick<LinkFields, "file">[],
+  ): Promise<Set<FileId>> {
+    const ids = [...new Set(links.flatMap(({ file }) => (file === null ? [] : [file])))];
+    if (ids.length === 0) return new Set();
+    const rows = trx
+      .selectFrom("files")
+      .select("id")
+      .where("tenant_id", "=", tenant)
+      .where("id", "in", ids)
+      .where("state", "=", "stored")
+      .orderBy("id");
+    return new Set((await sql.locked(rows).execute()).map(({ id }) => id));
+  }
+
   async function write(trx: Transaction<Schema>, tenant: TenantId, links: readonly NewLink[]): Promise<Written[]> {
-    const results: Written[] = links.map(() => ({ kind: "taken" }));
+    const files = await lockFiles(trx, tenant, links);
+    const leads = ({ file }: NewLink) => file === null || files.has(file);
+    const results: Written[] = links.map((link) => ({ kind: leads(link) ? "taken" : "no_file" }));
     // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
-    const inOrder = [...links.entries()].sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
+    const inOrder = [...links.entries()]
+      .filter(([, link]) => leads(link))
+      .sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
     const written: Link[] = [];
     for (const [place, link] of inOrder) {
       const version = await claim(trx, tenant, link);
@@ -194,12 +223,17 @@ export function createLinkStore(sql: Sql): LinkStore {
     update: (tenant, id, edit, at, expected) =>
       change(tenant, id, expected, at, "live", async (trx, link, version) => {
         const fields = edit(link);
+        const other = fields.file !== null && fields.file !== link.file;
+        if (other && (await lockFiles(trx, tenant, [fields])).size === 0) throw new NoFile();
         await trx
           .updateTable("links")
           .set({ ...fieldColumns(fields), updated_at: at })
           .where("id", "=", id)
           .execute();
         return { ...link, ...fields, version, updatedAt: at };
+      }).catch((error: unknown): Changed => {
+        if (error instanceof NoFile) return { kind: "no_file" };
+        throw error;
       }),
 
     remove: (tenant, id, at, expected) =>
@@ -212,19 +246,26 @@ export function createLinkStore(sql: Sql): LinkStore {
       const row = await db
         .selectFrom("link_versions as v")
         .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "v.domain").onRef("l.code", "=", "v.code"))
+        .leftJoin("files as f", (join) =>
+          join.onRef("f.id", "=", "l.file_id").onRef("f.tenant_id", "=", "l.tenant_id").on("f.state", "=", "stored"),
+        )
         .leftJoin("tenants as t", "t.id", "l.tenant_id")
         .leftJoin("plans as p", "p.name", "t.plan")
         .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
+        .select(["l.file_id", "l.tenant_id", "f.name", "f.type", "f.size_bytes", "f.sha256"])
         .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
         .where("v.domain", "=", domain)
         .where("v.code", "=", code)
         .executeTakeFirst();
       if (!row) return { version: 0, value: undefined };
-      if (row.url === null || row.status !== "active") return { version: row.version, value: undefined };
+      const file = fileOf(row);
+      const fileGone = row.file_id !== null && file === null;
+      if (row.url === null || fileGone || row.status !== "active") return { version: row.version, value: undefined };
       return {
         version: row.version,
         value: {
           url: row.url,
+          file,
           permanent: row.permanent === 1,
           expiresAt: row.expires_at,
           fallbackUrl: row.fallback_url,
@@ -280,6 +321,9 @@ class Overspent extends Error {
   }
 }
 
+/** Undoes a change to a file that is not there. */
+class NoFile extends Error {}
+
 /** Makes the (domain, code) ours, with its next version; `undefined` when it is not to be had. */
 async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink): Promise<number | undefined> {
   const row = await trx
@@ -313,6 +357,7 @@ async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink):
 function fieldColumns(fields: LinkFields) {
   return {
     url: fields.url,
+    file_id: fields.file,
     permanent: fields.permanent ? (1 as const) : (0 as const),
     status: fields.status,
     expires_at: fields.expiresAt,
@@ -324,6 +369,21 @@ function fieldColumns(fields: LinkFields) {
   };
 }
 
+interface JoinedFile {
+  readonly tenant_id: TenantId | null;
+  readonly file_id: FileId | null;
+  readonly name: string | null;
+  readonly type: string | null;
+  readonly size_bytes: number | null;
+  readonly sha256: string | null;
+}
+
+/** Nothing if it leads to none, or to one that is gone. */
+function fileOf({ tenant_id: tenantId, file_id: id, name, type, size_bytes, sha256 }: JoinedFile): TargetFile | null {
+  if (tenantId === null || id === null || name === null || type === null || size_bytes === null) return null;
+  return { key: storedKey({ tenantId, id }), name, type, sizeBytes: size_bytes, sha256 };
+}
+
 function toRow(tenant: TenantId, link: NewLink): LinkTable {
   return {
     id: link.id,
@@ -332,7 +392,6 @@ function toRow(tenant: TenantId, link: NewLink): LinkTable {
     code: link.code,
     ...fieldColumns(link),
     password_hash: null,
-    file_id: null,
     created_at: link.at,
     updated_at: link.at,
   };
@@ -345,6 +404,7 @@ function toLink(row: Selectable<LinkTable> & { version: number }): Link {
     domain: row.domain,
     code: row.code,
     url: row.url,
+    file: row.file_id,
     permanent: row.permanent === 1,
     status: row.status,
     expiresAt: row.expires_at,

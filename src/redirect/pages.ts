@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import { problemResponse } from "../http/problem.ts";
+import type { TargetFile } from "../links/link.ts";
 import type { Final } from "./decide.ts";
 
 /**
@@ -109,11 +110,17 @@ export function finalPage(refusal: Refusal, request: Request): Response {
   return response;
 }
 
-export function previewPage(code: string, url: string): Response {
-  const shown = escapeHtml(url);
-  return page(
-    200,
-    "Where this link leads",
-    `<p><code>/${escapeHtml(code)}</code> leads to</p><p><a rel="noreferrer nofollow" href="${shown}">${shown}</a></p>`,
-  );
+/** An address, or a file that can be fetched by opening the link itself. */
+export function previewPage(code: string, leadsTo: string | TargetFile): Response {
+  const own = `<code>/${escapeHtml(code)}</code>`;
+  if (typeof leadsTo !== "string") {
+    const { name, type, sizeBytes } = leadsTo;
+    const size = `${sizeBytes.toLocaleString("en")} ${sizeBytes === 1 ? "byte" : "bytes"}`;
+    const about = `<p>${escapeHtml(type)}, ${size}</p>`;
+    const link = `<a rel="noreferrer nofollow" href="/${escapeHtml(code)}">${escapeHtml(name)}</a>`;
+    return page(200, "Where this link leads", `<p>${own} leads to a file:</p><p>${link}</p>${about}`);
+  }
+  const shown = escapeHtml(leadsTo);
+  const link = `<a rel="noreferrer nofollow" href="${shown}">${shown}</a>`;
+  return page(200, "Where this link leads", `<p>${own} leads to</p><p>${link}</p>`);
 }

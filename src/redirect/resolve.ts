@@ -17,4 +17,7 @@ export function linkSource(target: (domain: string, code: string) => Promise<Ver
 }
 
 /** In bytes, roughly: the object, its strings, and the answer that will be kept with it. */
-export const sizeOfKnown = (known: Known): number => 700 + known.url.length * 2 + (known.fallbackUrl?.length ?? 0);
+export const sizeOfKnown = ({ url, file, fallbackUrl }: Known): number =>
+  700 + url.length * 2 + (fallbackUrl?.length ?? 0) + (file === null ? 0 : fileBytes + file.name.length * 2);
+
+const fileBytes = 400;

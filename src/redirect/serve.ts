@@ -6,6 +6,7 @@ import { isReserved, slugPattern } from "../codes/slugs.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { Meters } from "../limits/meters.ts";
 import type { Verdict } from "../limits/verdict.ts";
+import type { TargetFile } from "../links/link.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, decide, type Facts, type Reason, reasons } from "./decide.ts";
 import { finalPage, previewPage } from "./pages.ts";
@@ -30,6 +31,8 @@ export interface RedirectSettings {
   readonly guesses: Guesses;
   /** Who asks, if that can be told. */
   readonly addressOf: (request: Request) => string | undefined;
+  /** The address of a file's bytes, for a while. */
+  readonly signDownload: (file: TargetFile) => Promise<string>;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -43,7 +46,7 @@ const permanentCaching = "private, max-age=90";
 const retrySeconds = 5;
 
 export function createRedirect(settings: RedirectSettings): ServeRedirect {
-  const { cache, isBot, meters, guesses, addressOf, clock, metrics, log } = settings;
+  const { cache, isBot, meters, guesses, addressOf, signDownload, clock, metrics, log } = settings;
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
 
@@ -148,7 +151,11 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       return finalPage(decision, request);
     }
     count[decision.reason]++;
-    if (decision.kind === "preview") return previewPage(code, decision.url);
+    if (decision.kind !== "redirect") {
+      const file = target?.file ?? null;
+      if (decision.kind === "preview") return previewPage(code, file ?? decision.url);
+      if (file !== null) return download(request, file);
+    }
     if (target === undefined || decision.reason === "fallback" || decision.reason === "over_quota") {
       return redirect(decision);
     }
@@ -156,11 +163,22 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     return new Response(null, target.pattern);
   }
 
+  /** Counted by now: the answer is given even if nobody can fetch the file. */
+  async function download(request: Request, file: TargetFile): Promise<Response> {
+    try {
+      const headers = { Location: await signDownload(file), "Cache-Control": "no-store" };
+      return new Response(null, { status: 302, headers });
+    } catch (error) {
+      log.error({ error }, "the address of a file cannot be signed");
+      return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
+    }
+  }
+
   return serve;
 }
 
 const isAnswer = (decision: Decision): decision is Answer =>
-  decision.kind === "redirect" || decision.kind === "preview";
+  decision.kind === "redirect" || decision.kind === "download" || decision.kind === "preview";
 
 function redirect(answer: Answer): Response {
   return answer.status === 302

@@ -89,6 +89,7 @@ onEachDatabase(({ openTwo }) => {
         domain: "",
         code: expect.stringMatching(/^[0-9A-Za-z]{7}$/),
         url,
+        file: null,
         permanent: false,
         status: "active",
         expiresAt: clock.now() + 365 * dayMs,
@@ -585,7 +586,10 @@ onEachDatabase(({ openTwo }) => {
       );
       expect(await store.target("", link.code)).toEqual({
         version: 1,
-        value: { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry`, password: false, hitsMax: 10_000 },
+        value: {
+          ...{ url, file: null, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` },
+          ...{ password: false, hitsMax: 10_000 },
+        },
       });
     });
 

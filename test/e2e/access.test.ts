@@ -17,6 +17,8 @@ const bodies: Record<string, unknown> = {
   "POST /api/links/bulk": { links: [{ url: "https://example.com/made" }] },
   "PATCH /api/links/{id}": { title: "changed" },
   "PUT /api/links/{id}": { url: "https://example.com/replaced" },
+  "POST /api/files": { name: "made.txt", size: 3, type: "text/plain" },
+  "POST /api/files/{id}/complete": {},
   "POST /api/keys": { name: "made", scopes: ["links:read"] },
 };
 
@@ -47,13 +49,17 @@ for (const database of databases) {
         Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
       );
 
-    /** Every route there is, with ids of a link and a key that belong to the tenant `default`. */
+    async function idFor(path: string): Promise<string> {
+      if (path.startsWith("/api/keys/")) return (await newKey()).id;
+      if (path.startsWith("/api/files/")) return (await site.store("some bytes")).id;
+      return (await site.create({ url: "https://example.com" })).id;
+    }
+
+    /** Every route there is, with ids of a link, a file and a key that belong to the tenant `default`. */
     async function routes(): Promise<Route[]> {
       return await Promise.all(
         operations().map(async ({ path, method, operation }) => {
-          const id = path.startsWith("/api/keys/")
-            ? (await newKey()).id
-            : (await site.create({ url: "https://example.com" })).id;
+          const id = await idFor(path);
           const title = `${method} ${path}`;
           const body = bodies[title];
           if (body === undefined && method !== "GET" && method !== "DELETE") throw new Error(`no body for ${title}`);
