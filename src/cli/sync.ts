@@ -77,7 +77,12 @@ function print({ tenants, orphans, told }: Found, options: QuotaOptions): void {
     printJson({ drift, tenants, orphans: orphans && showOrphans(orphans) });
     return;
   }
-  printRows(tenants, ["tenant", "files", "bytes", "drift", "counted", "held"], options, "There is no tenant yet.");
+  printRows(
+    tenants.map((one) => ({ ...one })),
+    ["tenant", "files", "bytes", "drift", "counted", "held"],
+    options,
+    "There is no tenant yet.",
+  );
   if (orphans) printOrphans(orphans);
   const dry = options.dryRun ? " (nothing was changed)" : "";
   console.log(`tenants=${tenants.length} drift=${drift}${orphans ? totals(orphans) : ""}${dry}`);

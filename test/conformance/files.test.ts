@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
-import type { FileId } from "../../src/base/ids.ts";
+import { type FileId, newId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
 import { incomingKey, storedKey, type TenantFile } from "../../src/files/file.ts";
 import { type Admitted, createFiles, type Files } from "../../src/files/files.ts";
@@ -278,9 +278,8 @@ onEachDatabase(({ openTwo }) => {
         const one = await announce(tenant, 600);
         await ledger.lose();
         // A mistake of ours, as it were: counters that know neither what is used nor what is held.
-        const other = await store
-          .insert({ ...one.file, id: one.file.id.replace(/.$/, "0") as FileId, sizeBytes: 600 })
-          .then(() => ({ ...one.file, id: one.file.id.replace(/.$/, "0") as FileId }));
+        const other = { ...one.file, id: newId("file", clock) };
+        await store.insert(other);
         await store.admit(other, clock.now() + 1_000);
         await put(one, bytesOf(600));
         await disk.storage
@@ -468,7 +467,7 @@ onEachDatabase(({ openTwo }) => {
       test("before the upload was admitted leaves a row that is swept, and nobody sees it", async () => {
         const tenant = await newTenant();
         const { file } = await announce(tenant, 10);
-        const draft = { ...file, id: file.id.replace(/.$/, "1") as FileId, createdAt: clock.now() };
+        const draft = { ...file, id: newId("file", clock), createdAt: clock.now() };
         await store.insert(draft);
         await room.hold({ id: tenant.id, max: 1_000 }, draft);
         expect((await problemOf(files.get(tenant.id, draft.id))).code).toBe("not_found");

@@ -9,7 +9,7 @@ type Key = { id: string; secret: string };
 /** One route of the document, and a call of it that would succeed for who may. */
 type Route = { title: string; scope: string; call(key: string | null, options?: CallOptions): Promise<number> };
 
-const scopes = ["links:read", "links:write", "usage:read", "admin"];
+const scopes = ["links:read", "links:write", "files:read", "files:write", "usage:read", "admin"];
 
 /** What each route that takes a body would accept. A new route needs a line here. */
 const bodies: Record<string, unknown> = {
