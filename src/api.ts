@@ -5,6 +5,7 @@ import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import type { OpenCounters } from "./counters.ts";
 import { fileRoutes } from "./files/api.ts";
+import { StorageUnavailable } from "./files/storage.ts";
 import type { Filing } from "./filing.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
@@ -55,7 +56,7 @@ export function composeApi(parts: ApiParts): HttpApi {
     clock,
     log,
     metrics,
-    isUnavailable: (error) => isUnavailable(error) || error instanceof Late,
+    isUnavailable: (error) => isUnavailable(error) || error instanceof Late || error instanceof StorageUnavailable,
     routes: [
       (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
       (api) => tenantRoutes(api, keys, clock),

@@ -129,7 +129,8 @@ async function serve(
   const watching = watchReadiness(ready, metrics);
   opened.defer(() => watching.stop());
 
-  const folder = createFolder(config.filesFolder);
+  const disk = config.S3_URL === undefined ? createFolder(config.filesFolder) : undefined;
+  const tokens = createTokens(core.secretFor("files"), clock);
   const server = startServer({
     hostname: config.HOST,
     port: config.PORT,
@@ -152,8 +153,8 @@ async function serve(
     metricsToken: config.QL_METRICS_TOKEN,
     trustedProxies: config.QL_TRUSTED_PROXIES,
     bodyLimitBytes: config.QL_BODY_LIMIT,
-    uploadLimitBytes: config.QL_FILE_LIMIT,
-    mounts: [mountFiles({ folder, tokens: createTokens(core.secretFor("files"), clock), log, metrics })],
+    uploadLimitBytes: disk ? config.QL_FILE_LIMIT : 0,
+    mounts: disk ? [mountFiles({ folder: disk, tokens, log, metrics })] : [],
     log,
   });
 
@@ -172,7 +173,7 @@ async function serve(
   };
   void attempt("having the hottest links at hand", async () => lookup.warm(await hot.lastKeys()));
   // Twice what an upload may take: a clock that was set is no reason to take one away that is running.
-  const clearDrafts = () => folder.clearDrafts(clock.now() - 2 * uploadMostMs);
+  const clearDrafts = async () => disk?.clearDrafts(clock.now() - 2 * uploadMostMs);
   const flushKeys = () => attempt("recording when keys were used", keys.flush);
   const timers = [
     setInterval(flushKeys, flushMs),

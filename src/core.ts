@@ -68,7 +68,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         defaultDays: config.QL_LINK_DAYS,
         changed: options.changed ?? (() => {}),
       }),
-      storage: openStorage(config, secretFor, clock),
+      storage: await openStorage(config, secretFor, clock),
       secretFor,
       close: () => sql.close(),
     };
@@ -78,8 +78,9 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   }
 }
 
-/** Opens nothing: a store is asked when it is needed. */
-function openStorage(config: Config, secretFor: Core["secretFor"], clock: Clock): Storage {
+/** Asks nothing of it yet. */
+async function openStorage(config: Config, secretFor: Core["secretFor"], clock: Clock): Promise<Storage> {
+  if (config.S3_URL !== undefined) return (await import("./files/s3.ts")).createS3({ bucket: config.S3_URL, clock });
   const tokens = createTokens(secretFor("files"), clock);
   return createDisk({ root: config.filesFolder, baseUrl: config.baseUrl, tokens });
 }

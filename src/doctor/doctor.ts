@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import { dataFolder } from "./data-folder.ts";
+import { files } from "./files.ts";
 import { type Check, type Finding, fail } from "./finding.ts";
 import { redis } from "./redis.ts";
 import { settings } from "./settings.ts";
@@ -9,7 +10,7 @@ import { sql } from "./sql.ts";
  * Whether everything that a server needs is there and set up as it should be, without starting one and without changing
  * anything. A new check is a file of its own here, and a name in this list.
  */
-const checks: Readonly<Record<string, Check>> = { settings, "data folder": dataFolder, database: sql, redis };
+const checks: Readonly<Record<string, Check>> = { settings, "data folder": dataFolder, database: sql, redis, files };
 
 export async function examine(config: Config): Promise<Finding[]> {
   const findings = await Promise.all(

@@ -33,7 +33,7 @@ export interface Storage {
 /** An upload that began while its address was good may arrive this much later. */
 export const uploadMostMs = 3_600_000;
 
-const keyPattern = /^[a-z0-9_]{1,64}(?:\/[a-z0-9_]{1,64}){0,4}$/;
+export const keyPattern = /^[a-z0-9_]{1,64}(?:\/[a-z0-9_]{1,64}){0,4}$/;
 
 /** Throws at what is no key of ours: it would be our mistake, and may lead anywhere. */
 export function checkKey(key: string): string {
@@ -47,6 +47,11 @@ export class NoObject extends Error {
   constructor(key: string) {
     super(`there is no object ${key}`);
   }
+}
+
+/** The store does not answer, or not as one that can be used does. */
+export class StorageUnavailable extends Error {
+  override readonly name = "StorageUnavailable";
 }
 
 export interface Upload {
@@ -70,6 +75,7 @@ export interface Download {
 export interface SignedRequest {
   readonly method: "PUT";
   readonly url: string;
+  /** To be sent as they are. The length is sent by every client of its own accord. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -5,13 +5,16 @@ import { type ManualClock, manualClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics, type Metrics } from "../../src/base/metrics.ts";
 import { createDisk } from "../../src/files/disk.ts";
+import type { DownloadSettings } from "../../src/files/download.ts";
 import { createFolder, type Folder } from "../../src/files/folder.ts";
 import { mountFiles } from "../../src/files/mount.ts";
+import { createS3 } from "../../src/files/s3.ts";
 import type { Storage } from "../../src/files/storage.ts";
 import { createTokens } from "../../src/files/tokens.ts";
 import type { UploadSettings } from "../../src/files/upload.ts";
 import { startServer } from "../../src/http/server.ts";
 import { freePort } from "../ground/ports.ts";
+import { type S3Options, type S3Server, startS3 } from "../ground/s3.ts";
 import { tempFolder } from "../ground/temp.ts";
 
 export interface Store {
@@ -31,7 +34,7 @@ export interface DiskStore extends Store {
 const silent = createLog("silent", { write() {} }, false, () => 0);
 
 export async function openDiskStore(
-  more: Partial<UploadSettings> = {},
+  more: Partial<UploadSettings & DownloadSettings> = {},
   root = join(tempFolder("files"), "files"),
 ): Promise<DiskStore> {
   const clock = manualClock(Date.now());
@@ -67,4 +70,14 @@ export async function openDiskStore(
   };
 }
 
-export const stores: Readonly<Record<string, () => Promise<Store>>> = { disk: () => openDiskStore() };
+export async function openS3Store(options: S3Options = {}): Promise<Store & { readonly server: S3Server }> {
+  const clock = manualClock(Date.now());
+  const server = startS3({ now: clock.now, ...options });
+  const bucket = { endpoint: server.endpoint, ...server.account };
+  return { storage: createS3({ bucket, clock, pauseMs: 1 }), clock, server, stop: server.stop };
+}
+
+export const stores: Readonly<Record<string, () => Promise<Store>>> = {
+  disk: () => openDiskStore(),
+  S3: () => openS3Store(),
+};
