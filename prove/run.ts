@@ -8,8 +8,9 @@ import { outage } from "./outage.ts";
 import type { Proof } from "./proof.ts";
 import { quota } from "./quota.ts";
 import { regions } from "./regions.ts";
+import { storage } from "./storage.ts";
 
-const proofs: readonly Proof[] = [codes, coherence, crash, limits, outage, quota, regions];
+const proofs: readonly Proof[] = [codes, coherence, crash, limits, outage, quota, regions, storage];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.

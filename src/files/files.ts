@@ -11,7 +11,7 @@
  * goes, with what it counted for.
  *
  * Where a crash may leave things, and who goes on from there:
- * - row, no hold, or held and not admitted: nobody has its address; the sweeper removes it;
+ * - row, no hold, or held and not admitted: nobody has its address; the sweeper removes it after ten minutes;
  * - admitted, whatever was uploaded: the client completes it, or the sweeper removes it two hours after the address ended;
  * - moved and not stored: the same, for `complete` finds it at its final place;
  * - stored and the counters not told (`settled` is 0): it counts twice there until the sweeper tells them;
@@ -88,23 +88,37 @@ export function createFiles(settings: FileSettings): Files {
   async function admit(whose: Whose, draft: NewFile): Promise<Admitted | "denied"> {
     await store.insert(draft);
     const verdict = await room.hold(whose, draft);
-    if (verdict.kind !== "granted") {
+    if (verdict.kind === "denied") {
       await store.withdraw(draft);
+      return "denied";
+    }
+    if (verdict.kind !== "granted") {
+      await giveUp(draft);
       if (verdict.kind === "unavailable") throw unavailable();
-      if (verdict.kind === "denied") return "denied";
       throw new Error(`a new file's hold was answered with ${verdict.kind}`);
     }
     const until = clock.now() + uploadMs;
     const { sizeBytes, type, sha256 } = draft;
     const asked = { key: incomingKey(draft.id), sizeBytes, type, sha256, until };
     const upload = await storage.signUpload(asked).catch(async (error: unknown) => {
-      await room.release(draft);
-      await store.withdraw(draft);
+      await giveUp(draft);
       throw error;
     });
-    if (!(await store.admit(draft, until))) throw unavailable();
+    if (!(await store.admit(draft, until))) {
+      // We were held up for so long that the sweeper came, perhaps before the hold.
+      await room.release(draft);
+      throw unavailable();
+    }
     const file = { ...draft, state: "pending", settled: false, uploadUntil: until, storedAt: null } as const;
     return { file, upload };
+  }
+
+  /**
+   * It may be held or not, for an answer that did not come says nothing. The row stays until that is sure: who finds it
+   * there releases the hold.
+   */
+  async function giveUp(draft: NewFile): Promise<void> {
+    if ((await room.release(draft)) === "released") await store.withdraw(draft);
   }
 
   /** What was denied is looked at again: between two steps of another upload it may have counted twice. */
@@ -218,7 +232,7 @@ export function createFiles(settings: FileSettings): Files {
     }
     await storage.remove(incomingKey(file.id));
     await storage.remove(storedKey(file));
-    if (!file.settled && !(await room.release(file))) return false;
+    if (!file.settled && (await room.release(file)) === "unavailable") return false;
     const erased = await store.erase(file);
     if (erased?.standing !== undefined) await room.sync(file.tenantId, erased.standing);
     return true;

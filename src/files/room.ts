@@ -19,9 +19,9 @@ export interface Room {
   /** Nothing when the counters do not answer. */
   freshen(tenant: TenantId): Promise<Announced | undefined>;
   hold(whose: Whose, file: Held): Promise<CounterVerdict>;
-  /** An upload that came to nothing. False when the counters do not answer: to be done again. */
-  release(file: Held): Promise<boolean>;
-  /** An upload that is stored. */
+  /** An upload that came to nothing. `over`: they know of no hold. `unavailable`: to be done again. */
+  release(file: Held): Promise<"released" | "over" | "unavailable">;
+  /** An upload that is stored. False when the counters do not answer: to be done again. */
   settle(file: Held, standing: Standing): Promise<boolean>;
   sync(tenant: TenantId, standing: Standing): Promise<boolean>;
   /** What the counters have; nothing when they do not answer. */
@@ -97,16 +97,17 @@ export function createRoom(counters: Counters, store: FileStore, now: () => numb
     return (await counters.sync(storageLimit(tenant, null), bytes, version)).kind !== "unavailable";
   }
 
-  async function release(file: Held): Promise<boolean> {
-    return (await counters.release(holdId(file))).kind !== "unavailable";
-  }
+  const release: Room["release"] = async (file) => {
+    const { kind } = await counters.release(holdId(file));
+    return kind === "released" || kind === "unavailable" ? kind : "over";
+  };
 
   return {
     freshen,
     sync,
     release,
     hold: (whose, file) => counters.hold(holdId(file), [{ limit: limitOf(whose), amount: file.sizeBytes }], holdMs),
-    settle: async (file, standing) => (await sync(file.tenantId, standing)) && (await release(file)),
+    settle: async (file, standing) => (await sync(file.tenantId, standing)) && (await release(file)) !== "unavailable",
     figures,
     freshFigures: async (tenant) => ((await freshen(tenant)) === undefined ? undefined : await figures(tenant)),
   };

@@ -34,8 +34,8 @@ export interface FileStore {
   touchLinks(file: FileKey, after: Change | undefined, limit: number, at: number): Promise<Change[]>;
   /** The row is gone, and its bytes given back if they counted: the standing then. Nothing if it was gone already. */
   erase(file: FileKey): Promise<{ readonly standing: Standing | undefined } | undefined>;
-  /** What needs a hand: uploads that ended before then, files to be deleted, and holds that were not settled. */
-  unfinished(endedBefore: number, after: FileId | undefined, limit: number): Promise<TenantFile[]>;
+  /** What needs a hand: uploads that ended or were not admitted before then, files to be deleted, and holds not settled. */
+  unfinished(endedBefore: number, bornBefore: number, after: FileId | undefined, limit: number): Promise<TenantFile[]>;
   /** Those that are held, or should be. */
   admitted(tenant: TenantId): Promise<TenantFile[]>;
   /** Of these, which are still pending. */
@@ -208,12 +208,18 @@ export function createFileStore(sql: Sql): FileStore {
         return { standing: await setStanding(trx, key.tenantId, { bytes: left, version: version + 1 }) };
       }),
 
-    async unfinished(endedBefore, after, limit) {
+    async unfinished(endedBefore, bornBefore, after, limit) {
       let query = db
         .selectFrom("files")
         .selectAll()
         .where((is) => is.or([is("state", "<>", "stored"), is("settled", "=", 0)]))
-        .where((is) => is.or([is("state", "<>", "pending"), is("upload_until", "<", endedBefore)]));
+        .where((is) =>
+          is.or([
+            is("state", "<>", "pending"),
+            is("upload_until", "<", endedBefore),
+            is.and([is("upload_until", "<", bornBefore), is("upload_until", "=", is.ref("created_at"))]),
+          ]),
+        );
       if (after !== undefined) query = query.where("id", ">", after);
       return (await query.orderBy("id").limit(limit).execute()).map(toFile);
     },

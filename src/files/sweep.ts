@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { FileId } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
 import type { Sql } from "../sql/sql.ts";
-import type { TenantFile } from "./file.ts";
+import { isAdmitted, type TenantFile } from "./file.ts";
 import type { Files } from "./files.ts";
 import { strayUploads } from "./orphans.ts";
 import type { Room } from "./room.ts";
@@ -38,6 +38,8 @@ export interface Swept {
 
 /** After the address has ended: so long the last bytes may take to arrive, and as long again to be completed. */
 export const abandonedAfterMs = 2 * uploadMostMs;
+/** Nobody was given its address. Whoever announces is answered within seconds. */
+export const unadmittedAfterMs = 600_000;
 /** They count for nobody, so they must not stay. */
 const strayAfterMs = 60_000;
 const rowsAtOnce = 100;
@@ -45,6 +47,7 @@ const rowsMost = 10_000;
 
 export async function sweepFiles({ sql, store, storage, files, room, clock, log }: SweepSettings): Promise<Swept> {
   const endedBefore = clock.now() - abandonedAfterMs;
+  const bornBefore = clock.now() - unadmittedAfterMs;
 
   async function goOn(file: TenantFile): Promise<keyof Swept> {
     if (file.state === "stored") {
@@ -52,17 +55,20 @@ export async function sweepFiles({ sql, store, storage, files, room, clock, log 
       await store.settled(file);
       return "settled";
     }
-    const condemned = file.state === "deleting" ? file : await store.condemn(file, "pending", endedBefore);
+    const condemned = file.state === "deleting" ? file : await giveUp(file);
     // Completed, or deleted by its owner, since it was listed.
     if (condemned === undefined) return "settled";
     if (!(await files.finish(condemned))) return "failed";
     return file.state === "deleting" ? "deleted" : "abandoned";
   }
 
+  /** One that is admitted after all meanwhile ends in the future. */
+  const giveUp = (file: TenantFile) => store.condemn(file, "pending", isAdmitted(file) ? endedBefore : bornBefore);
+
   const swept = { abandoned: 0, deleted: 0, settled: 0, stray: 0, failed: 0 };
   let after: FileId | undefined;
   for (let seen = 0; seen < rowsMost; ) {
-    const rows = await store.unfinished(endedBefore, after, rowsAtOnce);
+    const rows = await store.unfinished(endedBefore, bornBefore, after, rowsAtOnce);
     for (const file of rows) {
       const outcome = await goOn(file).catch((error: unknown) => {
         if (swept.failed === 0) log.warn({ error, file: file.id }, "a file could not be swept; it will be tried again");

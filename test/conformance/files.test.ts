@@ -13,7 +13,7 @@ import { createRoom, type Room } from "../../src/files/room.ts";
 import { recount } from "../../src/files/standing.ts";
 import type { Storage } from "../../src/files/storage.ts";
 import { createFileStore, type FileStore } from "../../src/files/store.ts";
-import { abandonedAfterMs, sweepFiles } from "../../src/files/sweep.ts";
+import { abandonedAfterMs, sweepFiles, unadmittedAfterMs } from "../../src/files/sweep.ts";
 import { type Counters, unavailable } from "../../src/limits/counters.ts";
 import { ownDomain } from "../../src/links/link.ts";
 import { createLinkStore } from "../../src/links/store.ts";
@@ -472,7 +472,7 @@ onEachDatabase(({ openTwo }) => {
         await room.hold({ id: tenant.id, max: 1_000 }, draft);
         expect((await problemOf(files.get(tenant.id, draft.id))).code).toBe("not_found");
         expect((await files.list(tenant.id, 10)).items).toHaveLength(1);
-        clock.advance(abandonedAfterMs + 1);
+        clock.advance(unadmittedAfterMs + 1);
         await sweep();
         expect(await rowOf(tenant, draft.id)).toBeUndefined();
         expect(await room.figures(tenant.id)).toMatchObject({ used: 0, held: 10 });
@@ -520,6 +520,38 @@ onEachDatabase(({ openTwo }) => {
         away.counters = false;
         expect(problem).toMatchObject({ code: "unavailable", more: { retryAfterSeconds: expect.any(Number) } });
         expect((await store.standing(tenant.id)).uploads).toBe(0);
+        expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
+      });
+
+      test("answer too late, what they held all the same is given back", async () => {
+        const tenant = await newTenant();
+        const heldUnheard = createRoom(
+          { ...ledger.counters, hold: async (...asked) => (await ledger.counters.hold(...asked)) && unavailable },
+          store,
+          clock.now,
+        );
+        const flow = createFiles({ store, storage, room: heldUnheard, clock, log, mostBytes, changed: () => {} });
+        const input = { name: "a", size: 10, type: "text/plain" };
+        expect((await problemOf(flow.create(tenant, input))).code).toBe("unavailable");
+        expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
+      });
+
+      test("answer not at all and hold all the same, the row stays until the sweeper has released it", async () => {
+        const tenant = await newTenant();
+        const mute = createRoom(
+          {
+            ...ledger.counters,
+            hold: async (...asked) => (await ledger.counters.hold(...asked)) && unavailable,
+            release: async () => unavailable,
+          },
+          store,
+          clock.now,
+        );
+        const flow = createFiles({ store, storage, room: mute, clock, log, mostBytes, changed: () => {} });
+        await problemOf(flow.create(tenant, { name: "a", size: 10, type: "text/plain" }));
+        expect(await room.figures(tenant.id)).toMatchObject({ used: 0, held: 10 });
+        clock.advance(unadmittedAfterMs + 1);
+        await sweep();
         expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
       });
 
