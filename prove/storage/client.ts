@@ -12,6 +12,12 @@ export interface Upload {
 export type Announced = Upload | "refused" | "unknown";
 export type Completed = "stored" | "refused" | "late";
 
+/** What the clients of one scenario met with. */
+export interface Met {
+  /** Answers of 503: the counters did not answer in time, or nobody was there. Asked again each time. */
+  unavailable: number;
+}
+
 export interface Client {
   announce(size: number, type?: string): Promise<Announced>;
   send(upload: Upload): Promise<void>;
@@ -23,7 +29,7 @@ const triesMost = 100;
 const pauseMs = 100;
 const requestMs = 20_000;
 
-export function createClient(owner: Owner, servers: readonly Server[], first: number): Client {
+export function createClient(owner: Owner, servers: readonly Server[], first: number, met: Met): Client {
   let at = first;
 
   /** Nothing when it was cut off; a 503 of our own when nobody was there to hear it. */
@@ -33,7 +39,7 @@ export function createClient(owner: Owner, servers: readonly Server[], first: nu
       const signal = AbortSignal.timeout(requestMs);
       return await fetch(`${server?.url}${path}`, { method, headers, signal, ...(body !== undefined && { body }) });
     } catch (error) {
-      const refused = error instanceof Error && "code" in error && error.code === "ConnectionRefused";
+      const refused = error instanceof Error && "code" in error && /^(?:ECONNREFUSED|ConnectionRefused)$/.test(String(error.code));
       return refused ? new Response(null, { status: 503 }) : undefined;
     }
   }
@@ -49,6 +55,7 @@ export function createClient(owner: Owner, servers: readonly Server[], first: nu
     for (let tries = 0; tries < triesMost; tries++) {
       const response = await call();
       if (response !== undefined && response.status !== 503) return response;
+      met.unavailable++;
       at++;
       await Bun.sleep(pauseMs);
     }
@@ -66,6 +73,7 @@ export function createClient(owner: Owner, servers: readonly Server[], first: nu
         if (response.status === 201) return { ...((await response.json()) as Upload), size };
         if (response.status === 413) return "refused";
         if (response.status !== 503) throw new Error(`announcing was answered with ${await response.text()}`);
+        met.unavailable++;
         at++;
         await Bun.sleep(pauseMs);
       }

@@ -38,8 +38,8 @@ export interface Swept {
 
 /** After the address has ended: so long the last bytes may take to arrive, and as long again to be completed. */
 export const abandonedAfterMs = 2 * uploadMostMs;
-/** Nobody was given its address. Whoever announces is answered within seconds. */
-export const unadmittedAfterMs = 600_000;
+/** Nobody was given its address, and it may be held: whoever announced it was answered long ago. */
+export const unadmittedAfterMs = 60_000;
 /** They count for nobody, so they must not stay. */
 const strayAfterMs = 60_000;
 const rowsAtOnce = 100;
