@@ -17,7 +17,7 @@ export interface MountTools {
   /** For so long a silent connection is not cut off. After that, or when it is over, the server's own timeout is back. */
   patient(ms: number): void;
   /** A file, or a part of it, as a body that is read as fast as the client takes it. */
-  file(path: string, part?: Part): Blob | ReadableStream;
+  file(path: string, part?: Part): Blob;
 }
 
 export interface Part {

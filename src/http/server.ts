@@ -1,7 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { createReadStream } from "node:fs";
 import type { BlockList } from "node:net";
-import { Readable } from "node:stream";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -11,7 +9,7 @@ import { targetOf } from "./address.ts";
 import type { HttpApi } from "./api.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
 import type { Readiness } from "./health.ts";
-import type { Mount, MountTools, Part } from "./mount.ts";
+import type { Mount, MountTools } from "./mount.ts";
 import { problemResponse } from "./problem.ts";
 
 /**
@@ -107,7 +105,10 @@ export function startServer(settings: ServerSettings): Server {
       path,
       address: addressOf(request),
       patient: (ms) => bePatient(request, ms),
-      file: (path, part) => fileBody(request, path, part),
+      file(path, part) {
+        const whole = Bun.file(path);
+        return part === undefined ? whole : whole.slice(part.start, part.start + part.length);
+      },
     };
   }
 
@@ -178,12 +179,6 @@ export function startServer(settings: ServerSettings): Server {
       clearTimeout(late);
     },
   };
-}
-
-/** Given a whole file, Bun would answer a `Range` by itself without a look at `If-Range`; a stream it leaves alone. */
-function fileBody(request: Request, path: string, part: Part | undefined): Blob | ReadableStream {
-  if (part !== undefined) return Bun.file(path).slice(part.start, part.start + part.length);
-  return request.headers.has("range") ? (Readable.toWeb(createReadStream(path)) as ReadableStream) : Bun.file(path);
 }
 
 const pageless = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
