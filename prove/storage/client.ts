@@ -39,7 +39,8 @@ export function createClient(owner: Owner, servers: readonly Server[], first: nu
       const signal = AbortSignal.timeout(requestMs);
       return await fetch(`${server?.url}${path}`, { method, headers, signal, ...(body !== undefined && { body }) });
     } catch (error) {
-      const refused = error instanceof Error && "code" in error && /^(?:ECONNREFUSED|ConnectionRefused)$/.test(String(error.code));
+      const refused =
+        error instanceof Error && "code" in error && /^(?:ECONNREFUSED|ConnectionRefused)$/.test(String(error.code));
       return refused ? new Response(null, { status: 503 }) : undefined;
     }
   }

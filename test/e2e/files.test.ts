@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { until } from "../ground/process.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
+import { startS3 } from "../ground/s3.ts";
 import { startServer } from "../ground/server.ts";
 import {
   databases,
@@ -338,6 +339,54 @@ for (const database of databases) {
     });
   });
 }
+
+describe("with a bucket", () => {
+  test("bytes go straight to the store and come from there; what is stored is counted, and gone when it is deleted", async () => {
+    const s3 = startS3();
+    const site = await startSite("SQLite", { S3_URL: s3.url });
+    const call = (method: string, path: string, body?: unknown) =>
+      site.call(method, path, body === undefined ? {} : { body });
+    const standing = async () => {
+      const { limits } = (await call("GET", "/api/usage")).json<{ limits: Use[] }>();
+      return limits.find(({ name }) => name === "storageBytes");
+    };
+    try {
+      const announced = await call("POST", "/api/files", { name: "a.txt", size: 5, type: "text/plain" });
+      const { id, upload } = announced.json<UploadBody>();
+      expect(new URL(upload.url).port).toBe(String(s3.port));
+      const put = (body: string, headers = upload.headers) => fetch(upload.url, { method: "PUT", headers, body });
+      expect((await put("hello!")).ok).toBe(false);
+      expect((await put("hello", { ...upload.headers, "content-type": "text/html" })).ok).toBe(false);
+      expect((await call("POST", `/api/files/${id}/complete`)).status).toBe(409);
+      expect((await put("hello")).ok).toBe(true);
+      expect((await call("POST", `/api/files/${id}/complete`)).json<FileBody>().sha256).toBe(sha256Of("hello"));
+      expect(await standing()).toMatchObject({ used: 5, held: 0 });
+      // The store cannot refuse it, and it changes nothing.
+      expect((await put("HELLO")).ok).toBe(true);
+      const link = await site.create({ file: id });
+      const { headers } = await site.reach(`/${link.code}`);
+      const download = await fetch(headers.get("location") ?? "");
+      expect([await download.text(), download.headers.get("content-disposition")]).toEqual([
+        "hello",
+        expect.stringContaining("a.txt"),
+      ]);
+      s3.failNext(1_000, 503);
+      expect((await call("DELETE", `/api/files/${id}`)).status).toBe(204);
+      expect((await site.reach(`/${link.code}`)).status).toBe(404);
+      expect(await standing()).toMatchObject({ used: 5 });
+      s3.failNext(0, 503);
+      await query(
+        site.env,
+        "insert into jobs (name, due_at) values ('files-sweep', 0) on conflict do update set due_at = 0",
+      );
+      await until("the sweeper", async () => (await standing())?.used === 0 || undefined, 45_000);
+      expect([...s3.objects.keys()].filter((key) => key.startsWith("stored/"))).toEqual([]);
+    } finally {
+      await site.server.stop();
+      await s3.stop();
+    }
+  }, 60_000);
+});
 
 if (redisAvailable() && databases.includes("PostgreSQL")) {
   describe("two servers with one Redis", () => {
