@@ -32,8 +32,10 @@ export interface FilingSettings {
   readonly log: Logger;
 }
 
+const nightly = "files-sync";
 const lookMs = 15_000;
 const closeMs = 1_000;
+const lateMs = 300_000;
 const sweepMs = 60_000;
 const sweepMostMs = 600_000;
 const syncMostMs = 3_600_000;
@@ -47,39 +49,36 @@ export function openFiling({ core, counters, recount, changed, metrics, log }: F
   const files = createFiles({ store, storage, room, clock, log, mostBytes: config.QL_FILE_LIMIT, changed });
   const jobs = createJobs(sql, randomBytes(12).toString("base64url"), clock);
 
-  const last = { drift: 0, objects: 0, rows: 0, failed: 0 };
-  const about = "as the last sync of this process found it.";
-  metrics.gauge(
-    "quicklink_storage_drift_bytes",
-    `By how much tenants' storage was off, ${about}`,
-    () => last.drift,
-    "max",
-  );
-  metrics.gauge("quicklink_storage_orphans", `Objects without a file, ${about}`, () => last.objects, "max");
-  metrics.gauge("quicklink_storage_lost", `Files without their object, ${about}`, () => last.rows, "max");
-  metrics.gauge(
-    "quicklink_files_unswept",
-    "Files that the last sweep of this process could not put in order.",
-    () => last.failed,
-    "max",
+  // Another process may do it next: what this one found then counts for nothing any more.
+  const synced = { at: Number.NEGATIVE_INFINITY, drift: 0, objects: 0, rows: 0 };
+  const swept = { at: Number.NEGATIVE_INFINITY, failed: 0 };
+  const isLast = (at: number, everyMs: number) => clock.elapsed() - at < everyMs + lateMs;
+  const gauge = (name: string, help: string, read: () => number) => metrics.gauge(name, help, read, "max");
+  const ofSync = (name: string, help: string, read: () => number) =>
+    gauge(name, `${help}, as the last sync found it.`, () => (isLast(synced.at, dayMs) ? read() : 0));
+  ofSync("quicklink_storage_drift_bytes", "By how much tenants' storage was off", () => synced.drift);
+  ofSync("quicklink_storage_orphans", "Objects without a file", () => synced.objects);
+  ofSync("quicklink_storage_lost", "Files without their object", () => synced.rows);
+  gauge("quicklink_files_unswept", "Files that the last sweep could not put in order.", () =>
+    isLast(swept.at, sweepMs) ? swept.failed : 0,
   );
 
   async function sweep(): Promise<void> {
-    const swept = await sweepFiles({ sql, store, storage, files, room, clock, log });
-    last.failed = swept.failed;
-    if (Object.values(swept).some((count) => count > 0)) log.info({ ...swept }, "files were swept");
+    const outcome = await sweepFiles({ sql, store, storage, files, room, clock, log });
+    Object.assign(swept, { at: clock.elapsed(), failed: outcome.failed });
+    if (Object.values(outcome).some((count) => count > 0)) log.info({ ...outcome }, "files were swept");
   }
 
   async function sync(): Promise<void> {
     const drifts: QuotaSync[] = [];
     for (const tenant of await tenants.list()) drifts.push(await syncQuota({ recount, room }, tenant, false));
-    last.drift = drifts.reduce((sum, { drift }) => sum + Math.abs(drift), 0);
-    for (const { tenant, drift } of drifts) {
-      if (drift !== 0) log.warn({ tenant, drift }, "the storage of a tenant was off, and was put right");
+    const drift = drifts.reduce((sum, one) => sum + Math.abs(one.drift), 0);
+    for (const { tenant, drift: off } of drifts) {
+      if (off !== 0) log.warn({ tenant, drift: off }, "the storage of a tenant was off, and was put right");
     }
     const found = await findOrphans({ sql, store, storage, files, clock }, false);
-    [last.objects, last.rows] = [found.objectsFound, found.rowsFound];
     const { objectsFound, removedObjects, rowsFound, removedRows, suspicious } = found;
+    Object.assign(synced, { at: clock.elapsed(), drift, objects: objectsFound, rows: rowsFound });
     if (suspicious) log.error({ rowsFound }, "files lack their objects, too many to believe it: look at the store");
     else if (objectsFound + rowsFound > 0) {
       log.warn({ objectsFound, removedObjects, rowsFound, removedRows }, "there were orphaned files");
@@ -88,13 +87,13 @@ export function openFiling({ core, counters, recount, changed, metrics, log }: F
 
   const all: readonly Job[] = [
     { name: "files-sweep", atMostMs: sweepMostMs, next: (now) => now + sweepMs, work: sweep },
-    { name: "files-sync", atMostMs: syncMostMs, next: nextNight, work: sync },
+    { name: nightly, atMostMs: syncMostMs, next: nextNight, work: sync },
   ];
   let looking: Promise<void> | undefined;
+  const failed = (error: unknown) => log.warn({ error }, "work on files failed; it will be tried again");
   async function lookAround(): Promise<void> {
-    for (const job of all) {
-      await jobs.run(job).catch((error: unknown) => log.warn({ error, job: job.name }, "work on files failed"));
-    }
+    await jobs.plan(nightly, nextNight(clock.now())).catch(failed);
+    for (const job of all) await jobs.run(job).catch(failed);
   }
   const timer = setInterval(() => {
     looking ??= lookAround().finally(() => {

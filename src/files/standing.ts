@@ -50,13 +50,17 @@ export async function readStanding(db: Kysely<Schema>, tenant: TenantId): Promis
  */
 export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Recount> {
   return sql.transaction(async (trx) => {
-    const { bytes: before, version } = await lockStanding(sql, trx, tenant);
-    const { files, bytes } = await trx
+    const addUp = trx
       .selectFrom("files")
       .select((is) => [is.fn.countAll<number>().as("files"), sumOfBytes.as("bytes")])
       .where("tenant_id", "=", tenant)
-      .where("stored_at", "is not", null)
-      .executeTakeFirstOrThrow();
+      .where("stored_at", "is not", null);
+    // Most tenants have no files, and need no row for that.
+    if ((await addUp.executeTakeFirstOrThrow()).files === 0 && !(await rowOf(trx, tenant).executeTakeFirst())) {
+      return { files: 0, before: 0, standing: { bytes: 0, version: 0 } };
+    }
+    const { bytes: before, version } = await lockStanding(sql, trx, tenant);
+    const { files, bytes } = await addUp.executeTakeFirstOrThrow();
     const standing = { bytes, version: version + 1 };
     if (!look) await setStanding(trx, tenant, standing);
     return { files, before, standing };
