@@ -5,7 +5,9 @@ import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import type { OpenCounters } from "./counters.ts";
 import { domainRoutes } from "./domains/api.ts";
+import { fileRoutes } from "./files/api.ts";
 import { StorageUnavailable } from "./files/storage.ts";
+import type { Filing } from "./filing.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
@@ -20,6 +22,7 @@ export interface ApiParts {
   readonly core: Core;
   readonly counters: OpenCounters;
   readonly guesses: Guesses;
+  readonly filing: Filing;
   readonly createMany: LinkApiSettings["createMany"];
   readonly busiest: UsageSources["busiest"];
   readonly log: Logger;
@@ -30,7 +33,8 @@ export interface ApiParts {
  * The API's part of the composition root, a file of its own because it is loaded after the server listens: the
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
-export function composeApi({ core, counters, guesses, createMany, busiest, log, metrics }: ApiParts): HttpApi {
+export function composeApi(parts: ApiParts): HttpApi {
+  const { core, counters, guesses, filing, createMany, busiest, log, metrics } = parts;
   const { config, sql, keys, tenants, links, clock } = core;
   const limiter = createCallLimiter({
     counters: counters.calls,
@@ -60,7 +64,8 @@ export function composeApi({ core, counters, guesses, createMany, busiest, log, 
       (api) => qrRoutes(api, links, config.baseUrl),
       (api) => tenantRoutes(api, keys, clock),
       (api) => domainRoutes(api, core.domains),
-      (api) => usageRoutes(api, createUsage({ sql, clock, counters, busiest })),
+      (api) => usageRoutes(api, createUsage({ sql, clock, counters, storage: filing.room.freshFigures, busiest })),
+      (api) => fileRoutes(api, filing.files),
     ],
   });
 }

@@ -10,6 +10,7 @@ import { createFolder } from "./files/folder.ts";
 import { mountFiles } from "./files/mount.ts";
 import { uploadMostMs } from "./files/storage.ts";
 import { createTokens } from "./files/tokens.ts";
+import { openFiling } from "./filing.ts";
 import { openHits } from "./hits.ts";
 import { openHot } from "./hot.ts";
 import type { HttpApi } from "./http/api.ts";
@@ -97,6 +98,16 @@ async function serve(
   const background = createBackground(core);
   opened.defer(() => background.close());
 
+  const filing = openFiling({
+    core,
+    counters: counters.ledger,
+    recount: background.recount,
+    changed: lookup.changed,
+    metrics,
+    log,
+  });
+  opened.defer(() => filing.close());
+
   const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
     const results = await background.createMany(tenant, inputs, "tenant");
     for (const result of results) if ("link" in result) lookup.changed(result.link);
@@ -105,7 +116,7 @@ async function serve(
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
     loading ??= import("./api.ts").then(({ composeApi }) =>
-      composeApi({ core, counters, guesses, createMany, busiest: background.busiest, log, metrics }),
+      composeApi({ core, counters, guesses, filing, createMany, busiest: background.busiest, log, metrics }),
     );
     return loading;
   };
@@ -133,6 +144,7 @@ async function serve(
       meters: hits.meters,
       guesses,
       ...openVisits({ core, lookup, counters, server: () => server, log }),
+      signDownload: filing.files.offer,
       clock,
       metrics,
       log,

@@ -93,7 +93,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   "background.ts": all,
   "background-thread.ts": [...all, "background.ts"],
-  "api.ts": all,
+  "filing.ts": [...all, "background.ts"],
+  "api.ts": [...all, "filing.ts"],
   "counting.ts": all,
   "hits.ts": [...all, "counting.ts"],
   "hot.ts": all,
@@ -101,7 +102,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "lookup.ts": [...all, "hot.ts", "tier.ts"],
   "open-redis.ts": [...all, "counting.ts"],
   "visits.ts": [...all, "lookup.ts"],
-  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "hot.ts", "lookup.ts", "open-redis.ts", "visits.ts"],
+  "app.ts": [
+    ...all,
+    ...["api.ts", "background.ts", "filing.ts", "hits.ts", "hot.ts", "lookup.ts", "open-redis.ts", "visits.ts"],
+  ],
   "main.ts": all,
 };
 

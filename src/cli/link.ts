@@ -39,7 +39,8 @@ export function linkCommand(): Command {
         if (!Number.isInteger(options.limit) || options.limit < 1)
           throw invalid("limit", "bad_number", "--limit takes a whole number from 1.");
         const { items } = await core.links.list(tenant.id, options.limit);
-        const rows = items.map((link) => show(core, link));
+        const shown = items.map((link) => show(core, link));
+        const rows = options.json ? shown : shown.map((link) => ({ ...link, url: link.url ?? link.file }));
         printRows(
           rows,
           ["code", "url", "status", "expiresAt", "title"],

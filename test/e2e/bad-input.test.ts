@@ -73,7 +73,7 @@ const badDestinations = (port: number): readonly (readonly [unknown, string])[] 
 
 const badFields = (port: number): readonly Bad[] => [
   ...badDestinations(port).map(([value, code]): Bad => ["url", value, code]),
-  ["url", null, "wrong_type"],
+  ["url", null, "required"],
   ...badDestinations(port).map(([value, code]): Bad => ["fallbackUrl", value, code]),
   ...["true", 1, null, []].map((value): Bad => ["permanent", value, "wrong_type"]),
   ...["gone", "ACTIVE", "", 1, null, ["active"]].map((value): Bad => ["status", value, "not_accepted"]),
@@ -283,7 +283,7 @@ for (const database of databases) {
           });
           expect(bulk.json<{ created: number }>().created).toBe(0);
         }
-        expectField(await postJson(`{"__proto__":{"url":"${https}"}}`), "url", "required");
+        expectField(await postJson(`{"__proto__":{"url":"${https}"}}`), "__proto__", "unknown_field");
       });
       expect((await site.create({ url: https })).permanent).toBe(false);
     });
@@ -542,7 +542,7 @@ for (const database of databases) {
           ["scopes", [], "too_few"],
           ["scopes.0", ["root"], "not_accepted"],
           ["scopes.0", [1], "not_accepted"],
-          ["scopes", ["admin", "admin", "admin", "admin", "admin"], "too_many"],
+          ["scopes", new Array(50).fill("admin"), "too_many"],
           ["expiresAt", "2000-01-01T00:00:00Z", "in_the_past"],
           ["expiresAt", "soon", "bad_format"],
           ["expiresAt", 5, "wrong_type"],
