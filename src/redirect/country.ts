@@ -28,7 +28,7 @@ export interface CountryTable {
   get(address: string): { readonly country_code?: string } | null;
 }
 
-const again = 60_000;
+const againMs = 60_000;
 
 export function createCountries({
   addressOf,
@@ -51,7 +51,7 @@ export function createCountries({
         log.error({ error }, "the table of countries cannot be read; rules by country fit nobody");
         setTimeout(() => {
           loading = false;
-        }, again).unref();
+        }, againMs).unref();
       },
     );
   }
