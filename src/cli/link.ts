@@ -3,39 +3,63 @@ import { fromIso, toIso } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
 import { parseId } from "../base/ids.ts";
 import type { Core } from "../core.ts";
-import { parseNewLink, showLink } from "../links/api.ts";
+import { parseLinkChange, parseNewLink, showLink } from "../links/api.ts";
 import type { Link } from "../links/link.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
+import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { type Format, printFields, printJson, printRows } from "./print.ts";
 
 interface TenantOption extends Format {
   readonly tenant: string;
 }
 
-interface CreateOptions extends TenantOption {
-  readonly code?: string;
+interface FieldOptions extends TenantOption, VisitorOptions {
   readonly title?: string;
   readonly expires?: string;
   readonly permanent?: boolean;
 }
 
+interface CreateOptions extends FieldOptions {
+  readonly code?: string;
+  readonly private?: boolean;
+}
+
+interface EditOptions extends FieldOptions {
+  readonly url?: string;
+}
+
 export function linkCommand(): Command {
   const command = new Command("link");
-  common(command.command("create").argument("<url>"))
+  fieldOptions(common(command.command("create").argument("<url>")))
     .option("--code <text>", "choose the code instead of getting one")
-    .option("--title <text>", "a title")
-    .option("--expires <date>", "when it stops working, such as 2027-01-31; never for no end")
-    .option("--permanent", "answer 301 instead of 302")
+    .option("--private", "a code of twelve characters that nobody finds by trying")
     .description("make a link and print its address")
     .addHelpText("after", "\nExample:\n  $ quicklink link create https://example.com/page --code sale")
     .action((url: string, options: CreateOptions) =>
       withTenant(options, async (core, tenant) => {
-        const { code, title, expires, permanent } = options;
-        const input = parseNewLink({ url, code, title, permanent, expiresAt: expires && parseExpiry(expires) });
+        const { code, private: hidden } = options;
+        const input = parseNewLink({ url, code, private: hidden, ...(await sentFields(options)) });
         const link = await core.links.create(tenant, input, "operator");
         if (options.json) printJson(show(core, link));
         else console.log(show(core, link).shortUrl);
+      }),
+    );
+  fieldOptions(common(command.command("edit").argument("<code>", "a code, or lnk_…")))
+    .option("--url <address>", "where it leads")
+    .option("--no-permanent", "answer 302")
+    .option("--no-password", "ask for no password any more")
+    .option("--no-forward-query", "leave the visitor's parameters behind")
+    .description("change what is named of a link, and leave the rest")
+    .addHelpText("after", "\nExample:\n  $ quicklink link edit sale --rules rules.json --expires never")
+    .action((code: string, options: EditOptions) =>
+      withTenant(options, async (core, tenant) => {
+        const { url } = options;
+        const change = parseLinkChange({ ...(url !== undefined && { url }), ...(await sentFields(options)) });
+        const link = await find(core, tenant, code);
+        const changed = await core.links.patch(tenant, link.id, change);
+        if (options.json) printJson(show(core, changed));
+        else console.log(`${changed.code} is changed.`);
       }),
     );
   common(command.command("list"))
@@ -90,6 +114,25 @@ export function linkCommand(): Command {
 
 const common = (command: Command): Command =>
   command.option("--tenant <slug>", "whose links", "default").option("--json", "as JSON");
+
+const fieldOptions = (command: Command): Command =>
+  visitorOptions(
+    command
+      .option("--title <text>", "a title")
+      .option("--expires <date>", "when it stops working, such as 2027-01-31; never for no end")
+      .option("--permanent", "answer 301 instead of 302"),
+  );
+
+/** Those that were named. */
+async function sentFields(options: FieldOptions): Promise<Record<string, unknown>> {
+  const { title, expires, permanent } = options;
+  return {
+    ...(title !== undefined && { title }),
+    ...(expires !== undefined && { expiresAt: parseExpiry(expires) }),
+    ...(permanent !== undefined && { permanent }),
+    ...(await readFields(options)),
+  };
+}
 
 const withTenant = (options: TenantOption, work: (core: Core, tenant: Tenant) => Promise<void>): Promise<void> =>
   withCore(async (core) => work(core, await requireTenant(core, options.tenant)));
