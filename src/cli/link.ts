@@ -1,34 +1,58 @@
 import { Command } from "commander";
 import { fromIso, toIso } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
-import { parseNewLink } from "../links/api.ts";
+import { parseLinkChange, parseNewLink } from "../links/api.ts";
+import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { qrCommand } from "./link-qr.ts";
 import { printFields, printJson, printRows } from "./print.ts";
 import { find, ofTenant, show, type TenantOption, withTenant } from "./tenant-links.ts";
 
-interface CreateOptions extends TenantOption {
-  readonly code?: string;
+interface FieldOptions extends TenantOption, VisitorOptions {
   readonly title?: string;
   readonly expires?: string;
   readonly permanent?: boolean;
 }
 
+interface CreateOptions extends FieldOptions {
+  readonly code?: string;
+  readonly private?: boolean;
+}
+
+interface EditOptions extends FieldOptions {
+  readonly url?: string;
+}
+
 export function linkCommand(): Command {
   const command = new Command("link");
-  ofTenant(command.command("create").argument("<url>"))
+  fieldOptions(ofTenant(command.command("create").argument("<url>")))
     .option("--code <text>", "choose the code instead of getting one")
-    .option("--title <text>", "a title")
-    .option("--expires <date>", "when it stops working, such as 2027-01-31; never for no end")
-    .option("--permanent", "answer 301 instead of 302")
+    .option("--private", "a code of twelve characters that nobody finds by trying")
     .description("make a link and print its address")
     .addHelpText("after", "\nExample:\n  $ quicklink link create https://example.com/page --code sale")
     .action((url: string, options: CreateOptions) =>
       withTenant(options, async (core, tenant) => {
-        const { code, title, expires, permanent } = options;
-        const input = parseNewLink({ url, code, title, permanent, expiresAt: expires && parseExpiry(expires) });
+        const { code, private: hidden } = options;
+        const input = parseNewLink({ url, code, private: hidden, ...(await sentFields(options)) });
         const link = await core.links.create(tenant, input, "operator");
         if (options.json) printJson(show(core, link));
         else console.log(show(core, link).shortUrl);
+      }),
+    );
+  fieldOptions(ofTenant(command.command("edit").argument("<code>", "a code, or lnk_…")))
+    .option("--url <address>", "where it leads")
+    .option("--no-permanent", "answer 302")
+    .option("--no-password", "ask for no password any more")
+    .option("--no-forward-query", "leave the visitor's parameters behind")
+    .description("change what is named of a link, and leave the rest")
+    .addHelpText("after", "\nExample:\n  $ quicklink link edit sale --rules rules.json --expires never")
+    .action((code: string, options: EditOptions) =>
+      withTenant(options, async (core, tenant) => {
+        const { url } = options;
+        const change = parseLinkChange({ ...(url !== undefined && { url }), ...(await sentFields(options)) });
+        const link = await find(core, tenant, code);
+        const changed = await core.links.patch(tenant, link.id, change);
+        if (options.json) printJson(show(core, changed));
+        else console.log(`${changed.code} is changed.`);
       }),
     );
   ofTenant(command.command("list"))
@@ -81,6 +105,25 @@ export function linkCommand(): Command {
     );
   command.addCommand(qrCommand());
   return command;
+}
+
+const fieldOptions = (command: Command): Command =>
+  visitorOptions(
+    command
+      .option("--title <text>", "a title")
+      .option("--expires <date>", "when it stops working, such as 2027-01-31; never for no end")
+      .option("--permanent", "answer 301 instead of 302"),
+  );
+
+/** Those that were named. */
+async function sentFields(options: FieldOptions): Promise<Record<string, unknown>> {
+  const { title, expires, permanent } = options;
+  return {
+    ...(title !== undefined && { title }),
+    ...(expires !== undefined && { expiresAt: parseExpiry(expires) }),
+    ...(permanent !== undefined && { permanent }),
+    ...(await readFields(options)),
+  };
 }
 
 function parseExpiry(text: string): string | null {

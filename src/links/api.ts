@@ -335,6 +335,12 @@ export function parseNewLink(sent: unknown): LinkInput {
   return toInput(parsed.data);
 }
 
+export function parseLinkChange(sent: unknown): LinkChange {
+  const parsed = patchSchema.safeParse(sent);
+  if (!parsed.success) throw invalidInput(parsed.error, "link");
+  return toFields(parsed.data);
+}
+
 type Sent = z.infer<typeof patchSchema>;
 
 function toFields(sent: Sent): LinkChange {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { until } from "../ground/process.ts";
+import { badRules } from "./bad-rules.ts";
 import {
   type CallOptions,
   databases,
@@ -112,6 +113,7 @@ const badFields = (port: number): readonly Bad[] => [
   ["hitsPerMonth", 0, "too_small"],
   ["hitsPerMonth", -1, "too_small"],
   ["hitsPerMonth", 1_000_000_001, "too_big"],
+  ...badRules(port),
   ...[
     "uRL",
     "id",
@@ -146,6 +148,12 @@ const badCodes: readonly Bad[] = [
     "abc\n",
     "\u0000abc",
     "%61bc",
+    ".*",
+    "^abc$",
+    "(a+)+$",
+    "[a-z]{3,}",
+    "a|b",
+    "abc\\d",
   ].map((value): Bad => ["code", value, "bad_code"]),
   ...["api", "API", "Healthz", "metrics", "ADMIN", "well-known"].map((value): Bad => ["code", value, "reserved"]),
 ];
@@ -156,7 +164,7 @@ const show = (value: unknown) => {
 };
 
 /** The field's name is the key to set, but for one inside a list. */
-const withField = ([field, value]: Bad) => ({ url: https, [field.replace(/\.\d+$/, "")]: value });
+const withField = ([field, value]: Bad) => ({ url: https, [field.split(".")[0] ?? ""]: value });
 
 function expectProblem(reply: Reply, status: number, code: string): ProblemBody {
   expect({ status: reply.status, text: reply.text }).toEqual({ status, text: expect.stringContaining(`"${code}"`) });

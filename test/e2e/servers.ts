@@ -35,6 +35,11 @@ export type LinkBody = {
   tags: string[];
   fallbackUrl: string | null;
   hitsPerMonth: number | null;
+  rules: { when: Record<string, unknown>; url: string }[];
+  split: { url: string; weight: number }[];
+  utm: Record<string, string> | null;
+  forwardQuery: boolean;
+  password: boolean;
   version: number;
   createdAt: string;
   updatedAt: string;
