@@ -60,7 +60,9 @@ if (postgresAvailable() && redisAvailable()) {
       const { code } = await one.create({ url: https, rules });
       const now = Math.floor(Date.now() / 1_000);
       const former = JSON.stringify({ u: `${https}plain`, p: false, t: now, x: now + 3_600, v: 1 });
+      // All that Redis has of the link: neither its fence nor its value in the form of today.
       await redis.command("SET", `ql:v1:link:{${code}}`, former);
+      await redis.command("DEL", `ql:v2:link:{${code}}`);
       expect(place(await other.reach(`/${code}`))).toBe(`302 ${https}rule`);
     });
 

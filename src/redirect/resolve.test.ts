@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import type { Choice } from "../links/choice.ts";
+import { type Known, sizeOfKnown } from "./resolve.ts";
+
+const plain: Known = {
+  ...{ url: "https://example.com/", permanent: false, expiresAt: null, fallbackUrl: null },
+  ...{ password: false, hitsMax: null, choice: null, pattern: undefined },
+};
+
+test("rules take their room in memory, so that many of them push others out", () => {
+  const ruled = (count: number): Choice => ({
+    rules: Array.from({ length: count }, (_, i) => ({ when: { country: ["DE"] }, url: `https://example.com/${i}` })),
+    split: [],
+    forwardQuery: false,
+  });
+  const [none, one, fifty] = [plain, { ...plain, choice: ruled(1) }, { ...plain, choice: ruled(50) }].map(sizeOfKnown);
+  expect(none).toBe(740);
+  expect(Number(one)).toBeGreaterThan(Number(none));
+  expect(Number(fifty) - Number(one)).toBeGreaterThan(3 * 49 * "https://example.com/10".length);
+});
