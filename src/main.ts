@@ -31,6 +31,10 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   usage: ["what a tenant has used of its limits", async () => (await import("./cli/usage.ts")).usageCommand()],
   hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
+  secrets: [
+    "the keys that tenants' secrets are sealed with",
+    async () => (await import("./cli/secrets.ts")).secretsCommand(),
+  ],
   cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
   doctor: [
     "check settings, database and Redis, and say what to do",
