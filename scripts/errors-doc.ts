@@ -31,6 +31,7 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
 /** Every `code` inside `errors`. A test finds them in the source and holds this list to it. */
 export const fieldCodes: Readonly<Record<string, string>> = {
   above_plan: "More than the tenant's plan allows.",
+  bad_address: "Not an email address, such as `ann@example.com`.",
   bad_code: "A code has 3 to 64 letters, digits, `-` and `_`.",
   bad_cursor: "Not a cursor. Use `nextCursor` of the page before.",
   bad_format: "Not in the form that is asked for, such as a date as `2027-01-31T00:00:00Z`.",

@@ -14,6 +14,7 @@ import { startServer } from "./http/server.ts";
 import { createGuesses } from "./limits/guesses.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { openLookup } from "./lookup.ts";
+import { openMail } from "./mail.ts";
 import { openRedis } from "./open-redis.ts";
 import { createBots } from "./redirect/bots.ts";
 import { createRedirect } from "./redirect/serve.ts";
@@ -89,6 +90,8 @@ async function serve(
     secretFor: core.secretFor,
   });
   metrics.gauge("quicklink_guessers", "Addresses that must wait before they guess again.", () => guesses.blocked);
+  const mail = openMail({ core, counters: counters.ledger, metrics, log });
+  opened.defer(() => mail.close());
   const background = createBackground(core);
   opened.defer(() => background.close());
 
@@ -163,7 +166,7 @@ async function serve(
     firstKey,
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      await server.stop(stopMs);
+      await Promise.all([server.stop(stopMs), mail.close()]);
       await flushKeys();
       await opened.disposeAsync();
     },

@@ -2,6 +2,7 @@ import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
+import { createEmailStore } from "./email/store.ts";
 import { monthName } from "./limits/month.ts";
 import { type BusyLink, busiestLinks } from "./links/busiest.ts";
 import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
@@ -18,7 +19,10 @@ export interface Background {
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
   /** The links nearest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
-  /** Reduces links a year past expiry to their version rows; forgets changes that all have seen, and months long past. */
+  /**
+   * Reduces links a year past expiry to their version rows; forgets changes that all have seen, months long past, and
+   * emails 90 days after their end.
+   */
   clean(): Promise<Cleaned>;
   close(): Promise<void>;
 }
@@ -31,10 +35,12 @@ export interface Cleaned {
   readonly links: number;
   readonly changes: number;
   readonly months: number;
+  readonly emails: number;
 }
 
 const purgeDays = 365;
 const feedDays = 1;
+const emailDays = 90;
 const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
 
 /** The same work on whatever thread this is. */
@@ -49,6 +55,7 @@ export function direct(core: Core): Background {
         links: await untilFew(() => core.store.purge(now - purgeDays * dayMs, rowsAtOnce, now)),
         changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
         months: await untilFew(() => pruneLeases(core.sql, now, rowsAtOnce)),
+        emails: await untilFew(() => createEmailStore(core.sql).prune(now - emailDays * dayMs, rowsAtOnce)),
       };
     },
     async close() {},

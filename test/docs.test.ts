@@ -35,7 +35,7 @@ describe("docs/errors.md", () => {
   });
 
   test("has every code of a bad field that the source can give, and no other", () => {
-    const sources = [...new Bun.Glob("src/{http,links,redirect,tenants}/*.ts").scanSync(root)].filter(
+    const sources = [...new Bun.Glob("src/{email,files,http,links,redirect,tenants}/*.ts").scanSync(root)].filter(
       (path) => !path.endsWith(".test.ts"),
     );
     const thrown = sources.flatMap((path) => {

@@ -97,8 +97,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "hot.ts": all,
   "tier.ts": all,
   "lookup.ts": [...all, "hot.ts", "tier.ts"],
+  "mail.ts": all,
   "open-redis.ts": [...all, "counting.ts"],
-  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "hot.ts", "lookup.ts", "open-redis.ts"],
+  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "hot.ts", "lookup.ts", "mail.ts", "open-redis.ts"],
   "main.ts": all,
 };
 

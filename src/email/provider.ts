@@ -3,6 +3,8 @@
  * that has neither; what differs is the answer they can give.
  */
 export interface Message {
+  /** Our own name for it, for providers that tell later what became of it. */
+  readonly id: string;
   /** Our own, the same on every attempt: whoever gets it twice can tell. `<eml_…@go.example.com>` */
   readonly messageId: string;
   readonly from: Mailbox;

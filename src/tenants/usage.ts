@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { LinkId } from "../base/ids.ts";
+import { createEmailSeeds } from "../email/seeds.ts";
 import { callLimits, keyCalls, tenantCalls } from "../limits/api-limits.ts";
 import type { Counters, Limit, StatusAnswer } from "../limits/counters.ts";
 import { tenantEmailLimit } from "../limits/email-limits.ts";
@@ -60,6 +61,8 @@ export interface UsageReport {
 }
 
 export function createUsage({ sql, clock, counters, busiest }: UsageSources): UsageReport {
+  const seeds = createEmailSeeds(sql);
+
   async function counted(limits: readonly Limit[], store: Counters | undefined): Promise<LimitUse[]> {
     if (limits.length === 0) return [];
     const answer = await store?.status(limits);
@@ -87,8 +90,10 @@ export function createUsage({ sql, clock, counters, busiest }: UsageSources): Us
       const { limits } = tenant;
       const kept = [
         storageLimit(tenant.id, limits.storageBytes),
-        tenantEmailLimit(tenant.id, "smtp", limits.emailsPerHourSmtp),
-        tenantEmailLimit(tenant.id, "sendgrid", limits.emailsPerHourSendgrid),
+        tenantEmailLimit(tenant.id, "smtp", limits.emailsPerHourSmtp, () => seeds.tenant(tenant.id, "smtp")),
+        tenantEmailLimit(tenant.id, "sendgrid", limits.emailsPerHourSendgrid, () =>
+          seeds.tenant(tenant.id, "sendgrid"),
+        ),
       ];
       const [callUse, linkUse, keptUse, busy] = await Promise.all([
         calls(tenant, key),

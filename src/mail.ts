@@ -1,0 +1,132 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { withDeadline } from "./base/deadline.ts";
+import type { TenantId } from "./base/ids.ts";
+import type { Logger } from "./base/log.ts";
+import type { Metrics, Reading } from "./base/metrics.ts";
+import type { Core } from "./core.ts";
+import { createAttempts, type Outcome } from "./email/attempt.ts";
+import { createCharges } from "./email/charges.ts";
+import { createOutbox } from "./email/intake.ts";
+import { createLogProvider } from "./email/log.ts";
+import { mailKinds, type Outbox } from "./email/outbox.ts";
+import type { Message, ProviderName } from "./email/provider.ts";
+import { createEmailSeeds } from "./email/seeds.ts";
+import { createEmailSender, handOversMost } from "./email/sender.ts";
+import { createSenders, type OwnKey, type Senders } from "./email/senders.ts";
+import { createSendgrid } from "./email/sendgrid.ts";
+import { createSmtp } from "./email/smtp.ts";
+import { createEmailStats, type EmailStats } from "./email/stats.ts";
+import { type Claimed, createEmailStore, type EmailStore } from "./email/store.ts";
+import { createSuppressions, type Suppressions } from "./email/suppressions.ts";
+import type { Counters } from "./limits/counters.ts";
+
+/** Email, put together: the outbox and what it needs, the sender of this process, and their figures. */
+export interface Mail {
+  readonly outbox: Outbox;
+  readonly stats: EmailStats;
+  readonly senders: Senders;
+  readonly suppressions: Suppressions;
+  /** Waits for hand-overs that are running, but not for long: the claim on them runs out, and another process goes on. */
+  close(): Promise<void>;
+}
+
+export interface MailParts {
+  readonly core: Core;
+  readonly counters: Counters;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** A tenant's own SendGrid key; without it nobody has one. */
+  readonly ownKey?: OwnKey;
+  /** Where a recipient stops further emails of a tenant; without it there is no such place. */
+  readonly unsubscribeUrl?: (tenant: TenantId, address: string) => string;
+}
+
+const closeMs = 8_000;
+const sampleMs = 10_000;
+
+export function openMail(parts: MailParts): Mail {
+  const { core, counters, metrics, log, ownKey = async () => undefined } = parts;
+  const { config, sql, clock, tenants } = core;
+  const { SMTP_URL, QL_MAIL_FROM: from, QL_EMAILS_PER_HOUR: platformMax, QL_SENDGRID_URL } = config;
+  const store = createEmailStore(sql);
+  const suppressions = createSuppressions(sql);
+  const charges = createCharges({ counters, tenants, seeds: createEmailSeeds(sql), platformMax });
+  const senders = createSenders({
+    platform:
+      SMTP_URL === undefined ? createLogProvider(log) : createSmtp({ url: SMTP_URL, connections: handOversMost, log }),
+    from,
+    ownKey,
+    withKey: (key) => createSendgrid({ url: QL_SENDGRID_URL, key, now: clock.now }),
+  });
+  const count = countOutcomes(metrics);
+  const host = new URL(config.baseUrl).hostname;
+
+  const messageOf = (email: Claimed, sender: Message["from"]): Message => ({
+    ...{ id: email.id, messageId: `<${email.id}@${host}>`, from: sender, to: email.to, replyTo: email.replyTo },
+    ...{ subject: email.subject, text: email.text, html: email.html },
+    unsubscribeUrl: mailKinds[email.kind].stoppable ? (parts.unsubscribeUrl?.(email.tenant, email.to) ?? null) : null,
+  });
+  const chance = Math.random;
+  const attempts = createAttempts({
+    ...{ store, senders, charges, suppressions, messageOf, count, clock, log, chance },
+    pause: (ms) => pause(ms),
+  });
+  const sender = createEmailSender({
+    ...{ store, attempts, log, chance },
+    name: randomBytes(9).toString("base64url"),
+    onUnknown: (provider) => count(provider === "sendgrid" || provider === "log" ? provider : "smtp", "unsure"),
+  });
+  sender.start();
+  const sampling = sampleWaiting(store, metrics);
+
+  let closing: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    sampling.stop();
+    await withDeadline(sender.stop(), closeMs, "a hand-over").catch(() => {
+      log.warn("emails were still being handed over; another process finds out what became of them");
+    });
+    await senders.close();
+  }
+
+  return {
+    outbox: createOutbox({ store, suppressions, attempts, sender, clock }),
+    stats: createEmailStats(sql, clock.now, charges, senders),
+    senders,
+    suppressions,
+    close: () => (closing ??= close()),
+  };
+}
+
+function countOutcomes(metrics: Metrics): (provider: ProviderName, outcome: Outcome) => void {
+  const counts = new Map<string, { labels: Record<string, string>; count: number }>();
+  const about = {
+    name: "quicklink_emails_total",
+    help: "Attempts to send an email, by provider and what came of them.",
+    labels: ["provider", "outcome"],
+  };
+  metrics.series("counter", about, () => [...counts.values()].map(({ labels, count }): Reading => [labels, count]));
+  return (provider, outcome) => {
+    const key = `${provider} ${outcome}`;
+    const entry = counts.get(key) ?? { labels: { provider, outcome }, count: 0 };
+    entry.count++;
+    counts.set(key, entry);
+  };
+}
+
+/** Read now and then, and not when somebody scrapes: that must not wait for SQL. */
+function sampleWaiting(store: EmailStore, metrics: Metrics): { stop(): void } {
+  let last = { count: 0, oldestDueMs: 0 };
+  const timer = setInterval(async () => {
+    last = await store.waiting().catch(() => last);
+  }, sampleMs);
+  // Every process sees the same table.
+  metrics.gauge("quicklink_emails_waiting", "Emails in the outbox, up to 10,000.", () => last.count, "max");
+  metrics.gauge(
+    "quicklink_email_late_seconds",
+    "For how long the email that waits longest could have been sent by now; 0 when none is due.",
+    () => last.oldestDueMs / 1_000,
+    "max",
+  );
+  return { stop: () => clearInterval(timer) };
+}
