@@ -20,8 +20,13 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   too_many_guesses:
     "Wait as long as `Retry-After` says, in seconds. Links that others are using go on working meanwhile, and so do valid keys.",
   limit_reached: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
+  email_limited:
+    "Wait as long as `Retry-After` says, in seconds. `GET /api/email/stats` says beforehand how many are left.",
+  email_suppressed:
+    "Do not send there. If its owner wants your emails after all, remove it: `DELETE /api/email/suppressions/{address}`.",
   quota_spent: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   password_required: "Ask whoever sent you the link for its password.",
+  not_set_up: "Ask the operator to set what `detail` names.",
   busy: "Wait as long as `Retry-After` says, in seconds, and try again.",
   unavailable:
     "Wait as long as `Retry-After` says, in seconds, and try again. The operator finds the reason in `/readyz`.",
@@ -45,8 +50,11 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   duplicate: "The same thing twice.",
   empty: "Nothing where something is needed.",
   in_the_past: "A time that has passed.",
+  key_lacks_scope: "The key is known at SendGrid, and may not send email.",
+  key_refused: "SendGrid does not accept the key.",
   not_a_url: "Not a complete address, such as `https://example.com/page`.",
   not_accepted: "Not one of the values that are possible. `message` says which are.",
+  not_active: "The link is disabled or has expired.",
   own_host: "The address is this server's own; the link would lead in a circle.",
   required: "Left out, and needed.",
   reserved: "A word that the server keeps for itself.",

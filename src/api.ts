@@ -4,10 +4,15 @@ import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import type { OpenCounters } from "./counters.ts";
+import { emailRoutes } from "./email/api.ts";
+import { createKeyCheck } from "./email/key-check.ts";
+import { emailSettingsRoutes } from "./email/settings-api.ts";
+import { shareRoutes } from "./email/share-api.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
+import type { Mail } from "./mail.ts";
 import { isUnavailable } from "./sql/sql.ts";
 import { tenantRoutes } from "./tenants/api.ts";
 import { createUsage, type UsageSources } from "./tenants/usage.ts";
@@ -18,6 +23,8 @@ export interface ApiParts {
   readonly counters: OpenCounters;
   readonly guesses: Guesses;
   readonly createMany: LinkApiSettings["createMany"];
+  readonly made: LinkApiSettings["made"];
+  readonly mail: Mail;
   readonly busiest: UsageSources["busiest"];
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -27,8 +34,11 @@ export interface ApiParts {
  * The API's part of the composition root, a file of its own because it is loaded after the server listens: the
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
-export function composeApi({ core, counters, guesses, createMany, busiest, log, metrics }: ApiParts): HttpApi {
+export function composeApi(parts: ApiParts): HttpApi {
+  const { core, counters, guesses, createMany, made, mail, busiest, log, metrics } = parts;
   const { config, sql, keys, tenants, links, clock } = core;
+  const { baseUrl } = config;
+  const { outbox, stopLinks, settings } = mail;
   const limiter = createCallLimiter({
     counters: counters.calls,
     own: counters.ownCalls,
@@ -40,12 +50,13 @@ export function composeApi({ core, counters, guesses, createMany, busiest, log, 
         ? log.warn({ policy: config.QL_API_OUTAGE }, "limits on API calls cannot be asked; the policy decides")
         : log.info("limits on API calls are answered again"),
   });
+  const checkKey = createKeyCheck(config.QL_SENDGRID_URL);
   return createHttpApi({
     keys,
     tenants,
     guesses,
     limiter,
-    baseUrl: config.baseUrl,
+    baseUrl,
     version,
     bodyLimitBytes: config.QL_BODY_LIMIT,
     clock,
@@ -53,9 +64,12 @@ export function composeApi({ core, counters, guesses, createMany, busiest, log, 
     metrics,
     isUnavailable: (error) => isUnavailable(error) || error instanceof Late,
     routes: [
-      (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
+      (api) => linkRoutes(api, { links, baseUrl, createMany, made }),
       (api) => tenantRoutes(api, keys, clock),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, busiest })),
+      (api) => emailRoutes(api, mail.stats, mail.suppressions),
+      (api) => emailSettingsRoutes(api, { settings, checkKey, canSeal: core.ring !== undefined, baseUrl }),
+      (api) => shareRoutes(api, { links, outbox, stopLinks, baseUrl, clock }),
     ],
   });
 }

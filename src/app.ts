@@ -6,6 +6,7 @@ import { countProcess } from "./base/process.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openCounters } from "./counters.ts";
+import type { Recorded } from "./counting.ts";
 import { openHits } from "./hits.ts";
 import { openHot } from "./hot.ts";
 import type { HttpApi } from "./http/api.ts";
@@ -14,7 +15,8 @@ import { startServer } from "./http/server.ts";
 import { createGuesses } from "./limits/guesses.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { openLookup } from "./lookup.ts";
-import { openMail } from "./mail.ts";
+import { mountMail, openMail } from "./mail.ts";
+import { openNotices } from "./notices.ts";
 import { openRedis } from "./open-redis.ts";
 import { createBots } from "./redirect/bots.ts";
 import { createRedirect } from "./redirect/serve.ts";
@@ -75,7 +77,10 @@ async function serve(
   const redis = await openRedis({ config, clock, metrics, log, opened });
   const hot = openHot(core, metrics, log);
   opened.defer(() => hot.stop());
-  const { recorded } = hot;
+  const recorded: Recorded = (batch, totals) => {
+    hot.recorded(batch);
+    notices.recorded(totals);
+  };
   const hits = await openHits({ core, redis: redis.limits, holders: heartbeat.count, recorded, metrics, log });
   opened.defer(() => hits.close());
   metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => hits.meters.size);
@@ -100,10 +105,13 @@ async function serve(
     for (const result of results) if ("link" in result) lookup.changed(result.link);
     return results;
   };
+  const notices = openNotices({ core, mail, background, hitsMaxOf: (key) => lookup.cache.recall(key)?.hitsMax, log });
+  opened.defer(() => notices.close());
+  const { made } = notices;
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
     loading ??= import("./api.ts").then(({ composeApi }) =>
-      composeApi({ core, counters, guesses, createMany, busiest: background.busiest, log, metrics }),
+      composeApi({ core, counters, guesses, createMany, made, mail, busiest: background.busiest, log, metrics }),
     );
     return loading;
   };
@@ -138,6 +146,7 @@ async function serve(
     metricsToken: config.QL_METRICS_TOKEN,
     trustedProxies: config.QL_TRUSTED_PROXIES,
     bodyLimitBytes: config.QL_BODY_LIMIT,
+    mounts: [mountMail(core, mail, guesses, log)],
     log,
   });
 

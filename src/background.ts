@@ -2,7 +2,9 @@ import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
+import { nearLimits } from "./email/near-limits.ts";
 import { createEmailStore } from "./email/store.ts";
+import type { LimitUse } from "./email/thresholds.ts";
 import { monthName } from "./limits/month.ts";
 import { type BusyLink, busiestLinks } from "./links/busiest.ts";
 import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
@@ -19,6 +21,8 @@ export interface Background {
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
   /** The links nearest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
+  /** The limits that are nearly or wholly used, of tenants that want to hear of it. */
+  nearLimits(): Promise<readonly LimitUse[]>;
   /**
    * Reduces links a year past expiry to their version rows; forgets changes that all have seen, months long past, and
    * emails 90 days after their end.
@@ -48,6 +52,10 @@ export function direct(core: Core): Background {
   return {
     createMany: (tenant, inputs, maker) => core.links.createMany(tenant, inputs, maker),
     busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
+    nearLimits() {
+      const now = core.clock.now();
+      return nearLimits(core.sql, core.tenants, monthName(now), now);
+    },
     async clean() {
       const now = core.clock.now();
       const feed = createFeed(core.sql);
@@ -78,6 +86,7 @@ export type Job =
       readonly maker: Maker;
     }
   | { readonly kind: "busiest"; readonly tenant: Tenant }
+  | { readonly kind: "nearLimits" }
   | { readonly kind: "clean" };
 
 export type ToThread =
@@ -145,6 +154,7 @@ function thread(config: Config): Background {
       );
     },
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
+    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     async close() {
       if (!worker) return;

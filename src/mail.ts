@@ -1,25 +1,31 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { withDeadline } from "./base/deadline.ts";
-import type { TenantId } from "./base/ids.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics, Reading } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import { createAttempts, type Outcome } from "./email/attempt.ts";
 import { createCharges } from "./email/charges.ts";
+import { createDeliveries } from "./email/deliveries.ts";
 import { createOutbox } from "./email/intake.ts";
 import { createLogProvider } from "./email/log.ts";
+import { mountEmail } from "./email/mount.ts";
 import { mailKinds, type Outbox } from "./email/outbox.ts";
 import type { Message, ProviderName } from "./email/provider.ts";
 import { createEmailSeeds } from "./email/seeds.ts";
 import { createEmailSender, handOversMost } from "./email/sender.ts";
-import { createSenders, type OwnKey, type Senders } from "./email/senders.ts";
+import { createSenders, type Senders } from "./email/senders.ts";
 import { createSendgrid } from "./email/sendgrid.ts";
+import { createEmailSettings, type EmailSettingsStore } from "./email/settings.ts";
 import { createSmtp } from "./email/smtp.ts";
 import { createEmailStats, type EmailStats } from "./email/stats.ts";
 import { type Claimed, createEmailStore, type EmailStore } from "./email/store.ts";
 import { createSuppressions, type Suppressions } from "./email/suppressions.ts";
+import { createStopLinks, type StopLinks } from "./email/unsubscribe.ts";
+import { createWebhook } from "./email/webhook.ts";
+import type { Mount } from "./http/mount.ts";
 import type { Counters } from "./limits/counters.ts";
+import type { Guesses } from "./limits/guesses.ts";
 
 /** Email, put together: the outbox and what it needs, the sender of this process, and their figures. */
 export interface Mail {
@@ -27,6 +33,8 @@ export interface Mail {
   readonly stats: EmailStats;
   readonly senders: Senders;
   readonly suppressions: Suppressions;
+  readonly settings: EmailSettingsStore;
+  readonly stopLinks: StopLinks;
   /** Waits for hand-overs that are running, but not for long: the claim on them runs out, and another process goes on. */
   close(): Promise<void>;
 }
@@ -36,36 +44,28 @@ export interface MailParts {
   readonly counters: Counters;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** A tenant's own SendGrid key; without it nobody has one. */
-  readonly ownKey?: OwnKey;
-  /** Where a recipient stops further emails of a tenant; without it there is no such place. */
-  readonly unsubscribeUrl?: (tenant: TenantId, address: string) => string;
 }
 
 const closeMs = 8_000;
 const sampleMs = 10_000;
 
 export function openMail(parts: MailParts): Mail {
-  const { core, counters, metrics, log, ownKey = async () => undefined } = parts;
+  const { core, counters, metrics, log } = parts;
   const { config, sql, clock, tenants } = core;
-  const { SMTP_URL, QL_MAIL_FROM: from, QL_EMAILS_PER_HOUR: platformMax, QL_SENDGRID_URL } = config;
+  const { QL_EMAILS_PER_HOUR: platformMax } = config;
   const store = createEmailStore(sql);
   const suppressions = createSuppressions(sql);
+  const settings = createEmailSettings(sql, core.ring, clock);
+  const stopLinks = createStopLinks(core.secretFor("unsubscribe"), config.baseUrl);
   const charges = createCharges({ counters, tenants, seeds: createEmailSeeds(sql), platformMax });
-  const senders = createSenders({
-    platform:
-      SMTP_URL === undefined ? createLogProvider(log) : createSmtp({ url: SMTP_URL, connections: handOversMost, log }),
-    from,
-    ownKey,
-    withKey: (key) => createSendgrid({ url: QL_SENDGRID_URL, key, now: clock.now }),
-  });
+  const senders = openSenders(core, settings, log);
   const count = countOutcomes(metrics);
   const host = new URL(config.baseUrl).hostname;
 
   const messageOf = (email: Claimed, sender: Message["from"]): Message => ({
     ...{ id: email.id, messageId: `<${email.id}@${host}>`, from: sender, to: email.to, replyTo: email.replyTo },
     ...{ subject: email.subject, text: email.text, html: email.html },
-    unsubscribeUrl: mailKinds[email.kind].stoppable ? (parts.unsubscribeUrl?.(email.tenant, email.to) ?? null) : null,
+    unsubscribeUrl: mailKinds[email.kind].stoppable ? stopLinks.urlFor(email.tenant, email.to) : null,
   });
   const chance = Math.random;
   const attempts = createAttempts({
@@ -94,8 +94,30 @@ export function openMail(parts: MailParts): Mail {
     stats: createEmailStats(sql, clock.now, charges, senders),
     senders,
     suppressions,
+    settings,
+    stopLinks,
     close: () => (closing ??= close()),
   };
+}
+
+/** Who carries whose email, for the server and for a command that tries it. */
+export function openSenders({ config, clock }: Core, settings: EmailSettingsStore, log: Logger): Senders {
+  const { SMTP_URL, QL_MAIL_FROM: from, QL_SENDGRID_URL } = config;
+  return createSenders({
+    platform:
+      SMTP_URL === undefined ? createLogProvider(log) : createSmtp({ url: SMTP_URL, connections: handOversMost, log }),
+    from,
+    ownKey: settings.ownKey,
+    withKey: (key) => createSendgrid({ url: QL_SENDGRID_URL, key, now: clock.now }),
+  });
+}
+
+/** What of it is outside the API. */
+export function mountMail({ sql, clock, tenants }: Core, mail: Mail, guesses: Guesses, log: Logger): Mount {
+  const { suppressions, settings, stopLinks } = mail;
+  const deliveries = createDeliveries(sql, suppressions, clock);
+  const webhook = createWebhook({ deliveries, settings, guesses, clock });
+  return mountEmail({ stopLinks, suppressions, tenants, guesses, webhook, log });
 }
 
 function countOutcomes(metrics: Metrics): (provider: ProviderName, outcome: Outcome) => void {

@@ -31,6 +31,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   usage: ["what a tenant has used of its limits", async () => (await import("./cli/usage.ts")).usageCommand()],
   hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
+  email: ["try how a tenant's email is sent", async () => (await import("./cli/email.ts")).emailCommand()],
   secrets: [
     "the keys that tenants' secrets are sealed with",
     async () => (await import("./cli/secrets.ts")).secretsCommand(),

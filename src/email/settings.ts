@@ -1,5 +1,6 @@
 import type { Selectable } from "kysely";
 import type { Clock } from "../base/clock.ts";
+import { Problem } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Ring } from "../base/seal.ts";
 import type { EmailSettingsTable } from "../sql/schema.ts";
@@ -87,7 +88,7 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
       if (row === undefined || row.sendgrid_key === null || row.sender === null) return undefined;
       const opened = ring?.open(row.sendgrid_key, sendgridContext(tenant)) ?? { kind: "no_ring" };
       if (opened.kind === "opened") return { key: opened.secret, sender: parseMailbox(row.sender) };
-      throw new Error(`the SendGrid key of ${tenant} cannot be opened: ${whyNot(opened)}`);
+      throw new Problem("unavailable", `Your own SendGrid key cannot be opened: ${whyNot(opened)}.`);
     },
   };
 }

@@ -13,8 +13,16 @@ export interface Suppressions {
   find(tenant: TenantId, address: string, kind: MailKind): Promise<SuppressionReason | undefined>;
   /** The first reason stays, unless it is one that essential emails may pass. `everybody`: of all tenants. */
   add(tenant: TenantId | typeof everybody, address: string, reason: SuppressionReason): Promise<void>;
+  /** A tenant's own, by address; `after` is the last of the page before. */
+  list(tenant: TenantId, limit: number, after?: string): Promise<Suppression[]>;
   /** Whether it was there. */
   remove(tenant: TenantId | typeof everybody, address: string): Promise<boolean>;
+}
+
+export interface Suppression {
+  readonly address: string;
+  readonly reason: SuppressionReason;
+  readonly createdAt: number;
 }
 
 export type SuppressionReason = SuppressionTable["reason"];
@@ -42,6 +50,17 @@ export function createSuppressions({ db, now }: Sql): Suppressions {
             .doUpdateSet({ reason, created_at: now })
             .where("suppressions.reason", "=", "unsubscribed"),
         )
+        .execute();
+    },
+
+    async list(tenant, limit, after = "") {
+      return await db
+        .selectFrom("suppressions")
+        .select(["address", "reason", "created_at as createdAt"])
+        .where("tenant_id", "=", tenant)
+        .where("address", ">", after)
+        .orderBy("address")
+        .limit(limit)
         .execute();
     },
 

@@ -18,14 +18,19 @@ h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3 }
 p { margin: .5rem 0 0; color: var(--soft) }
 a { color: var(--accent); overflow-wrap: anywhere }
 code { overflow-wrap: anywhere }
+form { margin-top: 1.25rem }
+button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; border: 0; border-radius: 8px; background: #2456d6; color: #fff; cursor: pointer }
 small { display: block; margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft) }
 `;
 
 const styleHash = createHash("sha256").update(style).digest("base64");
 
+const policy = (formAction: string): string =>
+  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`;
+
 const headers = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  "content-security-policy": policy("'none'"),
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
@@ -41,6 +46,12 @@ export function page(status: number, title: string, body: string, more: Record<s
 ${body}</main></body></html>
 `;
   return new Response(html, { status, headers: { ...headers, ...more } });
+}
+
+/** A page with one button, which sends an empty form to the page's own address. */
+export function buttonPage(title: string, body: string, button: string): Response {
+  const form = `<form method="post"><button>${escapeHtml(button)}</button></form>`;
+  return page(200, title, `${body}\n${form}\n`, { "content-security-policy": policy("'self'") });
 }
 
 export const escapeHtml = (text: string): string =>
