@@ -34,6 +34,7 @@ export function emailCommand(): Command {
           console.log(`Provider: ${nameOf(sender, core.config.SMTP_URL, core.config.QL_SENDGRID_URL)}`);
           console.log(`From: ${written(sender.from)}`);
           console.log(`To: ${to}`);
+          if (sender.provider.name === "log") return nowhere();
           const id = newId("email", core.clock);
           const messageId = `<${id}@${new URL(core.config.baseUrl).hostname}>`;
           const letter = render(testLetter(core.config.baseUrl), null);
@@ -46,6 +47,11 @@ export function emailCommand(): Command {
       }),
     );
   return command;
+}
+
+function nowhere(): void {
+  console.log("Nothing was sent. Set SMTP_URL and QL_MAIL_FROM: see docs/config.md.");
+  process.exitCode = 1;
 }
 
 const testLetter = (baseUrl: string) => ({
