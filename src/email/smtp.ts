@@ -12,8 +12,8 @@ import { unsubscribeHeaders } from "./sendgrid.ts";
  * A server that answers decides: to the recipient, to the message, with a 4 for later or a 5 for good. When it does not
  * answer, what matters is whether it may have the message, and nodemailer's errors do not tell. So the message is a
  * stream that notes when it is first read, which is after the server has said that it wants it: nothing read, nothing
- * taken. Once given up it lets nobody read any more, so that a late connection cannot send what was called deferred.
- * And the pool may never repeat a message by itself (`maxRequeues`).
+ * taken. It can be read once, and not any more when it was given up: a late connection cannot send what was called
+ * deferred, and the pool, which goes to another connection when one turns out to be closed, cannot send anything twice.
  */
 export interface SmtpSettings {
   readonly url: string;
@@ -37,7 +37,7 @@ export function createSmtp({ url, connections, log }: SmtpSettings): Provider {
   async function open(): Promise<Transporter> {
     const { createTransport } = await import("nodemailer");
     const transporter = createTransport({
-      ...{ url, pool: true, maxConnections: connections, maxMessages: messagesPerConnection, maxRequeues: 0 },
+      ...{ url, pool: true, maxConnections: connections, maxMessages: messagesPerConnection, maxRequeues: 1 },
       ...{ connectionTimeout: connectMs, greetingTimeout: connectMs, dnsTimeout: connectMs, socketTimeout: 30_000 },
       ...{ disableFileAccess: true, disableUrlAccess: true },
     });
@@ -81,7 +81,7 @@ export function createSmtp({ url, connections, log }: SmtpSettings): Provider {
 }
 
 async function* watched(input: Readable, watch: Watch): AsyncGenerator<Buffer> {
-  if (watch.givenUp) throw new Error("given up before the server wanted it");
+  if (watch.givenUp || watch.began) throw new Error("it is too late to send this");
   watch.began = true;
   for await (const chunk of input) yield chunk as Buffer;
 }
