@@ -25,6 +25,9 @@ export type Sendgrid = {
   readonly url: string;
   readonly port: number;
   readonly keys: Set<string>;
+  /** What `GET /v3/scopes` says a key may do, and how it is answered instead. */
+  scopes: readonly string[];
+  scopesManner: (() => Response | Promise<Response>) | undefined;
   readonly taken: readonly TakenBySendgrid[];
   requests(): number;
   /** Instead of taking it. `drop` takes it and never answers. */
@@ -43,10 +46,11 @@ export function startSendgrid(options: { now?: () => number; port?: number } = {
     port: options.port ?? 0,
     idleTimeout: 60,
     async fetch(request) {
+      if (request.method === "GET" && new URL(request.url).pathname === "/v3/scopes") return tellScopes(request);
       if (request.method !== "POST" || new URL(request.url).pathname !== "/v3/mail/send")
         return problem(404, "not found");
       asked++;
-      const key = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
+      const key = keyIn(request);
       if (!keys.has(key)) return problem(401, "The provided authorization grant is invalid, expired, or revoked");
       const body = (await request.json()) as SendgridBody;
       const wrong = refuse(body);
@@ -63,10 +67,20 @@ export function startSendgrid(options: { now?: () => number; port?: number } = {
     },
   });
 
+  function tellScopes(request: Request): Response | Promise<Response> {
+    asked++;
+    if (sendgrid.scopesManner) return sendgrid.scopesManner();
+    return keys.has(keyIn(request))
+      ? Response.json({ scopes: sendgrid.scopes })
+      : problem(401, "The provided authorization grant is invalid, expired, or revoked");
+  }
+
   const sendgrid: Sendgrid = {
     url: `http://127.0.0.1:${server.port}`,
     port: Number(server.port),
     keys,
+    scopes: ["mail.send", "user.profile.read"],
+    scopesManner: undefined,
     taken,
     requests: () => asked,
     manner: undefined,
@@ -74,6 +88,8 @@ export function startSendgrid(options: { now?: () => number; port?: number } = {
   };
   return sendgrid;
 }
+
+const keyIn = (request: Request): string => /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
 
 export function problem(status: number, message: string, headers: Record<string, string> = {}): Response {
   return Response.json({ errors: [{ message, field: null, help: null }] }, { status, headers });
