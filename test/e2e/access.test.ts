@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../ground/process.ts";
-import { type CallOptions, databases, type LinkBody, must, type ProblemBody, type Site, startSite } from "./servers.ts";
+import {
+  type CallOptions,
+  databases,
+  type LinkBody,
+  must,
+  type ProblemBody,
+  query,
+  type Site,
+  startSite,
+} from "./servers.ts";
 
 type Operation = { "x-scope"?: string; security?: unknown[] };
 type Document = { openapi: string; paths: Record<string, Record<string, Operation>> };
@@ -9,7 +18,7 @@ type Key = { id: string; secret: string };
 /** One route of the document, and a call of it that would succeed for who may. */
 type Route = { title: string; scope: string; call(key: string | null, options?: CallOptions): Promise<number> };
 
-const scopes = ["links:read", "links:write", "usage:read", "admin"];
+const scopes = ["links:read", "links:write", "usage:read", "email:read", "email:send", "admin"];
 
 /** What each route that takes a body would accept. A new route needs a line here. */
 const bodies: Record<string, unknown> = {
@@ -17,6 +26,8 @@ const bodies: Record<string, unknown> = {
   "POST /api/links/bulk": { links: [{ url: "https://example.com/made" }] },
   "PATCH /api/links/{id}": { title: "changed" },
   "PUT /api/links/{id}": { url: "https://example.com/replaced" },
+  "POST /api/links/{id}/share": { to: "ann@example.com" },
+  "PATCH /api/email/settings": { contact: "ops@example.com" },
   "POST /api/keys": { name: "made", scopes: ["links:read"] },
 };
 
@@ -47,7 +58,19 @@ for (const database of databases) {
         Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
       );
 
-    /** Every route there is, with ids of a link and a key that belong to the tenant `default`. */
+    let addresses = 0;
+
+    async function newSuppression(): Promise<string> {
+      const address = `nobody${++addresses}@example.com`;
+      await query(
+        site.env,
+        `insert into suppressions (tenant_id, address, reason, created_at)
+         select id, '${address}', 'manual', 0 from tenants where slug = 'default'`,
+      );
+      return address;
+    }
+
+    /** Every route there is, with ids of a link, a key and an address that belong to the tenant `default`. */
     async function routes(): Promise<Route[]> {
       return await Promise.all(
         operations().map(async ({ path, method, operation }) => {
@@ -57,7 +80,9 @@ for (const database of databases) {
           const title = `${method} ${path}`;
           const body = bodies[title];
           if (body === undefined && method !== "GET" && method !== "DELETE") throw new Error(`no body for ${title}`);
-          const real = path.replace("{id}", id);
+          const real = path
+            .replace("{id}", id)
+            .replace("{address}", path.includes("{address}") ? await newSuppression() : "");
           expect(real).not.toContain("{");
           const call = async (key: string | null, options: CallOptions = {}) => {
             const reply = await site.call(method, real, { key, ...(body === undefined ? {} : { body }), ...options });
@@ -190,7 +215,7 @@ for (const database of databases) {
     }
 
     test("another tenant's ids are nowhere to be found, and nothing of theirs can be changed", async () => {
-      const all = (await routes()).filter((route) => route.title.includes("{id}"));
+      const all = (await routes()).filter((route) => route.title.includes("{"));
       expect(all.length).toBeGreaterThanOrEqual(5);
       const before = await site.rows();
       for (const route of all) {
