@@ -12,6 +12,7 @@ import { limitOf } from "./seeds.ts";
 import type { Sender, Senders } from "./senders.ts";
 import { type Claimed, type EmailStore, unsureMost, unsureRetryMs, type Why } from "./store.ts";
 import { everybody, type Suppressions } from "./suppressions.ts";
+import { createTurns } from "./turns.ts";
 
 /** One attempt to send an email that is claimed, from its charge to its mark. `sender.ts` says why in this order. */
 export interface Attempts {
@@ -55,6 +56,7 @@ const marksMost = 1_200; // ten minutes; by then somebody else has found it left
 
 export function createAttempts(settings: AttemptSettings): Attempts {
   const { store, senders, charges, suppressions, count, clock, log } = settings;
+  const turns = createTurns();
 
   /** What is known about an email is worth waiting for the database. */
   async function lasting<Answer>(mark: () => Promise<Answer>): Promise<Answer> {
@@ -107,9 +109,32 @@ export function createAttempts(settings: AttemptSettings): Attempts {
       const why = { reason: "unavailable", detail: "the database took too long" };
       return void (await lasting(() => store.back(email, awayMs, why)));
     }
-    const outcome = await provider.send(message, deadlineMs);
-    count(provider.name, outcome.kind);
-    await settle(email, provider.name, outcome);
+    const turn = takeTurn();
+    try {
+      const outcome = await provider.send(message, deadlineMs, turn.begin);
+      count(provider.name, outcome.kind);
+      await settle(email, provider.name, outcome);
+    } finally {
+      turn.end();
+    }
+  }
+
+  /** From the moment the provider could have it to the mark: one email of this process, so that a crash repeats one. */
+  function takeTurn(): { begin(): Promise<void>; end(): void } {
+    let giveBack: (() => void) | undefined;
+    let over = false;
+    return {
+      async begin() {
+        giveBack = await turns.take();
+        if (!over) return;
+        giveBack();
+        throw new Error("its turn came too late");
+      },
+      end() {
+        over = true;
+        giveBack?.();
+      },
+    };
   }
 
   async function settle(email: Claimed, provider: ProviderName, outcome: HandOver): Promise<void> {

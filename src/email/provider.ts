@@ -40,7 +40,10 @@ export type ProviderName = "smtp" | "sendgrid" | "log";
 
 export interface Provider {
   readonly name: ProviderName;
-  /** Never throws, and answers within the deadline. */
-  send(message: Message, deadlineMs: number): Promise<HandOver>;
+  /**
+   * Never throws, and answers within the deadline. `turn` is waited for before anything leaves that the provider could
+   * take; if it fails, nothing has left.
+   */
+  send(message: Message, deadlineMs: number, turn?: () => Promise<void>): Promise<HandOver>;
   close(): Promise<void>;
 }

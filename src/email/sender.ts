@@ -28,8 +28,9 @@ import type { Claimed, EmailStore } from "./store.ts";
  * charge stays, and it is handed over once more and not again; the row keeps count of it.
  *
  * **A claim that ran out** belongs to a process that ended, or hangs. Without a mark of this claim nothing was sent, and
- * it is queued again. With one nobody knows: that is `unsure`, as above. So a kill -9 sends at most those emails twice
- * whose hand-over was running, and loses none.
+ * it is queued again. With one nobody knows: that is `unsure`, as above. Several are on their way at once, but between
+ * the moment a provider could have one and its mark there is one at a time (`turns.ts`). So a kill -9 sends at most one
+ * email twice, and loses none.
  *
  * **Without SQL** nothing is lost, because nothing is only here: the sender pauses, ever longer up to half a minute; what
  * was handed over meanwhile is marked as soon as that can be done.

@@ -21,7 +21,13 @@ export interface SendgridSettings {
 export function createSendgrid({ url, key, now }: SendgridSettings): Provider {
   return {
     name: "sendgrid",
-    async send(message, deadlineMs) {
+    async send(message, deadlineMs, turn = async () => {}) {
+      const signal = AbortSignal.timeout(deadlineMs);
+      try {
+        await Promise.race([turn(), rejected(signal)]);
+      } catch (error) {
+        return { kind: "deferred", detail: messageOf(error), retryAfterMs: null };
+      }
       let response: Response;
       try {
         response = await fetch(`${url}/v3/mail/send`, {
@@ -30,7 +36,7 @@ export function createSendgrid({ url, key, now }: SendgridSettings): Provider {
           body: JSON.stringify(bodyOf(message)),
           keepalive: false,
           redirect: "manual",
-          signal: AbortSignal.timeout(deadlineMs),
+          signal,
         });
       } catch (error) {
         const detail = messageOf(error);
@@ -94,6 +100,10 @@ async function reasonIn(response: Response): Promise<string> {
   } catch {
     return "";
   }
+}
+
+function rejected(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 }
 
 // Bun's own names, the network's, and those of certificates that were not accepted.

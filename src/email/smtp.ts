@@ -24,6 +24,7 @@ export interface SmtpSettings {
 interface Watch {
   began: boolean;
   givenUp: boolean;
+  readonly turn: () => Promise<void>;
 }
 
 const connectMs = 10_000;
@@ -52,8 +53,8 @@ export function createSmtp({ url, connections, log }: SmtpSettings): Provider {
   return {
     name: "smtp",
 
-    async send(message, deadlineMs) {
-      const watch: Watch = { began: false, givenUp: false };
+    async send(message, deadlineMs, turn = async () => {}) {
+      const watch: Watch = { began: false, givenUp: false, turn };
       watches.set(message.messageId, watch);
       try {
         opening ??= open();
@@ -81,6 +82,7 @@ export function createSmtp({ url, connections, log }: SmtpSettings): Provider {
 }
 
 async function* watched(input: Readable, watch: Watch): AsyncGenerator<Buffer> {
+  await watch.turn();
   if (watch.givenUp || watch.began) throw new Error("it is too late to send this");
   watch.began = true;
   for await (const chunk of input) yield chunk as Buffer;

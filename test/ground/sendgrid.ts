@@ -32,6 +32,8 @@ export type Sendgrid = {
   requests(): number;
   /** Instead of taking it. `drop` takes it and never answers. */
   manner: ((body: SendgridBody) => Response | "drop" | undefined) | undefined;
+  /** Between taking a mail and saying so. */
+  answerAfterMs: number;
   stop(): Promise<void>;
 };
 
@@ -63,6 +65,7 @@ export function startSendgrid(options: { now?: () => number; port?: number } = {
         messageId: body.headers?.["Message-ID"] ?? "",
       });
       if (manner === "drop") return await new Promise<Response>(() => {});
+      if (sendgrid.answerAfterMs > 0) await Bun.sleep(sendgrid.answerAfterMs);
       return new Response(null, { status: 202, headers: { "x-message-id": `sg${crypto.randomUUID()}` } });
     },
   });
@@ -84,6 +87,7 @@ export function startSendgrid(options: { now?: () => number; port?: number } = {
     taken,
     requests: () => asked,
     manner: undefined,
+    answerAfterMs: 0,
     stop: () => server.stop(true),
   };
   return sendgrid;

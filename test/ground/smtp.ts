@@ -23,6 +23,8 @@ export type SmtpManners = {
   to?: (address: string) => SmtpReply | undefined;
   /** `hang`: takes nothing and answers nothing. `drop`: takes it, and breaks the line without an answer. `lose`: the same, without taking it. */
   data?: (to: string) => SmtpReply | "hang" | "drop" | "lose" | undefined;
+  /** Between taking a mail and saying so. */
+  answerAfterMs?: number;
 };
 
 export type SmtpServer = {
@@ -85,7 +87,7 @@ export async function startSmtp({ credentials, now = Date.now }: SmtpOptions = {
           const to = session.envelope.rcptTo[0]?.address ?? "";
           const manner = result.manners.data?.(to);
           if (manner === undefined || manner === "drop") take(session, to, Buffer.concat(chunks).toString());
-          if (manner === undefined) done(null);
+          if (manner === undefined) setTimeout(() => done(null), result.manners.answerAfterMs ?? 0);
           else if (manner === "drop" || manner === "lose") breakLines(server, session.id);
           else if (manner !== "hang") done(errorOf(manner));
         });
