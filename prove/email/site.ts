@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId, type TenantId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
+import { createRing, newKey, writeKeys } from "../../src/base/seal.ts";
 import { connectCounters, type SharedCounters } from "../../src/counters.ts";
 import type { MailKind } from "../../src/email/outbox.ts";
+import { createEmailSettings } from "../../src/email/settings.ts";
 import { createEmailStore } from "../../src/email/store.ts";
 import { type EmailProvider, getStatus } from "../../src/limits/email-limits.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
@@ -43,6 +45,7 @@ export interface Site {
 const processes = 5;
 const quietMs = 120_000;
 const betaKey = "SG.of-beta";
+const secretKey = newKey();
 const silent = createLog("silent", { write() {} }, false, systemClock.now);
 
 export async function startSite(): Promise<Site> {
@@ -55,18 +58,21 @@ export async function startSite(): Promise<Site> {
   const env: Environment = {
     ...{ DATABASE_URL: url, REDIS_URL: redis.url, QL_CODE_SALT: crypto.randomUUID(), QL_DATA: tempFolder("data") },
     ...{ SMTP_URL: smtp.url, QL_SENDGRID_URL: sendgrid.url, QL_MAIL_FROM: "Links <links@example.com>" },
+    QL_SECRET_KEYS: writeKeys([secretKey]),
   };
   const migrated = await cli(["migrate"], { env });
   if (migrated.code !== 0) throw new Error(`migrate ended with ${migrated.code}\n${migrated.stdout}${migrated.stderr}`);
   const sql = openPostgres(url, 4, silent);
   const store = createEmailStore(sql);
   const tenants = await createThree(sql);
+  const settings = createEmailSettings(sql, createRing([secretKey]), systemClock);
+  await settings.change(tenants.beta, { sendgridKey: betaKey, sender: "tenant@example.com" });
   const counters: SharedCounters = await connectCounters(redis.url, systemClock);
 
   const pids = [postgres.pid, redis.pid];
   const launch = async (): Promise<Child> => {
     const child = startProcess([process.execPath, "--no-env-file", join(import.meta.dir, "process.ts")], {
-      env: cleanEnvironment({ ...env, ...clock.env, PROVE_KEYS: JSON.stringify({ [tenants.beta]: betaKey }) }),
+      env: cleanEnvironment({ ...env, ...clock.env }),
     });
     pids.push(child.pid);
     await child.waitForOutput(/ready/, quietMs);
