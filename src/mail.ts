@@ -5,7 +5,7 @@ import type { TenantId } from "./base/ids.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics, Reading } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
-import { createAttempts, type Outcome } from "./email/attempt.ts";
+import { type AttemptSettings, createAttempts, outcomes } from "./email/attempt.ts";
 import { createCharges } from "./email/charges.ts";
 import { createOutbox } from "./email/intake.ts";
 import { createLogProvider } from "./email/log.ts";
@@ -52,14 +52,15 @@ export function openMail(parts: MailParts): Mail {
   const store = createEmailStore(sql);
   const suppressions = createSuppressions(sql);
   const charges = createCharges({ counters, tenants, seeds: createEmailSeeds(sql), platformMax });
+  const platform =
+    SMTP_URL === undefined ? createLogProvider(log) : createSmtp({ url: SMTP_URL, connections: handOversMost, log });
   const senders = createSenders({
-    platform:
-      SMTP_URL === undefined ? createLogProvider(log) : createSmtp({ url: SMTP_URL, connections: handOversMost, log }),
+    platform,
     from,
     ownKey,
     withKey: (key) => createSendgrid({ url: QL_SENDGRID_URL, key, now: clock.now }),
   });
-  const count = countOutcomes(metrics);
+  const count = countOutcomes(metrics, [platform.name, "sendgrid"]);
   const host = new URL(config.baseUrl).hostname;
 
   const messageOf = (email: Claimed, sender: Message["from"]): Message => ({
@@ -75,7 +76,7 @@ export function openMail(parts: MailParts): Mail {
   const sender = createEmailSender({
     ...{ store, attempts, log, chance },
     name: randomBytes(9).toString("base64url"),
-    onUnknown: (provider) => count(provider === "sendgrid" || provider === "log" ? provider : "smtp", "unsure"),
+    onUnknown: (provider) => count(provider === "sendgrid" ? provider : platform.name, "unsure"),
   });
   sender.start();
   const sampling = sampleWaiting(store, metrics);
@@ -98,8 +99,12 @@ export function openMail(parts: MailParts): Mail {
   };
 }
 
-function countOutcomes(metrics: Metrics): (provider: ProviderName, outcome: Outcome) => void {
-  const counts = new Map<string, { labels: Record<string, string>; count: number }>();
+function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): AttemptSettings["count"] {
+  const counts = new Map(
+    providers.flatMap((provider) =>
+      outcomes.map((outcome) => [`${provider} ${outcome}`, { labels: { provider, outcome }, count: 0 }]),
+    ),
+  );
   const about = {
     name: "quicklink_emails_total",
     help: "Attempts to send an email, by provider and what came of them.",
@@ -107,10 +112,8 @@ function countOutcomes(metrics: Metrics): (provider: ProviderName, outcome: Outc
   };
   metrics.series("counter", about, () => [...counts.values()].map(({ labels, count }): Reading => [labels, count]));
   return (provider, outcome) => {
-    const key = `${provider} ${outcome}`;
-    const entry = counts.get(key) ?? { labels: { provider, outcome }, count: 0 };
-    entry.count++;
-    counts.set(key, entry);
+    const entry = counts.get(`${provider} ${outcome}`);
+    if (entry !== undefined) entry.count++;
   };
 }
 

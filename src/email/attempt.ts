@@ -30,9 +30,10 @@ export interface Charged {
 }
 
 export const outcomes = [
-  ...["accepted", "rejected", "deferred", "unsure", "limited", "unavailable", "suppressed"],
+  ...(["accepted", "rejected", "deferred", "unsure"] as const satisfies readonly HandOver["kind"][]),
+  ...(["limited", "unavailable", "suppressed"] as const),
 ] as const;
-export type Outcome = HandOver["kind"] | "limited" | "unavailable" | "suppressed";
+export type Outcome = (typeof outcomes)[number];
 
 export interface AttemptSettings {
   readonly store: EmailStore;

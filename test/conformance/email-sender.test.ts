@@ -300,6 +300,33 @@ onEachDatabase((database) => {
     expect(await rowOf(sql, queued.id)).toMatchObject({ state: "sent", unsure: 0 });
   });
 
+  test("several are on their way at once, but one at a time is where a crash would repeat it", async () => {
+    const sql = await database.open();
+    let [unmarked, most] = [0, 0];
+    const { outbox, work, handed, answers } = openOutbox(sql, {
+      store: (store) => ({
+        ...store,
+        async sent(...mark) {
+          const marked = await store.sent(...mark);
+          unmarked--;
+          return marked;
+        },
+      }),
+    });
+    const together = Promise.withResolvers<void>();
+    answers.next = async (_, turn) => {
+      if (handed.length === handOversMost) together.resolve();
+      await together.promise;
+      await turn();
+      most = Math.max(most, ++unmarked);
+      return { kind: "accepted", providerId: null };
+    };
+    const tenant = await newTenant(sql);
+    for (let i = 0; i < handOversMost; i++) await outbox.enqueue(newMail(tenant));
+    await work();
+    expect([handed.length, most, unmarked]).toEqual([handOversMost, 1, 0]);
+  });
+
   test("what must go now is refused with a time when there is no room, and leaves nothing behind", async () => {
     const sql = await database.open();
     const { outbox, sender, handed } = openOutbox(sql);
