@@ -4,7 +4,7 @@ import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics, Reading } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
-import { createAttempts, type Outcome } from "./email/attempt.ts";
+import { type AttemptSettings, createAttempts, outcomes } from "./email/attempt.ts";
 import { createCharges } from "./email/charges.ts";
 import { createDeliveries } from "./email/deliveries.ts";
 import { createOutbox } from "./email/intake.ts";
@@ -58,8 +58,9 @@ export function openMail(parts: MailParts): Mail {
   const settings = createEmailSettings(sql, core.ring, clock);
   const stopLinks = createStopLinks(core.secretFor("unsubscribe"), config.baseUrl);
   const charges = createCharges({ counters, tenants, seeds: createEmailSeeds(sql), platformMax });
+  const platform: ProviderName = config.SMTP_URL === undefined ? "log" : "smtp";
   const senders = openSenders(core, settings, log);
-  const count = countOutcomes(metrics);
+  const count = countOutcomes(metrics, [platform, "sendgrid"]);
   const host = new URL(config.baseUrl).hostname;
 
   const messageOf = (email: Claimed, sender: Message["from"]): Message => ({
@@ -75,7 +76,7 @@ export function openMail(parts: MailParts): Mail {
   const sender = createEmailSender({
     ...{ store, attempts, log, chance },
     name: randomBytes(9).toString("base64url"),
-    onUnknown: (provider) => count(provider === "sendgrid" || provider === "log" ? provider : "smtp", "unsure"),
+    onUnknown: (provider) => count(provider === "sendgrid" ? provider : platform, "unsure"),
   });
   sender.start();
   const sampling = sampleWaiting(store, metrics);
@@ -120,8 +121,12 @@ export function mountMail({ sql, clock, tenants }: Core, mail: Mail, guesses: Gu
   return mountEmail({ stopLinks, suppressions, tenants, guesses, webhook, log });
 }
 
-function countOutcomes(metrics: Metrics): (provider: ProviderName, outcome: Outcome) => void {
-  const counts = new Map<string, { labels: Record<string, string>; count: number }>();
+function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): AttemptSettings["count"] {
+  const counts = new Map(
+    providers.flatMap((provider) =>
+      outcomes.map((outcome) => [`${provider} ${outcome}`, { labels: { provider, outcome }, count: 0 }]),
+    ),
+  );
   const about = {
     name: "quicklink_emails_total",
     help: "Attempts to send an email, by provider and what came of them.",
@@ -129,10 +134,8 @@ function countOutcomes(metrics: Metrics): (provider: ProviderName, outcome: Outc
   };
   metrics.series("counter", about, () => [...counts.values()].map(({ labels, count }): Reading => [labels, count]));
   return (provider, outcome) => {
-    const key = `${provider} ${outcome}`;
-    const entry = counts.get(key) ?? { labels: { provider, outcome }, count: 0 };
-    entry.count++;
-    counts.set(key, entry);
+    const entry = counts.get(`${provider} ${outcome}`);
+    if (entry !== undefined) entry.count++;
   };
 }
 

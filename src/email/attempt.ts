@@ -30,9 +30,10 @@ export interface Charged {
 }
 
 export const outcomes = [
-  ...["accepted", "rejected", "deferred", "unsure", "limited", "unavailable", "suppressed"],
+  ...(["accepted", "rejected", "deferred", "unsure"] as const satisfies readonly HandOver["kind"][]),
+  ...(["limited", "unavailable"] as const),
 ] as const;
-export type Outcome = HandOver["kind"] | "limited" | "unavailable" | "suppressed";
+export type Outcome = (typeof outcomes)[number];
 
 export interface AttemptSettings {
   readonly store: EmailStore;
@@ -50,6 +51,8 @@ export interface AttemptSettings {
 const deadlineMs = 30_000;
 /** Later than this after the mark the claim might run out during the hand-over. */
 const beginMs = 10_000;
+/** Of which only eight come to an answer: the others ended with their process, or by a mistake of ours. */
+const claimsMost = 20;
 const awayMs = 5_000;
 const markAgainMs = 500;
 const marksMost = 1_200; // ten minutes; by then somebody else has found it left behind
@@ -177,12 +180,11 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     charge,
     handOver,
     async make(email) {
-      const suppressed = await suppressions.find(email.tenant, email.to, email.kind);
-      if (suppressed !== undefined) {
-        const { name } = (await senders.resolve(email.tenant)).provider;
-        count(name, "suppressed");
-        return void (await fail(email, { reason: "suppressed", detail: suppressed }));
+      if (email.attempt > claimsMost) {
+        return void (await fail(email, { reason: "broken_off", detail: "too many attempts broke off" }));
       }
+      const suppressed = await suppressions.find(email.tenant, email.to, email.kind);
+      if (suppressed !== undefined) return void (await fail(email, { reason: "suppressed", detail: suppressed }));
       const charged = await charge(email).catch((error: unknown) => {
         if (isUnavailable(error)) throw error;
         return messageOf(error);

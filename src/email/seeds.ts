@@ -36,7 +36,7 @@ export function createEmailSeeds({ db, now }: Sql): EmailSeedQueries {
         raw<number>`coalesce(sum(unsure + case when state in ('sending', 'sent') then 1 else 0 end), 0)`.as("taken"),
       )
       .where("provider", "in", providersOf[provider])
-      .where("handed_at", ">", raw<number>`${now} - ${raw.lit(seedMs)}`);
+      .where("handed_at", ">", raw<number>`(select ${now} - ${raw.lit(seedMs)})`);
 
   return {
     async tenant(tenant, provider) {

@@ -63,7 +63,8 @@ function bodyOf({ id, messageId, from, to, replyTo, subject, text, html, unsubsc
       { type: "text/html", value: html },
     ],
     headers: { "Message-ID": messageId, ...unsubscribeHeaders(unsubscribeUrl) },
-    custom_args: { email: id },
+    // Not `email`: that is a field of their own in every event.
+    custom_args: { quicklink_id: id },
     // The links in it are short links, and counted by us.
     tracking_settings: { click_tracking: { enable: false }, open_tracking: { enable: false } },
   };

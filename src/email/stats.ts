@@ -67,7 +67,7 @@ export function createEmailStats(
       ])
       .where("tenant_id", "=", tenant)
       .where("id", ">=", idAt("email", clockNow() - statsDays * dayMs))
-      .where("created_at", ">=", raw<number>`${now} - ${raw.lit(statsDays * dayMs)}`)
+      .where("created_at", ">=", raw<number>`(select ${now} - ${raw.lit(statsDays * dayMs)})`)
       .groupBy("provider")
       .execute();
   }

@@ -96,6 +96,8 @@ const wasHanded = raw<boolean>`handed_at >= claimed_until - ${raw.lit(claimMs + 
 
 export function createEmailStore(sql: Sql): EmailStore {
   const { db, now } = sql;
+  // Asked once for the whole statement: a clock that is read for every row cannot be looked up in an index.
+  const once = raw<number>`(select ${now})`;
   const after = (ms: number) => raw<number>`${now} + ${ms}`;
   const unclaimed = { claimed_by: null, claimed_until: null };
   const finished = { ...unclaimed, text: null, html: null, finished_at: now };
@@ -122,7 +124,7 @@ export function createEmailStore(sql: Sql): EmailStore {
         .select("id")
         .where(waiting)
         .where("state", "=", state)
-        .where("due_at", "<=", now)
+        .where("due_at", "<=", once)
         .orderBy("due_at")
         .limit(most),
     );
@@ -164,7 +166,7 @@ export function createEmailStore(sql: Sql): EmailStore {
         .selectFrom("emails")
         .select("state")
         .where(waiting)
-        .where("due_at", "<=", now)
+        .where("due_at", "<=", once)
         .orderBy("due_at")
         .limit(20)
         .execute();

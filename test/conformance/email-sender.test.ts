@@ -199,6 +199,40 @@ onEachDatabase((database) => {
     expect(await rowOf(sql, queued.id)).toMatchObject({ state: "sent", unsure: 1, provider_id: null });
   });
 
+  test("an email that breaks off every attempt is not tried for ever", async () => {
+    const sql = await database.open();
+    const { outbox, work, answers, clock, handed } = openOutbox(sql);
+    answers.next = () => {
+      throw new Error("a mistake of ours");
+    };
+    const queued = await outbox.enqueue(newMail(await newTenant(sql)));
+    if (queued.kind !== "queued") throw new Error(queued.kind);
+    for (let i = 0; i < 4; i++) {
+      await work();
+      await pass(sql, 2 * minuteMs, clock);
+    }
+    expect(handed).toHaveLength(2);
+    expect(await rowOf(sql, queued.id)).toMatchObject({ state: "failed", reason: "unsure" });
+  });
+
+  test("a tenant whose key cannot be read waits, and fails in the end", async () => {
+    const sql = await database.open();
+    const { outbox, work, clock, handed } = openOutbox(sql, {
+      ownKey: () => Promise.reject(new Error("the key was sealed with another key")),
+    });
+    const queued = await outbox.enqueue(newMail(await newTenant(sql)));
+    if (queued.kind !== "queued") throw new Error(queued.kind);
+    for (let i = 0; i < 9; i++) {
+      await work();
+      await pass(sql, 60 * minuteMs, clock);
+    }
+    expect(handed).toEqual([]);
+    expect(await rowOf(sql, queued.id)).toMatchObject({
+      state: "failed",
+      detail: "the key was sealed with another key",
+    });
+  });
+
   test("counters that forgot everything go on from what the table says", async () => {
     const sql = await database.open();
     const tenant = await newTenant(sql, { smtp: 10 });
@@ -298,6 +332,33 @@ onEachDatabase((database) => {
     await work();
     expect(handed).toHaveLength(1);
     expect(await rowOf(sql, queued.id)).toMatchObject({ state: "sent", unsure: 0 });
+  });
+
+  test("several are on their way at once, but one at a time is where a crash would repeat it", async () => {
+    const sql = await database.open();
+    let [unmarked, most] = [0, 0];
+    const { outbox, work, handed, answers } = openOutbox(sql, {
+      store: (store) => ({
+        ...store,
+        async sent(...mark) {
+          const marked = await store.sent(...mark);
+          unmarked--;
+          return marked;
+        },
+      }),
+    });
+    const together = Promise.withResolvers<void>();
+    answers.next = async (_, turn) => {
+      if (handed.length === handOversMost) together.resolve();
+      await together.promise;
+      await turn();
+      most = Math.max(most, ++unmarked);
+      return { kind: "accepted", providerId: null };
+    };
+    const tenant = await newTenant(sql);
+    for (let i = 0; i < handOversMost; i++) await outbox.enqueue(newMail(tenant));
+    await work();
+    expect([handed.length, most, unmarked]).toEqual([handOversMost, 1, 0]);
   });
 
   test("what must go now is refused with a time when there is no room, and leaves nothing behind", async () => {

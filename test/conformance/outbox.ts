@@ -78,7 +78,9 @@ export function openOutbox(sql: Sql, options: OutboxOptions = {}) {
   const clock = manualClock(systemClock.now());
   const handed: { readonly message: Message; readonly provider: ProviderName; readonly key?: string }[] = [];
   const counted: [ProviderName, Outcome][] = [];
-  const answers: { next: (message: Message) => HandOver | Promise<HandOver> } = { next: () => accepted };
+  const answers: { next: (message: Message, turn: () => Promise<void>) => HandOver | Promise<HandOver> } = {
+    next: () => accepted,
+  };
   const counters = options.counters ?? createMemoryCounters({ clock });
   const plain = createEmailStore(sql);
   const store = options.store?.(plain) ?? plain;
@@ -90,9 +92,9 @@ export function openOutbox(sql: Sql, options: OutboxOptions = {}) {
   });
   const provider = (name: ProviderName, key?: string): Provider => ({
     name,
-    async send(message) {
+    async send(message, _, turn = async () => {}) {
       handed.push({ message, provider: name, ...(key === undefined ? {} : { key }) });
-      return await answers.next(message);
+      return await answers.next(message, turn);
     },
     async close() {},
   });

@@ -61,7 +61,7 @@ export function startSendgrid(options: { now?: () => number; port?: number } = {
       if (manner instanceof Response) return manner;
       const [to] = body.personalizations[0]?.to ?? [];
       taken.push({
-        ...{ at: now(), key, body, to: to?.email ?? "", emailId: body.custom_args?.email ?? "" },
+        ...{ at: now(), key, body, to: to?.email ?? "", emailId: body.custom_args?.quicklink_id ?? "" },
         messageId: body.headers?.["Message-ID"] ?? "",
       });
       if (manner === "drop") return await new Promise<Response>(() => {});
