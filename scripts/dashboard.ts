@@ -129,6 +129,27 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
   ],
+  Email: [
+    {
+      title: "Emails",
+      help: "Attempts to send one, by what came of them. An attempt that is limited, deferred or unavailable is made again.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_emails_total", "provider, outcome")]: "{{provider}} {{outcome}}" },
+    },
+    {
+      title: "Emails that wait",
+      help: "In the outbox, whatever for; at most 10,000 are counted.",
+      unit: "short",
+      ask: { [`max(quicklink_emails_waiting${own})`]: "waiting" },
+    },
+    {
+      title: "The latest email",
+      help: "For how long it could have been sent. Alerts above five minutes.",
+      unit: "s",
+      ask: { [`max(quicklink_email_late_seconds${own})`]: "late" },
+      alerts: { warning: 300 },
+    },
+  ],
   Limits: [
     {
       title: "How hits are limited",

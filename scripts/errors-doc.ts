@@ -33,10 +33,15 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
     "Delete files that are no longer needed, or send a smaller one: `used`, `held`, `limit` and `missing` say how many bytes. The operator can raise the limit.",
   upload_missing: "Send the bytes to the address that the upload was given, then complete it.",
   limit_reached: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
+  email_limited:
+    "Wait as long as `Retry-After` says, in seconds. `GET /api/email/stats` says beforehand how many are left.",
+  email_suppressed:
+    "Do not send there. If its owner wants your emails after all, remove it: `DELETE /api/email/suppressions/{address}`.",
   quota_spent: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   password_required: "Ask whoever sent you the link for its password.",
   wrong_password: "Check the password with whoever sent it to you. Capital and small letters differ.",
   too_many_attempts: "Wait as long as `Retry-After` says, in seconds. Who has opened the link before can go on.",
+  not_set_up: "Ask the operator to set what `detail` names.",
   busy: "Wait as long as `Retry-After` says, in seconds, and try again.",
   unavailable:
     "Wait as long as `Retry-After` says, in seconds, and try again. The operator finds the reason in `/readyz`.",
@@ -46,6 +51,7 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
 /** Every `code` inside `errors`. A test finds them in the source and holds this list to it. */
 export const fieldCodes: Readonly<Record<string, string>> = {
   above_plan: "More than the tenant's plan allows.",
+  bad_address: "Not an email address, such as `ann@example.com`.",
   bad_code: "A code has 3 to 64 letters, digits, `-` and `_`.",
   bad_cursor: "Not a cursor. Use `nextCursor` of the page before.",
   bad_file_name: "A name with `/` or `\\\\`, of dots alone, or with characters that turn the direction of writing.",
@@ -61,9 +67,12 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   duplicate: "The same thing twice.",
   empty: "Nothing where something is needed.",
   in_the_past: "A time that has passed.",
+  key_lacks_scope: "The key is known at SendGrid, and may not send email.",
+  key_refused: "SendGrid does not accept the key.",
   low_contrast: "Two colours that a camera could not tell apart.",
   not_a_url: "Not a complete address, such as `https://example.com/page`.",
   not_accepted: "Not one of the values that are possible. `message` says which are.",
+  not_active: "The link is disabled or has expired.",
   not_in_bulk: "Not possible when many links are made at once; make this one by itself.",
   bad_host: "Not a host name such as `links.example.com`.",
   unverified: "The domain must be verified first.",

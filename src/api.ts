@@ -5,6 +5,10 @@ import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import type { OpenCounters } from "./counters.ts";
 import { domainRoutes } from "./domains/api.ts";
+import { emailRoutes } from "./email/api.ts";
+import { createKeyCheck } from "./email/key-check.ts";
+import { emailSettingsRoutes } from "./email/settings-api.ts";
+import { shareRoutes } from "./email/share-api.ts";
 import { fileRoutes } from "./files/api.ts";
 import { StorageUnavailable } from "./files/storage.ts";
 import type { Filing } from "./filing.ts";
@@ -12,6 +16,7 @@ import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
+import type { Mail } from "./mail.ts";
 import { qrRoutes } from "./qr/api.ts";
 import { isUnavailable } from "./sql/sql.ts";
 import { tenantRoutes } from "./tenants/api.ts";
@@ -24,6 +29,8 @@ export interface ApiParts {
   readonly guesses: Guesses;
   readonly filing: Filing;
   readonly createMany: LinkApiSettings["createMany"];
+  readonly made: LinkApiSettings["made"];
+  readonly mail: Mail;
   readonly busiest: UsageSources["busiest"];
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -34,8 +41,10 @@ export interface ApiParts {
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
 export function composeApi(parts: ApiParts): HttpApi {
-  const { core, counters, guesses, filing, createMany, busiest, log, metrics } = parts;
+  const { core, counters, guesses, filing, createMany, made, mail, busiest, log, metrics } = parts;
   const { config, sql, keys, tenants, links, clock } = core;
+  const { baseUrl } = config;
+  const { outbox, stopLinks, settings } = mail;
   const limiter = createCallLimiter({
     counters: counters.calls,
     own: counters.ownCalls,
@@ -47,12 +56,13 @@ export function composeApi(parts: ApiParts): HttpApi {
         ? log.warn({ policy: config.QL_API_OUTAGE }, "limits on API calls cannot be asked; the policy decides")
         : log.info("limits on API calls are answered again"),
   });
+  const checkKey = createKeyCheck(config.QL_SENDGRID_URL);
   return createHttpApi({
     keys,
     tenants,
     guesses,
     limiter,
-    baseUrl: config.baseUrl,
+    baseUrl,
     version,
     bodyLimitBytes: config.QL_BODY_LIMIT,
     clock,
@@ -60,12 +70,15 @@ export function composeApi(parts: ApiParts): HttpApi {
     metrics,
     isUnavailable: (error) => isUnavailable(error) || error instanceof Late || error instanceof StorageUnavailable,
     routes: [
-      (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
-      (api) => qrRoutes(api, links, config.baseUrl),
+      (api) => linkRoutes(api, { links, baseUrl, createMany, made }),
+      (api) => qrRoutes(api, links, baseUrl),
       (api) => tenantRoutes(api, keys, clock),
       (api) => domainRoutes(api, core.domains),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, storage: filing.room.freshFigures, busiest })),
       (api) => fileRoutes(api, filing.files),
+      (api) => emailRoutes(api, mail.stats, mail.suppressions),
+      (api) => emailSettingsRoutes(api, { settings, checkKey, canSeal: core.ring !== undefined, baseUrl }),
+      (api) => shareRoutes(api, { links, outbox, stopLinks, baseUrl, clock }),
     ],
   });
 }

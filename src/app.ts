@@ -6,6 +6,7 @@ import { countProcess } from "./base/process.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openCounters } from "./counters.ts";
+import type { Recorded } from "./counting.ts";
 import { createFolder } from "./files/folder.ts";
 import { mountFiles } from "./files/mount.ts";
 import { uploadMostMs } from "./files/storage.ts";
@@ -19,6 +20,8 @@ import { startServer } from "./http/server.ts";
 import { createGuesses } from "./limits/guesses.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { openLookup } from "./lookup.ts";
+import { mountMail, openMail } from "./mail.ts";
+import { openNotices } from "./notices.ts";
 import { openRedis } from "./open-redis.ts";
 import { createBots } from "./redirect/bots.ts";
 import { createRedirect } from "./redirect/serve.ts";
@@ -80,7 +83,10 @@ async function serve(
   const redis = await openRedis({ config, clock, metrics, log, opened });
   const hot = openHot(core, metrics, log);
   opened.defer(() => hot.stop());
-  const { recorded } = hot;
+  const recorded: Recorded = (batch, totals) => {
+    hot.recorded(batch);
+    notices.recorded(totals);
+  };
   const hits = await openHits({ core, redis: redis.limits, holders: heartbeat.count, recorded, metrics, log });
   opened.defer(() => hits.close());
   metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => hits.meters.size);
@@ -95,6 +101,8 @@ async function serve(
     secretFor: core.secretFor,
   });
   metrics.gauge("quicklink_guessers", "Addresses that must wait before they guess again.", () => guesses.blocked);
+  const mail = openMail({ core, counters: counters.ledger, metrics, log });
+  opened.defer(() => mail.close());
   const background = createBackground(core);
   opened.defer(() => background.close());
 
@@ -103,6 +111,8 @@ async function serve(
     counters: counters.ledger,
     recount: background.recount,
     changed: lookup.changed,
+    filled: ({ id: tenant, limits }, used) =>
+      notices.noticed({ tenant, limit: "storageBytes", used, max: limits.storageBytes }),
     metrics,
     log,
   });
@@ -113,10 +123,24 @@ async function serve(
     for (const result of results) if ("link" in result) lookup.changed(result.link);
     return results;
   };
+  const notices = openNotices({ core, mail, background, hitsMaxOf: (key) => lookup.cache.recall(key)?.hitsMax, log });
+  opened.defer(() => notices.close());
+  const { made } = notices;
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
     loading ??= import("./api.ts").then(({ composeApi }) =>
-      composeApi({ core, counters, guesses, filing, createMany, busiest: background.busiest, log, metrics }),
+      composeApi({
+        core,
+        counters,
+        guesses,
+        filing,
+        createMany,
+        made,
+        mail,
+        busiest: background.busiest,
+        log,
+        metrics,
+      }),
     );
     return loading;
   };
@@ -157,7 +181,10 @@ async function serve(
     trustedProxies: config.QL_TRUSTED_PROXIES,
     bodyLimitBytes: config.QL_BODY_LIMIT,
     uploadLimitBytes: disk ? config.QL_FILE_LIMIT : 0,
-    mounts: disk ? [mountFiles({ folder: disk, tokens, log, metrics })] : [],
+    mounts: [
+      mountMail(core, mail, guesses, log),
+      ...(disk ? [mountFiles({ folder: disk, tokens, log, metrics })] : []),
+    ],
     log,
   });
 
@@ -189,7 +216,7 @@ async function serve(
     firstKey,
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      await server.stop(stopMs);
+      await Promise.all([server.stop(stopMs), mail.close()]);
       await flushKeys();
       await opened.disposeAsync();
     },

@@ -3,6 +3,9 @@ import { Problem, type ProblemCode } from "./base/errors.ts";
 import type { TenantId } from "./base/ids.ts";
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
+import { nearLimits } from "./email/near-limits.ts";
+import { createEmailStore } from "./email/store.ts";
+import type { LimitUse } from "./email/thresholds.ts";
 import { type Recount, recount } from "./files/standing.ts";
 import { monthName } from "./limits/month.ts";
 import { type BusyLink, busiestLinks } from "./links/busiest.ts";
@@ -22,7 +25,12 @@ export interface Background {
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
   /** Adds up a tenant's files anew. */
   recount(tenant: TenantId, look: boolean): Promise<Recount>;
-  /** Reduces links a year past expiry to their version rows; forgets changes that all have seen, and months long past. */
+  /** The limits that are nearly or wholly used, of tenants that want to hear of it. */
+  nearLimits(): Promise<readonly LimitUse[]>;
+  /**
+   * Reduces links a year past expiry to their version rows; forgets changes that all have seen, months long past, and
+   * emails 90 days after their end.
+   */
   clean(): Promise<Cleaned>;
   close(): Promise<void>;
 }
@@ -35,10 +43,12 @@ export interface Cleaned {
   readonly links: number;
   readonly changes: number;
   readonly months: number;
+  readonly emails: number;
 }
 
 const purgeDays = 365;
 const feedDays = 1;
+const emailDays = 90;
 const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
 
 /** The same work on whatever thread this is. */
@@ -47,6 +57,10 @@ export function direct(core: Core): Background {
     createMany: (tenant, inputs, maker) => core.links.createMany(tenant, inputs, maker),
     busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
     recount: (tenant, look) => recount(core.sql, tenant, look),
+    nearLimits() {
+      const now = core.clock.now();
+      return nearLimits(core.sql, core.tenants, monthName(now), now);
+    },
     async clean() {
       const now = core.clock.now();
       const feed = createFeed(core.sql);
@@ -54,6 +68,7 @@ export function direct(core: Core): Background {
         links: await untilFew(() => core.store.purge(now - purgeDays * dayMs, rowsAtOnce, now)),
         changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
         months: await untilFew(() => pruneLeases(core.sql, now, rowsAtOnce)),
+        emails: await untilFew(() => createEmailStore(core.sql).prune(now - emailDays * dayMs, rowsAtOnce)),
       };
     },
     async close() {},
@@ -77,6 +92,7 @@ export type Job =
     }
   | { readonly kind: "busiest"; readonly tenant: Tenant }
   | { readonly kind: "recount"; readonly tenant: TenantId; readonly look: boolean }
+  | { readonly kind: "nearLimits" }
   | { readonly kind: "clean" };
 
 export type ToThread =
@@ -145,6 +161,7 @@ function thread(config: Config): Background {
     },
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     recount: (tenant, look) => run({ kind: "recount", tenant, look }) as Promise<Recount>,
+    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     async close() {
       if (!worker) return;

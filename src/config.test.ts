@@ -9,6 +9,7 @@ import {
   loadConfig,
   prepareDataFolder,
   type SettingName,
+  secretPath,
   withSecrets,
 } from "./config.ts";
 
@@ -397,6 +398,29 @@ describe("the salt of a first start", () => {
       return;
     }
     expect(made).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe("the keys for tenants' secrets of a first start", () => {
+  test("are generated beside the salt, for us alone to read, and stay the same", () => {
+    const settings = { QL_DATA: tempFolder("config") };
+    const first = withSecrets(loadConfig(settings, "/nonexistent"));
+    expect(first.QL_SECRET_KEYS).toMatchObject([{ key: { length: 32 } }]);
+    expect(statSync(secretPath(first.QL_DATA, "QL_SECRET_KEYS")).mode & 0o777).toBe(0o600);
+    const second = loadConfig(settings, "/nonexistent");
+    expect(second.QL_SECRET_KEYS).toEqual(first.QL_SECRET_KEYS);
+    expect(shown(second, "QL_SECRET_KEYS")?.value).toBe("(hidden)");
+    expect(second.ownSecrets).toEqual(new Set(["QL_CODE_SALT", "QL_SECRET_KEYS"] as const));
+  });
+
+  test("are the operator's where they are set, and with PostgreSQL nobody makes them up", () => {
+    const config = load({ QL_SECRET_KEYS: `k1:${"a".repeat(64)}, k2:${"b".repeat(64)}` });
+    expect(config.QL_SECRET_KEYS?.map(({ id }) => id)).toEqual(["k1", "k2"]);
+    expect(config.ownSecrets).toEqual(new Set(["QL_CODE_SALT"] as const));
+    expect(load({ DATABASE_URL: postgres, QL_CODE_SALT: salt })).toMatchObject({
+      QL_SECRET_KEYS: undefined,
+      ownSecrets: new Set(),
+    });
   });
 });
 

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { accessSync, constants, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { OperatorError } from "./base/errors.ts";
+import { newKey, parseKeys, writeKeys } from "./base/seal.ts";
+import { keepSecret } from "./base/secret-file.ts";
 import { parseMailbox } from "./email/address.ts";
 import { parseRedisUrl } from "./redis/address.ts";
 
@@ -21,6 +23,8 @@ interface Setting<Value> {
   readonly fallback?: string;
   /** Hidden from view; of an address only who signs in, and with what. */
   readonly secret?: "all" | "credentials";
+  /** A secret that an embedded server makes up for itself on its first start. */
+  readonly generate?: () => string;
 }
 
 const table = {
@@ -94,6 +98,7 @@ const table = {
     example: "the output of: openssl rand -hex 32",
     parse: text(16, 1_000),
     secret: "all",
+    generate: () => randomBytes(32).toString("hex"),
   }),
   QL_CODE_BLOCK: setting({
     help: "How many code numbers a process takes from SQL at once. A crash skips at most this many of 3.5 trillion.",
@@ -169,8 +174,9 @@ const table = {
   QL_SECRET_KEYS: setting({
     help: "Keys that tenants' own secrets are sealed with, as name:64 hex digits, comma separated; the first one seals, all of them open. Generated into QL_DATA when embedded; with DATABASE_URL the same on every machine.",
     example: "the output of: echo k1:$(openssl rand -hex 32)",
-    parse: secretKeys,
+    parse: parseKeys,
     secret: "all",
+    generate: () => writeKeys([newKey()]),
   }),
   S3_URL: setting({
     help: "An S3-compatible store for files, instead of the folder files in QL_DATA: key, secret, host, bucket, and the region if it is not us-east-1.",
@@ -242,6 +248,8 @@ export interface Config extends Values {
   readonly limitsRedisUrl: string | undefined;
   /** Every setting as an operator may see it: secrets hidden, and where the value came from. */
   readonly shown: readonly Shown[];
+  /** Secrets that nobody set: an embedded server makes them up, and they are its own to change. */
+  readonly ownSecrets: ReadonlySet<SettingName>;
   /** The texts behind the values, to load the same settings in another thread. */
   readonly source: Readonly<Record<string, string>>;
   /** Variables that look like ours and are not: most likely a typing mistake. */
@@ -259,11 +267,13 @@ export function loadConfig(
   const values: Record<string, unknown> = {};
   const source: Record<string, string> = {};
   const shown: Shown[] = [];
+  const ownSecrets = new Set<SettingName>();
   for (const name of settingNames) {
     const entry: Setting<unknown> = table[name];
     const found = find(name, { commandLine, environment, dotenv }, values);
     values[name] = found.text === undefined ? undefined : parse(name, entry, found.text);
     if (found.text !== undefined) source[name] = found.text;
+    if (found.own) ownSecrets.add(name);
     shown.push({ name, value: show(entry, found.text), origin: found.origin, help: entry.help });
   }
   const config = values as unknown as Values;
@@ -275,6 +285,7 @@ export function loadConfig(
     filesFolder: join(config.QL_DATA, "files"),
     limitsRedisUrl: config.LIMITS_REDIS_URL ?? config.REDIS_URL,
     shown,
+    ownSecrets,
     source: { ...source, QL_DATA: config.QL_DATA },
     unknown: unknownNames({ ...dotenv, ...environment }),
   };
@@ -294,30 +305,17 @@ export function prepareDataFolder(config: Config): void {
   }
 }
 
+/** What an embedded server never lacks. */
+type Generated = { readonly [Name in "QL_CODE_SALT" | "QL_SECRET_KEYS"]: NonNullable<Values[Name]> };
+
 /** First start of the embedded mode: secrets nobody set are made up once and kept beside the data, for us alone. */
-export function withSecrets(config: Config): Config & { readonly QL_CODE_SALT: string } {
-  if (config.QL_CODE_SALT !== undefined) return { ...config, QL_CODE_SALT: config.QL_CODE_SALT };
-  const salt = randomBytes(32).toString("hex");
-  const path = secretPath(config.QL_DATA, "QL_CODE_SALT");
-  mkdirSync(join(config.QL_DATA, "secrets"), { recursive: true, mode: 0o700 });
-  // Complete under another name first: a crash must not leave half a salt under this one.
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${salt}\n`, { mode: 0o600, flush: true });
-  try {
-    linkSync(draft, path);
-    return { ...config, QL_CODE_SALT: salt };
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    // Another process of ours was faster: its salt is the one that counts.
-    const theirs = readFileSync(path, "utf8").trim();
-    if (theirs !== "") return { ...config, QL_CODE_SALT: theirs };
-    throw new OperatorError(
-      `${path} is empty. If this server has no links yet, remove it; else restore it from a backup.`,
-      2,
-    );
-  } finally {
-    unlinkSync(draft);
-  }
+export function withSecrets(config: Config): Config & Generated {
+  const made = settingNames.flatMap((name) => {
+    const { generate, parse }: Setting<unknown> = table[name];
+    if (generate === undefined || config[name] !== undefined) return [];
+    return [[name, parse(keepSecret(secretPath(config.QL_DATA, name), generate()))] as const];
+  });
+  return { ...config, ...Object.fromEntries(made) } as Config & Generated;
 }
 
 /** docs/config.md, from the table. */
@@ -360,7 +358,7 @@ function find(
   name: SettingName,
   { commandLine, environment, dotenv }: Readonly<Record<"commandLine" | "environment" | "dotenv", Environment>>,
   soFar: Record<string, unknown>,
-): { text: string | undefined; origin: string } {
+): { text: string | undefined; origin: string; own?: true } {
   const entry: Setting<unknown> = table[name];
   if (commandLine[name] !== undefined) return { text: commandLine[name], origin: "command line" };
   // An empty variable is how compose files say "not set".
@@ -370,10 +368,10 @@ function find(
     if (file) return { text: readSecret(name, file), origin: `file ${file}` };
   }
   if (dotenv[name]) return { text: dotenv[name], origin: ".env" };
-  if (name === "QL_CODE_SALT" && soFar.DATABASE_URL === undefined) {
+  if (entry.generate !== undefined && soFar.DATABASE_URL === undefined) {
     const path = secretPath(String(soFar.QL_DATA), name);
     const text = readIfThere(path)?.trim();
-    return { text: text || undefined, origin: text ? `generated, ${path}` : "generated on first start" };
+    return { text: text || undefined, origin: text ? `generated, ${path}` : "generated on first start", own: true };
   }
   if (entry.fallback !== undefined) return { text: entry.fallback, origin: "default" };
   return { text: undefined, origin: "not set" };
@@ -460,7 +458,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-const secretPath = (dataFolder: string, name: string): string => join(dataFolder, "secrets", name);
+export const secretPath = (dataFolder: string, name: string): string => join(dataFolder, "secrets", name);
 
 function integer(min: number, max: number): (text: string) => number {
   return (text) => {
@@ -499,21 +497,6 @@ function url(...protocols: string[]): (value: string) => string {
     }
     return value;
   };
-}
-
-export interface SecretKey {
-  readonly id: string;
-  readonly key: Uint8Array;
-}
-
-function secretKeys(value: string): readonly SecretKey[] {
-  const keys = value.split(",").map((part) => {
-    const [, id, hex] = /^\s*([A-Za-z0-9_-]{1,32}):([0-9a-fA-F]{64})\s*$/.exec(part) ?? [];
-    if (id === undefined || hex === undefined) throw new Error("must be name:64 hex digits, comma separated");
-    return { id, key: Buffer.from(hex, "hex") };
-  });
-  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error("has two keys of one name");
-  return keys;
 }
 
 /** Where files go, and who we are there. */

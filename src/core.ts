@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createPasswords, type Passwords } from "./base/passwords.ts";
+import { createRing, type Ring } from "./base/seal.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import { type Config, prepareDataFolder, withSecrets } from "./config.ts";
@@ -41,6 +42,8 @@ export interface Core {
   readonly clock: Clock;
   /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
   secretFor(purpose: string): Uint8Array;
+  /** What tenants' own secrets are sealed with. Nothing where the operator has set no keys. */
+  readonly ring: Ring | undefined;
   close(): Promise<void>;
 }
 
@@ -55,7 +58,7 @@ export interface CoreOptions {
 export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
   const clock = systemClock;
   if (config.embedded) prepareDataFolder(config);
-  const salt = (config.embedded ? withSecrets(config) : config).QL_CODE_SALT ?? "";
+  const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = config.embedded ? withSecrets(config) : config;
   const sql = await openSql(config, options.log);
   try {
     if (config.embedded) await migrateEmbedded(config, sql, options.lockHeld ?? false);
@@ -100,6 +103,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       guarded,
       storage: await openStorage(config, secretFor, clock),
       secretFor,
+      ring: keys && createRing(keys),
       close: () => sql.close(),
     };
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import { createRecorder, type Recorder } from "./clicks/recorder.ts";
 import { type Cancelling, degrading } from "./limits/degrade.ts";
-import type { EndedLease, LeaseStore } from "./limits/leases.ts";
+import type { EndedLease, LeaseStore, Total } from "./limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "./limits/meters.ts";
 import { createMonth } from "./limits/month.ts";
 import { type Outage, watched } from "./limits/watch.ts";
@@ -25,6 +25,9 @@ export interface Counting {
   close(): Promise<void>;
 }
 
+/** What was written down, and what the months have come to. */
+export type Recorded = (batch: readonly Drained[], totals: readonly Total[]) => void;
+
 export interface CountingSettings {
   /** Of this instance, new with every start: its leases and recordings are known by it. */
   readonly id: string;
@@ -34,7 +37,7 @@ export interface CountingSettings {
   readonly embedded: boolean;
   readonly outage: Outage;
   /** Told of what was written down. */
-  readonly recorded: (batch: readonly Drained[]) => void;
+  readonly recorded: Recorded;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -65,7 +68,7 @@ export function startCounting(settings: CountingSettings): Counting {
       const totals = await fromSql.record(id, sequence, batch);
       fromRedis?.seen(totals);
       fromRedis?.end(batch.flatMap(endedOnRedis));
-      recorded(batch);
+      recorded(batch, totals);
     },
     log,
   });

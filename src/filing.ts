@@ -14,6 +14,7 @@ import { sweepFiles } from "./files/sweep.ts";
 import type { Counters } from "./limits/counters.ts";
 import type { Change } from "./sql/feed.ts";
 import { createJobs, type Job } from "./sql/jobs.ts";
+import type { Tenant } from "./tenants/tenants.ts";
 
 /** Files, put together: the flow, and the work that one process does for all, every minute and every night. */
 export interface Filing {
@@ -28,6 +29,8 @@ export interface FilingSettings {
   readonly recount: Background["recount"];
   /** Told of each link that leads to a file that is gone. */
   readonly changed: (change: Change) => void;
+  /** Told what a tenant's files come to, after one was stored. */
+  readonly filled: (tenant: Tenant, usedBytes: number) => void;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -42,11 +45,11 @@ const syncMostMs = 3_600_000;
 /** In UTC: where most of our visitors are asleep. */
 const syncHourMs = 3 * 3_600_000;
 
-export function openFiling({ core, counters, recount, changed, metrics, log }: FilingSettings): Filing {
+export function openFiling({ core, counters, recount, changed, filled, metrics, log }: FilingSettings): Filing {
   const { sql, storage, clock, tenants, config } = core;
   const store = createFileStore(sql);
   const room = createRoom(counters, store, clock.now);
-  const files = createFiles({ store, storage, room, clock, log, mostBytes: config.QL_FILE_LIMIT, changed });
+  const files = createFiles({ store, storage, room, clock, log, mostBytes: config.QL_FILE_LIMIT, changed, filled });
   const jobs = createJobs(sql, randomBytes(12).toString("base64url"), clock);
 
   // Another process may do it next: what this one found then counts for nothing any more.

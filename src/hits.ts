@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
-import { openRedisLeases, startCounting } from "./counting.ts";
-import type { Drained, Meters } from "./limits/meters.ts";
+import { openRedisLeases, type Recorded, startCounting } from "./counting.ts";
+import type { Meters } from "./limits/meters.ts";
 import { splitKey } from "./links/link.ts";
 import { reasons } from "./redirect/decide.ts";
 import type { Redis } from "./redis/client.ts";
@@ -27,7 +27,7 @@ export interface HitSettings {
   /** How many instances may hold a lease of one limit. */
   readonly holders: () => number;
   /** Told of what was written down. */
-  readonly recorded: (batch: readonly Drained[]) => void;
+  readonly recorded: Recorded;
   readonly metrics: Metrics;
   readonly log: Logger;
 }

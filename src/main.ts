@@ -33,6 +33,11 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],
   domain: ["domains of a tenant's own", async () => (await import("./cli/domain.ts")).domainCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
+  email: ["try how a tenant's email is sent", async () => (await import("./cli/email.ts")).emailCommand()],
+  secrets: [
+    "the keys that tenants' secrets are sealed with",
+    async () => (await import("./cli/secrets.ts")).secretsCommand(),
+  ],
   cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
   doctor: [
     "check settings, database and Redis, and say what to do",

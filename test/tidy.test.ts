@@ -50,7 +50,7 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 
 const former = ["base", "codes", "limits", "cache"];
 const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr"];
-const routes = ["http/route.ts", "http/mount.ts", "http/problem.ts"];
+const routes = ["http/route.ts", "http/mount.ts", "http/body.ts", "http/problem.ts"];
 const subjectMay = [...former, ...subjects, "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
 const all = [
@@ -89,22 +89,25 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...former,
     ...subjects,
     ...routes,
-    ...["sql", "redis", "workers", "doctor", "config.ts", "core.ts", "counters.ts", "tier.ts", "app.ts"],
+    ...["sql", "redis", "workers", "doctor", "config.ts", "core.ts", "counters.ts", "mail.ts", "tier.ts", "app.ts"],
   ],
   "background.ts": all,
   "background-thread.ts": [...all, "background.ts"],
   "filing.ts": [...all, "background.ts"],
-  "api.ts": [...all, "filing.ts"],
+  "api.ts": [...all, "filing.ts", "mail.ts"],
   "counting.ts": all,
   "hits.ts": [...all, "counting.ts"],
   "hot.ts": all,
   "tier.ts": all,
   "lookup.ts": [...all, "hot.ts", "tier.ts"],
+  "mail.ts": all,
+  "notices.ts": [...all, "background.ts", "mail.ts"],
   "open-redis.ts": [...all, "counting.ts"],
   "visits.ts": [...all, "lookup.ts"],
   "app.ts": [
     ...all,
-    ...["api.ts", "background.ts", "filing.ts", "hits.ts", "hot.ts", "lookup.ts", "open-redis.ts", "visits.ts"],
+    ...["api.ts", "background.ts", "counting.ts", "filing.ts", "hits.ts", "hot.ts", "lookup.ts", "mail.ts"],
+    ...["notices.ts", "open-redis.ts", "visits.ts"],
   ],
   "main.ts": all,
 };

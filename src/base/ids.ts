@@ -24,6 +24,11 @@ export function newId<Name extends Named>(name: Name, clock: Clock): Id<Name> {
   return `${prefixes[name]}_${time(clock.now())}${chance()}` as Id<Name>;
 }
 
+/** The least that an id born at that time can be. */
+export function idAt<Name extends Named>(name: Name, ms: number): Id<Name> {
+  return `${prefixes[name]}_${time(Math.max(0, ms))}` as Id<Name>;
+}
+
 /** What a stranger sent becomes an id only by having the shape of one. */
 export function parseId<Name extends Named>(name: Name, text: string): Id<Name> | undefined {
   const prefix = `${prefixes[name]}_`;

@@ -45,6 +45,8 @@ interface Entry<Value> extends Versioned<Value> {
 export interface Cache<Value> {
   /** What memory has, if it may be used right now. Never waits. */
   peek(key: string): Versioned<Value> | undefined;
+  /** What memory last knew, however old; for those who count, not for visitors: it is no hit, and nothing stays longer. */
+  recall(key: string): Value | undefined;
   /** Memory, or else the source; callers of one key share one load. */
   lookup(key: string): Promise<Versioned<Value>>;
   /** A version exists: nothing older may be served from here any more. Answers whether that is news. */
@@ -132,6 +134,8 @@ export function createCache<Value extends object>(options: CacheOptions<Value>):
   }
 
   return {
+    recall: (key) => found.peek(key)?.value,
+
     peek(key) {
       const entry = remembered(key);
       if (entry === undefined || !usable(entry)) return undefined;

@@ -17,6 +17,7 @@ const reserved = new Set([
   "billing",
   "dashboard",
   "docs",
+  "email",
   "favicon",
   "files",
   "health",

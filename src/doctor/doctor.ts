@@ -4,13 +4,21 @@ import { files } from "./files.ts";
 import { type Check, type Finding, fail } from "./finding.ts";
 import { redis } from "./redis.ts";
 import { settings } from "./settings.ts";
+import { smtp } from "./smtp.ts";
 import { sql } from "./sql.ts";
 
 /**
  * Whether everything that a server needs is there and set up as it should be, without starting one and without changing
  * anything. A new check is a file of its own here, and a name in this list.
  */
-const checks: Readonly<Record<string, Check>> = { settings, "data folder": dataFolder, database: sql, redis, files };
+const checks: Readonly<Record<string, Check>> = {
+  settings,
+  "data folder": dataFolder,
+  database: sql,
+  redis,
+  files,
+  email: smtp,
+};
 
 export async function examine(config: Config): Promise<Finding[]> {
   const findings = await Promise.all(

@@ -3,6 +3,8 @@
  * that has neither; what differs is the answer they can give.
  */
 export interface Message {
+  /** Our own name for it, for providers that tell later what became of it. */
+  readonly id: string;
   /** Our own, the same on every attempt: whoever gets it twice can tell. `<eml_…@go.example.com>` */
   readonly messageId: string;
   readonly from: Mailbox;
@@ -38,7 +40,10 @@ export type ProviderName = "smtp" | "sendgrid" | "log";
 
 export interface Provider {
   readonly name: ProviderName;
-  /** Never throws, and answers within the deadline. */
-  send(message: Message, deadlineMs: number): Promise<HandOver>;
+  /**
+   * Never throws, and answers within the deadline. `turn` is waited for before anything leaves that the provider could
+   * take; if it fails, nothing has left.
+   */
+  send(message: Message, deadlineMs: number, turn?: () => Promise<void>): Promise<HandOver>;
   close(): Promise<void>;
 }

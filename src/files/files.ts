@@ -71,6 +71,8 @@ export interface FileSettings {
   readonly mostBytes: number;
   /** Told after the commit, of each link that leads to a file that is gone. */
   readonly changed: (change: Change) => void;
+  /** Told after a file was stored: what the tenant's files come to. */
+  readonly filled?: (tenant: Tenant, usedBytes: number) => void;
 }
 
 export const uploadMs = 15 * 60_000;
@@ -82,7 +84,7 @@ const retrySeconds = 5;
 const uploadsRetrySeconds = 60;
 
 export function createFiles(settings: FileSettings): Files {
-  const { store, storage, room, clock, log, mostBytes, changed } = settings;
+  const { store, storage, room, clock, log, mostBytes, changed, filled } = settings;
   const completing = new Map<FileId, Promise<TenantFile>>();
 
   async function admit(whose: Whose, draft: NewFile): Promise<Admitted | "denied"> {
@@ -176,6 +178,7 @@ export function createFiles(settings: FileSettings): Files {
         throw overQuota({ used: bytes, held: 0, limit: max ?? 0, missing: over }, file.sizeBytes);
       }
       case "kept":
+        filled?.(tenant, kept.standing.bytes);
         if (await room.settle(file, kept.standing)) await store.settled(file);
         return kept.file;
     }

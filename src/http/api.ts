@@ -130,10 +130,11 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
   };
 }
 
-/** For the log: somebody may have pasted a key where an id belongs. */
+/** For the log: somebody may have pasted a key where an id belongs, and whose email address it is belongs nowhere. */
 const shownPath = (url: string): string =>
   targetOf(url)
     .path.replace(/ql_\w+/g, "ql_…")
+    .replace(/[^/]*(?:@|%40)[^/]*/gi, "…")
     .slice(0, 200);
 
 /** Nothing of an API answer is for caches, frames, or other sites' scripts. */

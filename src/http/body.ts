@@ -11,7 +11,7 @@ const deadlineMs = 10_000;
 export async function withCheckedBody(request: Request, limitBytes: number): Promise<Request> {
   if (request.body === null) return request;
   if (Number(request.headers.get("content-length") ?? 0) > limitBytes) throw tooLarge(limitBytes);
-  const bytes = await read(request.body, limitBytes);
+  const bytes = await readWhole(request, limitBytes);
   if (bytes.length === 0) throw new Problem("invalid_json", "The body is empty. Send JSON.");
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {
     throw new Problem(
@@ -26,7 +26,9 @@ export async function withCheckedBody(request: Request, limitBytes: number): Pro
   return new Request(`http://host${path}${query}`, { method: request.method, headers, body: text });
 }
 
-async function read(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
+/** The bytes as they came. */
+export async function readWhole({ body }: Request, limitBytes: number): Promise<Uint8Array> {
+  if (body === null) return new Uint8Array();
   const read = await readBody(body, limitBytes, deadlineMs);
   switch (read.kind) {
     case "whole":

@@ -4,9 +4,15 @@
  * tenant. The numbers are the plan's and the operator's, and come with every call.
  */
 import type { Counters, CounterVerdict, Limit, StatusAnswer } from "./counters.ts";
-import { slidingHour } from "./window.ts";
+import type { Window } from "./window.ts";
 
 export type EmailProvider = "smtp" | "sendgrid";
+
+/**
+ * An hour and a minute. An email is charged before it is handed over, and a provider that takes its time counts it up to
+ * 30 s later: in no 60 minutes by the provider's own clock may there be more than the limit.
+ */
+export const emailHour: Window = { kind: "sliding", bucketMs: 60_000, buckets: 61 };
 
 export interface EmailMaxes {
   /** Of this tenant through this provider: 50 an hour through SMTP, 200 through its own key. */
@@ -47,26 +53,31 @@ export function getStatus(
   return counters.status(emailLimits(tenant, provider, maxes, seeds));
 }
 
+export const platformEmails = "platformEmailsPerHour";
+
 /** What a tenant may send through a provider. */
-export const tenantEmailLimit = (tenant: string, provider: EmailProvider, max: number | null): Limit => ({
+export const tenantEmailLimit = (
+  tenant: string,
+  provider: EmailProvider,
+  max: number | null,
+  seed?: () => Promise<number>,
+): Limit => ({
   name: provider === "smtp" ? "emailsPerHourSmtp" : "emailsPerHourSendgrid",
   subject: tenant,
   max,
-  window: slidingHour,
+  window: emailHour,
   key: `tenant:{${tenant}}:${provider}`,
+  ...(seed === undefined ? {} : { seed }),
 });
 
 function emailLimits(tenant: string, provider: EmailProvider, maxes: EmailMaxes, seeds: EmailSeeds): Limit[] {
-  const own: Limit = {
-    ...tenantEmailLimit(tenant, provider, maxes.tenant),
-    ...(seeds.tenant === undefined ? {} : { seed: seeds.tenant }),
-  };
+  const own = tenantEmailLimit(tenant, provider, maxes.tenant, seeds.tenant);
   if (provider !== "smtp") return [own];
   const platform: Limit = {
-    name: "platformEmailsPerHour",
+    name: platformEmails,
     subject: "platform",
     max: maxes.platform,
-    window: slidingHour,
+    window: emailHour,
     key: "platform-aggregate",
     ...(seeds.platform === undefined ? {} : { seed: seeds.platform }),
   };

@@ -3,6 +3,7 @@ import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, parseId } from "../base/ids.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, line, lines, problemSchema, route, z } from "../http/route.ts";
+import type { Tenant } from "../tenants/tenants.ts";
 import { choiceFields, showChoice, toChoice } from "./choice-schema.ts";
 import { destinationMost } from "./destination.ts";
 import type { Link, LinkFields } from "./link.ts";
@@ -242,13 +243,17 @@ export interface LinkApiSettings {
   readonly baseUrl: string;
   /** Many rows at once, away from the thread that serves. */
   readonly createMany: (caller: Caller, inputs: readonly LinkInput[]) => Promise<BulkResult[]>;
+  /** Told after a tenant has made links. */
+  readonly made: (tenant: Tenant) => void;
 }
 
-export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSettings): void {
+export function linkRoutes(api: Api, { links, baseUrl, createMany, made }: LinkApiSettings): void {
   const show = (link: Link) => showLink(link, baseUrl);
 
   api.openapi(routes.create, async (c) => {
-    const link = await links.create(c.get("caller").tenant, toInput(c.req.valid("json")), "tenant");
+    const { tenant } = c.get("caller");
+    const link = await links.create(tenant, toInput(c.req.valid("json")), "tenant");
+    made(tenant);
     c.header("location", `/api/links/${link.id}`);
     c.header("etag", etag(link));
     return c.json(show(link), 201);
@@ -258,6 +263,7 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
     const given = c.req.valid("json").links.map((element) => bulkElementSchema.safeParse(element));
     const good = given.flatMap((element) => (element.success ? [toInput(element.data)] : []));
     const written = (await createMany(c.get("caller"), good)).values();
+    made(c.get("caller").tenant);
     const results = given.map((element) => {
       if (!element.success) return { problem: problemBody(invalidInput(element.error, "link")) };
       const result = written.next().value;

@@ -29,11 +29,12 @@ small { display: block; margin-top: 1.5rem; padding-top: 1rem; border-top: 1px s
 
 const styleHash = createHash("sha256").update(style).digest("base64");
 
-const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`;
+const policy = (formAction: string): string =>
+  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`;
 
 const headers = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": `${policy}; form-action 'none'`,
+  "content-security-policy": policy("'none'"),
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
@@ -49,6 +50,12 @@ export function page(status: number, title: string, body: string, more: Record<s
 ${body}</main></body></html>
 `;
   return new Response(html, { status, headers: { ...headers, ...more } });
+}
+
+/** A page with one button, which sends an empty form to the page's own address. */
+export function buttonPage(title: string, body: string, button: string): Response {
+  const form = `<form method="post"><button>${escapeHtml(button)}</button></form>`;
+  return page(200, title, `${body}\n${form}\n`, { "content-security-policy": policy("'self'") });
 }
 
 export const escapeHtml = (text: string): string =>
@@ -159,6 +166,6 @@ function passwordPage(status: number, again: boolean): Response {
 <input id="password" name="password" type="password" required maxlength="200" autocomplete="off" autofocus>
 <button>Open the link</button></form>
 `,
-    { "content-security-policy": `${policy}; form-action 'self' https: http:`, "referrer-policy": "same-origin" },
+    { "content-security-policy": policy("'self' https: http:"), "referrer-policy": "same-origin" },
   );
 }

@@ -3,7 +3,7 @@ import type { Choice } from "../links/choice.ts";
 import { type Known, sizeOfKnown } from "./resolve.ts";
 
 const plain: Known = {
-  ...{ url: "https://example.com/", permanent: false, expiresAt: null, fallbackUrl: null },
+  ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
   ...{ password: false, hitsMax: null, choice: null, pattern: undefined },
 };
 

@@ -32,6 +32,7 @@ export function openPostgres(url: string, poolSize: number, log: Logger, patient
     now: raw<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
     locked: (query) => query.forUpdate(),
     steady: (query) => query.forShare(),
+    unlocked: (query) => query.forUpdate().skipLocked(),
     async ping() {
       await db.executeQuery(CompiledQuery.raw("select 1"));
     },

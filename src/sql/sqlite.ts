@@ -41,6 +41,7 @@ export function openSqlite(path: string, durability: Durability = "full"): Sql {
     now: raw<number>`cast(unixepoch('subsec') * 1000 as integer)`,
     locked: (query) => query,
     steady: (query) => query,
+    unlocked: (query) => query,
     async ping() {
       await statements.executeQuery(CompiledQuery.raw("select 1"));
     },

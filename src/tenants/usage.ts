@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
+import { createEmailSeeds } from "../email/seeds.ts";
 import { callLimits, keyCalls, tenantCalls } from "../limits/api-limits.ts";
 import type { Counters, Limit, StatusAnswer } from "../limits/counters.ts";
 import { tenantEmailLimit } from "../limits/email-limits.ts";
@@ -62,6 +63,8 @@ export interface UsageReport {
 }
 
 export function createUsage({ sql, clock, counters, storage, busiest }: UsageSources): UsageReport {
+  const seeds = createEmailSeeds(sql);
+
   async function counted(limits: readonly Limit[], store: Counters | undefined): Promise<LimitUse[]> {
     if (limits.length === 0) return [];
     const answer = await store?.status(limits);
@@ -95,8 +98,10 @@ export function createUsage({ sql, clock, counters, storage, busiest }: UsageSou
     async of(tenant, key) {
       const { limits } = tenant;
       const kept = [
-        tenantEmailLimit(tenant.id, "smtp", limits.emailsPerHourSmtp),
-        tenantEmailLimit(tenant.id, "sendgrid", limits.emailsPerHourSendgrid),
+        tenantEmailLimit(tenant.id, "smtp", limits.emailsPerHourSmtp, () => seeds.tenant(tenant.id, "smtp")),
+        tenantEmailLimit(tenant.id, "sendgrid", limits.emailsPerHourSendgrid, () =>
+          seeds.tenant(tenant.id, "sendgrid"),
+        ),
       ];
       const [callUse, linkUse, fileUse, keptUse, busy] = await Promise.all([
         calls(tenant, key),

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../ground/process.ts";
-import { type CallOptions, databases, type LinkBody, must, type ProblemBody, type Site, startSite } from "./servers.ts";
+import {
+  type CallOptions,
+  databases,
+  type LinkBody,
+  must,
+  type ProblemBody,
+  query,
+  type Site,
+  startSite,
+} from "./servers.ts";
 
 type Operation = { "x-scope"?: string; security?: unknown[] };
 type Document = { openapi: string; paths: Record<string, Record<string, Operation>> };
@@ -9,7 +18,16 @@ type Key = { id: string; secret: string };
 /** One route of the document, and a call of it that would succeed for who may. */
 type Route = { title: string; scope: string; call(key: string | null, options?: CallOptions): Promise<number> };
 
-const scopes = ["links:read", "links:write", "files:read", "files:write", "usage:read", "admin"];
+const scopes = [
+  "links:read",
+  "links:write",
+  "files:read",
+  "files:write",
+  "usage:read",
+  "email:read",
+  "email:send",
+  "admin",
+];
 
 /** What each route that takes a body would accept. A new route needs a line here. */
 const bodies: Record<string, unknown> = {
@@ -22,6 +40,8 @@ const bodies: Record<string, unknown> = {
   "POST /api/domains/{host}/verify": {},
   "POST /api/files": { name: "made.txt", size: 3, type: "text/plain" },
   "POST /api/files/{id}/complete": {},
+  "POST /api/links/{id}/share": { to: "ann@example.com" },
+  "PATCH /api/email/settings": { contact: "ops@example.com" },
   "POST /api/keys": { name: "made", scopes: ["links:read"] },
 };
 
@@ -56,6 +76,7 @@ for (const database of databases) {
     async function nameFor(path: string): Promise<string> {
       if (path.startsWith("/api/keys/")) return (await newKey()).id;
       if (path.startsWith("/api/files/")) return (await site.store("some bytes")).id;
+      if (path.includes("{address}")) return newSuppression();
       if (path.startsWith("/api/domains/")) {
         const host = `h${crypto.randomUUID()}.example.com`;
         expect((await site.call("POST", "/api/domains", { body: { host } })).status).toBe(201);
@@ -69,7 +90,19 @@ for (const database of databases) {
         Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
       );
 
-    /** Every route there is, with ids of a link, a file and a key that belong to the tenant `default`. */
+    let addresses = 0;
+
+    async function newSuppression(): Promise<string> {
+      const address = `nobody${++addresses}@example.com`;
+      await query(
+        site.env,
+        `insert into suppressions (tenant_id, address, reason, created_at)
+         select id, '${address}', 'manual', 0 from tenants where slug = 'default'`,
+      );
+      return address;
+    }
+
+    /** Every route there is, with names of what belongs to the tenant `default`. */
     async function routes(): Promise<Route[]> {
       return await Promise.all(
         operations().map(async ({ path, method, operation }) => {

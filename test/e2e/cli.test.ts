@@ -437,7 +437,16 @@ describe("plans and keys", () => {
     const made = await okJson<KeyShown & { secret: string }>("key", "create", "ever");
     expect(made).toMatchObject({
       name: "ever",
-      scopes: ["links:read", "links:write", "files:read", "files:write", "usage:read", "admin"],
+      scopes: [
+        "links:read",
+        "links:write",
+        "files:read",
+        "files:write",
+        "usage:read",
+        "email:read",
+        "email:send",
+        "admin",
+      ],
       expiresAt: null,
     });
 
@@ -496,7 +505,12 @@ describe("what cannot be is refused, and says why", () => {
       run("key", "revoke", "key_nothing"),
       run("key", "revoke", foreign.id),
     ]);
-    expectFailure(scope, 2, /no scope "root"/, /links:read, links:write, files:read, files:write, usage:read, admin/);
+    expectFailure(
+      scope,
+      2,
+      /no scope "root"/,
+      /links:read, links:write, files:read, files:write, usage:read, email:read/,
+    );
     expectFailure(days, 2, /--days/);
     expectFailure(tenant, 1, /no tenant "nobody"/);
     expectFailure(none, 1, /no key key_nothing/, /quicklink key list/);

@@ -234,6 +234,9 @@ async function allRows(env: Environment): Promise<Record<string, unknown[]>> {
     changes: "select count(*) as n from changes",
     // Not when they were last used, which a refused call may change too.
     keys: "select id, tenant_id, name, scopes, expires_at, revoked_at from api_keys order by id",
+    emails: "select id, tenant_id, kind, recipient from emails order by id",
+    emailSettings: "select * from email_settings order by tenant_id",
+    suppressions: "select tenant_id, address, reason from suppressions order by tenant_id, address",
     tenants: "select id, slug, plan, limits from tenants order by id",
     files: "select id, tenant_id, name, size_bytes, type, sha256, state from files order by id",
     storage: "select tenant_id, bytes, version from tenant_storage order by tenant_id",

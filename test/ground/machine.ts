@@ -32,6 +32,7 @@ const needs = {
   chromium: { purpose: "test", packages: ["chromium"], binaries: ["chromium"] },
   nginx: { purpose: "bench", packages: ["nginx"], binaries: ["nginx"] },
   wrk: { purpose: "bench", packages: ["wrk"], binaries: ["wrk"] },
+  faketime: { purpose: "prove", packages: ["faketime"], binaries: ["faketime"] },
   slowhttptest: { purpose: "prove", packages: ["slowhttptest"], binaries: ["slowhttptest"] },
   promtool: {
     purpose: "test",

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Client, escapeIdentifier } from "pg";
 import { find } from "./machine.ts";
 import { freePort } from "./ports.ts";
-import { type Child, cleanEnvironment, runProcess, startProcess, until } from "./process.ts";
+import { type Child, cleanEnvironment, type Environment, runProcess, startProcess, until } from "./process.ts";
 import { removeFolder, tempFolder } from "./temp.ts";
 
 export type Databases = {
@@ -58,8 +58,14 @@ export async function sharedPostgres(): Promise<Databases> {
   return await ownServer;
 }
 
-export async function startPostgres({ durable = false }: { durable?: boolean } = {}): Promise<Postgres> {
-  return await start(durable, (data) => [
+export type PostgresOptions = {
+  durable?: boolean;
+  /** Added to its environment. */
+  env?: Environment;
+};
+
+export async function startPostgres({ durable = false, env = {} }: PostgresOptions = {}): Promise<Postgres> {
+  return await start(durable, env, (data) => [
     "initdb",
     ...["--pgdata", data, "--username", "postgres", "--auth", "trust"],
     ...["--encoding", "UTF8", "--locale", "C", "--no-sync"],
@@ -74,7 +80,7 @@ export type Replica = Postgres & {
 
 /** A second server that streams everything from the first, and can only be read from. */
 export async function startReplica(primary: Postgres): Promise<Replica> {
-  const replica = await start(false, (data) => [
+  const replica = await start(false, {}, (data) => [
     "pg_basebackup",
     ...["--pgdata", data, "--host", "127.0.0.1", "--port", String(primary.port), "--username", "postgres"],
     ...["--write-recovery-conf", "--wal-method", "stream", "--checkpoint", "fast", "--no-sync"],
@@ -86,7 +92,11 @@ export async function startReplica(primary: Postgres): Promise<Replica> {
   });
 }
 
-async function start(durable: boolean, prepare: (data: string) => [tool: string, ...string[]]): Promise<Postgres> {
+async function start(
+  durable: boolean,
+  more: Environment,
+  prepare: (data: string) => [tool: string, ...string[]],
+): Promise<Postgres> {
   const tool = find("postgresql");
   if (tool === undefined) throw new Error("PostgreSQL is not on this machine");
 
@@ -109,6 +119,8 @@ async function start(durable: boolean, prepare: (data: string) => [tool: string,
   ];
   const command = [
     ...asUser,
+    // Only from here on, for who becomes another user is another program.
+    ...["env", ...Object.entries(more).map(([name, value]) => `${name}=${value}`)],
     join(tool.folder, "postgres"),
     ...["-D", data],
     ...settings.flatMap((setting) => ["-c", setting]),

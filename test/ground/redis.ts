@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { find } from "./machine.ts";
 import { freePort } from "./ports.ts";
-import { type Child, cleanEnvironment, startProcess, until } from "./process.ts";
+import { type Child, cleanEnvironment, type Environment, startProcess, until } from "./process.ts";
 import { removeFolder, tempFolder } from "./temp.ts";
 
 export type RedisServer = {
@@ -49,6 +49,8 @@ export type RedisServerOptions = {
   /** Appends every write to disk before it answers, so that it survives a kill. */
   durable?: boolean;
   settings?: readonly string[];
+  /** Added to its environment. */
+  env?: Environment;
 };
 
 const readyMs = 15_000;
@@ -60,7 +62,11 @@ export function redisAvailable(): boolean {
   return find("redis-server") !== undefined;
 }
 
-export async function startRedis({ durable = false, settings = [] }: RedisServerOptions = {}): Promise<RedisServer> {
+export async function startRedis({
+  durable = false,
+  settings = [],
+  env = {},
+}: RedisServerOptions = {}): Promise<RedisServer> {
   const tool = find("redis-server");
   if (tool === undefined) throw new Error("redis-server is not on this machine");
   const folder = tempFolder("redis");
@@ -71,7 +77,7 @@ export async function startRedis({ durable = false, settings = [] }: RedisServer
     ...["--appendonly", durable ? "yes" : "no", "--appendfsync", durable ? "always" : "no"],
     ...settings,
   ];
-  const launch = () => launchRedis(command, folder, port);
+  const launch = () => launchRedis(command, folder, port, env);
   let server = await launch();
   const end = async () => {
     if (server.running()) await server.kill();
@@ -185,8 +191,8 @@ async function startShard(bus: number): Promise<RedisServer> {
   return await startRedis({ settings });
 }
 
-async function launchRedis(command: string[], cwd: string, port: number): Promise<Child> {
-  const server = startProcess(command, { cwd, env: cleanEnvironment() });
+async function launchRedis(command: string[], cwd: string, port: number, env: Environment = {}): Promise<Child> {
+  const server = startProcess(command, { cwd, env: cleanEnvironment(env) });
   const ready = await until(
     "Redis to answer",
     async () => (server.running() ? await answers(port) : false),

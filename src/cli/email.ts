@@ -1,0 +1,92 @@
+import { Command } from "commander";
+import { Problem } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { parseAddress } from "../email/address.ts";
+import type { HandOver, Mailbox, RejectReason } from "../email/provider.ts";
+import type { Sender } from "../email/senders.ts";
+import { createEmailSettings } from "../email/settings.ts";
+import { render } from "../email/templates/letter.ts";
+import { openSenders } from "../mail.ts";
+import { quietLog, requireTenant, withCore } from "./core.ts";
+
+const deadlineMs = 30_000;
+
+export function emailCommand(): Command {
+  const command = new Command("email");
+  command
+    .command("test")
+    .argument("<address>", "who gets it")
+    .option("--tenant <slug>", "whose way of sending", "default")
+    .description("send one email at once, and say what the provider answers; it spends no limit")
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ quicklink email test you@example.com\n\nExits with 1 if it was not accepted.",
+    )
+    .action((text: string, { tenant: slug }: { tenant: string }) =>
+      withCore(async (core) => {
+        const to = parseAddress(text);
+        if (to === undefined) throw new Problem("invalid_input", `"${text}" is not an address like ann@example.com.`);
+        const tenant = await requireTenant(core, slug);
+        const settings = createEmailSettings(core.sql, core.ring, core.clock);
+        const senders = openSenders(core, settings, quietLog());
+        try {
+          const sender = await senders.resolve(tenant.id);
+          console.log(`Provider: ${nameOf(sender, core.config.SMTP_URL, core.config.QL_SENDGRID_URL)}`);
+          console.log(`From: ${written(sender.from)}`);
+          console.log(`To: ${to}`);
+          if (sender.provider.name === "log") return nowhere();
+          const id = newId("email", core.clock);
+          const messageId = `<${id}@${new URL(core.config.baseUrl).hostname}>`;
+          const letter = render(testLetter(core.config.baseUrl), null);
+          const { provider, from } = sender;
+          const headers = { id, messageId, from, to, replyTo: null, unsubscribeUrl: null };
+          report(await provider.send({ ...headers, ...letter }, deadlineMs));
+        } finally {
+          await senders.close();
+        }
+      }),
+    );
+  return command;
+}
+
+function nowhere(): void {
+  console.log("Nothing was sent. Set SMTP_URL and QL_MAIL_FROM: see docs/config.md.");
+  process.exitCode = 1;
+}
+
+const testLetter = (baseUrl: string) => ({
+  subject: "A test of your email",
+  title: "It works",
+  parts: [{ kind: "text", text: `This came from the server at ${baseUrl}. There is nothing to do.` } as const],
+  why: "Somebody ran `quicklink email test` with your address.",
+});
+
+const written = ({ name, address }: Mailbox): string => (name === null ? address : `${name} <${address}>`);
+
+/** Never with what is signed in with. */
+function nameOf({ provider }: Sender, smtpUrl: string | undefined, sendgridUrl: string): string {
+  if (provider.name === "sendgrid") return `the tenant's own SendGrid key, at ${sendgridUrl}`;
+  if (provider.name === "log") return "none: SMTP_URL is not set, and emails are only written to the server's log";
+  return `the platform's mail server, ${smtpUrl === undefined ? "" : new URL(smtpUrl).host}`;
+}
+
+const advice: Readonly<Record<RejectReason, string>> = {
+  address: "Nobody has this address there. Try another one.",
+  message: "Check that the sender may be used there, and that the domain's SPF and DKIM records are set.",
+  credentials: "Check the key, and that its sender is verified at SendGrid.",
+};
+
+function report(outcome: HandOver): void {
+  if (outcome.kind === "accepted") {
+    const id = outcome.providerId === null ? "" : ` Its name there: ${outcome.providerId}.`;
+    console.log(`Accepted.${id} If it does not arrive, look into the folder for spam.`);
+    return;
+  }
+  console.log(`Not accepted: ${outcome.detail}`);
+  console.log(
+    outcome.kind === "rejected"
+      ? advice[outcome.reason]
+      : "Check SMTP_URL (or QL_SENDGRID_URL), and that this machine may connect there: quicklink doctor",
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,29 @@
+import { withDeadline } from "../base/deadline.ts";
+import { type Check, fail, ok } from "./finding.ts";
+
+const name = "email";
+const connectMs = 5_000;
+const deadlineMs = 10_000;
+
+/** Whether the mail server lets us in. Nothing is sent. */
+export const smtp: Check = async ({ SMTP_URL: url }) => {
+  if (url === undefined) {
+    return [ok(name, "SMTP_URL is not set: emails are written to the log, unless a tenant has its own SendGrid key")];
+  }
+  const { createTransport } = await import("nodemailer");
+  const transport = createTransport({
+    url,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    dnsTimeout: connectMs,
+    socketTimeout: connectMs,
+  });
+  try {
+    await withDeadline(transport.verify(), deadlineMs, "the mail server");
+    return [ok(name, `the mail server at ${new URL(url).host} lets us in`)];
+  } catch (error) {
+    return [fail(name, error, "Mend SMTP_URL, or start the mail server. Until then emails wait, and then fail.")];
+  } finally {
+    transport.close();
+  }
+};

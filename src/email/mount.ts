@@ -1,0 +1,77 @@
+import { Problem } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import type { Mount } from "../http/mount.ts";
+import { problemResponse } from "../http/problem.ts";
+import type { Guesses } from "../limits/guesses.ts";
+import { buttonPage, escapeHtml, finalPage, page } from "../redirect/pages.ts";
+import { isUnavailable } from "../sql/sql.ts";
+import type { Tenants } from "../tenants/tenants.ts";
+import type { Suppressions } from "./suppressions.ts";
+import { type StopLinks, stopPath } from "./unsubscribe.ts";
+import { eventsPath } from "./webhook.ts";
+
+/** What of email is outside the API: the page of those who want no more of it, and the events of SendGrid. */
+export interface EmailMount {
+  readonly stopLinks: StopLinks;
+  readonly suppressions: Suppressions;
+  readonly tenants: Pick<Tenants, "byId">;
+  readonly guesses: Guesses;
+  readonly webhook: (request: Request, address: string | undefined) => Promise<Response>;
+  readonly log: Logger;
+}
+
+export function mountEmail(settings: EmailMount): Mount {
+  const { stopLinks, suppressions, tenants, guesses, webhook, log } = settings;
+
+  /**
+   * A visit only asks: scanners follow every link in an email. The button, and the mail program's own (RFC 8058), do it,
+   * as often as somebody likes.
+   */
+  async function stop(request: Request, token: string, address: string | undefined): Promise<Response> {
+    const recipient = stopLinks.read(token);
+    const tenant = recipient && (await tenants.byId(recipient.tenant));
+    if (recipient === undefined || tenant === undefined) {
+      const retryAfterSeconds = await guesses.missed(address);
+      return finalPage(
+        retryAfterSeconds === undefined ? { kind: "missing" } : { kind: "guessing", retryAfterSeconds },
+        request,
+      );
+    }
+    const [to, from] = [`<strong>${escapeHtml(recipient.address)}</strong>`, escapeHtml(tenant.name)];
+    if (request.method !== "POST") {
+      const ask = `<p>${to} gets emails from ${from}: links that are shared, and notices.</p>`;
+      return buttonPage("No more emails?", ask, "Unsubscribe");
+    }
+    await suppressions.add(recipient.tenant, recipient.address, "unsubscribed");
+    const done = `<p>${to} gets no more of these from ${from}. If that was a mistake, ask them to let you in again.</p>`;
+    return page(200, "You are unsubscribed", done);
+  }
+
+  async function answer(request: Request, path: string, address: string | undefined): Promise<Response> {
+    if (path.startsWith(stopPath)) {
+      if (!["GET", "HEAD", "POST"].includes(request.method)) return wrongMethod(["GET", "HEAD", "POST"]);
+      return stop(request, path.slice(stopPath.length), address);
+    }
+    if (path === eventsPath) return request.method === "POST" ? webhook(request, address) : wrongMethod(["POST"]);
+    return finalPage({ kind: "missing" }, request);
+  }
+
+  return {
+    prefix: "/email/",
+    async handle(request, { path, address }) {
+      try {
+        return await answer(request, path, address);
+      } catch (error) {
+        if (error instanceof Problem) return problemResponse(error);
+        if (!isUnavailable(error)) throw error;
+        log.warn({ error }, "a request about email failed because SQL does not answer");
+        return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
+      }
+    },
+  };
+}
+
+const retrySeconds = 30;
+
+const wrongMethod = (allow: readonly string[]): Response =>
+  problemResponse(new Problem("method_not_allowed", `This takes ${allow.join(", ")}.`, { allow }));

@@ -1,0 +1,116 @@
+import type { Clock } from "../base/clock.ts";
+import { invalid, Problem } from "../base/errors.ts";
+import { parseId } from "../base/ids.ts";
+import { type Api, json, jsonBody, lines, route, z } from "../http/route.ts";
+import { showLink } from "../links/api.ts";
+import type { Link } from "../links/link.ts";
+import type { Links } from "../links/links.ts";
+import type { Tenant } from "../tenants/tenants.ts";
+import type { Enqueued, Outbox } from "./outbox.ts";
+import { writeMail } from "./templates/templates.ts";
+import type { StopLinks } from "./unsubscribe.ts";
+
+/**
+ * Sends somebody a link. One address at a time: it goes, or the caller hears at once why it does not, and what became of
+ * some of several never has to be told.
+ */
+const addressMaxChars = 320;
+const messageMaxChars = 1_000;
+
+const shareRoute = route(
+  "email:send",
+  {
+    method: "post",
+    path: "/api/links/{id}/share",
+    tags: ["Email"],
+    summary: "Send somebody a link by email",
+    request: {
+      params: z.object({ id: z.string() }),
+      body: jsonBody(
+        z
+          .strictObject({
+            to: z.string().max(addressMaxChars).openapi({ example: "ann@example.com" }),
+            message: lines(messageMaxChars).nullable().optional().openapi({ description: "Plain text." }),
+          })
+          .openapi("Share"),
+      ),
+    },
+  },
+  { 202: json(z.object({ id: z.string(), state: z.literal("queued") }), "It is on its way") },
+  "not_found",
+  "invalid_input",
+  "email_limited",
+  "email_suppressed",
+  "unavailable",
+);
+
+export interface ShareApi {
+  readonly links: Links;
+  readonly outbox: Outbox;
+  readonly stopLinks: StopLinks;
+  readonly baseUrl: string;
+  readonly clock: Clock;
+}
+
+export function shareRoutes(api: Api, { links, outbox, stopLinks, baseUrl, clock }: ShareApi): void {
+  function write(tenant: Tenant, link: Link, to: string, message: string | null) {
+    const { shortUrl } = showLink(link, baseUrl);
+    const host = URL.canParse(link.url) ? new URL(link.url).host : null;
+    const facts = { from: tenant.name, shortUrl, title: link.title, host, message };
+    return writeMail("share", facts, stopLinks.urlFor(tenant.id, to));
+  }
+
+  api.openapi(shareRoute, async (c) => {
+    const { tenant } = c.get("caller");
+    const { to, message = null } = c.req.valid("json");
+    const id = parseId("link", c.req.valid("param").id);
+    if (id === undefined) throw new Problem("not_found", "There is no such link.");
+    const link = await links.get(tenant.id, id);
+    requireOpen(link, clock.now());
+    const mail = write(tenant, link, to, message === null ? null : message.replaceAll(/\r\n?/g, "\n"));
+    return c.json(accepted(to, await outbox.sendNow({ tenant: tenant.id, kind: "share", to, ...mail })), 202);
+  });
+}
+
+function requireOpen({ status, expiresAt }: Link, now: number): void {
+  if (status === "disabled")
+    throw invalid("id", "not_active", "The link is disabled: whoever gets it could not open it.");
+  if (expiresAt !== null && expiresAt <= now) {
+    throw invalid("id", "not_active", "The link has expired: whoever gets it could not open it.");
+  }
+}
+
+const whys: Readonly<Record<string, string>> = {
+  bounced: "emails to it came back",
+  complaint: "its owner called an earlier email spam",
+  unsubscribed: "its owner asked for no more",
+};
+
+function accepted(to: string, answer: Enqueued): { id: string; state: "queued" } {
+  switch (answer.kind) {
+    case "queued":
+    case "repeated":
+      return { id: answer.id, state: "queued" };
+    case "suppressed":
+      throw new Problem(
+        "email_suppressed",
+        `Nothing was sent to ${to}: ${whys[answer.reason] ?? "it is on the list"}.`,
+      );
+    case "limited":
+      throw new Problem("email_limited", limitText(answer.limit), retry(answer.retryAfterMs));
+    case "unavailable":
+      throw new Problem(
+        "unavailable",
+        "The limits on emails cannot be asked right now. Nothing was sent; try again shortly.",
+        retry(answer.retryAfterMs),
+      );
+  }
+}
+
+function limitText(limit: string): string {
+  return limit.startsWith("platform")
+    ? "This server has sent as many emails as it may in an hour. Nothing was sent; try again later."
+    : "You have sent as many emails as your plan gives in an hour. Nothing was sent; try again later.";
+}
+
+const retry = (ms: number | null) => (ms === null ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(ms / 1_000)) });

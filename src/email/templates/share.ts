@@ -1,0 +1,26 @@
+import type { Letter } from "./letter.ts";
+
+export interface ShareFacts {
+  /** Who shares it. */
+  readonly from: string;
+  readonly shortUrl: string;
+  readonly title: string | null;
+  /** Where it leads, as far as that says anything: `example.com`. */
+  readonly host: string | null;
+  readonly message: string | null;
+}
+
+export function share({ from, shortUrl, title, host, message }: ShareFacts): Letter {
+  const name = title === null ? "" : `“${title}”.`;
+  const leads = host === null ? "" : `It leads to ${host}.`;
+  return {
+    subject: title === null ? `${from} shared a link with you` : `${from} shared “${title}” with you`,
+    title: `${from} shared a link with you`,
+    parts: [
+      ...(message === null ? [] : [{ kind: "quote", text: message } as const]),
+      { kind: "text", text: [name, leads].filter(Boolean).join(" ") || "Here it is." },
+      { kind: "action", label: "Open the link", url: shortUrl },
+    ],
+    why: `${from} sent you this, and chose your address. If you do not know them, do not open the link.`,
+  };
+}

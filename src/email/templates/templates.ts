@@ -1,0 +1,19 @@
+import type { MailKind } from "../outbox.ts";
+import { type Letter, type Rendered, render } from "./letter.ts";
+import { type QuotaFacts, quota } from "./quota.ts";
+import { type ShareFacts, share } from "./share.ts";
+
+/** Every email there is, by its kind: a file beside this one that makes a letter from facts, and a line in both lists. */
+interface Facts extends Partial<Record<MailKind, object>> {
+  readonly quota: QuotaFacts;
+  readonly share: ShareFacts;
+}
+
+export type Written = "quota" | "share";
+
+const templates: { readonly [Kind in Written]: (facts: Facts[Kind]) => Letter } = { quota, share };
+
+/** `stopUrl`: where its reader can ask for no more, if that is offered. */
+export function writeMail<Kind extends Written>(kind: Kind, facts: Facts[Kind], stopUrl: string | null): Rendered {
+  return render(templates[kind](facts), stopUrl);
+}

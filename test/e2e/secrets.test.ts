@@ -1,0 +1,147 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
+import { createLog } from "../../src/base/log.ts";
+import { createRing, parseKeys } from "../../src/base/seal.ts";
+import { createEmailSettings } from "../../src/email/settings.ts";
+import { openPostgres } from "../../src/sql/postgres.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { openSqlite } from "../../src/sql/sqlite.ts";
+import { createTenants } from "../../src/tenants/tenants.ts";
+import { postgresAvailable } from "../ground/postgres.ts";
+import { cleanEnvironment, type Environment, startProcess } from "../ground/process.ts";
+import { cli, startServer } from "../ground/server.ts";
+import { must, newDatabase } from "./servers.ts";
+
+const silent = createLog("silent", { write() {} }, false, systemClock.now);
+const secretOf = (slug: string) => `SG.secret-of-${slug}`;
+
+const connect = ({ DATABASE_URL, QL_DATA }: Environment): Sql =>
+  DATABASE_URL === undefined
+    ? openSqlite(join(String(QL_DATA), "quicklink.sqlite"))
+    : openPostgres(DATABASE_URL, 2, silent);
+
+const ringFile = ({ QL_DATA }: Environment) => join(String(QL_DATA), "secrets", "QL_SECRET_KEYS");
+const keysIn = (env: Environment) => readFileSync(ringFile(env), "utf8").trim();
+
+/** Tenants whose keys are sealed under a ring. */
+async function fill(env: Environment, ring: string, count: number): Promise<void> {
+  const sql = connect(env);
+  try {
+    const tenants = createTenants(sql, systemClock);
+    const settings = createEmailSettings(sql, createRing(parseKeys(ring)), systemClock);
+    for (let i = 0; i < count; i++) {
+      const { id, slug } = await tenants.create(`tenant-${i}`, "A tenant");
+      await settings.change(id, { sendgridKey: secretOf(slug), sender: "links@example.com" });
+    }
+  } finally {
+    await sql.close();
+  }
+}
+
+/** How many open under a ring, and as what they were. */
+async function opened(env: Environment, ring: string): Promise<number> {
+  const sql = connect(env);
+  try {
+    const settings = createEmailSettings(sql, createRing(parseKeys(ring)), systemClock);
+    let right = 0;
+    for (const { id, slug } of await createTenants(sql, systemClock).list()) {
+      const own = await settings.ownKey(id).catch(() => undefined);
+      if (own?.key === secretOf(slug)) right++;
+    }
+    return right;
+  } finally {
+    await sql.close();
+  }
+}
+
+describe("the keys that an embedded server keeps", () => {
+  async function folder(count: number): Promise<Environment> {
+    const env = await newDatabase("SQLite");
+    must(await cli(["tenant", "list"], { env }));
+    await fill(env, keysIn(env), count);
+    return env;
+  }
+
+  test("are changed for another, everything is sealed with it, and the old one is gone", async () => {
+    const env = await folder(3);
+    const before = keysIn(env);
+    const printed = must(await cli(["secrets", "rotate"], { env }));
+    expect(printed).toMatch(
+      /^3 sealed with "k[0-9a-f]{8}" now, 0 were already, 0 cannot be opened\.\nThe old key is removed/,
+    );
+    expect(parseKeys(keysIn(env))).toHaveLength(1);
+    expect(keysIn(env)).not.toBe(before);
+    expect([await opened(env, keysIn(env)), await opened(env, before)]).toEqual([3, 0]);
+    expect(printed).not.toContain(keysIn(env).split(":")[1] ?? "");
+  });
+
+  test("are not changed under a running server", async () => {
+    const env = await folder(1);
+    const before = keysIn(env);
+    const server = await startServer({ dataDir: String(env.QL_DATA), key: "none", env });
+    const refused = await cli(["secrets", "rotate"], { env });
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      "A server is running on this data folder. Stop it, run this again, and start it.\n",
+    ]);
+    expect(keysIn(env)).toBe(before);
+    expect(await server.stop()).toBe(0);
+    must(await cli(["secrets", "rotate"], { env }));
+    expect(await opened(env, keysIn(env))).toBe(1);
+  });
+
+  test("open every secret whenever the change of them is killed, and the next run ends it", async () => {
+    const count = 150;
+    const env = await folder(count);
+    const before = keysIn(env);
+    let unfinished = 0;
+    for (let round = 0; round < 40 && unfinished < 3; round++) {
+      const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "secrets", "rotate"], {
+        cwd: join(import.meta.dir, "../.."),
+        env: cleanEnvironment(env),
+      });
+      // As soon as the ring has both keys, and later and later while rows are sealed anew.
+      while (keysIn(env) === before) if ((await Promise.race([child.exited, Bun.sleep(1)])) !== undefined) break;
+      await Bun.sleep(round * 5);
+      await child.kill();
+      expect(await opened(env, keysIn(env))).toBe(count);
+      if (parseKeys(keysIn(env)).length > 1) unfinished++;
+      else break;
+    }
+    expect(unfinished).toBeGreaterThan(0);
+    const printed = must(await cli(["secrets", "rotate"], { env }));
+    expect(parseKeys(keysIn(env))).toHaveLength(1);
+    expect(await opened(env, keysIn(env))).toBe(count);
+    expect(printed).toContain("0 cannot be opened");
+    const files = readdirSync(join(String(env.QL_DATA), "secrets")).toSorted();
+    expect(files).toEqual(["QL_CODE_SALT", "QL_SECRET_KEYS"]);
+  }, 60_000);
+
+  test("say whose secret no key opens any more", async () => {
+    const env = await folder(2);
+    const other = await newDatabase("SQLite");
+    must(await cli(["tenant", "list"], { env: other }));
+    const printed = must(await cli(["secrets", "rotate"], { env: { ...env, QL_SECRET_KEYS: keysIn(other) } }));
+    expect(printed).toContain("0 sealed with");
+    expect(printed.match(/The SendGrid key of ten_\w+ has to be saved again/g)).toHaveLength(2);
+  });
+});
+
+if (postgresAvailable()) {
+  test("with PostgreSQL the operator puts a new key first, seals, and removes the old one", async () => {
+    const env = await newDatabase("PostgreSQL");
+    const [old, next] = [`k1:${"1".repeat(64)}`, `k2:${"2".repeat(64)}`];
+    await fill(env, old, 3);
+    const rotate = (keys: string) => cli(["secrets", "rotate"], { env: { ...env, QL_SECRET_KEYS: keys } });
+    const first = must(await rotate(`${next},${old}`));
+    expect(first).toContain('3 sealed with "k2" now, 0 were already, 0 cannot be opened.');
+    expect(first).toContain('remove "k1"');
+    expect(must(await rotate(`${next},${old}`))).toContain('0 sealed with "k2" now, 3 were already');
+    expect([await opened(env, next), await opened(env, old)]).toEqual([3, 0]);
+    expect(must(await rotate(next))).toContain("There is one key only");
+    const unset = await cli(["secrets", "rotate"], { env });
+    expect([unset.code, unset.stderr]).toEqual([2, expect.stringContaining("QL_SECRET_KEYS is not set")]);
+  });
+}
