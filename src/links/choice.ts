@@ -33,7 +33,9 @@ export function checkChoice<Fields extends ChoiceFields & { readonly url: string
 ): Fields {
   const rules = given.has("rules") ? checkRules(fields.rules, ownHosts) : fields.rules;
   const split = given.has("split") ? checkSplit(fields.split, ownHosts) : fields.split;
-  if (fields.utm !== null) refuseUtm(fields.utm, [fields.url, ...rules.map(urlOf), ...split.map(urlOf)]);
+  // A file has no address that anything could be added to.
+  const own = fields.url === "" ? [] : [fields.url];
+  if (fields.utm !== null) refuseUtm(fields.utm, [...own, ...rules.map(urlOf), ...split.map(urlOf)]);
   return { ...fields, rules, split };
 }
 

@@ -264,6 +264,33 @@ for (const database of databases) {
         expect(put.json<typeof link>()).toMatchObject({ url: null, file: file.id });
       });
 
+      test("may lead some visitors elsewhere, and what is added to addresses leaves the file alone", async () => {
+        const file = await site.store("for the rest");
+        const rules = [{ when: { language: ["de"] }, url: "https://example.com/de" }];
+        const link = await site.create({ file: file.id, rules, forwardQuery: true, utm: { source: "mail" } });
+        const german = await site.reach(`/${link.code}?a=1`, { "accept-language": "de" });
+        expect(german.headers.get("location")).toBe("https://example.com/de?utm_source=mail&a=1");
+        const other = await site.reach(`/${link.code}?a=1`, { "accept-language": "fr" });
+        expect(new URL(other.headers.get("location") ?? "").pathname).toStartWith("/files/download/");
+      });
+
+      test("with a password gives nothing away without it", async () => {
+        const file = await site.store("hush", { name: "hush.txt" });
+        const link = await site.create({ file: file.id, password: "open sesame" });
+        const closed = await site.reach(`/${link.code}`);
+        expect([closed.status, closed.headers.get("location")]).toEqual([401, null]);
+        expect((await site.reach(`/${link.code}+`)).text).not.toContain("hush.txt");
+        const opened = await fetch(`${site.server.url}/${link.code}`, {
+          method: "POST",
+          redirect: "manual",
+          headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
+          body: "password=open+sesame",
+        });
+        expect(opened.status).toBe(303);
+        const download = await site.visit(new URL(opened.headers.get("location") ?? "").pathname);
+        expect(download.text).toBe("hush");
+      });
+
       test("answers 404 once the file is deleted, at once, and works again when it leads elsewhere", async () => {
         const file = await site.store("soon gone");
         const link = await site.create({ file: file.id });
