@@ -12,7 +12,7 @@ import type { Claim } from "./store.ts";
  * not to wait because somebody shares links. It is the same counter with a lower most.
  */
 export interface Charges {
-  /** Charges one attempt. Asked again it answers the same, and charges nothing more. */
+  /** Charges what is done under one claim. Asked again it answers the same, and charges nothing more. */
   take(
     email: Claim & { readonly tenant: TenantId; readonly kind: MailKind },
     by: EmailProvider,
@@ -33,7 +33,8 @@ export interface ChargeSettings {
 const essentialOnly = 0.2;
 
 export function createCharges({ counters, tenants, seeds, platformMax }: ChargeSettings): Charges {
-  const idOf = ({ id, attempt }: Claim) => `${id}:${attempt}`;
+  // Of the claim, and not of the attempt: a charge that is found again an hour later would count for the wrong hour.
+  const idOf = ({ id, by }: Claim) => `${id}:${by}`;
 
   async function maxesFor(tenant: TenantId, by: EmailProvider, essential: boolean): Promise<EmailMaxes> {
     const limits = (await tenants.byId(tenant))?.limits;
