@@ -339,6 +339,27 @@ onEachDatabase((database) => {
     expect(await charges.status(tenant, "smtp")).toMatchObject({ answer: { limits: [{ used: 1 }, { used: 1 }] } });
   });
 
+  test("what could not be given back while the limits were away is given back when they answer", async () => {
+    const sql = await database.open();
+    const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
+    const real = createMemoryCounters({ clock: { now: Date.now, elapsed: () => 0 } });
+    let away = false;
+    const counters: Counters = { ...real, release: async (id) => (away ? unavailable : await real.release(id)) };
+    const { outbox, work, answers, charges } = openOutbox(sql, { counters });
+    answers.next = () => {
+      away = true;
+      return deferred;
+    };
+    await outbox.enqueue(newMail(tenant));
+    await work();
+    expect(await charges.status(tenant, "smtp")).toMatchObject({ answer: { limits: [{ used: 1 }, { used: 1 }] } });
+    away = false;
+    answers.next = () => ({ kind: "accepted", providerId: null });
+    await outbox.enqueue(newMail(other));
+    await work();
+    expect(await charges.status(tenant, "smtp")).toMatchObject({ answer: { limits: [{ used: 0 }, { used: 1 }] } });
+  });
+
   test("a database that is away when the answer comes is waited for", async () => {
     const sql = await database.open();
     let failures = 3;
