@@ -21,12 +21,16 @@ export interface Attempts {
   /** The first half, for whoever wants to know now whether the limits have room. */
   charge(email: Claimed): Promise<Charged>;
   /** The second half, after a charge that was granted. */
-  handOver(email: Claimed, sender: Sender): Promise<void>;
+  handOver(email: Claimed, charged: Charged): Promise<void>;
+  /** Instead of it, when it cannot be done now: gives the charge back, and the email to whoever is next. */
+  putBack(email: Claimed): Promise<void>;
 }
 
 export interface Charged {
   readonly sender: Sender;
   readonly verdict: CounterVerdict;
+  /** Since when it counts, by the clock that only grows. */
+  readonly since: number;
 }
 
 export const outcomes = [
@@ -49,11 +53,16 @@ export interface AttemptSettings {
 }
 
 const deadlineMs = 30_000;
-/** Later than this after the mark the claim might run out during the hand-over. */
+/**
+ * Later than this after its charge an email is not handed over: by when the provider has it, it must still count for an
+ * hour, and the claim must not have run out.
+ */
 const beginMs = 10_000;
 /** Of which only eight come to an answer: the others ended with their process, or by a mistake of ours. */
 const claimsMost = 20;
 const awayMs = 5_000;
+const asksMost = 4;
+const askAgainMs = 500;
 const markAgainMs = 500;
 const marksMost = 1_200; // ten minutes; by then somebody else has found it left behind
 
@@ -77,11 +86,21 @@ export function createAttempts(settings: AttemptSettings): Attempts {
 
   async function charge(email: Claimed): Promise<Charged> {
     const sender = await senders.resolve(email.tenant);
-    return { sender, verdict: await charges.take(email, limitOf(sender.provider.name)) };
+    const since = clock.elapsed();
+    return { sender, since, verdict: await charges.take(email, limitOf(sender.provider.name)) };
+  }
+
+  /** An answer that was lost is asked for again under the same name: what it charged is not charged twice, nor lost. */
+  async function chargePatiently(email: Claimed): Promise<Charged> {
+    for (let asks = 1; ; asks++) {
+      const charged = await charge(email);
+      if (charged.verdict.kind !== "unavailable" || asks === asksMost) return charged;
+      await settings.pause(askAgainMs);
+    }
   }
 
   /** Not granted: it was not handed over, and waits. */
-  async function wait(email: Claimed, { sender, verdict }: Charged): Promise<void> {
+  async function wait(email: Claimed, { sender, verdict }: Omit<Charged, "since">): Promise<void> {
     const { name } = sender.provider;
     if (verdict.kind === "denied") {
       count(name, "limited");
@@ -95,23 +114,21 @@ export function createAttempts(settings: AttemptSettings): Attempts {
       return;
     }
     count(name, "unavailable");
-    // A charge that was given back names an attempt that is over; all else is asked again under the same name.
-    const what = verdict.kind === "closed" ? undefined : "asked";
-    await lasting(() => store.back(email, awayMs, { reason: "unavailable", detail: verdict.kind }, what));
+    await putBack(email, awayMs, verdict.kind);
   }
 
-  async function handOver(email: Claimed, sender: Sender): Promise<void> {
+  async function putBack(email: Claimed, ms: number, detail: string): Promise<void> {
+    await charges.release(email);
+    await lasting(() => store.back(email, ms, { reason: "unavailable", detail }, "asked"));
+  }
+
+  async function handOver(email: Claimed, { sender, since }: Charged): Promise<void> {
     const { provider, from } = sender;
     const message = settings.messageOf(email, from);
-    const began = clock.elapsed();
     if (!(await store.handing(email, provider.name, message.messageId))) return void (await charges.release(email));
     const verdict = await charges.take(email, limitOf(provider.name));
     if (verdict.kind !== "granted") return await wait(email, { sender, verdict });
-    if (clock.elapsed() - began > beginMs) {
-      await charges.release(email);
-      const why = { reason: "unavailable", detail: "the database took too long" };
-      return void (await lasting(() => store.back(email, awayMs, why)));
-    }
+    if (clock.elapsed() - since > beginMs) return await putBack(email, awayMs, "the database took too long");
     const turn = takeTurn();
     try {
       const outcome = await provider.send(message, deadlineMs, turn.begin);
@@ -179,13 +196,14 @@ export function createAttempts(settings: AttemptSettings): Attempts {
   return {
     charge,
     handOver,
+    putBack: (email) => putBack(email, 0, "as many as possible are being sent"),
     async make(email) {
       if (email.attempt > claimsMost) {
         return void (await fail(email, { reason: "broken_off", detail: "too many attempts broke off" }));
       }
       const suppressed = await suppressions.find(email.tenant, email.to, email.kind);
       if (suppressed !== undefined) return void (await fail(email, { reason: "suppressed", detail: suppressed }));
-      const charged = await charge(email).catch((error: unknown) => {
+      const charged = await chargePatiently(email).catch((error: unknown) => {
         if (isUnavailable(error)) throw error;
         return messageOf(error);
       });
@@ -196,7 +214,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
         return void (await (ms === undefined ? fail(email, why) : lasting(() => store.back(email, ms, why))));
       }
       if (charged.verdict.kind !== "granted") return await wait(email, charged);
-      await handOver(email, charged.sender);
+      await handOver(email, charged);
     },
   };
 }

@@ -12,12 +12,15 @@ import type { Claim } from "./store.ts";
  * not to wait because somebody shares links. It is the same counter with a lower most.
  */
 export interface Charges {
-  /** Charges one attempt. Asked again it answers the same, and charges nothing more. */
+  /** Charges what is done under one claim. Asked again it answers the same, and charges nothing more. */
   take(
     email: Claim & { readonly tenant: TenantId; readonly kind: MailKind },
     by: EmailProvider,
   ): Promise<CounterVerdict>;
-  /** The provider surely never took it. What cannot be given back now counts for an hour: the safe side. */
+  /**
+   * The provider surely never took it. What cannot be given back now is when the counters answer again; what a process
+   * that ends still owes counts for an hour, which is the safe side.
+   */
   release(claim: Claim): Promise<void>;
   /** The tenant's own limit. */
   status(tenant: TenantId, by: EmailProvider): Promise<{ readonly max: number | null; readonly answer: StatusAnswer }>;
@@ -31,9 +34,19 @@ export interface ChargeSettings {
 }
 
 const essentialOnly = 0.2;
+const owedMost = 1_000;
 
 export function createCharges({ counters, tenants, seeds, platformMax }: ChargeSettings): Charges {
-  const idOf = ({ id, attempt }: Claim) => `${id}:${attempt}`;
+  // Of the claim, and not of the attempt: a charge that is found again an hour later would count for the wrong hour.
+  const idOf = ({ id, by }: Claim) => `${id}:${by}`;
+
+  const owed = new Set<string>();
+
+  async function giveBack(id: string): Promise<void> {
+    owed.delete(id);
+    const { kind } = await counters.release(id);
+    if (kind === "unavailable" && owed.size < owedMost) owed.add(id);
+  }
 
   async function maxesFor(tenant: TenantId, by: EmailProvider, essential: boolean): Promise<EmailMaxes> {
     const limits = (await tenants.byId(tenant))?.limits;
@@ -53,12 +66,12 @@ export function createCharges({ counters, tenants, seeds, platformMax }: ChargeS
     async take(email, by) {
       const { tenant, kind } = email;
       const maxes = await maxesFor(tenant, by, mailKinds[kind].essential);
-      return await tryAcquire(counters, idOf(email), tenant, by, maxes, seedsOf(tenant, by));
+      const verdict = await tryAcquire(counters, idOf(email), tenant, by, maxes, seedsOf(tenant, by));
+      if (verdict.kind !== "unavailable") await Promise.all([...owed].map(giveBack));
+      return verdict;
     },
 
-    async release(claim) {
-      await counters.release(idOf(claim));
-    },
+    release: (claim) => giveBack(idOf(claim)),
 
     async status(tenant, by) {
       const { tenant: max } = await maxesFor(tenant, by, false);

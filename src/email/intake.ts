@@ -56,9 +56,8 @@ export function createOutbox({ store, suppressions, attempts, sender, clock }: I
         }
         return verdict.kind === "unavailable" ? verdict : unavailable;
       }
-      if (!sender.run(() => attempts.handOver(email, charged.sender))) {
-        // Under the same name, so that it is not charged again.
-        await store.back(email, 0, { reason: "unavailable", detail: "as many as possible are being sent" }, "asked");
+      if (!sender.run(() => attempts.handOver(email, charged))) {
+        await attempts.putBack(email);
         sender.wake();
       }
       return { kind: "queued", id };

@@ -14,8 +14,8 @@ import type { Claimed, EmailStore } from "./store.ts";
  * **Claim.** Whoever finds an email due takes it for 45 s, the longest due first, and nobody waits for anybody
  * (`skip locked`). Every later mark names that claim, and does nothing once it is over.
  *
- * **Charge before the hand-over**, under the name of the attempt, so that a crash over-counts by one and never
- * under-counts. Denied, it goes back until the limit has room, and with it all others of the tenant that are due, in one
+ * **Charge before the hand-over**, under the name of the claim, so that a crash over-counts by one and never
+ * under-counts; and not long before, or it would count for the wrong hour. Denied, it goes back until the limit has room, and with it all others of the tenant that are due, in one
  * statement: one tenant with a thousand of them costs the others nothing. The limits do not answer: back, shortly.
  *
  * **Mark, then ask again.** `handed_at` is written before anything leaves, because it is all that anybody can tell

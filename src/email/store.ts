@@ -26,7 +26,7 @@ export interface EmailStore {
   /** Also when the claim has run out, as long as nobody has another: that it was sent is known now. */
   sent(claim: Claim, providerId: string | null): Promise<boolean>;
   failed(claim: Claim, why: Why, what?: "unsure"): Promise<boolean>;
-  /** `unsure`: the provider may have it. `asked`: it was not handed over, and the next attempt has the same number. */
+  /** `unsure`: the provider may have it. `asked`: it was not handed over, which is no attempt. */
   back(claim: Claim, inMs: number, why: Why, what?: "unsure" | "asked"): Promise<boolean>;
   remove(claim: Claim): Promise<void>;
   /** All of a tenant's emails that are due now, or those of some kinds, wait too. At most so many at once. */

@@ -315,6 +315,51 @@ onEachDatabase((database) => {
     expect(handed).toHaveLength(1);
   });
 
+  test("a charge whose answer was lost is neither charged again nor kept for another hour", async () => {
+    const sql = await database.open();
+    const tenant = await newTenant(sql, { smtp: 2 });
+    const real = createMemoryCounters({ clock: { now: Date.now, elapsed: () => 0 } });
+    let losing = 1;
+    const counters: Counters = {
+      ...real,
+      take: async (...call) => {
+        const verdict = await real.take(...call);
+        return losing-- > 0 ? unavailable : verdict;
+      },
+    };
+    const { outbox, work, handed, charges } = openOutbox(sql, { counters });
+    await outbox.enqueue(newMail(tenant));
+    await work();
+    expect(handed).toHaveLength(1);
+    expect(await charges.status(tenant, "smtp")).toMatchObject({ answer: { limits: [{ used: 1 }, { used: 1 }] } });
+    losing = 4; // as often as it is asked
+    await outbox.enqueue(newMail(tenant));
+    await work();
+    expect(handed).toHaveLength(1);
+    expect(await charges.status(tenant, "smtp")).toMatchObject({ answer: { limits: [{ used: 1 }, { used: 1 }] } });
+  });
+
+  test("what could not be given back while the limits were away is given back when they answer", async () => {
+    const sql = await database.open();
+    const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
+    const real = createMemoryCounters({ clock: { now: Date.now, elapsed: () => 0 } });
+    let away = false;
+    const counters: Counters = { ...real, release: async (id) => (away ? unavailable : await real.release(id)) };
+    const { outbox, work, answers, charges } = openOutbox(sql, { counters });
+    answers.next = () => {
+      away = true;
+      return deferred;
+    };
+    await outbox.enqueue(newMail(tenant));
+    await work();
+    expect(await charges.status(tenant, "smtp")).toMatchObject({ answer: { limits: [{ used: 1 }, { used: 1 }] } });
+    away = false;
+    answers.next = () => ({ kind: "accepted", providerId: null });
+    await outbox.enqueue(newMail(other));
+    await work();
+    expect(await charges.status(tenant, "smtp")).toMatchObject({ answer: { limits: [{ used: 0 }, { used: 1 }] } });
+  });
+
   test("a database that is away when the answer comes is waited for", async () => {
     const sql = await database.open();
     let failures = 3;
@@ -389,7 +434,6 @@ onEachDatabase((database) => {
     for (let i = 0; i < 10; i++) {
       expect(await outbox.sendNow(newMail(tenant, { kind: "share" }))).toMatchObject({ kind: "queued" });
     }
-    expect(await outbox.sendNow(newMail(tenant, { kind: "share" }))).toMatchObject({ kind: "limited" });
     while (handed.length < handOversMost) await Bun.sleep(1);
     slow.resolve({ kind: "accepted", providerId: null });
     await sender.idle();
