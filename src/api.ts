@@ -8,6 +8,7 @@ import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
+import { statesOf } from "./links/states.ts";
 import { qrRoutes } from "./qr/api.ts";
 import { isUnavailable } from "./sql/sql.ts";
 import { tenantRoutes } from "./tenants/api.ts";
@@ -20,6 +21,8 @@ export interface ApiParts {
   readonly guesses: Guesses;
   readonly createMany: LinkApiSettings["createMany"];
   readonly busiest: UsageSources["busiest"];
+  /** After titles were asked for. */
+  readonly titlesWanted: () => void;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -28,7 +31,8 @@ export interface ApiParts {
  * The API's part of the composition root, a file of its own because it is loaded after the server listens: the
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
-export function composeApi({ core, counters, guesses, createMany, busiest, log, metrics }: ApiParts): HttpApi {
+export function composeApi(parts: ApiParts): HttpApi {
+  const { core, counters, guesses, createMany, busiest, titlesWanted, log, metrics } = parts;
   const { config, sql, keys, tenants, links, clock } = core;
   const limiter = createCallLimiter({
     counters: counters.calls,
@@ -54,7 +58,17 @@ export function composeApi({ core, counters, guesses, createMany, busiest, log, 
     metrics,
     isUnavailable: (error) => isUnavailable(error) || error instanceof Late,
     routes: [
-      (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
+      (api) =>
+        linkRoutes(api, {
+          links,
+          baseUrl: config.baseUrl,
+          createMany,
+          statesOf: (some) => statesOf(core, some),
+          async wantTitles(some) {
+            for (const { id } of some) await core.targets.want(id, clock.now());
+            if (some.length > 0) titlesWanted();
+          },
+        }),
       (api) => qrRoutes(api, links, config.baseUrl),
       (api) => tenantRoutes(api, keys, clock),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, busiest })),

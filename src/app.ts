@@ -17,6 +17,7 @@ import { openLookup } from "./lookup.ts";
 import { openRedis } from "./open-redis.ts";
 import { createBots } from "./redirect/bots.ts";
 import { createRedirect } from "./redirect/serve.ts";
+import { startRounds } from "./rounds.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
 import type { Heartbeat } from "./sql/heartbeat.ts";
 import { scopes } from "./tenants/keys.ts";
@@ -92,6 +93,9 @@ async function serve(
   const background = createBackground(core);
   opened.defer(() => background.close());
 
+  const rounds = startRounds({ core, metrics, log });
+  opened.defer(() => rounds.stop());
+
   const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
     const results = await background.createMany(tenant, inputs, "tenant");
     for (const result of results) if ("link" in result) lookup.changed(result.link);
@@ -100,7 +104,16 @@ async function serve(
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
     loading ??= import("./api.ts").then(({ composeApi }) =>
-      composeApi({ core, counters, guesses, createMany, busiest: background.busiest, log, metrics }),
+      composeApi({
+        core,
+        counters,
+        guesses,
+        createMany,
+        busiest: background.busiest,
+        titlesWanted: rounds.soon,
+        log,
+        metrics,
+      }),
     );
     return loading;
   };

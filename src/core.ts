@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
+import { createSuspensions, type Suspensions } from "./abuse/suspensions.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
@@ -12,6 +13,7 @@ import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
 import type { Sql } from "./sql/sql.ts";
+import { createTargetStore, type TargetStore } from "./targets/store.ts";
 import { createKeys, type Keys } from "./tenants/keys.ts";
 import { createTenants, type Tenants } from "./tenants/tenants.ts";
 
@@ -23,6 +25,8 @@ export interface Core {
   readonly keys: Keys;
   readonly store: LinkStore;
   readonly links: Links;
+  readonly targets: TargetStore;
+  readonly suspensions: Suspensions;
   readonly clock: Clock;
   /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
   secretFor(purpose: string): Uint8Array;
@@ -54,6 +58,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       clock,
       store,
       tenants: createTenants(sql, clock),
+      targets: createTargetStore(sql),
+      suspensions: createSuspensions(sql, clock),
       keys: createKeys(sql, clock),
       links: createLinks({
         store,

@@ -49,13 +49,14 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 );
 
 const former = ["base", "codes", "limits", "cache"];
-const subjects = ["links", "redirect", "clicks", "tenants", "email", "files", "qr"];
+const subjects = ["links", "redirect", "clicks", "tenants", "email", "files", "qr", "targets", "abuse"];
 const routes = ["http/route.ts", "http/problem.ts"];
-const subjectMay = [...former, ...subjects, "sql", ...routes];
+const subjectMay = [...former, ...subjects, "fetch", "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
 const all = [
   ...former,
   ...subjects,
+  "fetch",
   "sql",
   "redis",
   "memory",
@@ -99,8 +100,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "hot.ts": all,
   "tier.ts": all,
   "lookup.ts": [...all, "hot.ts", "tier.ts"],
+  "rounds.ts": [...all, "background.ts"],
   "open-redis.ts": [...all, "counting.ts"],
-  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "hot.ts", "lookup.ts", "open-redis.ts"],
+  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "hot.ts", "lookup.ts", "open-redis.ts", "rounds.ts"],
   "main.ts": all,
 };
 

@@ -14,8 +14,17 @@ export type KeyId = Id<"key">;
 export type MemberId = Id<"member">;
 export type EmailId = Id<"email">;
 export type FileId = Id<"file">;
+export type ReportId = Id<"report">;
 
-const prefixes = { tenant: "ten", link: "lnk", key: "key", member: "mem", email: "eml", file: "fil" } as const;
+const prefixes = {
+  tenant: "ten",
+  link: "lnk",
+  key: "key",
+  member: "mem",
+  email: "eml",
+  file: "fil",
+  report: "rep",
+} as const;
 type Named = keyof typeof prefixes;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -23,6 +32,9 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 export function newId<Name extends Named>(name: Name, clock: Clock): Id<Name> {
   return `${prefixes[name]}_${time(clock.now())}${chance()}` as Id<Name>;
 }
+
+/** Sorts before every id of this name that is made at that time or later, and after all that were made before. */
+export const idAt = (name: Named, ms: number): string => `${prefixes[name]}_${time(ms)}`;
 
 /** What a stranger sent becomes an id only by having the shape of one. */
 export function parseId<Name extends Named>(name: Name, text: string): Id<Name> | undefined {

@@ -4,13 +4,14 @@ import { invalid } from "../base/errors.ts";
 import { parseNewLink } from "../links/api.ts";
 import { qrCommand } from "./link-qr.ts";
 import { printFields, printJson, printRows } from "./print.ts";
-import { find, ofTenant, show, type TenantOption, withTenant } from "./tenant-links.ts";
+import { find, ofTenant, show, showKnown, type TenantOption, withTenant } from "./tenant-links.ts";
 
 interface CreateOptions extends TenantOption {
   readonly code?: string;
   readonly title?: string;
   readonly expires?: string;
   readonly permanent?: boolean;
+  readonly fetchTitle?: boolean;
 }
 
 export function linkCommand(): Command {
@@ -19,6 +20,7 @@ export function linkCommand(): Command {
     .option("--code <text>", "choose the code instead of getting one")
     .option("--title <text>", "a title")
     .option("--expires <date>", "when it stops working, such as 2027-01-31; never for no end")
+    .option("--fetch-title", "take the title of the page that it leads to")
     .option("--permanent", "answer 301 instead of 302")
     .description("make a link and print its address")
     .addHelpText("after", "\nExample:\n  $ quicklink link create https://example.com/page --code sale")
@@ -27,6 +29,7 @@ export function linkCommand(): Command {
         const { code, title, expires, permanent } = options;
         const input = parseNewLink({ url, code, title, permanent, expiresAt: expires && parseExpiry(expires) });
         const link = await core.links.create(tenant, input, "operator");
+        if (options.fetchTitle && link.title === null) await core.targets.want(link.id, core.clock.now());
         if (options.json) printJson(show(core, link));
         else console.log(show(core, link).shortUrl);
       }),
@@ -51,7 +54,9 @@ export function linkCommand(): Command {
   ofTenant(command.command("get").argument("<code>", "a code, or lnk_…"))
     .description("show a link")
     .action((code: string, options: TenantOption) =>
-      withTenant(options, async (core, tenant) => printFields(show(core, await find(core, tenant, code)), options)),
+      withTenant(options, async (core, tenant) =>
+        printFields(await showKnown(core, await find(core, tenant, code)), options),
+      ),
     );
   for (const [name, status] of [
     ["disable", "disabled"],

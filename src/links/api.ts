@@ -4,7 +4,7 @@ import { type LinkId, parseId } from "../base/ids.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, line, lines, problemSchema, route, z } from "../http/route.ts";
 import { destinationMost } from "./destination.ts";
-import type { Link, LinkFields } from "./link.ts";
+import { type Link, type LinkFields, type LinkState, stateless } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
 
 /** All routes of links, with their schemas. */
@@ -30,8 +30,12 @@ const fields = {
   hitsPerMonth: z.int().min(1).max(1_000_000_000).nullable().openapi({ description: "Null: what the plan gives." }),
 };
 
+const fetchTitle = z.boolean().optional().openapi({
+  description: "If it has no title, take the one of the page that it leads to: soon after, if the operator allows it.",
+});
+
 const { url, ...optional } = fields;
-const writable = { url, ...z.object(optional).partial().shape };
+const writable = { url, ...z.object(optional).partial().shape, fetchTitle };
 
 const createSchema = z
   .strictObject({
@@ -42,7 +46,21 @@ const createSchema = z
   })
   .openapi("NewLink", { example: { url: "https://example.com/a/long/page" } });
 const replaceSchema = z.strictObject(writable).openapi("LinkReplacement");
-const patchSchema = z.strictObject(fields).partial().openapi("LinkPatch");
+const patchSchema = z
+  .strictObject({ ...fields, fetchTitle })
+  .partial()
+  .openapi("LinkPatch");
+
+const targetSchema = z
+  .object({
+    state: z.enum(["ok", "failing", "dead", "unchecked"]).openapi({
+      description: "`dead`: failing for days. `unchecked`: this server does not ask there, `reason` says why.",
+    }),
+    checkedAt: z.string(),
+    httpStatus: z.int().nullable(),
+    reason: z.string().nullable(),
+  })
+  .openapi("LinkTarget");
 
 const linkSchema = z
   .object({
@@ -59,6 +77,11 @@ const linkSchema = z
     tags: z.array(z.string()),
     fallbackUrl: z.string().nullable(),
     hitsPerMonth: z.int().nullable(),
+    target: targetSchema.nullable().openapi({ description: "What was last found there. Null: nobody looked yet." }),
+    suspended: z
+      .string()
+      .nullable()
+      .openapi({ description: "Why the operator stopped it; it answers 451 until then." }),
     version: z.int(),
     createdAt: z.string(),
     updatedAt: z.string(),
@@ -184,13 +207,26 @@ export interface LinkApiSettings {
   readonly baseUrl: string;
   /** Many rows at once, away from the thread that serves. */
   readonly createMany: (caller: Caller, inputs: readonly LinkInput[]) => Promise<BulkResult[]>;
+  readonly statesOf: (links: readonly Link[]) => Promise<Map<LinkId, LinkState>>;
+  /** Has the titles of these fetched soon. */
+  readonly wantTitles: (links: readonly Link[]) => Promise<void>;
 }
 
-export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSettings): void {
+export function linkRoutes(api: Api, settings: LinkApiSettings): void {
+  const { links, baseUrl, createMany, statesOf, wantTitles } = settings;
+  /** A new one: nobody knows anything about it yet. */
   const show = (link: Link) => showLink(link, baseUrl);
+  const showAll = async (some: readonly Link[]) => {
+    const states = await statesOf(some);
+    return some.map((link) => showLink(link, baseUrl, states.get(link.id)));
+  };
+  const showKnown = async (link: Link) => showLink(link, baseUrl, (await statesOf([link])).get(link.id));
+  const wantTitle = (link: Link, { fetchTitle = false }: { fetchTitle?: boolean | undefined }) =>
+    fetchTitle && link.title === null ? wantTitles([link]) : undefined;
 
   api.openapi(routes.create, async (c) => {
     const link = await links.create(c.get("caller").tenant, toInput(c.req.valid("json")), "tenant");
+    await wantTitle(link, c.req.valid("json"));
     c.header("location", `/api/links/${link.id}`);
     c.header("etag", etag(link));
     return c.json(show(link), 201);
@@ -199,7 +235,12 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
   api.openapi(routes.bulk, async (c) => {
     const given = c.req.valid("json").links.map((element) => createSchema.safeParse(element));
     const good = given.flatMap((element) => (element.success ? [toInput(element.data)] : []));
-    const written = (await createMany(c.get("caller"), good)).values();
+    const made = await createMany(c.get("caller"), good);
+    const asking = given.flatMap((element) => (element.success ? [element.data.fetchTitle ?? false] : []));
+    await wantTitles(
+      made.flatMap((one, i) => ("link" in one && asking[i] && one.link.title === null ? [one.link] : [])),
+    );
+    const written = made.values();
     const results = given.map((element) => {
       if (!element.success) return { problem: problemBody(invalidInput(element.error, "link")) };
       const result = written.next().value;
@@ -221,29 +262,31 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
       );
     }
     const page = await links.list(c.get("caller").tenant.id, limit, before);
-    return c.json({ items: page.items.map(show), nextCursor: page.nextCursor }, 200);
+    return c.json({ items: await showAll(page.items), nextCursor: page.nextCursor }, 200);
   });
 
   api.openapi(routes.get, async (c) => {
     const link = await links.get(c.get("caller").tenant.id, linkId(c.req.valid("param").id));
     c.header("etag", etag(link));
-    return c.json(show(link), 200);
+    return c.json(await showKnown(link), 200);
   });
 
   api.openapi(routes.patch, async (c) => {
     const { id } = c.req.valid("param");
     const change = toFields(c.req.valid("json"));
     const link = await links.patch(c.get("caller").tenant, linkId(id), change, expectedVersion(c.req.valid("header")));
+    await wantTitle(link, c.req.valid("json"));
     c.header("etag", etag(link));
-    return c.json(show(link), 200);
+    return c.json(await showKnown(link), 200);
   });
 
   api.openapi(routes.replace, async (c) => {
     const { id } = c.req.valid("param");
     const input = toInput(c.req.valid("json"));
     const link = await links.replace(c.get("caller").tenant, linkId(id), input, expectedVersion(c.req.valid("header")));
+    await wantTitle(link, c.req.valid("json"));
     c.header("etag", etag(link));
-    return c.json(show(link), 200);
+    return c.json(await showKnown(link), 200);
   });
 
   api.openapi(routes.remove, async (c) => {
@@ -254,7 +297,7 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
 }
 
 /** A link as the API and the command line show it. */
-export function showLink(link: Link, baseUrl: string) {
+export function showLink(link: Link, baseUrl: string, { target, suspended }: LinkState = stateless) {
   const { tenantId: _, expiresAt, createdAt, updatedAt, ...rest } = link;
   const origin = link.domain === "" ? baseUrl : `https://${link.domain}`;
   return {
@@ -263,6 +306,8 @@ export function showLink(link: Link, baseUrl: string) {
     shortUrl: `${origin}/${link.code}`,
     tags: [...link.tags],
     expiresAt: expiresAt === null ? null : toIso(expiresAt),
+    target: target && { ...target, checkedAt: toIso(target.checkedAt) },
+    suspended,
     createdAt: toIso(createdAt),
     updatedAt: toIso(updatedAt),
   };
@@ -278,7 +323,7 @@ export function parseNewLink(sent: unknown): LinkInput {
 type Sent = z.infer<typeof patchSchema>;
 
 function toFields(sent: Sent): Partial<LinkFields> {
-  const { expiresAt, ...rest } = sent;
+  const { expiresAt, fetchTitle: _, ...rest } = sent;
   const fields = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return expiresAt === undefined ? fields : { ...fields, expiresAt: expiresAt === null ? null : fromIso(expiresAt) };
 }

@@ -27,6 +27,23 @@ export interface LinkFields {
   readonly hitsPerMonth: number | null;
 }
 
+/** What others know about a link, and its owner cannot say. */
+export interface LinkState {
+  /** Null: nobody looked yet. */
+  readonly target: LinkTarget | null;
+  /** Why the operator stopped it; null where nobody did. */
+  readonly suspended: string | null;
+}
+
+export interface LinkTarget {
+  readonly state: "ok" | "failing" | "dead" | "unchecked";
+  readonly checkedAt: number;
+  readonly httpStatus: number | null;
+  readonly reason: string | null;
+}
+
+export const stateless: LinkState = { target: null, suspended: null };
+
 /** What a redirect needs to know, and nothing that it must not leak. */
 export interface Target {
   readonly url: string;

@@ -63,6 +63,8 @@ for (const database of databases) {
         tags: [],
         fallbackUrl: null,
         hitsPerMonth: null,
+        target: null,
+        suspended: null,
         version: 1,
         createdAt: expect.any(String),
         updatedAt: link.createdAt,

@@ -34,6 +34,8 @@ export type LinkBody = {
   tags: string[];
   fallbackUrl: string | null;
   hitsPerMonth: number | null;
+  target: { state: string; checkedAt: string; httpStatus: number | null; reason: string | null } | null;
+  suspended: string | null;
   version: number;
   createdAt: string;
   updatedAt: string;
