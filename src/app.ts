@@ -93,7 +93,7 @@ async function serve(
   const background = createBackground(core);
   opened.defer(() => background.close());
 
-  const rounds = startRounds({ core, metrics, log });
+  const rounds = startRounds({ core, background, metrics, log });
   opened.defer(() => rounds.stop());
 
   const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {

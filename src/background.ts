@@ -1,3 +1,4 @@
+import { type Applied, applyBlocklist } from "./abuse/apply-blocklist.ts";
 import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
 import type { Config } from "./config.ts";
@@ -20,6 +21,8 @@ export interface Background {
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
   /** Reduces links a year past expiry to their version rows; forgets changes that all have seen, and months long past. */
   clean(): Promise<Cleaned>;
+  /** Stops links to hosts that are on the blocklist now, and frees those that no longer are. */
+  applyBlocklist(): Promise<Applied>;
   close(): Promise<void>;
 }
 
@@ -51,6 +54,7 @@ export function direct(core: Core): Background {
         months: await untilFew(() => pruneLeases(core.sql, now, rowsAtOnce)),
       };
     },
+    applyBlocklist: () => applyBlocklist(core),
     async close() {},
   };
 }
@@ -71,7 +75,8 @@ export type Job =
       readonly maker: Maker;
     }
   | { readonly kind: "busiest"; readonly tenant: Tenant }
-  | { readonly kind: "clean" };
+  | { readonly kind: "clean" }
+  | { readonly kind: "applyBlocklist" };
 
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string> }
@@ -139,6 +144,7 @@ function thread(config: Config): Background {
     },
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
+    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
     async close() {
       if (!worker) return;
       const closing = worker;

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
+import { type Blocklist, createBlocklist } from "./abuse/blocklist.ts";
 import { createSuspensions, type Suspensions } from "./abuse/suspensions.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
@@ -27,6 +28,7 @@ export interface Core {
   readonly links: Links;
   readonly targets: TargetStore;
   readonly suspensions: Suspensions;
+  readonly blocklist: Blocklist;
   readonly clock: Clock;
   /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
   secretFor(purpose: string): Uint8Array;
@@ -52,6 +54,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     const codes = createCodes(salt);
     await requireSalt(sql, codes.fingerprint, clock);
     const store = createLinkStore(sql);
+    const blocklist = createBlocklist({ path: config.QL_BLOCKLIST, clock, log: options.log });
     return {
       config,
       sql,
@@ -60,12 +63,14 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       tenants: createTenants(sql, clock),
       targets: createTargetStore(sql),
       suspensions: createSuspensions(sql, clock),
+      blocklist,
       keys: createKeys(sql, clock),
       links: createLinks({
         store,
         issuer: createIssuer(codes, (size) => takeCodeBlock(sql, size), config.QL_CODE_BLOCK),
         clock,
         ownHosts: ownHosts(config),
+        isBlocked: blocklist.isBlocked,
         defaultDays: config.QL_LINK_DAYS,
         changed: options.changed ?? (() => {}),
       }),

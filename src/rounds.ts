@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { version } from "../package.json";
+import { isOutdated } from "./abuse/apply-blocklist.ts";
+import type { Background } from "./background.ts";
 import { dayMs } from "./base/clock.ts";
 import { Problem } from "./base/errors.ts";
 import type { LinkId, TenantId } from "./base/ids.ts";
@@ -10,9 +12,12 @@ import { createGuarded } from "./fetch/guarded.ts";
 import { createJobs, type Job } from "./sql/jobs.ts";
 import { type RoundSettings, runRound } from "./targets/round.ts";
 
-/** Looking at where links lead, put together: every few seconds, by one process for all that share the database. */
+/**
+ * What goes over all links again and again, by one process for all that share the database: looking at where they lead,
+ * and holding them to a blocklist that changed.
+ */
 export interface Rounds {
-  /** Somebody waits for what is due now. */
+  /** Somebody waits for a title. */
   soon(): void;
   /** Ends what runs, wherever it is. */
   stop(): Promise<void>;
@@ -20,6 +25,7 @@ export interface Rounds {
 
 export interface RoundsSettings {
   readonly core: Core;
+  readonly background: Background;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -27,11 +33,31 @@ export interface RoundsSettings {
 const tickMs = 10_000;
 const atMostMs = 600_000;
 
-export function startRounds({ core, metrics, log }: RoundsSettings): Rounds {
-  const { config, clock, sql } = core;
-  const days = config.QL_CHECK_TARGETS;
-  if (days === null) return { soon() {}, async stop() {} };
+export function startRounds(settings: RoundsSettings): Rounds {
+  const { core, log } = settings;
+  const jobs = createJobs(core.sql, randomBytes(9).toString("base64url"), core.clock);
+  const ending = new AbortController();
+  const run = (job: Omit<Job, "atMostMs" | "next">) => jobs.run({ ...job, atMostMs, next: (now) => now });
+  const targets = targetWork(settings, ending.signal);
+  const blocklist = blocklistWork(settings);
+  const loops = [
+    loop("checking targets", log, async () => targets && (await run({ name: "targets", work: targets }))),
+    loop("applying the blocklist", log, async () => {
+      if (await isOutdated(core)) await run({ name: "blocklist", work: blocklist });
+    }),
+  ];
+  return {
+    soon: () => loops[0]?.now(),
+    async stop() {
+      ending.abort();
+      await Promise.all(loops.map((one) => one.stop()));
+    },
+  };
+}
 
+function targetWork({ core, metrics }: RoundsSettings, signal: AbortSignal): (() => Promise<void>) | undefined {
+  const { config, clock } = core;
+  if (config.QL_CHECK_TARGETS === null) return undefined;
   const count = metrics.tally("quicklink_target_checks_total", "Looks at where links lead.", "found", ["ok", "not_ok"]);
   const settings: RoundSettings = {
     store: core.targets,
@@ -40,50 +66,63 @@ export function startRounds({ core, metrics, log }: RoundsSettings): Rounds {
       ports: config.QL_FETCH_PORTS,
       userAgent: `QuickLink/${version} (+${config.baseUrl})`,
     }),
-    everyMs: days * dayMs,
+    everyMs: config.QL_CHECK_TARGETS * dayMs,
     clock,
     chance: Math.random,
     setTitle: (tenant, link, title) => setTitle(core, tenant, link, title),
   };
-  const jobs = createJobs(sql, randomBytes(9).toString("base64url"), clock);
-  const ending = new AbortController();
-  const job: Job = {
-    name: "targets",
-    atMostMs,
-    next: (now) => now,
-    async work() {
-      const { checked, notOk } = await runRound(settings, ending.signal);
-      count.ok += checked - notOk;
-      count.not_ok += notOk;
-    },
+  return async () => {
+    const { checked, notOk } = await runRound(settings, signal);
+    count.ok += checked - notOk;
+    count.not_ok += notOk;
   };
+}
 
-  let failing = false;
+function blocklistWork({ core, background, log }: RoundsSettings): () => Promise<void> {
+  return async () => {
+    // Somebody else may have done it since.
+    if (!(await isOutdated(core))) return;
+    const { looked, suspended, freed } = await background.applyBlocklist();
+    log.info({ looked, suspended, freed }, "the blocklist was applied to all links");
+  };
+}
+
+interface Loop {
+  now(): void;
+  stop(): Promise<void>;
+}
+
+/** One after the other; a failure is told once, and it is tried again. */
+function loop(what: string, log: Logger, work: () => Promise<unknown>): Loop {
   let running: Promise<void> | undefined;
-  async function tick(): Promise<void> {
+  let again = false;
+  let stopped = false;
+  let failing = false;
+
+  async function once(): Promise<void> {
     try {
-      await jobs.run(job);
+      await work();
       failing = false;
     } catch (error) {
-      if (!failing && !ending.signal.aborted) log.warn({ error }, "targets cannot be checked; it will be tried again");
+      if (!failing && !stopped) log.warn({ error }, `${what} failed; it will be tried again`);
       failing = true;
     }
   }
-  let again = false;
-  function start(): void {
+
+  function now(): void {
     again = running !== undefined;
-    running ??= tick().finally(() => {
+    running ??= once().finally(() => {
       running = undefined;
-      if (again && !ending.signal.aborted) start();
+      if (again && !stopped) now();
     });
   }
-  const timer = setInterval(start, tickMs);
 
+  const timer = setInterval(now, tickMs);
   return {
-    soon: start,
+    now,
     async stop() {
+      stopped = true;
       clearInterval(timer);
-      ending.abort();
       await running;
     },
   };

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { blocklist } from "./blocklist.ts";
 import { dataFolder } from "./data-folder.ts";
 import { type Check, type Finding, fail } from "./finding.ts";
 import { redis } from "./redis.ts";
@@ -9,7 +10,13 @@ import { sql } from "./sql.ts";
  * Whether everything that a server needs is there and set up as it should be, without starting one and without changing
  * anything. A new check is a file of its own here, and a name in this list.
  */
-const checks: Readonly<Record<string, Check>> = { settings, "data folder": dataFolder, database: sql, redis };
+const checks: Readonly<Record<string, Check>> = {
+  settings,
+  "data folder": dataFolder,
+  database: sql,
+  redis,
+  blocklist,
+};
 
 export async function examine(config: Config): Promise<Finding[]> {
   const findings = await Promise.all(

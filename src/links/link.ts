@@ -51,6 +51,8 @@ export interface Target {
   readonly expiresAt: number | null;
   readonly fallbackUrl: string | null;
   readonly password: boolean;
+  /** Only there when the operator stopped it, or its tenant. */
+  readonly suspended?: true;
 }
 
 /** The same with the link's monthly limit: its own, else the tenant's, else the plan's; null is without. */

@@ -46,6 +46,8 @@ export interface LinkSettings {
   readonly clock: Clock;
   /** Hosts that are this server: links must not lead back to it. */
   readonly ownHosts: ReadonlySet<string>;
+  /** Hosts that nobody may be sent to. */
+  readonly isBlocked?: (host: string) => boolean;
   readonly defaultDays: number;
   /** Told after the commit. */
   readonly changed: (domain: string, code: string, version: number) => void;
@@ -56,7 +58,17 @@ export interface LinkSettings {
 const generatedTries = 20;
 const batchRows = 100; // short transactions: another writer waits for one of them at most
 
-export function createLinks({ store, issuer, clock, ownHosts, defaultDays, changed }: LinkSettings): Links {
+export function createLinks(settings: LinkSettings): Links {
+  const { store, issuer, clock, ownHosts, isBlocked = () => false, defaultDays, changed } = settings;
+
+  /** Every address of a link goes through this. */
+  function admit(field: string, text: string): string {
+    const href = parseDestination(field, text, ownHosts);
+    const host = new URL(href).hostname;
+    if (!isBlocked(host)) return href;
+    throw invalid(field, "blocked_host", `Links to ${host} are not accepted on this server. Ask its operator why.`);
+  }
+
   function prepare(tenant: Tenant, input: LinkInput): LinkFields {
     const fields = complete(input, clock.now() + defaultDays * dayMs);
     return check(tenant, fields, new Set(Object.keys(input) as (keyof LinkFields)[]));
@@ -73,10 +85,10 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
     }
     return {
       ...fields,
-      url: given.has("url") ? parseDestination("url", fields.url, ownHosts) : fields.url,
+      url: given.has("url") ? admit("url", fields.url) : fields.url,
       fallbackUrl:
         given.has("fallbackUrl") && fields.fallbackUrl !== null
-          ? parseDestination("fallbackUrl", fields.fallbackUrl, ownHosts)
+          ? admit("fallbackUrl", fields.fallbackUrl)
           : fields.fallbackUrl,
     };
   }

@@ -66,6 +66,11 @@ const told: Readonly<Record<Refusal["kind"], Told>> = {
     title: "This link does not exist",
     text: "Check the address for typing mistakes: capital and small letters differ. If somebody sent it to you, ask them for a new one.",
   },
+  suspended: {
+    code: "link_suspended",
+    title: "This link was stopped",
+    text: "The operator of this service has stopped it, because of where it leads or what it was used for.",
+  },
   expired: {
     code: "link_expired",
     title: "This link has expired",

@@ -35,7 +35,16 @@ export interface RedirectSettings {
   readonly log: Logger;
 }
 
-const outcomes = [...reasons, "missing", "expired", "password", "spent", "guessing", "unavailable"] as const;
+const outcomes = [
+  ...reasons,
+  "missing",
+  "suspended",
+  "expired",
+  "password",
+  "spent",
+  "guessing",
+  "unavailable",
+] as const;
 const placeOf = Object.fromEntries(reasons.map((reason, place) => [reason, place])) as Record<Reason, number>;
 
 // 301 is remembered by browsers; so short that an edit and the count are missed for at most this long.

@@ -23,6 +23,8 @@ export interface Tenant {
   readonly limits: Limits;
   readonly overrides: LimitOverrides;
   readonly createdAt: number;
+  /** Why the operator stopped it; null where nobody did. */
+  readonly suspended: string | null;
 }
 
 export interface TenantChange {
@@ -72,9 +74,11 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 
   async function one(column: "slug" | "id", value: string): Promise<Tenant | undefined> {
     const row = await db
-      .selectFrom("tenants")
-      .selectAll()
-      .where(column, "=", value as TenantId)
+      .selectFrom("tenants as t")
+      .leftJoin("suspended_tenants as s", "s.tenant_id", "t.id")
+      .selectAll("t")
+      .select("s.reason as suspended")
+      .where(`t.${column}`, "=", value as TenantId)
       .executeTakeFirst();
     if (!row) return undefined;
     const overrides = parseOverrides(row.limits);
@@ -86,6 +90,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       limits: effectiveLimits(await limitsOf(row.plan), overrides),
       overrides,
       createdAt: fromIso(row.created_at),
+      suspended: row.suspended,
     };
   }
 

@@ -54,6 +54,7 @@ onEachDatabase(({ open, openTwo }) => {
         limits: defaults,
         overrides: {},
         createdAt: clock.now(),
+        suspended: null,
       });
       expect(await tenants.bySlug(slug)).toEqual(made);
       expect(await tenants.byId(made.id)).toEqual(made);
