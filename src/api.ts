@@ -4,6 +4,7 @@ import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import type { OpenCounters } from "./counters.ts";
+import { domainRoutes } from "./domains/api.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
@@ -71,6 +72,7 @@ export function composeApi(parts: ApiParts): HttpApi {
         }),
       (api) => qrRoutes(api, links, config.baseUrl),
       (api) => tenantRoutes(api, keys, clock),
+      (api) => domainRoutes(api, core.domains),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, busiest })),
     ],
   });

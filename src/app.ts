@@ -21,6 +21,7 @@ import { startRounds } from "./rounds.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
 import type { Heartbeat } from "./sql/heartbeat.ts";
 import { scopes } from "./tenants/keys.ts";
+import { openVisits } from "./visits.ts";
 import type { Peers } from "./workers/channel.ts";
 
 /**
@@ -134,15 +135,17 @@ async function serve(
     baseUrl: config.baseUrl,
     redirect: createRedirect({
       cache: lookup.cache,
+      hosts: lookup.hosts,
       isBot: createBots(),
       meters: hits.meters,
       guesses,
-      addressOf: (request) => server.addressOf(request),
+      ...openVisits({ core, lookup, counters, server: () => server, log }),
       clock,
       metrics,
       log,
     }),
     api,
+    hosts: lookup.hosts,
     readiness: ready,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,

@@ -125,6 +125,11 @@ const table = {
     fallback: "",
     parse: addressList,
   }),
+  QL_COUNTRY_HEADER: setting({
+    help: "A header in which the proxies of QL_TRUSTED_PROXIES tell the visitor's country, for rules. Without it the country is looked up by address.",
+    example: "CF-IPCountry",
+    parse: headerName,
+  }),
   QL_API_OUTAGE: setting({
     help: "What becomes of API calls while Redis does not answer: degrade (each process counts for itself), open (all are let through) or closed (503).",
     example: "closed",
@@ -195,6 +200,12 @@ const table = {
     example: "10.20.0.0/16",
     fallback: "",
     parse: addressList,
+  }),
+  QL_DNS_SERVERS: setting({
+    help: "Name servers to ask about domains of tenants and about addresses that links lead to, instead of those of the machine. Comma separated, with a port or without.",
+    example: "9.9.9.9,[2620:fe::fe]:53",
+    fallback: "",
+    parse: nameServers,
   }),
   QL_FETCH_PORTS: setting({
     help: "Ports that titles may be fetched from and targets checked at.",
@@ -538,6 +549,16 @@ function bucketUrl(value: string): Bucket {
   };
 }
 
+function nameServers(value: string): readonly string[] {
+  const servers = value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  const bad = servers.find((server) => isIP(server.replace(/^\[(.*)\](?::\d{1,5})?$|^([^:]*):\d{1,5}$/, "$1$2")) === 0);
+  if (bad !== undefined) throw new Error(`has "${bad}", which is not an IP address`);
+  return servers;
+}
+
 function redisUrl(value: string): string {
   parseRedisUrl(value);
   return value;
@@ -558,6 +579,11 @@ function address(value: string): string {
 
 function portList(value: string): readonly number[] {
   return value.split(",").map((part) => integer(1, 65_535)(part.trim()));
+}
+
+function headerName(value: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value)) throw new Error("is not the name of a header, such as CF-IPCountry");
+  return value;
 }
 
 function addressList(value: string): BlockList {

@@ -1,13 +1,20 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
+import { version } from "../package.json";
 import { type Blocklist, createBlocklist } from "./abuse/blocklist.ts";
 import { createSuspensions, type Suspensions } from "./abuse/suspensions.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
+import { createPasswords, type Passwords } from "./base/passwords.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import { type Config, prepareDataFolder, withSecrets } from "./config.ts";
+import { createDomains, type Domains } from "./domains/domains.ts";
+import { createDomainStore, domainCode } from "./domains/store.ts";
+import { createEvidence } from "./domains/verify.ts";
+import { createDns } from "./fetch/dns.ts";
+import { createGuarded, type Guarded } from "./fetch/guarded.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
@@ -29,6 +36,10 @@ export interface Core {
   readonly targets: TargetStore;
   readonly suspensions: Suspensions;
   readonly blocklist: Blocklist;
+  readonly domains: Domains;
+  /** For addresses that strangers name. */
+  readonly guarded: Guarded;
+  readonly passwords: Passwords;
   readonly clock: Clock;
   /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
   secretFor(purpose: string): Uint8Array;
@@ -55,6 +66,15 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     await requireSalt(sql, codes.fingerprint, clock);
     const store = createLinkStore(sql);
     const blocklist = createBlocklist({ path: config.QL_BLOCKLIST, clock, log: options.log });
+    const changed = options.changed ?? (() => {});
+    const dns = createDns(config.QL_DNS_SERVERS);
+    const guarded = createGuarded({
+      allow: config.QL_FETCH_ALLOW,
+      ports: config.QL_FETCH_PORTS,
+      userAgent: `QuickLink/${version} (+${config.baseUrl})`,
+      resolve: dns.addresses,
+    });
+    const passwords = createPasswords();
     return {
       config,
       sql,
@@ -65,15 +85,26 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       suspensions: createSuspensions(sql, clock),
       blocklist,
       keys: createKeys(sql, clock),
+      passwords,
       links: createLinks({
         store,
+        passwords,
         issuer: createIssuer(codes, (size) => takeCodeBlock(sql, size), config.QL_CODE_BLOCK),
         clock,
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         defaultDays: config.QL_LINK_DAYS,
-        changed: options.changed ?? (() => {}),
+        changed,
       }),
+      domains: createDomains({
+        store: createDomainStore(sql),
+        evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(guarded, url) }),
+        ownHosts: ownHosts(config),
+        isBlocked: blocklist.isBlocked,
+        clock,
+        changed: (host) => changed(host, domainCode, 0),
+      }),
+      guarded,
       secretFor: (purpose) => createHmac("sha256", salt).update(purpose).digest(),
       close: () => sql.close(),
     };
@@ -81,6 +112,11 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     await sql.close();
     throw error;
   }
+}
+
+async function pageOf(guarded: Guarded, url: string): Promise<string | undefined> {
+  const answer = await guarded.fetch("GET", url);
+  return answer.kind === "answered" && answer.status === 200 ? new TextDecoder().decode(answer.body) : undefined;
 }
 
 /** The driver of the other database is not even loaded. */

@@ -5,7 +5,7 @@ import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import { openRedisLeases, startCounting } from "./counting.ts";
 import type { Drained, Meters } from "./limits/meters.ts";
-import { ownDomain } from "./links/link.ts";
+import { splitKey } from "./links/link.ts";
 import { reasons } from "./redirect/decide.ts";
 import type { Redis } from "./redis/client.ts";
 import { createSqlLeases } from "./sql/leases.ts";
@@ -37,8 +37,7 @@ export async function openHits({ core, redis, holders, recorded, metrics, log }:
   const { embedded, QL_HITS_OUTAGE: outage } = config;
   const sql = embedded ? await openOwn(join(config.QL_DATA, "quicklink.sqlite")) : core.sql;
   const id = randomBytes(12).toString("base64url");
-  const split = (key: string) => ({ domain: ownDomain, code: key });
-  const fromSql = createSqlLeases(sql, clock, reasons, split, holders);
+  const fromSql = createSqlLeases(sql, clock, reasons, splitKey, holders);
   const fromRedis = redis && (await openRedisLeases(redis, fromSql, clock));
   const counting = startCounting({ id, fromSql, fromRedis, embedded, outage, recorded, clock, metrics, log });
   return {

@@ -6,7 +6,7 @@ import { createHot } from "./clicks/hot.ts";
 import { createHotStore, hotKeptMs } from "./clicks/hot-store.ts";
 import type { Core } from "./core.ts";
 import type { Drained } from "./limits/meters.ts";
-import { cacheKey, ownDomain } from "./links/link.ts";
+import { cacheKey, splitKey } from "./links/link.ts";
 
 /** The hottest links, put together: counted from what is recorded, kept in SQL, and known again after a start. */
 export interface HotLinks {
@@ -38,10 +38,9 @@ export function openHot({ sql, clock }: Core, metrics: Metrics, log: Logger): Ho
     savedAt = clock.elapsed();
     const hottest = hot.top(savedMost).filter(({ perMinute }) => Math.round(perMinute) > 0);
     try {
-      // A key is a code, for there is only the server's own domain yet.
       await store.save(
         instance,
-        hottest.map(({ key, ...link }) => ({ domain: ownDomain, code: key, ...link })),
+        hottest.map(({ key, ...link }) => ({ ...splitKey(key), ...link })),
       );
       failing = false;
     } catch (error) {

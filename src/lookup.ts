@@ -11,6 +11,8 @@ import { guarded } from "./cache/guard.ts";
 import { lifeMs } from "./cache/life.ts";
 import { createTiered } from "./cache/tiered.ts";
 import { type Core, openReplica } from "./core.ts";
+import { type Hosts, openHosts } from "./domains/hosts.ts";
+import { createDomainStore, domainCode } from "./domains/store.ts";
 import type { HotLinks } from "./hot.ts";
 import { cacheKey } from "./links/link.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
@@ -31,6 +33,8 @@ import type { Sql } from "./sql/sql.ts";
  */
 export interface Lookup {
   readonly cache: Cache<Known>;
+  /** Which hosts are tenants' own. */
+  readonly hosts: Hosts;
   /** What lookups read from, if that is not what everything is written to. */
   readonly replica: Sql | undefined;
   /** Has these at hand before somebody asks for them. Those that cannot be had are left out. */
@@ -79,6 +83,9 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
   metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
 
+  const hosts = await openHosts({ load: createDomainStore(replica ?? core.sql).verified, log });
+  metrics.gauge("quicklink_domains", "Domains of tenants that links are served on.", () => hosts.size, "max");
+
   let followedAt = clock.elapsed();
   metrics.gauge(
     "quicklink_feed_age_seconds",
@@ -95,6 +102,7 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const follower = await follow({
     feed,
     announce({ domain, code, version, at }) {
+      if (code === domainCode) return hosts.changed(domain);
       const key = cacheKey(domain, code);
       changes.add(key, version);
       if (cache.announce(key, version)) observeLag({}, Math.max(0, clock.now() - at) / 1_000);
@@ -117,10 +125,15 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
 
   return {
     cache,
+    hosts,
     replica,
     warm: (keys) => some(keys, cache.lookup),
     changed({ domain, code, version }) {
       const key = cacheKey(domain, code);
+      if (code === domainCode) {
+        if (replica === undefined) hosts.changed(domain);
+        return wakeOthers?.(key);
+      }
       if (replica === undefined) cache.announce(key, version);
       // Best effort, and not waited for: the feed says the same a moment later.
       tier?.fenceOne(key, version).catch(() => {});
@@ -128,6 +141,7 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
     },
     async stop() {
       listening?.close();
+      hosts.stop();
       await follower.stop();
       await replica?.close();
     },

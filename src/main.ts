@@ -30,6 +30,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   plan: ["what tenants may use", async () => (await import("./cli/plan.ts")).planCommand()],
   usage: ["what a tenant has used of its limits", async () => (await import("./cli/usage.ts")).usageCommand()],
   hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],
+  domain: ["domains of a tenant's own", async () => (await import("./cli/domain.ts")).domainCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
   cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
   doctor: [

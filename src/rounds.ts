@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { version } from "../package.json";
 import { isOutdated } from "./abuse/apply-blocklist.ts";
 import type { Background } from "./background.ts";
 import { dayMs } from "./base/clock.ts";
@@ -8,7 +7,6 @@ import type { LinkId, TenantId } from "./base/ids.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
-import { createGuarded } from "./fetch/guarded.ts";
 import { createJobs, type Job } from "./sql/jobs.ts";
 import { type RoundSettings, runRound } from "./targets/round.ts";
 
@@ -61,11 +59,7 @@ function targetWork({ core, metrics }: RoundsSettings, signal: AbortSignal): (()
   const count = metrics.tally("quicklink_target_checks_total", "Looks at where links lead.", "found", ["ok", "not_ok"]);
   const settings: RoundSettings = {
     store: core.targets,
-    guarded: createGuarded({
-      allow: config.QL_FETCH_ALLOW,
-      ports: config.QL_FETCH_PORTS,
-      userAgent: `QuickLink/${version} (+${config.baseUrl})`,
-    }),
+    guarded: core.guarded,
     everyMs: config.QL_CHECK_TARGETS * dayMs,
     clock,
     chance: Math.random,

@@ -49,7 +49,7 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 );
 
 const former = ["base", "codes", "limits", "cache"];
-const subjects = ["links", "redirect", "clicks", "tenants", "email", "files", "qr", "targets", "abuse"];
+const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr", "targets", "abuse"];
 const routes = ["http/route.ts", "http/problem.ts"];
 const subjectMay = [...former, ...subjects, "fetch", "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
@@ -84,7 +84,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ["base", "limits", ...subjects],
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
-  "core.ts": [...former, ...subjects, "sql", "config.ts"],
+  "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts"],
   doctor: ["base", "abuse/blocklist.ts", "sql", "redis", "config.ts", "core.ts"],
   cli: [
     ...former,
@@ -102,7 +102,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "lookup.ts": [...all, "hot.ts", "tier.ts"],
   "rounds.ts": [...all, "background.ts"],
   "open-redis.ts": [...all, "counting.ts"],
-  "app.ts": [...all, "api.ts", "background.ts", "hits.ts", "hot.ts", "lookup.ts", "open-redis.ts", "rounds.ts"],
+  "visits.ts": [...all, "lookup.ts"],
+  "app.ts": [
+    ...all,
+    "api.ts",
+    "background.ts",
+    "hits.ts",
+    "hot.ts",
+    "lookup.ts",
+    "open-redis.ts",
+    "rounds.ts",
+    "visits.ts",
+  ],
   "main.ts": all,
 };
 
@@ -220,7 +231,7 @@ describe("the dependencies", () => {
   test("have permissive licences; MPL for development only", () => {
     const permissive = new Set([
       ...["MIT", "MIT-0", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "ISC", "Apache-2.0"],
-      ...["BlueOak-1.0.0", "Unlicense", "CC0-1.0"],
+      ...["BlueOak-1.0.0", "Unlicense", "CC0-1.0", "PDDL-1.0"],
     ]);
     const isFine = (licence: string, dev: boolean): boolean =>
       licence

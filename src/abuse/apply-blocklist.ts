@@ -55,13 +55,14 @@ async function suspend({ sql, suspensions, blocklist }: BlocklistParts): Promise
       .leftJoin("suspended_links as s", (join) =>
         join.onRef("s.domain", "=", "l.domain").onRef("s.code", "=", "l.code"),
       )
-      .select(["l.id", "l.domain", "l.code", "l.url", "l.fallback_url", "s.cause"])
+      .select(["l.id", "l.domain", "l.code", "s.cause"])
+      .select(addresses)
       .where("l.id", ">", after)
       .orderBy("l.id")
       .limit(pageRows)
       .execute();
-    for (const { domain, code, url, fallback_url: fallback, cause } of rows) {
-      const host = cause === null ? blockedHost(blocklist, [url, fallback]) : undefined;
+    for (const { domain, code, cause, ...row } of rows) {
+      const host = cause === null ? blockedHost(blocklist, row) : undefined;
       if (host === undefined) continue;
       const why = { cause: "blocklist", reason: `${host} is on the blocklist`, by: "blocklist" } as const;
       if ((await suspensions.suspendLink({ domain, code }, why)) !== undefined) suspended++;
@@ -78,19 +79,32 @@ async function free({ sql, suspensions, blocklist }: BlocklistParts): Promise<nu
   const rows = await sql.db
     .selectFrom("suspended_links as s")
     .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "s.domain").onRef("l.code", "=", "s.code"))
-    .select(["s.domain", "s.code", "l.url", "l.fallback_url"])
+    .select(["s.domain", "s.code"])
+    .select(addresses)
     .where("s.cause", "=", "blocklist")
     .execute();
   let freed = 0;
-  for (const { domain, code, url, fallback_url: fallback } of rows) {
-    if (blockedHost(blocklist, [url, fallback]) !== undefined) continue;
+  for (const { domain, code, ...row } of rows) {
+    if (blockedHost(blocklist, row) !== undefined) continue;
     if ((await suspensions.restoreLink({ domain, code }, "blocklist")) !== undefined) freed++;
   }
   return freed;
 }
 
-function blockedHost(blocklist: Blocklist, urls: readonly (string | null)[]): string | undefined {
-  return urls
+/** Wherever a link may send somebody. */
+const addresses = ["l.url", "l.fallback_url", "l.rules", "l.split"] as const;
+
+interface Addresses {
+  readonly url: string | null;
+  readonly fallback_url: string | null;
+  /** JSON: objects with a `url`. */
+  readonly rules: string | null;
+  readonly split: string | null;
+}
+
+function blockedHost(blocklist: Blocklist, row: Addresses): string | undefined {
+  const listed = [row.rules, row.split].flatMap((json) => JSON.parse(json ?? "[]") as { url: string }[]);
+  return [row.url, row.fallback_url, ...listed.map(({ url }) => url)]
     .flatMap((url) => (url !== null && URL.canParse(url) ? [new URL(url).hostname] : []))
     .find((host) => blocklist.isBlocked(host));
 }

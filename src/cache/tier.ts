@@ -38,6 +38,9 @@ export interface Ticket {
 export interface Form<Value> {
   readonly name: string;
   readonly toJson: (value: Value) => Readonly<Record<string, unknown>>;
-  /** Throws at what it does not know. */
-  readonly fromJson: (json: Readonly<Record<string, unknown>>) => Value;
+  /**
+   * Throws at what it does not know. Nothing: this may not be all there is to say about the value by now, and counts as a
+   * fence, that there is this version.
+   */
+  readonly fromJson: (json: Readonly<Record<string, unknown>>) => Value | undefined;
 }

@@ -4,7 +4,7 @@ import { OperatorError, Problem } from "../base/errors.ts";
 import type { Versioned } from "../cache/cache.ts";
 import type { LinkMeta } from "../cache/meta.ts";
 import { type Core, openReplica } from "../core.ts";
-import { cacheKey, ownDomain } from "../links/link.ts";
+import { splitKey } from "../links/link.ts";
 import { linkMeta } from "../links/meta.ts";
 import { createLinkStore } from "../links/store.ts";
 import { type Known, linkSource } from "../redirect/resolve.ts";
@@ -26,13 +26,13 @@ export function cacheCommand(): Command {
   const command = new Command("cache");
   command
     .command("get")
-    .argument("<code>")
+    .argument("<code>", "a code, or host/code")
     .option("--json", "as JSON")
     .description("show what SQL and Redis have of a link")
     .action((code: string, format: Format) => withPlace(async (place) => printFields(await look(place, code), format)));
   command
     .command("drop")
-    .argument("[code]")
+    .argument("[code]", "a code, or host/code")
     .option("--all", "everything in Redis instead of one link")
     .option("--json", "as JSON")
     .description("have a link, or everything, read from SQL again")
@@ -43,7 +43,7 @@ export function cacheCommand(): Command {
     });
   command
     .command("warm")
-    .argument("<code>")
+    .argument("<code>", "a code, or host/code")
     .option("--json", "as JSON")
     .description("write a link to Redis before anybody asks for it")
     .action((code: string, format: Format) => withPlace((place) => warm(place, code, format)));
@@ -81,7 +81,10 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
         core,
         feed: createFeed(sql),
         load: (code) => linkSource(target).load(code, 0),
-        loadMeta: (code) => linkMeta(sql, ownDomain, code, clock.now()),
+        loadMeta(key) {
+          const { domain, code } = splitKey(key);
+          return linkMeta(sql, domain, code, clock.now());
+        },
         onRedis: async (ask) =>
           config.REDIS_URL === undefined
             ? undefined
@@ -102,7 +105,7 @@ async function look(place: Place, code: string): Promise<Record<string, unknown>
   const { load, loadMeta, feed, onRedis } = place;
   const { version, value } = await load(code);
   const inRedis = await onRedis(async ({ tier, meta }) => {
-    const { stand, node, epoch, shared, keptMs } = await tier.look(cacheKey(ownDomain, code));
+    const { stand, node, epoch, shared, keptMs } = await tier.look(code);
     const answer = shared.kind === "value" ? shared.answer : undefined;
     return {
       ...showMeta(await metaOf(place, meta, code, version)),
@@ -129,11 +132,10 @@ async function metaOf(
   code: string,
   version: number,
 ): Promise<LinkMeta | undefined> {
-  const key = cacheKey(ownDomain, code);
-  const kept = await cache.get(key);
+  const kept = await cache.get(code);
   if (kept?.version === version) return kept;
   const meta = await loadMeta(code);
-  if (meta !== undefined) await cache.put(key, meta);
+  if (meta !== undefined) await cache.put(code, meta);
   return meta;
 }
 
@@ -147,7 +149,8 @@ const changesAfter = async (feed: Feed, position: string): Promise<number> =>
   (await feed.after(feed.fromText(position), behindMost)).changes.length;
 
 async function drop({ core, onRedis }: Place, code: string, format: Format): Promise<void> {
-  const version = await core.store.touch(ownDomain, code, core.clock.now());
+  const { domain, code: own } = splitKey(code);
+  const version = await core.store.touch(domain, own, core.clock.now());
   if (version === undefined) {
     throw new Problem(
       "not_found",
@@ -183,13 +186,12 @@ async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> 
 async function warm(place: Place, code: string, format: Format): Promise<void> {
   const warmed = await place.onRedis(async ({ tier }) => {
     for (const server of tier.servers()) await tier.stand(server);
-    const key = cacheKey(ownDomain, code);
-    const ticket = tier.ticket(key);
+    const ticket = tier.ticket(code);
     if (ticket === undefined) {
       throw new OperatorError("No server has used this Redis yet. Start one, and try again a second later.");
     }
-    tier.put(key, await place.load(code), ticket);
-    await tier.get(key); // answered after what was sent before it
+    tier.put(code, await place.load(code), ticket);
+    await tier.get(code); // answered after what was sent before it
     return true;
   });
   if (warmed || format.json) printFields(await look(place, code), format);

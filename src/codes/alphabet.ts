@@ -1,5 +1,5 @@
 /** Base62, fixed length. The order is part of every issued code: never change it. */
-const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+export const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 export const codeLength = 7;
 export const codeSpace = 62 ** codeLength; // 3,521,614,606,208: below 2^53, so plain numbers are exact

@@ -10,7 +10,8 @@ import type { Mailbox } from "./provider.ts";
 export function parseAddress(text: string): string | undefined {
   const [, local = "", host = ""] = /^([^@]+)@([^@]+)$/.exec(text) ?? [];
   if (!localPattern.test(local) || Buffer.byteLength(local) > 64 || !local.isWellFormed()) return undefined;
-  const ascii = domainToASCII(host);
+  // domainToASCII reads a URL's host, and would drop what follows it.
+  const ascii = /[/\\?#:\s]/.test(host) ? "" : domainToASCII(host);
   if (!hostPattern.test(ascii) || ascii.length > 253) return undefined;
   const address = `${local.normalize("NFC")}@${ascii}`;
   return Buffer.byteLength(address) <= 254 ? address : undefined;

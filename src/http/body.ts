@@ -1,4 +1,5 @@
 import { Problem } from "../base/errors.ts";
+import { readBody } from "../base/read-body.ts";
 import { targetOf } from "./address.ts";
 
 /**
@@ -26,31 +27,16 @@ export async function withCheckedBody(request: Request, limitBytes: number): Pro
 }
 
 async function read(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
-  const reader = body.getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    void reader.cancel();
-  }, deadlineMs);
-  try {
-    for (;;) {
-      const { done, value } = await reader.read().catch(() => {
-        throw new Problem("body_timeout", "The connection ended before the body did. Send it again.");
-      });
-      if (late)
-        throw new Problem("body_timeout", `The body did not arrive within ${deadlineMs / 1_000} s. Send it again.`);
-      if (done) return Buffer.concat(chunks);
-      size += value.length;
-      if (size > limitBytes) {
-        void reader.cancel();
-        throw tooLarge(limitBytes);
-      }
-      chunks.push(value);
-    }
-  } finally {
-    clearTimeout(timer);
+  const read = await readBody(body, limitBytes, deadlineMs);
+  switch (read.kind) {
+    case "whole":
+      return read.bytes;
+    case "too_large":
+      throw tooLarge(limitBytes);
+    case "late":
+      throw new Problem("body_timeout", `The body did not arrive within ${deadlineMs / 1_000} s. Send it again.`);
+    case "broken_off":
+      throw new Problem("body_timeout", "The connection ended before the body did. Send it again.");
   }
 }
 

@@ -3,6 +3,8 @@ import type { BlockList } from "node:net";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { hostOfHeader } from "../domains/domain.ts";
+import type { Hosts } from "../domains/hosts.ts";
 import { escapeHtml, finalPage, page } from "../redirect/pages.ts";
 import type { ServeRedirect } from "../redirect/serve.ts";
 import { targetOf } from "./address.ts";
@@ -24,6 +26,8 @@ export interface ServerSettings {
   readonly redirect: ServeRedirect;
   /** Loaded when first asked for. */
   readonly api: () => Promise<HttpApi>;
+  /** Which hosts are tenants' own. */
+  readonly hosts: Hosts;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
   readonly metricsToken: string | undefined;
@@ -39,15 +43,18 @@ export interface Server {
    * own address, so that address is nobody's.
    */
   addressOf(request: Request): string | undefined;
+  /** Whether it came by one of our own proxies, whose headers are believed. */
+  isFromProxy(request: Request): boolean;
   /** Stops accepting, lets what runs finish, and cuts off what has not by the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
+const allowedPath = "/domains/allowed";
 const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
 
 export function startServer(settings: ServerSettings): Server {
-  const { redirect, api, log, trustedProxies } = settings;
+  const { redirect, api, hosts, log, trustedProxies } = settings;
   let stopping = false;
 
   const server = Bun.serve({
@@ -77,7 +84,9 @@ export function startServer(settings: ServerSettings): Server {
     }
     switch (path) {
       case "/":
-        return home(settings.baseUrl);
+        return root(request);
+      case allowedPath:
+        return allowed(request);
       case "/healthz":
         return plain("ok\n");
       case "/readyz":
@@ -93,12 +102,27 @@ export function startServer(settings: ServerSettings): Server {
     }
   }
 
+  function root(request: Request): Response {
+    const host = hosts.of(request);
+    if (host === undefined) return home(settings.baseUrl);
+    return host.rootUrl === null
+      ? bare(host.host)
+      : new Response(null, { status: 302, headers: { Location: host.rootUrl } });
+  }
+
+  /** For a proxy that gets certificates when they are first needed: whether links are served on this host. */
+  function allowed(request: Request): Response {
+    const host = new URL(request.url).searchParams.get("domain") ?? "";
+    const known = host === new URL(settings.baseUrl).hostname || hosts.find(hostOfHeader(host)) !== undefined;
+    return known ? plain("yes\n") : new Response("no\n", { status: 404, headers: pageless });
+  }
+
   async function document(): Promise<Response> {
     return Response.json((await api()).document, { headers: pageless });
   }
 
   async function callApi(request: Request): Promise<Response> {
-    const from = { trustedPeer: isTrusted(peerOf(request) ?? "", trustedProxies), address: addressOf(request) };
+    const from = { trustedPeer: isFromProxy(request), address: addressOf(request) };
     return (await api()).handle(request, from);
   }
 
@@ -131,6 +155,8 @@ export function startServer(settings: ServerSettings): Server {
     return server.requestIP(request)?.address;
   }
 
+  const isFromProxy = (request: Request): boolean => isTrusted(peerOf(request) ?? "", trustedProxies);
+
   function addressOf(request: Request): string | undefined {
     const client = clientAddress(peerOf(request), request.headers.get("x-forwarded-for"), trustedProxies);
     return isLoopback(client) && !isDirect(request) ? undefined : client;
@@ -139,6 +165,7 @@ export function startServer(settings: ServerSettings): Server {
   return {
     port: server.port ?? settings.port,
     addressOf,
+    isFromProxy,
     async stop(deadlineMs) {
       stopping = true;
       const late = setTimeout(() => void server.stop(true), deadlineMs);
@@ -160,6 +187,13 @@ function sameText(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
+
+const bare = (host: string): Response =>
+  page(
+    200,
+    "Short links",
+    `<p>Short links are served on <code>${escapeHtml(host)}</code>. This is where they start.</p>`,
+  );
 
 function home(baseUrl: string): Response {
   return page(

@@ -3,9 +3,10 @@ import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, parseId } from "../base/ids.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, line, lines, problemSchema, route, z } from "../http/route.ts";
+import { choiceFields, showChoice, toChoice } from "./choice-schema.ts";
 import { destinationMost } from "./destination.ts";
-import { type Link, type LinkFields, type LinkState, stateless } from "./link.ts";
-import type { BulkResult, LinkInput, Links } from "./links.ts";
+import { type Link, type LinkState, stateless } from "./link.ts";
+import type { BulkResult, LinkChange, LinkInput, Links } from "./links.ts";
 
 /** All routes of links, with their schemas. */
 const destination = z.string().max(destinationMost + 1_000, "is far too long");
@@ -28,6 +29,16 @@ const fields = {
     }),
   fallbackUrl: destination.nullable().openapi({ description: "Where visitors go when the link is expired or spent." }),
   hitsPerMonth: z.int().min(1).max(1_000_000_000).nullable().openapi({ description: "Null: what the plan gives." }),
+  ...choiceFields,
+  password: z
+    .string()
+    .min(4)
+    .max(200)
+    .refine((text) => text.isWellFormed(), { message: "is not valid Unicode", params: { code: "bad_unicode" } })
+    .nullable()
+    .openapi({
+      description: "Asked of every visitor. Never shown again; null takes it away, leaving it out keeps it.",
+    }),
 };
 
 const fetchTitle = z.boolean().optional().openapi({
@@ -43,8 +54,19 @@ const createSchema = z
     code: z.string().max(100).optional().openapi({
       description: "3 to 64 letters, digits, - and _; case matters. Left out: seven characters are generated.",
     }),
+    domain: z.string().max(300).optional().openapi({
+      description: "One of your verified domains, or the server's own. Left out: your default domain.",
+    }),
+    private: z.boolean().optional().openapi({
+      description: "Twelve characters of chance instead of seven, which nobody finds by trying.",
+    }),
   })
   .openapi("NewLink", { example: { url: "https://example.com/a/long/page" } });
+const bulkElementSchema = createSchema.refine(({ password }) => password === undefined || password === null, {
+  path: ["password"],
+  message: "Links with a password are made one by one.",
+  params: { code: "not_in_bulk" },
+});
 const replaceSchema = z.strictObject(writable).openapi("LinkReplacement");
 const patchSchema = z
   .strictObject({ ...fields, fetchTitle })
@@ -77,6 +99,8 @@ const linkSchema = z
     tags: z.array(z.string()),
     fallbackUrl: z.string().nullable(),
     hitsPerMonth: z.int().nullable(),
+    ...choiceFields,
+    password: z.boolean().openapi({ description: "Whether visitors are asked for one." }),
     target: targetSchema.nullable().openapi({ description: "What was last found there. Null: nobody looked yet." }),
     suspended: z
       .string()
@@ -92,7 +116,7 @@ const pageSchema = z.object({ items: z.array(linkSchema), nextCursor: z.string()
 
 const bulkMost = 1_000;
 const bulkSchema = z.strictObject({ links: z.array(z.unknown()).min(1).max(bulkMost) }).openapi("BulkLinks", {
-  description: "Each element as in POST /api/links.",
+  description: "Each element as in POST /api/links, but without a password: those take time, and are made one by one.",
 });
 const bulkResultSchema = z
   .object({
@@ -233,7 +257,7 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   });
 
   api.openapi(routes.bulk, async (c) => {
-    const given = c.req.valid("json").links.map((element) => createSchema.safeParse(element));
+    const given = c.req.valid("json").links.map((element) => bulkElementSchema.safeParse(element));
     const good = given.flatMap((element) => (element.success ? [toInput(element.data)] : []));
     const made = await createMany(c.get("caller"), good);
     const asking = given.flatMap((element) => (element.success ? [element.data.fetchTitle ?? false] : []));
@@ -299,12 +323,13 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
 /** A link as the API and the command line show it. */
 export function showLink(link: Link, baseUrl: string, { target, suspended }: LinkState = stateless) {
   const { tenantId: _, expiresAt, createdAt, updatedAt, ...rest } = link;
-  const origin = link.domain === "" ? baseUrl : `https://${link.domain}`;
+  const origin = link.domain === "" ? baseUrl : `${new URL(baseUrl).protocol}//${link.domain}`;
   return {
     ...rest,
     domain: new URL(origin).host,
     shortUrl: `${origin}/${link.code}`,
     tags: [...link.tags],
+    ...showChoice(link),
     expiresAt: expiresAt === null ? null : toIso(expiresAt),
     target: target && { ...target, checkedAt: toIso(target.checkedAt) },
     suspended,
@@ -322,15 +347,24 @@ export function parseNewLink(sent: unknown): LinkInput {
 
 type Sent = z.infer<typeof patchSchema>;
 
-function toFields(sent: Sent): Partial<LinkFields> {
-  const { expiresAt, fetchTitle: _, ...rest } = sent;
-  const fields = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+function toFields(sent: Sent): LinkChange {
+  const { expiresAt, rules, split, utm, forwardQuery, fetchTitle: _, ...rest } = sent;
+  const fields = {
+    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
+    ...toChoice({ rules, split, utm, forwardQuery }),
+  };
   return expiresAt === undefined ? fields : { ...fields, expiresAt: expiresAt === null ? null : fromIso(expiresAt) };
 }
 
 function toInput(sent: z.infer<typeof createSchema>): LinkInput {
-  const { code, url, ...rest } = sent;
-  return { ...toFields(rest), url, ...(code !== undefined && { code }) };
+  const { code, domain, private: hidden, url, ...rest } = sent;
+  return {
+    ...toFields(rest),
+    url,
+    ...(code !== undefined && { code }),
+    ...(domain !== undefined && { domain }),
+    ...(hidden && { private: true }),
+  };
 }
 
 const etag = (link: Link): string => `"${link.version}"`;

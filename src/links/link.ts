@@ -1,4 +1,5 @@
 import type { LinkId, TenantId } from "../base/ids.ts";
+import type { Choice, ChoiceFields } from "./choice.ts";
 
 /** A short link, as its owner sees it. */
 export interface Link extends LinkFields {
@@ -7,6 +8,8 @@ export interface Link extends LinkFields {
   /** Empty: the server's own domain. */
   readonly domain: string;
   readonly code: string;
+  /** Whether it asks for one; which, nobody can say. */
+  readonly password: boolean;
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -15,7 +18,7 @@ export interface Link extends LinkFields {
 export type LinkStatus = "active" | "disabled";
 
 /** What its owner may say about a link; the rest we know. */
-export interface LinkFields {
+export interface LinkFields extends ChoiceFields {
   readonly url: string;
   readonly permanent: boolean;
   readonly status: LinkStatus;
@@ -53,6 +56,8 @@ export interface Target {
   readonly password: boolean;
   /** Only there when the operator stopped it, or its tenant. */
   readonly suspended?: true;
+  /** Null: everybody gets the same answer. */
+  readonly choice: Choice | null;
 }
 
 /** The same with the link's monthly limit: its own, else the tenant's, else the plan's; null is without. */
@@ -61,6 +66,12 @@ export interface MeteredTarget extends Target {
 }
 
 export const ownDomain = "";
+
+/** The (domain, code) of such a name: no code has a slash, and no host either. */
+export function splitKey(key: string): { readonly domain: string; readonly code: string } {
+  const slash = key.indexOf("/");
+  return slash === -1 ? { domain: ownDomain, code: key } : { domain: key.slice(0, slash), code: key.slice(slash + 1) };
+}
 
 /** The name of a (domain, code) in caches: the bare code on the server's own domain. */
 export const cacheKey = (domain: string, code: string): string => (domain === ownDomain ? code : `${domain}/${code}`);

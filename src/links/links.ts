@@ -1,18 +1,30 @@
 import { type Clock, dayMs, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, newId, type TenantId } from "../base/ids.ts";
+import type { Passwords } from "../base/passwords.ts";
 import type { Issuer } from "../codes/issuer.ts";
+import { privateCode } from "../codes/private.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
 import { monthEnd, secondsToMonthEnd } from "../limits/month.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import { parseDestination } from "./destination.ts";
-import { type Link, type LinkFields, ownDomain } from "./link.ts";
+import { checkChoice } from "./choice.ts";
+import { createAdmit } from "./destination.ts";
+import { type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
 import type { Changed, LinkStore, NewLink } from "./store.ts";
 
 /** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */
-export interface LinkInput extends Partial<LinkFields> {
+export interface LinkChange extends Partial<LinkFields> {
+  /** As people type it; it goes no further than here. Null: none from now on. */
+  readonly password?: string | null;
+}
+
+export interface LinkInput extends LinkChange {
   readonly url: string;
   readonly code?: string;
+  /** One of the tenant's own, or the server's. Left out: the tenant's default. */
+  readonly domain?: string;
+  /** A code that nobody finds by trying. */
+  readonly private?: boolean;
 }
 
 export interface Page {
@@ -31,11 +43,15 @@ export interface Links {
   /** Each on its own: a bad one does not keep the others out. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
-  byCode(tenant: TenantId, code: string): Promise<Link>;
+  /** By its code, or host/code on a domain of the tenant's own. */
+  byCode(tenant: TenantId, key: string): Promise<Link>;
   list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<Page>;
   /** Changes the fields given and leaves the others. */
-  patch(tenant: Tenant, id: LinkId, fields: Partial<LinkFields>, expected?: number): Promise<Link>;
-  /** Sets every field; those not given go back to what a new link has. */
+  patch(tenant: Tenant, id: LinkId, fields: LinkChange, expected?: number): Promise<Link>;
+  /**
+   * Sets every field; those not given go back to what a new link has. But not the password: whoever reads a link and
+   * writes it back cannot know it, and must not open the link by that.
+   */
   replace(tenant: Tenant, id: LinkId, fields: LinkInput, expected?: number): Promise<Link>;
   remove(tenant: TenantId, id: LinkId, expected?: number): Promise<void>;
 }
@@ -43,6 +59,7 @@ export interface Links {
 export interface LinkSettings {
   readonly store: LinkStore;
   readonly issuer: Issuer;
+  readonly passwords: Passwords;
   readonly clock: Clock;
   /** Hosts that are this server: links must not lead back to it. */
   readonly ownHosts: ReadonlySet<string>;
@@ -59,15 +76,8 @@ const generatedTries = 20;
 const batchRows = 100; // short transactions: another writer waits for one of them at most
 
 export function createLinks(settings: LinkSettings): Links {
-  const { store, issuer, clock, ownHosts, isBlocked = () => false, defaultDays, changed } = settings;
-
-  /** Every address of a link goes through this. */
-  function admit(field: string, text: string): string {
-    const href = parseDestination(field, text, ownHosts);
-    const host = new URL(href).hostname;
-    if (!isBlocked(host)) return href;
-    throw invalid(field, "blocked_host", `Links to ${host} are not accepted on this server. Ask its operator why.`);
-  }
+  const { store, issuer, passwords, clock, ownHosts, isBlocked = () => false, defaultDays, changed } = settings;
+  const admit = createAdmit(ownHosts, isBlocked);
 
   function prepare(tenant: Tenant, input: LinkInput): LinkFields {
     const fields = complete(input, clock.now() + defaultDays * dayMs);
@@ -83,7 +93,7 @@ export function createLinks(settings: LinkSettings): Links {
     if (given.has("expiresAt") && fields.expiresAt !== null && fields.expiresAt <= clock.now()) {
       throw invalid("expiresAt", "in_the_past", "The expiry must be in the future. To stop a link now, disable it.");
     }
-    return {
+    const checked = {
       ...fields,
       url: given.has("url") ? admit("url", fields.url) : fields.url,
       fallbackUrl:
@@ -91,17 +101,40 @@ export function createLinks(settings: LinkSettings): Links {
           ? admit("fallbackUrl", fields.fallbackUrl)
           : fields.fallbackUrl,
     };
+    return checkChoice(checked, given, admit);
+  }
+
+  const newCode = async (hidden: boolean): Promise<string> => (hidden ? privateCode() : issuer.next());
+
+  /** Nothing if the caller says nothing about it. */
+  async function hashed({ password }: LinkChange): Promise<{ passwordHash?: string | null }> {
+    if (password === undefined || password === null) return password === null ? { passwordHash: null } : {};
+    const passwordHash = await passwords.hash(password);
+    if (passwordHash !== "busy") return { passwordHash };
+    throw new Problem("busy", "Too many passwords are being set or checked. Try again.", { retryAfterSeconds: 1 });
+  }
+
+  /** As the store knows it; the server's own may be said in any of its names. */
+  function domainOf(text: string): string {
+    const host = text.trim().toLowerCase();
+    return ownHosts.has(host) ? ownDomain : host;
   }
 
   async function draft(tenant: Tenant, input: LinkInput): Promise<NewLink> {
     const fields = prepare(tenant, input);
+    const hidden = input.private ?? false;
     if (input.code !== undefined) checkSlug(input.code);
+    if (input.code !== undefined && hidden) {
+      throw invalid("private", "contradiction", "A private link gets a code of chance. Leave out one of the two.");
+    }
     return {
       ...fields,
+      ...(await hashed(input)),
       id: newId("link", clock),
-      domain: ownDomain,
-      code: input.code ?? (await issuer.next()),
+      domain: input.domain === undefined ? (tenant.defaultDomain ?? ownDomain) : domainOf(input.domain),
+      code: input.code ?? (await newCode(hidden)),
       generated: input.code === undefined,
+      private: hidden,
       at: clock.now(),
     };
   }
@@ -125,8 +158,10 @@ export function createLinks(settings: LinkSettings): Links {
           changed(link.domain, link.code, outcome.link.version);
         } else if (outcome?.kind === "spent") {
           results[place] = { problem: limitReached(tenant, clock.now()) };
+        } else if (outcome?.kind === "no_domain") {
+          results[place] = { problem: foreignDomain(link.domain) };
         } else if (link.generated && tries < generatedTries) {
-          again.push({ link: { ...link, code: await issuer.next() }, place });
+          again.push({ link: { ...link, code: await newCode(link.private ?? false) }, place });
         } else {
           results[place] = { problem: taken(link) };
         }
@@ -179,8 +214,9 @@ export function createLinks(settings: LinkSettings): Links {
       return (await store.get(tenant, id)) ?? Promise.reject(missing());
     },
 
-    async byCode(tenant, code) {
-      return (await store.byCode(tenant, ownDomain, code)) ?? Promise.reject(missing());
+    async byCode(tenant, key) {
+      const { domain, code } = splitKey(key);
+      return (await store.byCode(tenant, domain, code)) ?? Promise.reject(missing());
     },
 
     async list(tenant, limit, cursor) {
@@ -190,13 +226,15 @@ export function createLinks(settings: LinkSettings): Links {
     },
 
     async patch(tenant, id, fields, expected) {
-      const given = new Set(Object.keys(fields) as (keyof LinkFields)[]);
-      const edit = (link: Link) => check(tenant, { ...fieldsOf(link), ...fields }, given);
+      const { password: _, ...rest } = fields;
+      const given = new Set(Object.keys(rest) as (keyof LinkFields)[]);
+      const secret = await hashed(fields);
+      const edit = (link: Link) => ({ ...check(tenant, { ...fieldsOf(link), ...rest }, given), ...secret });
       return settle(await store.update(tenant.id, id, edit, clock.now(), expected));
     },
 
     async replace(tenant, id, input, expected) {
-      const fields = prepare(tenant, input);
+      const fields = { ...prepare(tenant, input), ...(await hashed(input)) };
       return settle(await store.update(tenant.id, id, () => fields, clock.now(), expected));
     },
 
@@ -217,12 +255,20 @@ function complete(input: LinkInput, expiresAt: number): LinkFields {
     tags: input.tags ?? [],
     fallbackUrl: input.fallbackUrl ?? null,
     hitsPerMonth: input.hitsPerMonth ?? null,
+    rules: input.rules ?? [],
+    split: input.split ?? [],
+    utm: input.utm ?? null,
+    forwardQuery: input.forwardQuery ?? false,
   };
 }
 
 function fieldsOf(link: Link): LinkFields {
   const { url, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth } = link;
-  return { url, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth };
+  const { rules, split, utm, forwardQuery } = link;
+  return {
+    ...{ url, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth },
+    ...{ rules, split, utm, forwardQuery },
+  };
 }
 
 function checkSlug(code: string): void {
@@ -243,6 +289,13 @@ function limitReached(tenant: Tenant, now: number): Problem {
     { retryAfterSeconds: secondsToMonthEnd(now) },
   );
 }
+
+const foreignDomain = (host: string): Problem =>
+  invalid(
+    "domain",
+    "unknown_domain",
+    `You have no verified domain "${host}". Add and verify it first, or leave it out.`,
+  );
 
 function taken(link: NewLink): Problem {
   if (link.generated) return new Problem("busy", "No free code was found. Try again.", { retryAfterSeconds: 1 });

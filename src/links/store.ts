@@ -7,26 +7,37 @@ import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
+import { choiceColumns, toChoice, toChoiceFields, toUtm } from "./choice-columns.ts";
 import { createGather } from "./gather.ts";
-import type { Link, LinkFields, MeteredTarget } from "./link.ts";
+import { type Link, type LinkFields, type MeteredTarget, ownDomain } from "./link.ts";
+import { withUtm } from "./utm.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
  * one transaction; the version row stays when the link goes. Every method that somebody outside can reach takes the
  * tenant first, and finds nothing of anybody else's.
  */
-export interface NewLink extends LinkFields {
+export interface StoredFields extends LinkFields {
+  /** Left out: as it was. */
+  readonly passwordHash?: string | null;
+}
+
+export interface NewLink extends StoredFields {
   readonly id: LinkId;
   readonly domain: string;
   readonly code: string;
   /** A generated code may only be new or purged; a chosen one also one that its owner deleted. */
   readonly generated: boolean;
+  /** If generated: by chance, and not from the counter. */
+  readonly private?: boolean;
   readonly at: number;
 }
 
 export type Written =
   | { readonly kind: "written"; readonly link: Link }
   | { readonly kind: "taken" }
+  /** The domain is not the tenant's, or not any more. */
+  | { readonly kind: "no_domain" }
   /** The month's links are made; this one was not even tried. */
   | { readonly kind: "spent" };
 
@@ -51,7 +62,7 @@ export interface LinkStore {
   update(
     tenant: TenantId,
     id: LinkId,
-    edit: (link: Link) => LinkFields,
+    edit: (link: Link) => StoredFields,
     at: number,
     expected?: number,
   ): Promise<Changed>;
@@ -112,11 +123,13 @@ export function createLinkStore(sql: Sql): LinkStore {
   }
 
   async function write(trx: Transaction<Schema>, tenant: TenantId, links: readonly NewLink[]): Promise<Written[]> {
-    const results: Written[] = links.map(() => ({ kind: "taken" }));
+    const owned = await ownedDomains(trx, tenant, links);
+    const results: Written[] = links.map(({ domain }) => ({ kind: owned.has(domain) ? "taken" : "no_domain" }));
     // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
     const inOrder = [...links.entries()].sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
     const written: Link[] = [];
     for (const [place, link] of inOrder) {
+      if (!owned.has(link.domain)) continue;
       const version = await claim(trx, tenant, link);
       if (version === undefined) continue;
       const row = toRow(tenant, link);
@@ -127,6 +140,27 @@ export function createLinkStore(sql: Sql): LinkStore {
     }
     if (written.length > 0) await recordChange(trx, written, written[0]?.createdAt ?? 0);
     return results;
+  }
+
+  /** They stay the tenant's until the transaction ends: a domain goes only when no link is on it. */
+  async function ownedDomains(
+    trx: Transaction<Schema>,
+    tenant: TenantId,
+    links: readonly NewLink[],
+  ): Promise<ReadonlySet<string>> {
+    const asked = [...new Set(links.map(({ domain }) => domain))].filter((domain) => domain !== ownDomain);
+    if (asked.length === 0) return onlyOwn;
+    const rows = await sql
+      .steady(
+        trx
+          .selectFrom("domains")
+          .select("host")
+          .where("tenant_id", "=", tenant)
+          .where("host", "in", asked)
+          .where("state", "=", "verified"),
+      )
+      .execute();
+    return new Set([ownDomain, ...rows.map(({ host }) => host)]);
   }
 
   /**
@@ -193,13 +227,15 @@ export function createLinkStore(sql: Sql): LinkStore {
 
     update: (tenant, id, edit, at, expected) =>
       change(tenant, id, expected, at, "live", async (trx, link, version) => {
-        const fields = edit(link);
+        const { passwordHash, ...fields } = edit(link);
         await trx
           .updateTable("links")
-          .set({ ...fieldColumns(fields), updated_at: at })
+          .set({ ...fieldColumns(fields), ...(passwordHash !== undefined && { password_hash: passwordHash }) })
+          .set({ updated_at: at })
           .where("id", "=", id)
           .execute();
-        return { ...link, ...fields, version, updatedAt: at };
+        const password = passwordHash === undefined ? link.password : passwordHash !== null;
+        return { ...link, ...fields, password, version, updatedAt: at };
       }),
 
     remove: (tenant, id, at, expected) =>
@@ -219,6 +255,7 @@ export function createLinkStore(sql: Sql): LinkStore {
         )
         .leftJoin("suspended_tenants as st", "st.tenant_id", "l.tenant_id")
         .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
+        .select(["l.rules", "l.split", "l.utm", "l.forward_query"])
         .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
         .select(["s.suspended_at", "st.suspended_at as tenant_suspended_at"])
         .where("v.domain", "=", domain)
@@ -229,12 +266,13 @@ export function createLinkStore(sql: Sql): LinkStore {
       return {
         version: row.version,
         value: {
-          url: row.url,
+          url: withUtm(row.url, toUtm(row.utm)),
           permanent: row.permanent === 1,
           expiresAt: row.expires_at,
           fallbackUrl: row.fallback_url,
           password: row.password_hash !== null,
           ...((row.suspended_at ?? row.tenant_suspended_at) !== null && { suspended: true as const }),
+          choice: toChoice(row),
           hitsMax: hitsMax(row.hits_per_month, row.plan ?? "", row.plan_limits, row.overrides ?? "{}"),
         },
       };
@@ -278,6 +316,8 @@ export function createLinkStore(sql: Sql): LinkStore {
   };
 }
 
+const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);
+
 /** Whose month the links count for, and how many it may have. */
 interface Spender {
   readonly tenant: TenantId;
@@ -312,7 +352,8 @@ async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink):
             purged,
             expression.and([
               expression("link_versions.state", "=", "deleted"),
-              expression("link_versions.tenant_id", "=", tenant),
+              // A domain of a tenant's own has passed on with all its codes, if it has.
+              ...(link.domain === ownDomain ? [expression("link_versions.tenant_id", "=", tenant)] : []),
             ]),
           ]);
         }),
@@ -333,6 +374,7 @@ function fieldColumns(fields: LinkFields) {
     tags: JSON.stringify(fields.tags),
     fallback_url: fields.fallbackUrl,
     hits_per_month: fields.hitsPerMonth,
+    ...choiceColumns(fields),
   };
 }
 
@@ -343,7 +385,7 @@ function toRow(tenant: TenantId, link: NewLink): LinkTable {
     domain: link.domain,
     code: link.code,
     ...fieldColumns(link),
-    password_hash: null,
+    password_hash: link.passwordHash ?? null,
     file_id: null,
     created_at: link.at,
     updated_at: link.at,
@@ -365,6 +407,8 @@ function toLink(row: Selectable<LinkTable> & { version: number }): Link {
     tags: JSON.parse(row.tags) as string[],
     fallbackUrl: row.fallback_url,
     hitsPerMonth: row.hits_per_month,
+    ...toChoiceFields(row),
+    password: row.password_hash !== null,
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -11,6 +11,7 @@ const link: Target = {
   expiresAt: null,
   fallbackUrl: null,
   password: false,
+  choice: null,
 };
 const visit: Facts = { head: false, prefetch: false, bot: false, preview: false, unlocked: false };
 const fallbackUrl = "https://example.com/sorry";
@@ -22,6 +23,8 @@ const toFallback = { kind: "redirect", url: fallbackUrl, status: 302, draws: "ex
 
 const isAnswer = (decision: Decision): decision is Answer => "draws" in decision;
 
+const forwarding: Target["choice"] = { rules: [], split: [], forwardQuery: true };
+
 describe("decide", () => {
   const cases: [string, Partial<Target> | undefined, Partial<Facts>, Decision][] = [
     ["a visit is redirected, and counted", {}, {}, { ...to302, reason: "counted", draws: "hits" }],
@@ -30,6 +33,18 @@ describe("decide", () => {
       { permanent: true },
       {},
       { ...to302, status: 301, reason: "counted", draws: "hits" },
+    ],
+    [
+      "a permanent link whose answer depends on the visitor answers 302",
+      { permanent: true, choice: forwarding },
+      {},
+      { ...to302, reason: "counted", draws: "hits" },
+    ],
+    [
+      "a permanent link that was unlocked answers 302, for the next visitor has to be asked",
+      { permanent: true, password: true },
+      { unlocked: true },
+      { ...to302, reason: "counted", draws: "hits" },
     ],
     ["a bot is redirected, and exempt", {}, { bot: true }, { ...to302, reason: "bot", draws: "exempt" }],
     ["HEAD is redirected, and exempt", {}, { head: true }, { ...to302, reason: "head", draws: "exempt" }],
@@ -142,6 +157,7 @@ describe("whatever the link and the request", () => {
     expiresAt: fc.oneof(fc.constant(null), fc.integer({ min: now - 2, max: now + 2 })),
     fallbackUrl: fc.constantFrom(null, fallbackUrl),
     password: fc.boolean(),
+    choice: fc.constantFrom(null, forwarding),
   });
   const anyFacts: fc.Arbitrary<Facts> = fc.record({
     head: fc.boolean(),
@@ -233,10 +249,11 @@ describe("whatever the link and the request", () => {
     );
   });
 
-  test("only a permanent link's own address is sent as 301", () => {
-    property(({ permanent, url }, _, { seen }) =>
-      seen.filter(isAnswer).every((answer) => (answer.status === 301) === (permanent && answer.url === url)),
-    );
+  test("only a permanent link's own address is sent as 301, and only if everybody gets it", () => {
+    property(({ permanent, url, choice, password }, _, { seen }) => {
+      const forAll = permanent && choice === null && !password;
+      return seen.filter(isAnswer).every((answer) => (answer.status === 301) === (forAll && answer.url === url));
+    });
   });
 
   test("a preview never redirects to the link's address", () => {

@@ -56,7 +56,8 @@ export function decide(target: Target | undefined, facts: Facts, now: number): D
   return {
     kind: facts.preview ? "preview" : "redirect",
     url: target.url,
-    status: target.permanent ? 301 : 302,
+    // Never a 301 where the next visitor may get another answer, or has to be asked.
+    status: target.permanent && target.choice === null && !target.password ? 301 : 302,
     reason,
     draws: reason === "counted" ? "hits" : "exempt",
   };

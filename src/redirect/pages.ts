@@ -18,14 +18,22 @@ h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3 }
 p { margin: .5rem 0 0; color: var(--soft) }
 a { color: var(--accent); overflow-wrap: anywhere }
 code { overflow-wrap: anywhere }
+ul { margin: .5rem 0 0; padding-left: 1.2rem; color: var(--soft) }
+form { margin-top: 1.25rem; display: grid; gap: .5rem }
+input, button { font: inherit; padding: .6rem .75rem; border-radius: 8px; border: 1px solid var(--line) }
+input { background: var(--back); color: var(--ink) }
+button { background: var(--accent); color: var(--card); border-color: transparent; font-weight: 600; cursor: pointer }
+[role=alert] { color: var(--ink); font-weight: 600 }
 small { display: block; margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft) }
 `;
 
 const styleHash = createHash("sha256").update(style).digest("base64");
 
+const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`;
+
 const headers = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  "content-security-policy": `${policy}; form-action 'none'`,
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
@@ -57,8 +65,11 @@ interface Told {
   readonly text: string;
 }
 
-/** What a visitor may be told instead of being sent on; the last before anything is known about the link. */
-export type Refusal = Final | { readonly kind: "guessing"; readonly retryAfterSeconds: number };
+/** What a visitor may be told instead of being sent on; `guessing` before anything is known about the link. */
+export type Refusal =
+  | Final
+  | { readonly kind: "wrong_password" | "not_ours" }
+  | { readonly kind: "guessing" | "attempts" | "busy"; readonly retryAfterSeconds: number };
 
 const told: Readonly<Record<Refusal["kind"], Told>> = {
   missing: {
@@ -79,7 +90,27 @@ const told: Readonly<Record<Refusal["kind"], Told>> = {
   password: {
     code: "password_required",
     title: "This link is protected",
-    text: "It asks for a password.",
+    text: "Whoever sent it to you also has its password.",
+  },
+  wrong_password: {
+    code: "wrong_password",
+    title: "This link is protected",
+    text: "That was not its password. Capital and small letters differ.",
+  },
+  attempts: {
+    code: "too_many_attempts",
+    title: "Too many wrong passwords",
+    text: "Somebody has tried many passwords on this link. Please try again later; who has opened it before can go on.",
+  },
+  not_ours: {
+    code: "forbidden",
+    title: "This password did not come from here",
+    text: "It was sent from another page, or in a form that is not ours. Open the link and type the password there.",
+  },
+  busy: {
+    code: "busy",
+    title: "Please try again in a moment",
+    text: "Many passwords are being checked right now. Yours was not looked at.",
   },
   spent: {
     code: "quota_spent",
@@ -104,21 +135,35 @@ export function finalPage(refusal: Refusal, request: Request): Response {
   const problem = new Problem(code, `${title}. ${text}`, wait === undefined ? {} : { retryAfterSeconds: wait });
   const response = wantsJson(request)
     ? problemResponse(problem)
-    : page(
-        problem.status,
-        title,
-        `<p>${escapeHtml(text)}</p>`,
-        wait === undefined ? {} : { "retry-after": String(wait) },
-      );
+    : asksForPassword(refusal)
+      ? passwordPage(problem.status, refusal.kind === "wrong_password")
+      : page(
+          problem.status,
+          title,
+          `<p>${escapeHtml(text)}</p>`,
+          wait === undefined ? {} : { "retry-after": String(wait) },
+        );
   response.headers.set("vary", "accept");
   return response;
 }
 
-export function previewPage(code: string, url: string): Response {
-  const shown = escapeHtml(url);
+const asksForPassword = ({ kind }: Refusal): boolean => kind === "password" || kind === "wrong_password";
+
+/**
+ * The form has no address of its own: it goes to where it stands, with the query that may be forwarded. Browsers hold
+ * `form-action` also against where an answer leads on to, which may be anywhere; and say where a form stood only if
+ * the page lets them tell its own server.
+ */
+function passwordPage(status: number, again: boolean): Response {
+  const { title, text } = told[again ? "wrong_password" : "password"];
   return page(
-    200,
-    "Where this link leads",
-    `<p><code>/${escapeHtml(code)}</code> leads to</p><p><a rel="noreferrer nofollow" href="${shown}">${shown}</a></p>`,
+    status,
+    title,
+    `<p${again ? ' role="alert"' : ""}>${escapeHtml(text)}</p>
+<form method="post"><label for="password">Password</label>
+<input id="password" name="password" type="password" required maxlength="200" autocomplete="off" autofocus>
+<button>Open the link</button></form>
+`,
+    { "content-security-policy": `${policy}; form-action 'self' https: http:`, "referrer-policy": "same-origin" },
   );
 }

@@ -1,20 +1,29 @@
 import type { Source, Versioned } from "../cache/cache.ts";
-import { type MeteredTarget, ownDomain } from "../links/link.ts";
+import type { Choice } from "../links/choice.ts";
+import { type MeteredTarget, splitKey } from "../links/link.ts";
 
 /** What memory keeps of a link besides where it leads: its answer, made when first given and copied from then on. */
 export interface Known extends MeteredTarget {
   pattern: Response | undefined;
 }
 
-/** The tier below memory. A key is a code, for there is only the server's own domain yet. */
+/** The tier below memory. */
 export function linkSource(target: (domain: string, code: string) => Promise<Versioned<MeteredTarget>>): Source<Known> {
   return {
     async load(key) {
-      const { version, value } = await target(ownDomain, key);
+      const { domain, code } = splitKey(key);
+      const { version, value } = await target(domain, code);
       return { version, value: value && { ...value, pattern: undefined } };
     },
   };
 }
 
-/** In bytes, roughly: the object, its strings, and the answer that will be kept with it. */
-export const sizeOfKnown = (known: Known): number => 700 + known.url.length * 2 + (known.fallbackUrl?.length ?? 0);
+/** In bytes, roughly: the object, its strings, its rules, and the answer that will be kept with it. */
+export const sizeOfKnown = (known: Known): number =>
+  700 +
+  known.url.length * 2 +
+  (known.fallbackUrl?.length ?? 0) +
+  (known.choice === null ? 0 : sizeOfChoice(known.choice));
+
+/** As objects they take some times the room of their text. */
+const sizeOfChoice = (choice: Choice): number => 200 + 3 * JSON.stringify(choice).length;

@@ -1,21 +1,32 @@
 import type { Clock } from "../base/clock.ts";
+import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type { Cache } from "../cache/cache.ts";
+import type { Cache, Versioned } from "../cache/cache.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
+import type { Hosts, HostTargets } from "../domains/hosts.ts";
+import { problemResponse } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { Meters } from "../limits/meters.ts";
 import type { Verdict } from "../limits/verdict.ts";
+import type { LinkDetails } from "../links/details.ts";
+import { cacheKey } from "../links/link.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, decide, type Facts, type Reason, reasons } from "./decide.ts";
-import { finalPage, previewPage } from "./pages.ts";
+import type { Gate, Knock } from "./gate.ts";
+import { finalPage, type Refusal } from "./pages.ts";
+import { previewPage } from "./preview.ts";
 import type { Known } from "./resolve.ts";
+import type { Vary } from "./vary.ts";
 
 /**
  * The way of a redirect, in front of everything else. A link that is in memory is answered on the spot: no promise, no
  * log line, no parsing. Everything else takes `slow`, which may wait for the next tier, and declines what is not a code
  * at all. There too are those kept off who guess codes: for an address that missed too often, only what is in memory
  * is answered.
+ *
+ * A link with rules, a split, forwarded parameters or a password has no pattern: its answer is made for each visitor, by
+ * `vary`, behind `gate`.
  *
  * What it costs, measured against a server that answers a constant 302 (15 µs with all of the kernel's work): looking at
  * any header at all 1.7 µs, the second and third next to nothing; the lookup 0.5 to 1.5 µs, by how many links are in
@@ -25,9 +36,14 @@ export type ServeRedirect = (request: Request, path: string) => Response | Promi
 
 export interface RedirectSettings {
   readonly cache: Cache<Known>;
+  readonly hosts: Hosts;
   readonly isBot: IsBot;
   readonly meters: Meters;
   readonly guesses: Guesses;
+  readonly gate: Gate;
+  readonly vary: Vary;
+  /** For the preview page; nothing if it cannot be had. */
+  readonly detailsOf: (code: string) => Promise<LinkDetails | undefined>;
   /** Who asks, if that can be told. */
   readonly addressOf: (request: Request) => string | undefined;
   readonly clock: Clock;
@@ -37,38 +53,42 @@ export interface RedirectSettings {
 
 const outcomes = [
   ...reasons,
-  "missing",
-  "suspended",
-  "expired",
-  "password",
-  "spent",
-  "guessing",
-  "unavailable",
+  ...(["missing", "suspended", "expired", "password", "wrong_password", "attempts", "not_ours", "busy"] as const),
+  ...(["spent", "guessing", "unavailable"] as const),
 ] as const;
 const placeOf = Object.fromEntries(reasons.map((reason, place) => [reason, place])) as Record<Reason, number>;
 
 // 301 is remembered by browsers; so short that an edit and the count are missed for at most this long.
 const permanentCaching = "private, max-age=90";
+// Made for one visitor: nobody else may be given it, nor the same one later.
+const personalCaching = "private, no-store";
 const retrySeconds = 5;
 
 export function createRedirect(settings: RedirectSettings): ServeRedirect {
-  const { cache, isBot, meters, guesses, addressOf, clock, metrics, log } = settings;
+  const { cache, hosts, isBot, meters, guesses, gate, vary, detailsOf, addressOf, clock, metrics, log } = settings;
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
 
   function serve(request: Request, path: string): Response | Promise<Response> | undefined {
-    const known = cache.peek(path);
-    if (known === undefined) return slow(request, path);
+    const host = hosts.size === 0 ? undefined : hosts.of(request);
+    const key = host === undefined ? path : cacheKey(host.host, path);
+    const known = cache.peek(key);
+    if (known === undefined) return slow(request, path, host);
     const method = request.method;
-    if (method !== "GET" && method !== "HEAD") return undefined;
-    return answer(request, path, known.value, method === "HEAD", false);
+    if (method !== "GET" && method !== "HEAD") return method === "POST" ? knock(request, key, known) : undefined;
+    return answer(request, key, known, method === "HEAD", false);
   }
 
-  function slow(request: Request, path: string): Response | Promise<Response> | undefined {
+  function slow(
+    request: Request,
+    path: string,
+    host: HostTargets | undefined,
+  ): Response | Promise<Response> | undefined {
     const preview = path.endsWith("+");
-    const code = preview ? path.slice(0, -1) : path;
-    if (!slugPattern.test(code) || isReserved(code)) return undefined;
-    if (request.method !== "GET" && request.method !== "HEAD") return undefined;
+    const own = preview ? path.slice(0, -1) : path;
+    if (!slugPattern.test(own) || isReserved(own)) return undefined;
+    const code = host === undefined ? own : cacheKey(host.host, own);
+    if (!["GET", "HEAD", "POST"].includes(request.method)) return undefined;
     const wait = guesses.blockedFor(addressOf(request));
     // Whether the code exists or not: an answer to that is what they are after.
     if (wait !== undefined && cache.peek(code)?.value === undefined) return refuse(request, wait);
@@ -84,38 +104,89 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     const wait = await guesses.missed(addressOf(request));
     if (wait !== undefined) return refuse(request, wait);
     count.missing++;
-    return finalPage({ kind: "missing" }, request);
+    const missingUrl = hosts.size === 0 ? null : (hosts.of(request)?.missingUrl ?? null);
+    return missingUrl === null ? finalPage({ kind: "missing" }, request) : personal(missingUrl);
   }
 
   async function look(request: Request, code: string, preview: boolean): Promise<Response> {
-    let target: Known | undefined;
-    try {
-      target = (await cache.lookup(code)).value;
-    } catch (error) {
-      if (!failing) log.error({ error }, "links that are not in memory cannot be looked up");
-      failing = true;
+    const known = await find(code);
+    if (known === undefined) {
       count.unavailable++;
       return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
     }
-    if (failing) log.info("links can be looked up again");
-    failing = false;
-    return answer(request, code, target, request.method === "HEAD", preview);
+    if (request.method === "POST") return knock(request, code, known);
+    return answer(request, code, known, request.method === "HEAD", preview);
+  }
+
+  /** Nothing: it cannot be looked up now. */
+  async function find(code: string): Promise<Versioned<Known> | undefined> {
+    try {
+      const known = await cache.lookup(code);
+      if (failing) log.info("links can be looked up again");
+      failing = false;
+      return known;
+    } catch (error) {
+      if (!failing) log.error({ error }, "links that are not in memory cannot be looked up");
+      failing = true;
+      return undefined;
+    }
+  }
+
+  /** Somebody gives a password. If it is right the visit goes on as any other, and is counted once. */
+  async function knock(request: Request, code: string, known: Versioned<Known>): Promise<Response> {
+    if (known.value === undefined) return miss(request);
+    if (!known.value.password) return notForPosts();
+    let knocked: Knock;
+    try {
+      knocked = await gate.knock(request, code);
+    } catch (error) {
+      log.error({ error }, "a password cannot be checked");
+      knocked = { kind: "busy", retryAfterSeconds: retrySeconds };
+    }
+    switch (knocked.kind) {
+      case "open":
+        return enter(request, code, knocked.version, knocked.pass);
+      case "unprotected":
+        return notForPosts();
+      default:
+        return refused(request, knocked);
+    }
+  }
+
+  function refused(request: Request, refusal: Refusal & { readonly kind: (typeof outcomes)[number] }): Response {
+    count[refusal.kind]++;
+    return finalPage(refusal, request);
+  }
+
+  /** The password was that of this version: nothing older may be shown for it. */
+  async function enter(request: Request, code: string, version: number, pass: string): Promise<Response> {
+    cache.announce(code, version);
+    const known = await find(code);
+    if (known === undefined) return refused(request, { kind: "unavailable", retryAfterSeconds: retrySeconds });
+    const response = await answer(request, code, known, false, false, known.version === version);
+    const headers = new Headers(response.headers);
+    headers.append("set-cookie", pass);
+    // 303: whatever it was asked with, go there with GET.
+    return new Response(response.body, { status: response.status === 302 ? 303 : response.status, headers });
   }
 
   function answer(
     request: Request,
     code: string,
-    target: Known | undefined,
+    known: Versioned<Known>,
     head: boolean,
     preview: boolean,
+    entered = false,
   ): Response | Promise<Response> {
     const headers = request.headers;
+    const target = known.value;
     const facts: Facts = {
       head,
       prefetch: isPrefetch(headers),
       bot: isBot(headers.get("user-agent")),
       preview,
-      unlocked: false,
+      // A pass opens the link, but does not tell where it leads.
+      unlocked: target?.password === true && !preview && (entered || gate.isOpen(request, code, known.version)),
     };
     const decision = decide(target, facts, clock.now());
     if (target === undefined || !isAnswer(decision)) return respond(request, code, target, decision);
@@ -157,16 +228,32 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       return finalPage(decision, request);
     }
     count[decision.reason]++;
-    if (decision.kind === "preview") return previewPage(code, decision.url);
     if (target === undefined || decision.reason === "fallback" || decision.reason === "over_quota") {
       return redirect(decision);
+    }
+    if (decision.kind === "preview") return preview(code, target, decision.url);
+    if (target.choice !== null || target.password) {
+      return personal(target.choice === null ? target.url : vary(target.choice, target.url, request, code));
     }
     target.pattern ??= redirect(decision);
     return new Response(null, target.pattern);
   }
 
+  async function preview(code: string, target: Known, url: string): Promise<Response> {
+    const details = await detailsOf(code).catch(() => undefined);
+    return previewPage(code, url, target, details);
+  }
+
   return serve;
 }
+
+const notForPosts = (): Response =>
+  problemResponse(
+    new Problem("method_not_allowed", "Only GET and HEAD are answered here.", { allow: ["GET", "HEAD"] }),
+  );
+
+const personal = (url: string): Response =>
+  new Response(null, { status: 302, headers: { Location: url, "Cache-Control": personalCaching } });
 
 const isAnswer = (decision: Decision): decision is Answer =>
   decision.kind === "redirect" || decision.kind === "preview";

@@ -1,9 +1,9 @@
 /**
  * The shared tier on Redis. `put.lua` and `stand.lua` decide what is written; their headers say what stays true.
  *
- * A link stands at `ql:v1:link:{code}`, that there is none at `ql:v1:404:{code}`; the braces are a Cluster's hash tag,
+ * A link stands at `ql:v2:link:{code}`, that there is none at `ql:v2:404:{code}`; the braces are a Cluster's hash tag,
  * which puts both into one slot. Where a server's data could not be corrected it begins a new epoch, and the names carry
- * it: `ql:v1.k3f9:link:{code}`. What stood under the old names runs out by itself.
+ * it: `ql:v2.k3f9:link:{code}`. What stood under the old names runs out by itself.
  *
  * A value is good for an hour by what stands in it, longer if it is visited much and changes seldom, and kept for a day:
  * what lies between is for when SQL is away.
@@ -248,7 +248,9 @@ function read<Value>(form: Form<Value>, link: string | null, missing: string | n
     const version = Number(v);
     if (!Number.isSafeInteger(version)) return { kind: "unknown" };
     if (typeof t !== "number" || typeof x !== "number") return { kind: "fence", version };
-    const answer: Versioned<Value> = { version, value: form.fromJson(json) };
+    const value = form.fromJson(json);
+    if (value === undefined) return { kind: "fence", version };
+    const answer: Versioned<Value> = { version, value };
     return { kind: "value", answer, left: (x - now / 1_000) / Math.max(1, x - t) };
   } catch {
     return { kind: "unknown" };

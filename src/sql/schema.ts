@@ -27,6 +27,7 @@ export interface Schema {
   email_settings: EmailSettingsTable;
   files: FileTable;
   tenant_storage: TenantStorageTable;
+  domains: DomainTable;
   targets: TargetTable;
   walks: WalkTable;
   abuse_reports: AbuseReportTable;
@@ -121,6 +122,13 @@ export interface LinkTable {
   updated_at: number;
   /** It leads to this file; `url` is empty then. */
   file_id: FileId | null;
+  /** JSON array of rules, in their order. */
+  rules: string | null;
+  /** JSON array of addresses and weights. */
+  split: string | null;
+  /** JSON object: what is added to every address. */
+  utm: string | null;
+  forward_query: Flag;
 }
 
 /** The change feed: a row for every new version, committed with it. */
@@ -296,6 +304,19 @@ export interface TenantStorageTable {
   tenant_id: TenantId;
   bytes: number;
   version: number;
+}
+
+/** A domain that a tenant claims, or has shown to be in charge of. */
+export interface DomainTable {
+  tenant_id: TenantId;
+  host: string;
+  state: "pending" | "verified";
+  token: string;
+  is_default: Flag;
+  root_url: string | null;
+  missing_url: string | null;
+  created_at: number;
+  verified_at: number | null;
 }
 
 export type TargetState = "ok" | "failing" | "dead" | "unchecked";

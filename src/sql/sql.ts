@@ -17,6 +17,8 @@ export interface Sql {
   readonly now: RawBuilder<number>;
   /** Rows that a transaction reads in order to write them: nobody else may meanwhile. SQLite has one writer anyway. */
   locked<Query extends { forUpdate(): Query }>(query: Query): Query;
+  /** Rows that must stay as they are until the transaction ends; others may read them for the same reason. */
+  steady<Query extends { forShare(): Query }>(query: Query): Query;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -40,6 +40,7 @@ export function openSqlite(path: string, durability: Durability = "full"): Sql {
     transaction: (work) => transactions.transaction().execute(work),
     now: raw<number>`cast(unixepoch('subsec') * 1000 as integer)`,
     locked: (query) => query,
+    steady: (query) => query,
     async ping() {
       await statements.executeQuery(CompiledQuery.raw("select 1"));
     },

@@ -22,6 +22,8 @@ export interface Tenant {
   /** What the plan gives, with the tenant's own exceptions on top. */
   readonly limits: Limits;
   readonly overrides: LimitOverrides;
+  /** Where its new links go when nobody says; null is the server's own domain. */
+  readonly defaultDomain: string | null;
   readonly createdAt: number;
   /** Why the operator stopped it; null where nobody did. */
   readonly suspended: string | null;
@@ -78,6 +80,14 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       .leftJoin("suspended_tenants as s", "s.tenant_id", "t.id")
       .selectAll("t")
       .select("s.reason as suspended")
+      .select((expression) =>
+        expression
+          .selectFrom("domains")
+          .select("host")
+          .whereRef("domains.tenant_id", "=", "t.id")
+          .where("is_default", "=", 1)
+          .as("default_domain"),
+      )
       .where(`t.${column}`, "=", value as TenantId)
       .executeTakeFirst();
     if (!row) return undefined;
@@ -89,6 +99,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       plan: row.plan,
       limits: effectiveLimits(await limitsOf(row.plan), overrides),
       overrides,
+      defaultDomain: row.default_domain,
       createdAt: fromIso(row.created_at),
       suspended: row.suspended,
     };

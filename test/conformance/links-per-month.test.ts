@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
+import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
 import { monthEnd, monthName } from "../../src/limits/month.ts";
@@ -29,6 +30,7 @@ onEachDatabase(({ openTwo }) => {
 
   const createOn = (client: Sql) =>
     createLinks({
+      passwords: createPasswords(),
       store: createLinkStore(client),
       issuer: createIssuer(codes, (size) => takeCodeBlock(client, size), 100),
       clock,

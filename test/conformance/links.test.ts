@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { dayMs, manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type LinkId, newId } from "../../src/base/ids.ts";
+import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
 import type { Link } from "../../src/links/link.ts";
@@ -49,6 +50,7 @@ onEachDatabase(({ openTwo }) => {
 
   function createOn(client: Sql): Links {
     return createLinks({
+      passwords: createPasswords(),
       store: createLinkStore(client),
       issuer: createIssuer(codes, (size) => takeCodeBlock(client, size), 100),
       clock,
@@ -97,6 +99,11 @@ onEachDatabase(({ openTwo }) => {
         tags: [],
         fallbackUrl: null,
         hitsPerMonth: null,
+        rules: [],
+        split: [],
+        utm: null,
+        forwardQuery: false,
+        password: false,
         version: 1,
         createdAt: clock.now(),
         updatedAt: clock.now(),
@@ -185,7 +192,15 @@ onEachDatabase(({ openTwo }) => {
         },
         10,
       );
-      const own = createLinks({ store, issuer, clock, ownHosts: new Set(), defaultDays: 1, changed: () => {} });
+      const own = createLinks({
+        passwords: createPasswords(),
+        store,
+        issuer,
+        clock,
+        ownHosts: new Set(),
+        defaultDays: 1,
+        changed: () => {},
+      });
       expect((await own.create(tenant, { url }, "operator")).code).toBe(third as string);
     });
 
@@ -356,7 +371,9 @@ onEachDatabase(({ openTwo }) => {
       expect(await store.touch("", link.code, start)).toBe(2);
       expect(await links.get(stranger.id, link.id)).toEqual({ ...link, version: 2 });
       const { changes } = await feed.after(before, 1_000);
-      expect(changes.filter(({ code }) => code === link.code)).toMatchObject([{ domain: "", version: 2, at: start }]);
+      // Its making may be told again, while a transaction that is older than it runs anywhere on the server.
+      const later = changes.filter(({ code, version }) => code === link.code && version > 1);
+      expect(later).toMatchObject([{ domain: "", version: 2, at: start }]);
     });
 
     test("works where the link is gone, and does not bring it back", async () => {
@@ -585,7 +602,15 @@ onEachDatabase(({ openTwo }) => {
       );
       expect(await store.target("", link.code)).toEqual({
         version: 1,
-        value: { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry`, password: false, hitsMax: 10_000 },
+        value: {
+          url,
+          permanent: true,
+          expiresAt: null,
+          fallbackUrl: `${url}sorry`,
+          password: false,
+          choice: null,
+          hitsMax: 10_000,
+        },
       });
     });
 

@@ -4,6 +4,7 @@ import { type Blocklist, parseBlocklist } from "../../src/abuse/blocklist.ts";
 import { createSuspensions, type Suspensions } from "../../src/abuse/suspensions.ts";
 import { manualClock } from "../../src/base/clock.ts";
 import type { LinkId } from "../../src/base/ids.ts";
+import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
 import { createLinks, type Links } from "../../src/links/links.ts";
@@ -34,6 +35,7 @@ onEachDatabase(({ open }) => {
       issuer: createIssuer(createCodes("a salt for tests of suspensions"), (size) => takeCodeBlock(sql, size), 1_000),
       clock,
       ownHosts: new Set(),
+      passwords: createPasswords(),
       defaultDays: 365,
       changed() {},
     });
@@ -143,6 +145,15 @@ onEachDatabase(({ open }) => {
         { url: "https://fine.example/", fallbackUrl: "https://evil.example/", code: `code-${++names}` },
         "operator",
       );
+      const ruled = await links.create(
+        tenant,
+        {
+          url: "https://else.example/",
+          rules: [{ when: { device: ["mobile"] }, url: "https://m.evil.example/" }],
+          code: `code-${++names}`,
+        },
+        "operator",
+      );
       const fine = await make("https://fine.example/");
       const mine = await make("https://evil.example/");
       await suspensions.suspendLink({ domain: "", code: mine.code }, why);
@@ -150,24 +161,24 @@ onEachDatabase(({ open }) => {
       const blocklist: Blocklist = { isBlocked: (host) => hosts.has(host), fingerprint: () => hosts.fingerprint };
       const parts = { sql, suspensions, blocklist };
       const suspended = async () =>
-        (await Promise.all([evil, falls, fine, mine].map(({ code }) => target(code)))).map(
+        (await Promise.all([evil, falls, ruled, fine, mine].map(({ code }) => target(code)))).map(
           ({ value }) => value?.suspended ?? false,
         );
 
       expect(await isOutdated(parts)).toBe(true);
-      expect(await applyBlocklist(parts)).toMatchObject({ suspended: 2, freed: 0 });
-      expect(await suspended()).toEqual([true, true, false, true]);
+      expect(await applyBlocklist(parts)).toMatchObject({ suspended: 3, freed: 0 });
+      expect(await suspended()).toEqual([true, true, true, false, true]);
       expect(await isOutdated(parts)).toBe(false);
       expect(await suspensions.ofLinks([evil])).toEqual(new Map([[evil.code, "www.evil.example is on the blocklist"]]));
 
       hosts = parseBlocklist("fine.example").hosts;
       expect(await isOutdated(parts)).toBe(true);
-      expect(await applyBlocklist(parts)).toMatchObject({ suspended: 1, freed: 1 });
-      expect(await suspended()).toEqual([false, true, true, true]);
+      expect(await applyBlocklist(parts)).toMatchObject({ suspended: 1, freed: 2 });
+      expect(await suspended()).toEqual([false, true, false, true, true]);
 
       hosts = parseBlocklist("").hosts;
       expect(await applyBlocklist(parts)).toMatchObject({ suspended: 0, freed: 2 });
-      expect(await suspended()).toEqual([false, false, false, true]);
+      expect(await suspended()).toEqual([false, false, false, false, true]);
     });
 
     test("goes over all links, however many pages they are", async () => {

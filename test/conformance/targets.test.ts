@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, BlockList } from "node:net";
 import { type ManualClock, manualClock } from "../../src/base/clock.ts";
+import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
 import { createGuarded } from "../../src/fetch/guarded.ts";
@@ -36,6 +37,7 @@ onEachDatabase(({ open }) => {
       issuer: createIssuer(codes, (size) => takeCodeBlock(sql, size), 1_000),
       clock,
       ownHosts: new Set(),
+      passwords: createPasswords(),
       defaultDays: 365,
       changed() {},
     });

@@ -53,6 +53,7 @@ onEachDatabase(({ open, openTwo }) => {
         plan: "default",
         limits: defaults,
         overrides: {},
+        defaultDomain: null,
         createdAt: clock.now(),
         suspended: null,
       });

@@ -17,7 +17,15 @@ const bodies: Record<string, unknown> = {
   "POST /api/links/bulk": { links: [{ url: "https://example.com/made" }] },
   "PATCH /api/links/{id}": { title: "changed" },
   "PUT /api/links/{id}": { url: "https://example.com/replaced" },
+  "POST /api/domains": { host: "made.example.com" },
+  "PATCH /api/domains/{host}": { rootUrl: "https://example.com/changed" },
+  "POST /api/domains/{host}/verify": {},
   "POST /api/keys": { name: "made", scopes: ["links:read"] },
+};
+
+/** What answers a caller who may, where not all that it needs is there. */
+const admitted: Record<string, number> = {
+  "POST /api/domains/{host}/verify": 409,
 };
 
 for (const database of databases) {
@@ -42,6 +50,17 @@ for (const database of databases) {
       return reply.json<Key>();
     }
 
+    /** Of something that belongs to the tenant `default`, new each time. */
+    async function nameFor(path: string): Promise<string> {
+      if (path.startsWith("/api/keys/")) return (await newKey()).id;
+      if (path.startsWith("/api/domains/")) {
+        const host = `h${crypto.randomUUID()}.example.com`;
+        expect((await site.call("POST", "/api/domains", { body: { host } })).status).toBe(201);
+        return host;
+      }
+      return (await site.create({ url: "https://example.com" })).id;
+    }
+
     const operations = () =>
       Object.entries(document.paths).flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -51,13 +70,11 @@ for (const database of databases) {
     async function routes(): Promise<Route[]> {
       return await Promise.all(
         operations().map(async ({ path, method, operation }) => {
-          const id = path.startsWith("/api/keys/")
-            ? (await newKey()).id
-            : (await site.create({ url: "https://example.com" })).id;
+          const name = await nameFor(path);
           const title = `${method} ${path}`;
           const body = bodies[title];
           if (body === undefined && method !== "GET" && method !== "DELETE") throw new Error(`no body for ${title}`);
-          const real = path.replace("{id}", id);
+          const real = path.replace(/\{\w+\}/, name);
           expect(real).not.toContain("{");
           const call = async (key: string | null, options: CallOptions = {}) => {
             const reply = await site.call(method, real, { key, ...(body === undefined ? {} : { body }), ...options });
@@ -184,13 +201,14 @@ for (const database of databases) {
         expect(await site.rows()).toEqual(before);
         for (const route of all.filter(opens)) {
           const status = await route.call(secret);
-          expect({ route: route.title, status, opened: status < 300 }).toMatchObject({ opened: true });
+          const opened = status < 300 || status === admitted[route.title];
+          expect({ route: route.title, status, opened }).toMatchObject({ opened: true });
         }
       });
     }
 
     test("another tenant's ids are nowhere to be found, and nothing of theirs can be changed", async () => {
-      const all = (await routes()).filter((route) => route.title.includes("{id}"));
+      const all = (await routes()).filter((route) => route.title.includes("{"));
       expect(all.length).toBeGreaterThanOrEqual(5);
       const before = await site.rows();
       for (const route of all) {

@@ -5,6 +5,8 @@ import { Resolver } from "node:dns/promises";
 export type Answers = (name: string, asked: number) => readonly string[] | undefined;
 
 export type DnsServer = {
+  /** `127.0.0.1:5353` */
+  readonly address: string;
   /** Every address that it has for a name, as a resolver gets them. */
   resolve(name: string): Promise<string[]>;
   /** How often a name was asked for, of IPv4 and IPv6 together. */
@@ -13,30 +15,37 @@ export type DnsServer = {
 };
 
 const types = { a: 1, aaaa: 28 };
+const txt = 16;
 const noSuchName = 3;
 
 /** `answers` gives the addresses of both kinds; `asked` is how many times the kind that is asked for was before. */
-export async function startDns(answers: Answers): Promise<DnsServer> {
+export async function startDns(
+  answers: Answers,
+  texts: (name: string) => readonly string[] | undefined = () => undefined,
+): Promise<DnsServer> {
   const counts = new Map<string, number>();
   const socket = createSocket("udp4");
   socket.on("message", (query, from) => {
     const { name, type, end } = readQuestion(query);
     const before = counts.get(`${name} ${type}`) ?? 0;
     counts.set(`${name} ${type}`, before + 1);
-    const known = answers(name, before);
-    const wanted = (known ?? []).filter((address) => (address.includes(":") ? types.aaaa : types.a) === type);
+    const known = type === txt ? texts(name) : answers(name, before);
+    const wanted = (known ?? []).filter(
+      (value) => type === txt || (value.includes(":") ? types.aaaa : types.a) === type,
+    );
     const header = Buffer.alloc(12);
     query.copy(header, 0, 0, 2);
     header.writeUInt16BE(0x8180 | (known === undefined ? noSuchName : 0), 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(wanted.length, 6);
-    const records = wanted.map((address) => record(type, bytesOf(address)));
+    const records = wanted.map((address) => record(type, type === txt ? textBytes(address) : bytesOf(address)));
     socket.send(Buffer.concat([header, query.subarray(12, end), ...records]), from.port, from.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   resolver.setServers([`127.0.0.1:${socket.address().port}`]);
   return {
+    address: `127.0.0.1:${socket.address().port}`,
     async resolve(name) {
       const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
       const addresses = found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
@@ -66,6 +75,17 @@ function record(type: number, address: Buffer): Buffer {
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(address.length, 10);
   return Buffer.concat([head, address]);
+}
+
+/** In strings of at most 255 bytes, as a TXT record has them. */
+function textBytes(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const parts: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += 255) {
+    const part = bytes.subarray(at, at + 255);
+    parts.push(Buffer.from([part.length]), part);
+  }
+  return Buffer.concat(parts);
 }
 
 function bytesOf(address: string): Buffer {

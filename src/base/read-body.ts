@@ -1,0 +1,36 @@
+/** Reads a body within a size and a time, whatever its headers claim. What came instead of all of it is a value. */
+export type ReadBody =
+  | { readonly kind: "whole"; readonly bytes: Uint8Array }
+  | { readonly kind: "too_large" | "late" | "broken_off" };
+
+export async function readBody(
+  body: ReadableStream<Uint8Array>,
+  limitBytes: number,
+  deadlineMs: number,
+): Promise<ReadBody> {
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    void reader.cancel();
+  }, deadlineMs);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (late) return { kind: "late" };
+      if (done) return { kind: "whole", bytes: Buffer.concat(chunks) };
+      size += value.length;
+      if (size > limitBytes) {
+        void reader.cancel();
+        return { kind: "too_large" };
+      }
+      chunks.push(value);
+    }
+  } catch {
+    return { kind: "broken_off" };
+  } finally {
+    clearTimeout(timer);
+  }
+}

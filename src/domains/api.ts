@@ -1,0 +1,169 @@
+import { toIso } from "../base/clock.ts";
+import { type Api, json, jsonBody, route, z } from "../http/route.ts";
+import { type Domain, tokenName, tokenPath, tokenText } from "./domain.ts";
+import type { Domains } from "./domains.ts";
+import type { DomainFields } from "./store.ts";
+
+const domainSchema = z
+  .object({
+    host: z.string(),
+    state: z.enum(["pending", "verified"]),
+    isDefault: z.boolean(),
+    rootUrl: z.string().nullable(),
+    missingUrl: z.string().nullable(),
+    proof: z
+      .object({
+        txt: z.object({ name: z.string(), value: z.string() }),
+        file: z.object({ url: z.string(), content: z.string() }),
+      })
+      .nullable()
+      .openapi({ description: "Publish one of the two, then verify. Null once that is done." }),
+    createdAt: z.string(),
+    verifiedAt: z.string().nullable(),
+  })
+  .openapi("Domain");
+
+const newDomainSchema = z
+  .strictObject({ host: z.string().max(300).openapi({ example: "links.example.com" }) })
+  .openapi("NewDomain");
+
+const target = (description: string) => z.string().max(4_000).nullable().optional().openapi({ description });
+
+const changeSchema = z
+  .strictObject({
+    isDefault: z.boolean().optional().openapi({ description: "New links go on it when nobody says otherwise." }),
+    rootUrl: target("Where the bare domain leads. Null: a plain page."),
+    missingUrl: target("Where codes that do not exist lead. Null: the usual 404 page."),
+  })
+  .openapi("DomainChange");
+
+const hostParam = z.object({ host: z.string() });
+const tags = ["Domains"];
+
+const routes = {
+  list: route(
+    "links:read",
+    { method: "get", path: "/api/domains", tags, summary: "List domains" },
+    { 200: json(z.object({ items: z.array(domainSchema) }), "Your domains, oldest first") },
+  ),
+  add: route(
+    "admin",
+    {
+      method: "post",
+      path: "/api/domains",
+      tags,
+      summary: "Add a domain",
+      description: "The answer says what to publish, to show that it is yours.",
+      request: { body: jsonBody(newDomainSchema) },
+    },
+    { 201: json(domainSchema, "The domain, still to be verified") },
+    "invalid_input",
+    "name_taken",
+    "limit_reached",
+  ),
+  get: route(
+    "links:read",
+    { method: "get", path: "/api/domains/{host}", tags, summary: "Read a domain", request: { params: hostParam } },
+    { 200: json(domainSchema, "The domain") },
+    "not_found",
+  ),
+  verify: route(
+    "admin",
+    {
+      method: "post",
+      path: "/api/domains/{host}/verify",
+      tags,
+      summary: "Verify a domain",
+      description: "Looks for the TXT record, then for the file. From then on links can be made on it.",
+      request: { params: hostParam },
+    },
+    { 200: json(domainSchema, "The domain, verified") },
+    "not_found",
+    "domain_unproven",
+    "domain_taken",
+  ),
+  change: route(
+    "admin",
+    {
+      method: "patch",
+      path: "/api/domains/{host}",
+      tags,
+      summary: "Change where a domain leads",
+      request: { params: hostParam, body: jsonBody(changeSchema) },
+    },
+    { 200: json(domainSchema, "The domain as it is now") },
+    "not_found",
+    "invalid_input",
+  ),
+  remove: route(
+    "admin",
+    {
+      method: "delete",
+      path: "/api/domains/{host}",
+      tags,
+      summary: "Remove a domain",
+      description: "Only when no link is on it any more. After that another tenant can verify it.",
+      request: { params: hostParam },
+    },
+    { 204: { description: "Gone" } },
+    "not_found",
+    "domain_in_use",
+  ),
+};
+
+export function domainRoutes(api: Api, domains: Domains): void {
+  api.openapi(routes.list, async (c) => {
+    const items = await domains.list(c.get("caller").tenant.id);
+    return c.json({ items: items.map(showDomain) }, 200);
+  });
+
+  api.openapi(routes.add, async (c) => {
+    const domain = await domains.add(c.get("caller").tenant.id, c.req.valid("json").host);
+    c.header("location", `/api/domains/${domain.host}`);
+    return c.json(showDomain(domain), 201);
+  });
+
+  api.openapi(routes.get, async (c) => {
+    return c.json(showDomain(await domains.get(c.get("caller").tenant.id, c.req.valid("param").host)), 200);
+  });
+
+  api.openapi(routes.verify, async (c) => {
+    return c.json(showDomain(await domains.verify(c.get("caller").tenant.id, c.req.valid("param").host)), 200);
+  });
+
+  api.openapi(routes.change, async (c) => {
+    const { isDefault, rootUrl, missingUrl } = c.req.valid("json");
+    const fields: DomainFields = {
+      ...(isDefault !== undefined && { isDefault }),
+      ...(rootUrl !== undefined && { rootUrl }),
+      ...(missingUrl !== undefined && { missingUrl }),
+    };
+    return c.json(showDomain(await domains.change(c.get("caller").tenant.id, c.req.valid("param").host, fields)), 200);
+  });
+
+  api.openapi(routes.remove, async (c) => {
+    await domains.remove(c.get("caller").tenant.id, c.req.valid("param").host);
+    return c.body(null, 204);
+  });
+}
+
+/** A domain as the API and the command line show it. */
+export function showDomain({ host, state, token, isDefault, rootUrl, missingUrl, createdAt, verifiedAt }: Domain) {
+  const value = tokenText(token);
+  return {
+    host,
+    state,
+    isDefault,
+    rootUrl,
+    missingUrl,
+    proof:
+      state === "verified"
+        ? null
+        : {
+            txt: { name: tokenName(host), value },
+            file: { url: `http://${host}${tokenPath}`, content: value },
+          },
+    createdAt: toIso(createdAt),
+    verifiedAt: verifiedAt === null ? null : toIso(verifiedAt),
+  };
+}

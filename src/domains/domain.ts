@@ -1,0 +1,45 @@
+import { isIP } from "node:net";
+import { domainToASCII } from "node:url";
+import type { TenantId } from "../base/ids.ts";
+
+/** A host name that a tenant's links are on, besides the server's own. */
+export interface Domain {
+  readonly tenantId: TenantId;
+  /** Lower-case ASCII, without a port. */
+  readonly host: string;
+  readonly state: "pending" | "verified";
+  /** What the tenant must publish to show that it is in charge. */
+  readonly token: string;
+  /** Where new links of the tenant go when nobody says. */
+  readonly isDefault: boolean;
+  /** Where `/` leads; null is a plain page. */
+  readonly rootUrl: string | null;
+  /** Where a code that does not exist leads; null is the usual 404. */
+  readonly missingUrl: string | null;
+  readonly createdAt: number;
+  readonly verifiedAt: number | null;
+}
+
+const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const hostPattern = new RegExp(`^(?:${label}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$`);
+
+/** As DNS has it; nothing if it is no name of a public kind. */
+export function parseHost(text: string): string | undefined {
+  const name = text.trim().replace(/\.$/, "");
+  // domainToASCII reads an address, and would drop what follows the host.
+  const host = /[/\\?#@:]/.test(name) ? "" : domainToASCII(name);
+  return host.length <= 253 && hostPattern.test(host) && isIP(host) === 0 ? host : undefined;
+}
+
+/** `links.example.com:8080` → `links.example.com`; what cannot be a host of ours comes back as it is, and is not found. */
+export function hostOfHeader(header: string): string {
+  const colon = header.indexOf(":");
+  const host = colon === -1 ? header : header.slice(0, colon);
+  return lowered.test(host) ? host : host.toLowerCase();
+}
+
+const lowered = /^[^A-Z]*$/;
+
+export const tokenName = (host: string): string => `_quicklink.${host}`;
+export const tokenPath = "/.well-known/quicklink-domain.txt";
+export const tokenText = (token: string): string => `quicklink-domain=${token}`;

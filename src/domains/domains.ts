@@ -1,0 +1,147 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { invalid, Problem } from "../base/errors.ts";
+import type { TenantId } from "../base/ids.ts";
+import { createAdmit } from "../links/destination.ts";
+import { type Domain, parseHost, tokenName, tokenPath, tokenText } from "./domain.ts";
+import type { DomainFields, DomainStore } from "./store.ts";
+import type { Evidence } from "./verify.ts";
+
+/**
+ * The rules of domains. A claim is anybody's to make; to make it good, its owner publishes a token that only this claim
+ * has, in DNS or as a file. A domain that points here already cannot serve the file, so there DNS alone decides.
+ *
+ * A domain passes to another tenant only when its links are deleted and its former owner has removed it: else printed
+ * codes would lead to where somebody else decides.
+ */
+export interface Domains {
+  add(tenant: TenantId, host: string): Promise<Domain>;
+  list(tenant: TenantId): Promise<Domain[]>;
+  get(tenant: TenantId, host: string): Promise<Domain>;
+  verify(tenant: TenantId, host: string): Promise<Domain>;
+  change(tenant: TenantId, host: string, fields: DomainFields): Promise<Domain>;
+  remove(tenant: TenantId, host: string): Promise<void>;
+}
+
+export interface DomainSettings {
+  readonly store: DomainStore;
+  readonly evidence: Evidence;
+  readonly ownHosts: ReadonlySet<string>;
+  /** Hosts that nobody may be sent to. */
+  readonly isBlocked?: (host: string) => boolean;
+  readonly clock: Clock;
+  /** Told after a commit that redirects must know of. */
+  readonly changed: (host: string) => void;
+}
+
+export const domainsMost = 100;
+
+export function createDomains(settings: DomainSettings): Domains {
+  const { store, evidence, ownHosts, isBlocked = () => false, clock, changed } = settings;
+  const admit = createAdmit(ownHosts, isBlocked);
+
+  const missing = () => new Problem("not_found", "There is no such domain. Add it first: POST /api/domains.");
+
+  async function get(tenant: TenantId, host: string): Promise<Domain> {
+    const domain = await store.get(tenant, parseHost(host) ?? "");
+    if (!domain) throw missing();
+    return domain;
+  }
+
+  return {
+    get,
+    list: store.list,
+
+    async add(tenant, text) {
+      const host = parseHost(text);
+      if (host === undefined) {
+        throw invalid(
+          "host",
+          "bad_host",
+          "Give a host name like links.example.com, without https:// and without a path.",
+        );
+      }
+      if ([...ownHosts].some((own) => own === host || own.startsWith(`${host}:`))) {
+        throw invalid("host", "own_host", "This is the server's own address; links are on it already.");
+      }
+      if ((await store.count(tenant)) >= domainsMost) {
+        throw new Problem("limit_reached", `A tenant has at most ${domainsMost} domains. Remove one you do not use.`);
+      }
+      const domain: Domain = {
+        tenantId: tenant,
+        host,
+        state: "pending",
+        token: randomBytes(18).toString("base64url"),
+        isDefault: false,
+        rootUrl: null,
+        missingUrl: null,
+        createdAt: clock.now(),
+        verifiedAt: null,
+      };
+      if ((await store.add(domain)) === "exists") {
+        throw new Problem(
+          "name_taken",
+          `You have ${host} already. To show that it is yours: POST /api/domains/${host}/verify.`,
+        );
+      }
+      return domain;
+    },
+
+    async verify(tenant, text) {
+      const domain = await get(tenant, text);
+      if (domain.state === "verified") return domain;
+      const { host, token } = domain;
+      if (!(await evidence.shows(host, tokenText(token)))) {
+        throw new Problem(
+          "domain_unproven",
+          `Neither the TXT record ${tokenName(host)} nor http://${host}${tokenPath} says ${tokenText(token)}. Publish one of them and try again; DNS can take some minutes.`,
+        );
+      }
+      const outcome = await store.verify(tenant, host, clock.now());
+      if (outcome === undefined) throw missing();
+      if (outcome === "taken") {
+        throw new Problem(
+          "domain_taken",
+          `${host} belongs to another tenant here. It can pass to you when its links are deleted and it is removed there.`,
+        );
+      }
+      changed(host);
+      return outcome;
+    },
+
+    async change(tenant, text, fields) {
+      const domain = await get(tenant, text);
+      if (fields.isDefault === true && domain.state !== "verified") {
+        throw invalid("isDefault", "unverified", "Only a verified domain can be the default.");
+      }
+      const changedDomain = await store.change(
+        tenant,
+        domain.host,
+        {
+          ...fields,
+          ...(typeof fields.rootUrl === "string" && { rootUrl: admit("rootUrl", fields.rootUrl) }),
+          ...(typeof fields.missingUrl === "string" && {
+            missingUrl: admit("missingUrl", fields.missingUrl),
+          }),
+        },
+        clock.now(),
+      );
+      if (!changedDomain) throw missing();
+      changed(domain.host);
+      return changedDomain;
+    },
+
+    async remove(tenant, text) {
+      const { host } = await get(tenant, text);
+      const outcome = await store.remove(tenant, host, clock.now());
+      if (outcome === "missing") throw missing();
+      if (outcome !== "removed") {
+        throw new Problem(
+          "domain_in_use",
+          `${outcome.links.toLocaleString("en")} links are on ${host}. Delete them first: printed codes must not lead to where somebody else decides.`,
+        );
+      }
+      changed(host);
+    },
+  };
+}

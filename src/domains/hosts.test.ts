@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../base/clock.ts";
+import type { TenantId } from "../base/ids.ts";
+import { createLog } from "../base/log.ts";
+import type { Domain } from "./domain.ts";
+import { openHosts } from "./hosts.ts";
+
+const log = createLog("silent", { write() {} }, false, systemClock.now);
+const domain = (host: string, rootUrl: string | null = null): Domain => ({
+  tenantId: "ten_a" as TenantId,
+  host,
+  state: "verified",
+  token: "t",
+  isDefault: false,
+  rootUrl,
+  missingUrl: null,
+  createdAt: 0,
+  verifiedAt: 0,
+});
+
+test("hosts are known from the start, and a change has that one read again", async () => {
+  const stored = new Map([["a.example", domain("a.example")]]);
+  const load = async (host?: string) => [...stored.values()].filter((one) => host === undefined || one.host === host);
+  const hosts = await openHosts({ load, log });
+  expect(hosts.find("a.example")).toEqual({ host: "a.example", rootUrl: null, missingUrl: null });
+  expect(hosts.find("b.example")).toBeUndefined();
+
+  stored.set("b.example", domain("b.example", "https://example.com/"));
+  stored.delete("a.example");
+  hosts.changed("b.example");
+  hosts.changed("a.example");
+  await hosts.idle();
+  expect(hosts.find("b.example")?.rootUrl).toBe("https://example.com/");
+  expect(hosts.find("a.example")).toBeUndefined();
+  expect(hosts.size).toBe(1);
+  hosts.stop();
+});
+
+test("an older answer that comes late does not replace a newer one", async () => {
+  const slow = Promise.withResolvers<void>();
+  let asked = 0;
+  const load = async (host?: string) => {
+    if (host === undefined) return [];
+    if (++asked > 1) return [domain(host, "https://example.com/new")];
+    await slow.promise;
+    return [domain(host, "https://example.com/old")];
+  };
+  const hosts = await openHosts({ load, log });
+  hosts.changed("a.example");
+  hosts.changed("a.example");
+  slow.resolve();
+  await hosts.idle();
+  expect(hosts.find("a.example")?.rootUrl).toBe("https://example.com/new");
+  hosts.stop();
+});
+
+test("what cannot be read stays as it was", async () => {
+  let away = false;
+  const load = async () => (away ? Promise.reject(new Error("away")) : [domain("a.example")]);
+  const hosts = await openHosts({ load, log });
+  away = true;
+  hosts.changed("a.example");
+  await hosts.idle();
+  expect(hosts.find("a.example")).toBeDefined();
+  hosts.stop();
+});

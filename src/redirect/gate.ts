@@ -1,0 +1,92 @@
+import type { Clock } from "../base/clock.ts";
+import type { Passwords } from "../base/passwords.ts";
+import { readBody } from "../base/read-body.ts";
+import type { Attempts } from "../limits/attempts.ts";
+import { splitKey } from "../links/link.ts";
+import type { Passes } from "./pass.ts";
+
+/**
+ * The gate in front of a link with a password. A pass is looked at on every visit, which costs a hash and asks nobody. A
+ * password is what a form sends: it is checked last, for that is what costs: after where the form stood, its size, and
+ * how often was tried. Only then is the hash read from SQL; it is in no cache, and goes no further than here.
+ */
+export interface Gate {
+  isOpen(request: Request, key: string, version: number): boolean;
+  knock(request: Request, code: string): Promise<Knock>;
+}
+
+export type Knock =
+  /** Right; `pass` is the header that says so the next time. */
+  | { readonly kind: "open"; readonly version: number; readonly pass: string }
+  | { readonly kind: "wrong_password" }
+  /** There is no password there any more. */
+  | { readonly kind: "unprotected" }
+  /** A form on somebody else's page, or no form at all. */
+  | { readonly kind: "not_ours" }
+  | { readonly kind: "attempts" | "busy"; readonly retryAfterSeconds: number };
+
+export interface StoredPassword {
+  readonly version: number;
+  readonly hash: string | null;
+}
+
+export interface GateSettings {
+  readonly passwordOf: (code: string) => Promise<StoredPassword | undefined>;
+  readonly passwords: Passwords;
+  readonly attempts: Attempts;
+  readonly passes: Passes;
+  readonly addressOf: (request: Request) => string | undefined;
+  /** As people see the server: `https://s.example`. */
+  readonly baseUrl: string;
+  readonly clock: Clock;
+}
+
+const bodyBytes = 1_024;
+const bodyMs = 5_000;
+const busySeconds = 2;
+const passwordMost = 200;
+
+export function createGate(settings: GateSettings): Gate {
+  const { passwordOf, passwords, attempts, passes, addressOf, clock } = settings;
+  const ownHost = new URL(settings.baseUrl).host;
+
+  /** Browsers say where a form stood. Programs say nothing, and cannot be made to send one by a stranger's page. */
+  function isOurs(request: Request): boolean {
+    const site = request.headers.get("sec-fetch-site");
+    if (site !== null) return site === "same-origin" || site === "none";
+    const origin = request.headers.get("origin");
+    if (origin === null) return true;
+    if (!URL.canParse(origin)) return false;
+    const { host } = new URL(origin);
+    return host === ownHost || host === request.headers.get("host");
+  }
+
+  return {
+    isOpen: (request, key, version) => passes.isGood(request.headers.get("cookie"), key, version, clock.now()),
+
+    async knock(request, code) {
+      const password = isOurs(request) ? await sentPassword(request) : undefined;
+      if (password === undefined) return { kind: "not_ours" };
+      const attempt = await attempts.begin(code, addressOf(request));
+      if (attempt.kind === "denied") return { kind: "attempts", retryAfterSeconds: attempt.retryAfterSeconds };
+      if (attempt.kind === "unavailable") return { kind: "busy", retryAfterSeconds: attempt.retryAfterSeconds };
+      const stored = await passwordOf(code);
+      if (stored === undefined || stored.hash === null) return { kind: "unprotected" };
+      const right = password.length <= passwordMost && (await passwords.matches(password, stored.hash));
+      if (right === false) return { kind: "wrong_password" };
+      await attempt.undo();
+      if (right === "busy") return { kind: "busy", retryAfterSeconds: busySeconds };
+      const { version } = stored;
+      return { kind: "open", version, pass: passes.issue(code, splitKey(code).code, version, clock.now()) };
+    },
+  };
+}
+
+/** Of a form, as browsers send it. */
+async function sentPassword(request: Request): Promise<string | undefined> {
+  const type = request.headers.get("content-type") ?? "";
+  if (request.body === null || !/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) return undefined;
+  const read = await readBody(request.body, bodyBytes, bodyMs);
+  if (read.kind !== "whole") return undefined;
+  return new URLSearchParams(new TextDecoder().decode(read.bytes)).get("password") ?? undefined;
+}

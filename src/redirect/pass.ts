@@ -1,0 +1,46 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/**
+ * A pass: what a browser keeps after it gave a link's password, so that it is asked once a day. It names no password and
+ * no person; it says until when, signed together with the link and its version. So it opens no other link, and every
+ * change of the link ends it.
+ *
+ * It is sent to the link's own address only (`Path`), and not along with everything else that is asked of this server;
+ * the prefix `__Host-` would forbid that, so under https it is `__Secure-`. What `__Host-` guards against, a cookie that
+ * a neighbouring host sets, is worth nothing without the signature.
+ */
+export interface Passes {
+  /** A `Set-Cookie` header. */
+  issue(key: string, code: string, version: number, now: number): string;
+  isGood(cookies: string | null, key: string, version: number, now: number): boolean;
+}
+
+const lifeSeconds = 86_400;
+const cookiesMost = 8_192;
+
+export function createPasses(secret: Uint8Array, secure: boolean): Passes {
+  const name = secure ? "__Secure-quicklink-pass" : "quicklink-pass";
+
+  const sign = (key: string, version: number, until: string): Buffer =>
+    createHmac("sha256", secret).update(`${key}\n${version}\n${until}`).digest();
+
+  return {
+    issue(key, code, version, now) {
+      const until = String(Math.floor(now / 1_000) + lifeSeconds);
+      const value = `${until}.${sign(key, version, until).toString("base64url")}`;
+      const attributes = `Path=/${code}; Max-Age=${lifeSeconds}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+      return `${name}=${value}; ${attributes}`;
+    },
+
+    isGood(cookies, key, version, now) {
+      if (cookies === null || cookies.length > cookiesMost) return false;
+      return cookies.split(";").some((cookie) => {
+        const [given, value = ""] = cookie.trim().split("=", 2);
+        const [until = "", signature = ""] = value.split(".", 2);
+        if (given !== name || !/^\d{1,12}$/.test(until) || Number(until) * 1_000 <= now) return false;
+        const [sent, wanted] = [Buffer.from(signature, "base64url"), sign(key, version, until)];
+        return sent.length === wanted.length && timingSafeEqual(sent, wanted);
+      });
+    },
+  };
+}

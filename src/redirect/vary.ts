@@ -1,0 +1,16 @@
+import type { Clock } from "../base/clock.ts";
+import type { Choice } from "../links/choice.ts";
+import { chooseUrl, pickSplit } from "./choose.ts";
+import { forwarded, queryOf } from "./forward.ts";
+import type { Visitors } from "./visitors.ts";
+
+/** Where a link leads for this visitor: the first rule that fits, else their part of the split, else its own address. */
+export type Vary = (choice: Choice, url: string, request: Request, key: string) => string;
+
+export const createVary =
+  (visitors: Visitors, clock: Clock): Vary =>
+  ({ rules, split, forwardQuery }, url, request, key) => {
+    const ruled = rules.length === 0 ? undefined : chooseUrl(rules, visitors.of(request), clock.now());
+    const picked = ruled ?? (split.length === 0 ? url : (pickSplit(split, visitors.pointOf(request, key)) ?? url));
+    return forwardQuery ? forwarded(picked, queryOf(request.url)) : picked;
+  };

@@ -1,0 +1,65 @@
+import { createHmac } from "node:crypto";
+import { networkOf } from "../limits/network.ts";
+import type { Agent, AgentOf } from "./agents.ts";
+import type { Visitor } from "./choose.ts";
+import type { Countries } from "./country.ts";
+import { queryOf } from "./forward.ts";
+import { bestLanguage } from "./language.ts";
+
+/** What a request tells about who asks, found out piece by piece as it is wanted, and forgotten with the request. */
+export interface Visitors {
+  of(request: Request): Visitor;
+  /**
+   * From 0 to below 1, the same for a visitor and a link every time, and different for other links. By network and
+   * User-Agent, so that nothing need be stored with anybody; under a key, so that nobody can choose theirs.
+   */
+  pointOf(request: Request, key: string): number;
+}
+
+export interface VisitorSettings {
+  readonly countries: Countries;
+  readonly agentOf: AgentOf;
+  readonly addressOf: (request: Request) => string | undefined;
+  readonly secret: Uint8Array;
+}
+
+export function createVisitors({ countries, agentOf, addressOf, secret }: VisitorSettings): Visitors {
+  const text = (request: Request, name: string) => request.headers.get(name);
+
+  return {
+    of(request) {
+      let agent: Agent | undefined;
+      let query: URLSearchParams | undefined;
+      const agentHere = () => {
+        agent ??= agentOf(text(request, "user-agent"));
+        return agent;
+      };
+      return {
+        get country() {
+          return countries.of(request);
+        },
+        get device() {
+          return agentHere().device;
+        },
+        get os() {
+          return agentHere().os;
+        },
+        get language() {
+          return bestLanguage(text(request, "accept-language"));
+        },
+        asked(name) {
+          query ??= new URLSearchParams(queryOf(request.url));
+          return query.getAll(name);
+        },
+      };
+    },
+
+    pointOf(request, key) {
+      const network = networkOf(addressOf(request) ?? "") ?? "";
+      const hash = createHmac("sha256", secret)
+        .update(`${key}\n${network}\n${text(request, "user-agent") ?? ""}`)
+        .digest();
+      return hash.readUIntBE(0, 6) / 2 ** 48;
+    },
+  };
+}

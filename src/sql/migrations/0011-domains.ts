@@ -1,0 +1,22 @@
+import type { Types } from "../migrate.ts";
+
+/**
+ * Domains that tenants bring. Anybody may claim one, so a claim alone keeps nobody out; it is one tenant's only once that
+ * tenant has shown that it is in charge of it.
+ */
+export const domains = (t: Types): string[] => [
+  `create table domains (
+    tenant_id ${t.key} not null references tenants (id),
+    host ${t.key} not null,
+    state ${t.key} not null check (state in ('pending', 'verified')),
+    token ${t.text} not null,
+    is_default ${t.integer} not null default 0 check (is_default in (0, 1)),
+    root_url ${t.text},
+    missing_url ${t.text},
+    created_at ${t.time} not null,
+    verified_at ${t.time},
+    primary key (tenant_id, host)
+  ) ${t.clusteredTable}`,
+  "create unique index domains_verified on domains (host) where state = 'verified'",
+  "create unique index domains_default on domains (tenant_id) where is_default = 1",
+];

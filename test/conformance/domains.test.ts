@@ -1,0 +1,134 @@
+import { describe, expect, test } from "bun:test";
+import { sql as raw } from "kysely";
+import { systemClock } from "../../src/base/clock.ts";
+import { Problem } from "../../src/base/errors.ts";
+import type { TenantId } from "../../src/base/ids.ts";
+import { createDomains } from "../../src/domains/domains.ts";
+import { createDomainStore } from "../../src/domains/store.ts";
+import { createFeed } from "../../src/sql/feed.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { createTenants } from "../../src/tenants/tenants.ts";
+import { databases } from "./databases.ts";
+
+for (const database of databases) {
+  describe(`domains on ${database.name}`, () => {
+    async function open() {
+      const sql = await database.open();
+      const tenants = createTenants(sql, systemClock);
+      const ours = (await tenants.create("ours", "Ours")).id;
+      const theirs = (await tenants.create("theirs", "Theirs")).id;
+      const published = new Set<string>();
+      const changed: string[] = [];
+      const store = createDomainStore(sql);
+      const domains = createDomains({
+        store,
+        evidence: { shows: async (host, text) => published.has(`${host} ${text}`) },
+        ownHosts: new Set(["go.example.net", "localhost:3000"]),
+        clock: systemClock,
+        changed: (host) => void changed.push(host),
+      });
+      const own = async (tenant: TenantId, host: string) => {
+        const { token } = await domains.add(tenant, host);
+        published.add(`${host} quicklink-domain=${token}`);
+        return domains.verify(tenant, host);
+      };
+      return { sql, store, domains, ours, theirs, published, changed, own };
+    }
+
+    const link = (sql: Sql, tenant: TenantId, host: string) =>
+      raw`insert into links (id, tenant_id, domain, code, url, permanent, status, tags, created_at, updated_at)
+        values ('lnk_1', ${tenant}, ${host}, 'abc', 'https://example.com/', 0, 'active', '[]', 1, 1)`.execute(sql.db);
+
+    const codeOf = (promise: Promise<unknown>) =>
+      promise.then(
+        () => "done",
+        (error: unknown) => (error instanceof Problem ? error.code : Promise.reject(error)),
+      );
+
+    test("a claim becomes a domain when its token is published, and redirects learn of it through the feed", async () => {
+      const { sql, store, domains, ours, published, changed } = await open();
+      const feed = createFeed(sql);
+      const before = await feed.end();
+      const claim = await domains.add(ours, "Links.Example.com");
+      expect(await codeOf(domains.verify(ours, "links.example.com"))).toBe("domain_unproven");
+      expect(await store.verified()).toEqual([]);
+      published.add(`links.example.com quicklink-domain=${claim.token}`);
+      expect(await domains.verify(ours, "links.example.com")).toMatchObject({ state: "verified" });
+      expect((await store.verified()).map(({ host }) => host)).toEqual(["links.example.com"]);
+      expect((await feed.after(before, 10)).changes).toMatchObject([
+        { domain: "links.example.com", code: "", version: 1 },
+      ]);
+      expect(changed).toEqual(["links.example.com"]);
+      await sql.close();
+    });
+
+    test("of two who both show it, one has it, and a claim alone keeps nobody out", async () => {
+      const { sql, domains, ours, theirs, own } = await open();
+      await domains.add(theirs, "links.example.com");
+      await own(ours, "links.example.com");
+      const other = await domains.get(theirs, "links.example.com");
+      expect(other.state).toBe("pending");
+      const both = await open();
+      const race = await Promise.all([
+        codeOf(both.own(both.ours, "x.example.com")),
+        codeOf(both.own(both.theirs, "x.example.com")),
+      ]);
+      expect(race.toSorted()).toEqual(["domain_taken", "done"]);
+      await sql.close();
+      await both.sql.close();
+    });
+
+    test("it passes on only when its links are gone and its owner let it go", async () => {
+      const { sql, domains, ours, theirs, own } = await open();
+      await own(ours, "links.example.com");
+      await link(sql, ours, "links.example.com");
+      expect(await codeOf(own(theirs, "links.example.com"))).toBe("domain_taken");
+      expect(await codeOf(domains.remove(ours, "links.example.com"))).toBe("domain_in_use");
+      await sql.db.deleteFrom("links").execute();
+      await domains.remove(ours, "links.example.com");
+      expect(await domains.verify(theirs, "links.example.com")).toMatchObject({ tenantId: theirs, state: "verified" });
+      await sql.close();
+    });
+
+    test("nobody sees or changes another's", async () => {
+      const { sql, domains, ours, theirs, own } = await open();
+      await own(ours, "links.example.com");
+      expect(await domains.list(theirs)).toEqual([]);
+      expect(await codeOf(domains.get(theirs, "links.example.com"))).toBe("not_found");
+      expect(await codeOf(domains.change(theirs, "links.example.com", { rootUrl: null }))).toBe("not_found");
+      expect(await codeOf(domains.remove(theirs, "links.example.com"))).toBe("not_found");
+      await sql.close();
+    });
+
+    test("one domain is the default, the last that was made so, and only a verified one", async () => {
+      const { sql, store, domains, ours, own } = await open();
+      await own(ours, "a.example.com");
+      await own(ours, "b.example.com");
+      await domains.add(ours, "c.example.com");
+      await domains.change(ours, "a.example.com", { isDefault: true });
+      await domains.change(ours, "b.example.com", { isDefault: true });
+      expect(await store.defaultHost(ours)).toBe("b.example.com");
+      expect(await codeOf(domains.change(ours, "c.example.com", { isDefault: true }))).toBe("invalid_input");
+      await domains.change(ours, "b.example.com", { isDefault: false });
+      expect(await store.defaultHost(ours)).toBeUndefined();
+      await sql.close();
+    });
+
+    test("targets are checked like any destination, and the server's own hosts are no domain", async () => {
+      const { sql, domains, ours, own } = await open();
+      expect(await codeOf(domains.add(ours, "go.example.net"))).toBe("invalid_input");
+      expect(await codeOf(domains.add(ours, "not a host"))).toBe("invalid_input");
+      await own(ours, "a.example.com");
+      expect(await codeOf(domains.add(ours, "a.example.com"))).toBe("name_taken");
+      const change = (fields: object) => codeOf(domains.change(ours, "a.example.com", fields));
+      expect(await change({ rootUrl: "javascript:alert(1)" })).toBe("invalid_input");
+      expect(await change({ missingUrl: "https://go.example.net/x" })).toBe("invalid_input");
+      expect(await change({ rootUrl: "https://example.com", missingUrl: null })).toBe("done");
+      expect(await domains.get(ours, "a.example.com")).toMatchObject({
+        rootUrl: "https://example.com/",
+        missingUrl: null,
+      });
+      await sql.close();
+    });
+  });
+}
