@@ -1,3 +1,4 @@
+import { mountReports } from "./abuse/mount.ts";
 import { createBackground } from "./background.ts";
 import { Problem } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
@@ -12,7 +13,9 @@ import type { HttpApi } from "./http/api.ts";
 import { readiness, watchReadiness } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
 import { createGuesses } from "./limits/guesses.ts";
+import { createReportLimit } from "./limits/report-limit.ts";
 import type { LinkApiSettings } from "./links/api.ts";
+import { cacheKey, ownDomain } from "./links/link.ts";
 import { openLookup } from "./lookup.ts";
 import { openRedis } from "./open-redis.ts";
 import { createBots } from "./redirect/bots.ts";
@@ -151,6 +154,16 @@ async function serve(
     metricsToken: config.QL_METRICS_TOKEN,
     trustedProxies: config.QL_TRUSTED_PROXIES,
     bodyLimitBytes: config.QL_BODY_LIMIT,
+    mounts: [
+      mountReports({
+        reports: core.reports,
+        limit: createReportLimit({ counters: counters.guesses, clock, secretFor: core.secretFor }),
+        guesses,
+        domainOf: (request) => lookup.hosts.of(request)?.host ?? ownDomain,
+        find: async (domain, code) => (await lookup.cache.lookup(cacheKey(domain, code))).value,
+        log,
+      }),
+    ],
     log,
   });
 

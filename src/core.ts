@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { version } from "../package.json";
 import { type Blocklist, createBlocklist } from "./abuse/blocklist.ts";
+import { createReports, type Reports } from "./abuse/reports.ts";
 import { createSuspensions, type Suspensions } from "./abuse/suspensions.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
@@ -36,6 +37,7 @@ export interface Core {
   readonly targets: TargetStore;
   readonly suspensions: Suspensions;
   readonly blocklist: Blocklist;
+  readonly reports: Reports;
   readonly domains: Domains;
   /** For addresses that strangers name. */
   readonly guarded: Guarded;
@@ -84,6 +86,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       targets: createTargetStore(sql),
       suspensions: createSuspensions(sql, clock),
       blocklist,
+      reports: createReports(sql, clock),
       keys: createKeys(sql, clock),
       passwords,
       links: createLinks({

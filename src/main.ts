@@ -33,6 +33,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   domain: ["domains of a tenant's own", async () => (await import("./cli/domain.ts")).domainCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
   cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
+  abuse: ["what people reported", async () => (await import("./cli/abuse.ts")).abuseCommand()],
   doctor: [
     "check settings, database and Redis, and say what to do",
     async () => (await import("./cli/doctor.ts")).doctorCommand(),

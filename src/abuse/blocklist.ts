@@ -32,7 +32,7 @@ const sizeMostBytes = 16_777_216;
 const toldMost = 10;
 
 export function createBlocklist({ path, clock, log }: BlocklistSettings): Blocklist {
-  let list: Hosts | undefined;
+  let list: HostList | undefined;
   let stamp = "";
   let lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -79,7 +79,7 @@ function stampOf(path: string): string {
   }
 }
 
-export interface Hosts {
+export interface HostList {
   readonly size: number;
   readonly fingerprint: string;
   has(host: string): boolean;
@@ -91,13 +91,13 @@ export interface BadLine {
 }
 
 /** Throws when there is no file, or none that can be read. */
-export function readBlocklist(path: string): { hosts: Hosts; bad: BadLine[] } {
+export function readBlocklist(path: string): { hosts: HostList; bad: BadLine[] } {
   const { size } = statSync(path);
   if (size > sizeMostBytes) throw new Error(`${path} has more than ${sizeMostBytes} bytes`);
   return parseBlocklist(readFileSync(path, "utf8"));
 }
 
-export function parseBlocklist(text: string): { hosts: Hosts; bad: BadLine[] } {
+export function parseBlocklist(text: string): { hosts: HostList; bad: BadLine[] } {
   /** With all below them, and those of which only what is below. */
   const whole = new Set<string>();
   const below = new Set<string>();

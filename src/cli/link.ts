@@ -4,6 +4,7 @@ import { invalid } from "../base/errors.ts";
 import { parseNewLink } from "../links/api.ts";
 import { qrCommand } from "./link-qr.ts";
 import { printFields, printJson, printRows } from "./print.ts";
+import { restoreLinkCommand, suspendLinkCommand } from "./suspend.ts";
 import { find, ofTenant, show, showKnown, type TenantOption, withTenant } from "./tenant-links.ts";
 
 interface CreateOptions extends TenantOption {
@@ -84,6 +85,8 @@ export function linkCommand(): Command {
       }),
     );
   command.addCommand(qrCommand());
+  command.addCommand(suspendLinkCommand());
+  command.addCommand(restoreLinkCommand());
   return command;
 }
 

@@ -11,6 +11,7 @@ import { targetOf } from "./address.ts";
 import type { HttpApi } from "./api.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
 import type { Readiness } from "./health.ts";
+import type { Mount } from "./mount.ts";
 import { problemResponse } from "./problem.ts";
 
 /**
@@ -33,6 +34,7 @@ export interface ServerSettings {
   readonly metricsToken: string | undefined;
   readonly trustedProxies: BlockList;
   readonly bodyLimitBytes: number;
+  readonly mounts: readonly Mount[];
   readonly log: Logger;
 }
 
@@ -77,6 +79,8 @@ export function startServer(settings: ServerSettings): Server {
   function elsewhere(request: Request): Response | Promise<Response> {
     const { path } = targetOf(request.url);
     if (path === "/api" || path.startsWith("/api/")) return callApi(request);
+    const mount = settings.mounts.find(({ prefix }) => path.startsWith(prefix));
+    if (mount !== undefined) return mount.handle(request, { path, address: addressOf(request) });
     if (request.method !== "GET" && request.method !== "HEAD") {
       return problemResponse(
         new Problem("method_not_allowed", "Only GET and HEAD are answered here.", { allow: ["GET", "HEAD"] }),

@@ -20,8 +20,13 @@ a { color: var(--accent); overflow-wrap: anywhere }
 code { overflow-wrap: anywhere }
 ul { margin: .5rem 0 0; padding-left: 1.2rem; color: var(--soft) }
 form { margin-top: 1.25rem; display: grid; gap: .5rem }
-input, button { font: inherit; padding: .6rem .75rem; border-radius: 8px; border: 1px solid var(--line) }
-input { background: var(--back); color: var(--ink) }
+input, select, textarea, button { font: inherit; padding: .6rem .75rem; border-radius: 8px; border: 1px solid var(--line) }
+input, select, textarea { width: 100%; background: var(--back); color: var(--ink) }
+textarea { resize: vertical }
+label { margin-top: .5rem }
+label + [role=alert] { margin: 0 }
+[aria-invalid] { border-color: var(--ink) }
+button { margin-top: .75rem }
 button { background: var(--accent); color: var(--card); border-color: transparent; font-weight: 600; cursor: pointer }
 [role=alert] { color: var(--ink); font-weight: 600 }
 small { display: block; margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft) }
@@ -50,6 +55,13 @@ ${body}</main></body></html>
 `;
   return new Response(html, { status, headers: { ...headers, ...more } });
 }
+
+/** With a form in it, that goes to ourselves. */
+export const formPage = (status: number, title: string, body: string): Response =>
+  page(status, title, body, {
+    "content-security-policy": `${policy}; form-action 'self'`,
+    "referrer-policy": "same-origin",
+  });
 
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

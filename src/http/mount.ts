@@ -1,0 +1,17 @@
+/**
+ * What a subject answers itself, outside the API: everything below one path, whatever the method. The server tries these
+ * after redirects and the API. A handler answers its own errors; what it throws is a 500.
+ */
+export interface Mount {
+  /** Its first part must be a reserved code. */
+  readonly prefix: string;
+  handle(request: Request, tools: MountTools): Response | Promise<Response>;
+}
+
+/** What only the server can do, so that nobody else needs to know which one it is. */
+export interface MountTools {
+  /** Of the request's address, without its query. */
+  readonly path: string;
+  /** Who asks, as far as they can be held to it. */
+  readonly address: string | undefined;
+}
