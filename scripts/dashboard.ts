@@ -182,6 +182,29 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
   ],
+  Files: [
+    {
+      title: "Uploads",
+      help: "To this server, by outcome; none with S3_URL. Alerts on full.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_uploads_total", "outcome")]: "{{outcome}}" },
+    },
+    {
+      title: "Downloads",
+      help: "From this server, by outcome; none with S3_URL.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_downloads_total", "outcome")]: "{{outcome}}" },
+    },
+    {
+      title: "Bytes a second",
+      help: "Of uploads by what became of them, and of downloads that were begun.",
+      unit: "bytes",
+      ask: {
+        [perSecond("quicklink_upload_bytes_total", "fate")]: "uploads {{fate}}",
+        [perSecond("quicklink_download_bytes_total", "outcome")]: "downloads {{outcome}}",
+      },
+    },
+  ],
   Redis: [
     {
       title: "Commands, 99 of 100",

@@ -12,6 +12,12 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   suspended: "Ask the operator why. No key of the tenant works, and none of its links.",
   not_found: "Check the address or the id, and that the key is its tenant's.",
   method_not_allowed: "Use one of the methods in the header `Allow`.",
+  address_expired: "Ask for a new address: for an upload begin it again, for a download open its link again.",
+  address_invalid: "Use the address exactly as it was given out, to its last character.",
+  upload_mismatch: "Send exactly what was announced: its size, its `Content-Type` and, if you gave one, its SHA-256.",
+  upload_too_large: "Send as many bytes as were announced. Begin a new upload if the file has grown.",
+  upload_taken: "Nothing was changed. Complete the upload, or begin a new one.",
+  storage_full: "Try again later. The operator must make room where files are stored.",
   code_taken: "Choose another code, or leave it out and get a generated one.",
   name_taken: "Choose another name.",
   domain_unproven:

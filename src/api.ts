@@ -5,6 +5,7 @@ import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import type { OpenCounters } from "./counters.ts";
 import { domainRoutes } from "./domains/api.ts";
+import { StorageUnavailable } from "./files/storage.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
@@ -57,7 +58,7 @@ export function composeApi(parts: ApiParts): HttpApi {
     clock,
     log,
     metrics,
-    isUnavailable: (error) => isUnavailable(error) || error instanceof Late,
+    isUnavailable: (error) => isUnavailable(error) || error instanceof Late || error instanceof StorageUnavailable,
     routes: [
       (api) =>
         linkRoutes(api, {

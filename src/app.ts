@@ -7,6 +7,10 @@ import { countProcess } from "./base/process.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 import { openCounters } from "./counters.ts";
+import { createFolder } from "./files/folder.ts";
+import { mountFiles } from "./files/mount.ts";
+import { uploadMostMs } from "./files/storage.ts";
+import { createTokens } from "./files/tokens.ts";
 import { openHits } from "./hits.ts";
 import { openHot } from "./hot.ts";
 import type { HttpApi } from "./http/api.ts";
@@ -131,6 +135,8 @@ async function serve(
   const watching = watchReadiness(ready, metrics);
   opened.defer(() => watching.stop());
 
+  const disk = config.S3_URL === undefined ? createFolder(config.filesFolder) : undefined;
+  const tokens = createTokens(core.secretFor("files"), clock);
   const server = startServer({
     hostname: config.HOST,
     port: config.PORT,
@@ -154,7 +160,9 @@ async function serve(
     metricsToken: config.QL_METRICS_TOKEN,
     trustedProxies: config.QL_TRUSTED_PROXIES,
     bodyLimitBytes: config.QL_BODY_LIMIT,
+    uploadLimitBytes: disk ? config.QL_FILE_LIMIT : 0,
     mounts: [
+      ...(disk ? [mountFiles({ folder: disk, tokens, log, metrics })] : []),
       mountReports({
         reports: core.reports,
         limit: createReportLimit({ counters: counters.guesses, clock, secretFor: core.secretFor }),
@@ -181,10 +189,13 @@ async function serve(
     }
   };
   void attempt("having the hottest links at hand", async () => lookup.warm(await hot.lastKeys()));
+  // Twice what an upload may take: a clock that was set is no reason to take one away that is running.
+  const clearDrafts = async () => disk?.clearDrafts(clock.now() - 2 * uploadMostMs);
   const flushKeys = () => attempt("recording when keys were used", keys.flush);
   const timers = [
     setInterval(flushKeys, flushMs),
     setInterval(() => attempt("clearing away what is long past", background.clean), cleanMs),
+    setInterval(() => attempt("removing what broken uploads left", clearDrafts), cleanMs),
   ];
 
   return {

@@ -247,6 +247,8 @@ export interface Config extends Values {
   /** QL_BASE_URL, or what follows from PORT, without a slash at the end. */
   readonly baseUrl: string;
   readonly embedded: boolean;
+  /** Where files are, unless S3_URL is set. */
+  readonly filesFolder: string;
   /** LIMITS_REDIS_URL, or REDIS_URL. Unset: this process shares its database with no other. */
   readonly limitsRedisUrl: string | undefined;
   /** Every setting as an operator may see it: secrets hidden, and where the value came from. */
@@ -281,6 +283,7 @@ export function loadConfig(
     ...config,
     baseUrl: config.QL_BASE_URL ?? `http://localhost:${config.PORT}`,
     embedded: config.DATABASE_URL === undefined,
+    filesFolder: join(config.QL_DATA, "files"),
     limitsRedisUrl: config.LIMITS_REDIS_URL ?? config.REDIS_URL,
     shown,
     source: { ...source, QL_DATA: config.QL_DATA },

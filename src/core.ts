@@ -16,6 +16,9 @@ import { createDomainStore, domainCode } from "./domains/store.ts";
 import { createEvidence } from "./domains/verify.ts";
 import { createDns } from "./fetch/dns.ts";
 import { createGuarded, type Guarded } from "./fetch/guarded.ts";
+import { createDisk } from "./files/disk.ts";
+import type { Storage } from "./files/storage.ts";
+import { createTokens } from "./files/tokens.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
@@ -42,6 +45,7 @@ export interface Core {
   /** For addresses that strangers name. */
   readonly guarded: Guarded;
   readonly passwords: Passwords;
+  readonly storage: Storage;
   readonly clock: Clock;
   /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
   secretFor(purpose: string): Uint8Array;
@@ -77,6 +81,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       resolve: dns.addresses,
     });
     const passwords = createPasswords();
+    const secretFor: Core["secretFor"] = (purpose) => createHmac("sha256", salt).update(purpose).digest();
     return {
       config,
       sql,
@@ -108,7 +113,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         changed: (host) => changed(host, domainCode, 0),
       }),
       guarded,
-      secretFor: (purpose) => createHmac("sha256", salt).update(purpose).digest(),
+      storage: await openStorage(config, secretFor, clock),
+      secretFor,
       close: () => sql.close(),
     };
   } catch (error) {
@@ -120,6 +126,13 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
 async function pageOf(guarded: Guarded, url: string): Promise<string | undefined> {
   const answer = await guarded.fetch("GET", url);
   return answer.kind === "answered" && answer.status === 200 ? new TextDecoder().decode(answer.body) : undefined;
+}
+
+/** Asks nothing of it yet. */
+async function openStorage(config: Config, secretFor: Core["secretFor"], clock: Clock): Promise<Storage> {
+  if (config.S3_URL !== undefined) return (await import("./files/s3.ts")).createS3({ bucket: config.S3_URL, clock });
+  const tokens = createTokens(secretFor("files"), clock);
+  return createDisk({ root: config.filesFolder, baseUrl: config.baseUrl, tokens });
 }
 
 /** The driver of the other database is not even loaded. */

@@ -21,7 +21,7 @@ const testTimeoutMs = 30_000;
 const workers = Math.min(4, Math.max(2, availableParallelism()));
 
 // Settings of the developer's shell, which could lead a test to a server that is not ours.
-const foreign = /^(QL_|PG|DATABASE_URL$|REDIS_URL$|LIMITS_REDIS_URL$)/;
+const foreign = /^(QL_|PG|DATABASE_URL$|REDIS_URL$|LIMITS_REDIS_URL$|S3_URL$)/;
 
 process.exitCode = await main(Bun.argv.slice(2));
 

@@ -85,7 +85,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
   "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts"],
-  doctor: ["base", "abuse/blocklist.ts", "sql", "redis", "config.ts", "core.ts"],
+  doctor: ["base", "abuse/blocklist.ts", "files", "sql", "redis", "config.ts", "core.ts"],
   cli: [
     ...former,
     ...subjects,

@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
 import { blocklist } from "./blocklist.ts";
 import { dataFolder } from "./data-folder.ts";
+import { files } from "./files.ts";
 import { type Check, type Finding, fail } from "./finding.ts";
 import { redis } from "./redis.ts";
 import { settings } from "./settings.ts";
@@ -15,6 +16,7 @@ const checks: Readonly<Record<string, Check>> = {
   "data folder": dataFolder,
   database: sql,
   redis,
+  files,
   blocklist,
 };
 

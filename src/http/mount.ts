@@ -3,7 +3,7 @@
  * after redirects and the API. A handler answers its own errors; what it throws is a 500.
  */
 export interface Mount {
-  /** Its first part must be a reserved code. */
+  /** `/files/`, or one address: `/report`. Its first part must be a reserved code. */
   readonly prefix: string;
   handle(request: Request, tools: MountTools): Response | Promise<Response>;
 }
@@ -14,4 +14,13 @@ export interface MountTools {
   readonly path: string;
   /** Who asks, as far as they can be held to it. */
   readonly address: string | undefined;
+  /** For so long a silent connection is not cut off. After that, or when it is over, the server's own timeout is back. */
+  patient(ms: number): void;
+  /** A file, or a part of it, as a body that is read as fast as the client takes it. */
+  file(path: string, part?: Part): Blob;
+}
+
+export interface Part {
+  readonly start: number;
+  readonly length: number;
 }

@@ -11,7 +11,7 @@ import { targetOf } from "./address.ts";
 import type { HttpApi } from "./api.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
 import type { Readiness } from "./health.ts";
-import type { Mount } from "./mount.ts";
+import type { Mount, MountTools } from "./mount.ts";
 import { problemResponse } from "./problem.ts";
 
 /**
@@ -34,6 +34,8 @@ export interface ServerSettings {
   readonly metricsToken: string | undefined;
   readonly trustedProxies: BlockList;
   readonly bodyLimitBytes: number;
+  /** The largest body of a mount, if that is more. */
+  readonly uploadLimitBytes: number;
   readonly mounts: readonly Mount[];
   readonly log: Logger;
 }
@@ -54,6 +56,7 @@ export interface Server {
 const allowedPath = "/domains/allowed";
 const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
+const rearmMs = 5_000; // well before a timeout that was set anew behind our back has passed
 
 export function startServer(settings: ServerSettings): Server {
   const { redirect, api, hosts, log, trustedProxies } = settings;
@@ -67,7 +70,7 @@ export function startServer(settings: ServerSettings): Server {
     reusePort: settings.sharesPort,
     idleTimeout: idleSeconds,
     // The API's own limit answers with a problem that explains itself; this is the wall far behind it, which does not.
-    maxRequestBodySize: settings.bodyLimitBytes + wallBytes,
+    maxRequestBodySize: Math.max(settings.bodyLimitBytes, settings.uploadLimitBytes) + wallBytes,
     routes: { "/:code": (request) => redirect(request, request.params.code) ?? elsewhere(request) },
     fetch: elsewhere,
     error(error) {
@@ -80,7 +83,7 @@ export function startServer(settings: ServerSettings): Server {
     const { path } = targetOf(request.url);
     if (path === "/api" || path.startsWith("/api/")) return callApi(request);
     const mount = settings.mounts.find(({ prefix }) => path.startsWith(prefix));
-    if (mount !== undefined) return mount.handle(request, { path, address: addressOf(request) });
+    if (mount !== undefined) return mount.handle(request, toolsFor(request, path));
     if (request.method !== "GET" && request.method !== "HEAD") {
       return problemResponse(
         new Problem("method_not_allowed", "Only GET and HEAD are answered here.", { allow: ["GET", "HEAD"] }),
@@ -119,6 +122,32 @@ export function startServer(settings: ServerSettings): Server {
     const host = new URL(request.url).searchParams.get("domain") ?? "";
     const known = host === new URL(settings.baseUrl).hostname || hosts.find(hostOfHeader(host)) !== undefined;
     return known ? plain("yes\n") : new Response("no\n", { status: 404, headers: pageless });
+  }
+
+  function toolsFor(request: Request, path: string): MountTools {
+    return {
+      path,
+      address: addressOf(request),
+      patient: (ms) => bePatient(request, ms),
+      file(path, part) {
+        const whole = Bun.file(path);
+        return part === undefined ? whole : whole.slice(part.start, part.start + part.length);
+      },
+    };
+  }
+
+  /** Bun sets its own timeout again when it begins to send a file, so that saying it once is not enough. */
+  function bePatient(request: Request, ms: number): void {
+    server.timeout(request, 0);
+    let leftMs = ms;
+    const timer = setInterval(() => {
+      leftMs -= rearmMs;
+      const over = server.requestIP(request) === null;
+      if (over || leftMs <= 0) clearInterval(timer);
+      // One that is fast enough to be heard of every second is as good as done.
+      if (!over) server.timeout(request, leftMs <= 0 ? 1 : 0);
+    }, rearmMs);
+    timer.unref();
   }
 
   async function document(): Promise<Response> {

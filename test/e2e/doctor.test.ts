@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../ground/ports.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import type { Environment } from "../ground/process.ts";
 import { type RedisServer, redisAvailable, startRedis, startRedisCluster } from "../ground/redis.ts";
+import { startS3 } from "../ground/s3.ts";
 import { cli } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { databases, must, newDatabase } from "./servers.ts";
@@ -58,6 +59,30 @@ describe("doctor", () => {
     writeFileSync(file, "", { mode: 0o600 });
     const { code, findings } = await doctor({ QL_DATA: file });
     expect([code, wrong(findings)]).toMatchObject([1, [{ status: "fail", check: "data folder" }]]);
+  });
+
+  test("looks at the store for files, and tells nobody its secret", async () => {
+    const s3 = startS3();
+    const well = await doctor({ S3_URL: s3.url });
+    expect([well.code, wrong(well.findings)]).toEqual([0, []]);
+    expect(well.findings).toContainEqual(
+      expect.objectContaining({ check: "files", found: expect.stringContaining(s3.endpoint) }),
+    );
+    const refused = await doctor({ S3_URL: s3.url.replace("a%20secret", "hush") });
+    const [code, findings] = [refused.code, wrong(refused.findings)];
+    expect([code, findings]).toMatchObject([1, [{ check: "files", found: expect.stringContaining("not accepted") }]]);
+    expect(JSON.stringify(refused.findings)).not.toContain("hush");
+    await s3.stop();
+    expect(wrong((await doctor({ S3_URL: s3.url })).findings)).toMatchObject([{ status: "fail", check: "files" }]);
+  });
+
+  test("warns when the folder for files has little room", async () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, "files"));
+    const { code, findings } = await doctor({ QL_DATA: folder, QL_FILE_LIMIT: "5000000000" });
+    const { bavail, bsize } = statfsSync(folder);
+    const little = bavail * bsize < 50_000_000_000;
+    expect([code, wrong(findings)]).toMatchObject([0, little ? [{ status: "warn", check: "files" }] : []]);
   });
 
   test("prints a line per finding", async () => {

@@ -25,6 +25,8 @@ export type ServerOptions = {
   key?: string;
   /** Options of `serve`. */
   args?: readonly string[];
+  /** A command that runs the one given to it, in surroundings of its own. */
+  within?: readonly string[];
 };
 
 export type CliOptions = { env?: Environment; input?: string };
@@ -39,7 +41,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const port = options.port ?? freePort();
   const dataDir = options.dataDir ?? tempFolder("data");
   const url = `http://127.0.0.1:${port}`;
-  const child = startProcess([...program, "serve", ...(options.args ?? [])], {
+  const child = startProcess([...(options.within ?? []), ...program, "serve", ...(options.args ?? [])], {
     cwd: root,
     env: cleanEnvironment({
       PORT: String(port),

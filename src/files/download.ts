@@ -1,0 +1,90 @@
+import { Problem } from "../base/errors.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { MountTools } from "../http/mount.ts";
+import { problemResponse } from "../http/problem.ts";
+import { escapeHtml, page, wantsJson } from "../redirect/pages.ts";
+import type { Folder } from "./folder.ts";
+import { attachment, servedType } from "./headers.ts";
+import { askedFor, hasAlready } from "./range.ts";
+import type { Tokens } from "./tokens.ts";
+
+/** `GET /files/download/{token}`: the file, a part of it, or that the client has it already. */
+export interface DownloadSettings {
+  readonly folder: Folder;
+  readonly tokens: Tokens;
+  readonly metrics: Metrics;
+  readonly deadlineMs?: number;
+}
+
+export type Send = (request: Request, token: string, tools: MountTools) => Promise<Response>;
+
+const downloadMostMs = 3_600_000;
+const outcomes = ["whole", "part", "unchanged", "beyond", "missing", "refused"] as const;
+
+export function createDownload(settings: DownloadSettings): Send {
+  const { folder, tokens, metrics, deadlineMs = downloadMostMs } = settings;
+  const count = metrics.tally(
+    "quicklink_downloads_total",
+    "Downloads from this server by outcome.",
+    "outcome",
+    outcomes,
+  );
+  const bytes = metrics.tally("quicklink_download_bytes_total", "Bytes of downloads that were begun.", "outcome", [
+    "whole",
+    "part",
+  ]);
+
+  async function send(request: Request, token: string, tools: MountTools): Promise<Response> {
+    const { key, name, type, sha256 } = tokens.openDownload(token);
+    const found = await folder.stat(key);
+    if (found === undefined) throw new Problem("not_found", "This file is not here any more.");
+    const etag = sha256 === null ? undefined : `"${sha256}"`;
+    const modified = found.mtime.toUTCString();
+    const headers = new Headers({ ...always, "last-modified": modified, ...(etag && { etag }) });
+    if (hasAlready(request.headers, etag)) {
+      count.unchanged++;
+      return new Response(null, { status: 304, headers });
+    }
+    const asked = askedFor(request.headers, found.size, etag, modified);
+    if (asked.kind === "beyond") {
+      count.beyond++;
+      headers.set("content-range", `bytes */${found.size}`);
+      return new Response(null, { status: 416, headers });
+    }
+    const part = asked.kind === "part" ? asked : undefined;
+    const length = part?.length ?? found.size;
+    headers.set("content-type", servedType(type));
+    headers.set("content-disposition", attachment(name));
+    headers.set("content-length", String(length));
+    if (part) headers.set("content-range", `bytes ${part.start}-${part.start + length - 1}/${found.size}`);
+    count[asked.kind]++;
+    const status = part ? 206 : 200;
+    if (request.method === "HEAD") return new Response(null, { status, headers });
+    bytes[asked.kind] += length;
+    tools.patient(deadlineMs);
+    return new Response(tools.file(folder.pathOf(key), part), { status, headers });
+  }
+
+  return async (request, token, tools) => {
+    try {
+      return await send(request, token, tools);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      count[error.code === "not_found" ? "missing" : "refused"]++;
+      return wantsJson(request)
+        ? problemResponse(error)
+        : page(error.status, "This file cannot be downloaded", `<p>${escapeHtml(error.detail)}</p>`);
+    }
+  };
+}
+
+const always = {
+  "accept-ranges": "bytes",
+  // The address is a key: what it opens is kept by nobody but the one who asked, and asked for again when it is over.
+  "cache-control": "private, no-cache",
+  "content-security-policy": "sandbox; default-src 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-robots-tag": "noindex",
+};

@@ -1,0 +1,89 @@
+/** Every kind of storage, with a real server behind its addresses. */
+import { BlockList } from "node:net";
+import { join } from "node:path";
+import { type ManualClock, manualClock } from "../../src/base/clock.ts";
+import { createLog } from "../../src/base/log.ts";
+import { createMetrics, type Metrics } from "../../src/base/metrics.ts";
+import { openHosts } from "../../src/domains/hosts.ts";
+import { createDisk } from "../../src/files/disk.ts";
+import type { DownloadSettings } from "../../src/files/download.ts";
+import { createFolder, type Folder } from "../../src/files/folder.ts";
+import { mountFiles } from "../../src/files/mount.ts";
+import { createS3 } from "../../src/files/s3.ts";
+import type { Storage } from "../../src/files/storage.ts";
+import { createTokens } from "../../src/files/tokens.ts";
+import type { UploadSettings } from "../../src/files/upload.ts";
+import { startServer } from "../../src/http/server.ts";
+import { freePort } from "../ground/ports.ts";
+import { type S3Options, type S3Server, startS3 } from "../ground/s3.ts";
+import { tempFolder } from "../ground/temp.ts";
+
+export interface Store {
+  readonly storage: Storage;
+  /** By which addresses are signed and judged. */
+  readonly clock: ManualClock;
+  stop(): Promise<void>;
+}
+
+export interface DiskStore extends Store {
+  readonly root: string;
+  readonly port: number;
+  readonly folder: Folder;
+  readonly metrics: Metrics;
+}
+
+const silent = createLog("silent", { write() {} }, false, () => 0);
+
+export async function openDiskStore(
+  more: Partial<UploadSettings & DownloadSettings> = {},
+  root = join(tempFolder("files"), "files"),
+): Promise<DiskStore> {
+  const clock = manualClock(Date.now());
+  const port = freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const tokens = createTokens(Buffer.from("a secret for tests of storage"), clock);
+  const folder = createFolder(root);
+  const metrics = createMetrics();
+  const hosts = await openHosts({ load: async () => [], log: silent });
+  const server = startServer({
+    hostname: "127.0.0.1",
+    port,
+    sharesPort: false,
+    baseUrl,
+    redirect: () => undefined,
+    api: () => Promise.reject(new Error("there is no API here")),
+    hosts,
+    readiness: async () => ({ status: "ready", dependencies: {} }),
+    metrics,
+    metricsToken: undefined,
+    trustedProxies: new BlockList(),
+    bodyLimitBytes: 1_024,
+    uploadLimitBytes: 100_000_000,
+    mounts: [mountFiles({ folder, tokens, log: silent, metrics, ...more })],
+    log: silent,
+  });
+  return {
+    storage: createDisk({ root, baseUrl, tokens }),
+    clock,
+    root,
+    port,
+    folder,
+    metrics,
+    stop() {
+      hosts.stop();
+      return server.stop(1_000);
+    },
+  };
+}
+
+export async function openS3Store(options: S3Options = {}): Promise<Store & { readonly server: S3Server }> {
+  const clock = manualClock(Date.now());
+  const server = startS3({ now: clock.now, ...options });
+  const bucket = { endpoint: server.endpoint, ...server.account };
+  return { storage: createS3({ bucket, clock, pauseMs: 1 }), clock, server, stop: server.stop };
+}
+
+export const stores: Readonly<Record<string, () => Promise<Store>>> = {
+  disk: () => openDiskStore(),
+  S3: () => openS3Store(),
+};

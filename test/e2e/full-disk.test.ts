@@ -1,0 +1,42 @@
+/** A server whose folder for files is a disk of one megabyte of its own, gone with the server. */
+import { expect, test } from "bun:test";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { startServer } from "../ground/server.ts";
+import { tempFolder } from "../ground/temp.ts";
+import { fileAddresses, fileSalt } from "./file-addresses.ts";
+
+// Only this process and its children see the mount; without root, as the root of a world of their own.
+const unshare = process.getuid?.() === 0 ? ["unshare", "--mount"] : ["unshare", "--map-root-user", "--mount"];
+const mount = 'mount -t tmpfs -o size=1m,mode=700 none "$1" && shift && exec "$@"';
+
+test("a full disk is a clear error, leaves nothing behind, and is over when there is room again", async () => {
+  const dataDir = tempFolder("data");
+  const files = join(dataDir, "files");
+  mkdirSync(files);
+  const within = [...unshare, "sh", "-c", mount, "sh", files];
+  const server = await startServer({ dataDir, within, env: { QL_CODE_SALT: fileSalt } });
+  const { upload, type } = fileAddresses();
+  const send = async (key: string, sizeBytes: number) => {
+    const headers = { "content-type": type };
+    const reply = await fetch(server.url + upload(key, sizeBytes), {
+      method: "PUT",
+      body: "x".repeat(sizeBytes),
+      headers,
+    });
+    return [reply.status, await reply.text()];
+  };
+  const left = () => readdirSync(`/proc/${server.pid}/root${files}`, { recursive: true }).toSorted();
+
+  expect(await send("incoming/a", 600_000)).toEqual([201, ""]);
+  expect(await send("incoming/b", 600_000)).toEqual([507, expect.stringContaining('"code":"storage_full"')]);
+  expect(left()).toEqual([".temp", "incoming", "incoming/a"]);
+  expect(await send("incoming/c", 300_000)).toEqual([201, ""]);
+  expect(left()).toEqual([".temp", "incoming", "incoming/a", "incoming/c"]);
+
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toContain('quicklink_uploads_total{outcome="full"} 1\n');
+  expect(metrics).toContain('quicklink_upload_bytes_total{fate="kept"} 900000\n');
+  expect(server.output()).toContain("an upload could not be stored");
+  expect(await server.stop()).toBe(0);
+});
