@@ -2,7 +2,8 @@
  * What a redirect costs, against the least it could cost.
  *
  * Method: nginx with a constant 302 (one worker, no access log), a bare `Bun.serve` with a constant 302, and the real
- * server with everything on: one link that is in memory, and 1,000 links in turn. Each server is pinned to one core and
+ * server with everything on: one link that is in memory, 1,000 links in turn, and one with three rules, by country,
+ * device and language, all of which have to be looked at because none fits. Each server is pinned to one core and
  * wrk to another, 32 connections that stay open, the headers of a browser. Rounds are interleaved and begin with another
  * server each time, so that what the machine does besides falls on all of them.
  *
@@ -21,7 +22,7 @@ import type { Bench } from "./bench.ts";
 import { children, cpuMicros, pin, twoCores } from "./cpu.ts";
 import { browserHeaders, load } from "./load.ts";
 import { judge, median, progress, round, table } from "./show.ts";
-import { createLink, createLinks, destination, startSubject } from "./subject.ts";
+import { createLink, createLinks, createRuledLink, destination, startSubject } from "./subject.ts";
 
 const rounds = 7;
 const warmSeconds = 3;
@@ -58,7 +59,8 @@ async function run(): Promise<void> {
     const { server } = subject;
     const one = { name: "ours, one link", url: `${server.url}/${await createLink(server)}`, pid: server.pid };
     const many = { ...one, name: "ours, 1,000 links", script: rotate(await createLinks(server, links)) };
-    const contenders: Contender[] = [nginx, bare, one, many];
+    const ruled = { ...one, name: "ours, one link with rules", url: `${server.url}/${await createRuledLink(server)}` };
+    const contenders: Contender[] = [nginx, bare, one, many, ruled];
     for (const { url } of contenders) await requireRedirect(url);
     for (const { pid } of contenders) await pin(pid, cores.server);
     const samples = await measure(contenders, cores.client);
@@ -116,7 +118,7 @@ function report(contenders: readonly Contender[], samples: ReadonlyMap<Contender
       ];
     }),
   ]);
-  const [nginx, bare, one, many] = contenders.map(of);
+  const [nginx, bare, one, many, ruled] = contenders.map(of);
   for (const [name, ours] of [
     ["one link", one],
     ["1,000 links", many],
@@ -124,6 +126,7 @@ function report(contenders: readonly Contender[], samples: ReadonlyMap<Contender
     compare(`ours / bare, ${name}`, ours, bare, 1.15);
     compare(`ours / nginx, ${name}`, ours, nginx, 2, 1.6);
   }
+  compare("one link with rules / one without", ruled, one, 2);
 }
 
 function compare(

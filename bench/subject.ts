@@ -77,16 +77,33 @@ export async function createLink(server: Server, hitsPerMonth?: number): Promise
   return body.code;
 }
 
+const ruledAway = [
+  { when: { country: ["JP"] }, url: "https://example.com/jp" },
+  { when: { device: ["mobile"] }, url: "https://example.com/app" },
+  { when: { language: ["fr"] }, url: "https://example.com/fr" },
+];
+
+/** One link with rules, none of which fits a desktop that reads English; answers its code. */
+export async function createRuledLink(server: Server): Promise<string> {
+  const [code = ""] = await makeLinks(server, [{ url: destination, rules: ruledAway }]);
+  return code;
+}
+
 /** Many links at once; answers their codes. */
-export async function createLinks(server: Server, count: number): Promise<string[]> {
-  const links = Array.from({ length: count }, (_, i) => ({ url: `${destination}&n=${i}` }));
+export const createLinks = (server: Server, count: number): Promise<string[]> =>
+  makeLinks(
+    server,
+    Array.from({ length: count }, (_, i) => ({ url: `${destination}&n=${i}` })),
+  );
+
+async function makeLinks(server: Server, links: readonly unknown[]): Promise<string[]> {
   const response = await fetch(`${server.url}/api/links/bulk`, {
     method: "POST",
     headers: authorization(server),
     body: JSON.stringify({ links }),
   });
   const body = (await response.json()) as { created: number; results: { link?: { code: string } }[] };
-  if (body.created !== count) throw new Error(`${body.created} of ${count} links were created`);
+  if (body.created !== links.length) throw new Error(`${body.created} of ${links.length} links were created`);
   return body.results.flatMap(({ link }) => (link === undefined ? [] : [link.code]));
 }
 

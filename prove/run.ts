@@ -9,8 +9,9 @@ import type { Proof } from "./proof.ts";
 import { quota } from "./quota.ts";
 import { regions } from "./regions.ts";
 import { ssrf } from "./ssrf.ts";
+import { storage } from "./storage.ts";
 
-const proofs: readonly Proof[] = [codes, coherence, crash, limits, outage, quota, regions, ssrf];
+const proofs: readonly Proof[] = [codes, coherence, crash, limits, outage, quota, regions, ssrf, storage];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.

@@ -204,6 +204,17 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
         [perSecond("quicklink_download_bytes_total", "outcome")]: "downloads {{outcome}}",
       },
     },
+    {
+      title: "Sync",
+      help: "How many bytes tenants' storage was off at the last sync, and what did not match. Alerts on all but orphans.",
+      unit: "short",
+      ask: {
+        [`max(quicklink_storage_drift_bytes${own})`]: "drift, bytes",
+        [`max(quicklink_storage_orphans${own})`]: "objects without a file",
+        [`max(quicklink_storage_lost${own})`]: "files without their object",
+        [`max(quicklink_files_unswept${own})`]: "not swept",
+      },
+    },
   ],
   Redis: [
     {

@@ -31,6 +31,9 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
     "Wait as long as `Retry-After` says, in seconds. The headers `RateLimit` and `RateLimit-Policy` say beforehand how many calls are left.",
   too_many_guesses:
     "Wait as long as `Retry-After` says, in seconds. Links that others are using go on working meanwhile, and so do valid keys.",
+  over_quota:
+    "Delete files that are no longer needed, or send a smaller one: `used`, `held`, `limit` and `missing` say how many bytes. The operator can raise the limit.",
+  upload_missing: "Send the bytes to the address that the upload was given, then complete it.",
   limit_reached: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   quota_spent: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   password_required: "Ask whoever sent you the link for its password.",
@@ -47,6 +50,7 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   above_plan: "More than the tenant's plan allows.",
   bad_code: "A code has 3 to 64 letters, digits, `-` and `_`.",
   bad_cursor: "Not a cursor. Use `nextCursor` of the page before.",
+  bad_file_name: "A name with `/` or `\\\\`, of dots alone, or with characters that turn the direction of writing.",
   bad_format: "Not in the form that is asked for, such as a date as `2027-01-31T00:00:00Z`.",
   bad_name: "A name has 1 to 63 of `a-z`, `0-9` and `-`.",
   bad_unicode: "Half of a character: the text is not valid Unicode.",
@@ -80,9 +84,14 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   unknown_domain: "None of your verified domains. Add and verify it first, or leave it out.",
   unknown_country: "Not a country's code in ISO 3166-1, such as `DE`.",
   unknown_field: "There is no such field. Check its spelling.",
+  unknown_file: "There is no such file, or it is not stored yet.",
   unknown_plan: "There is no such plan.",
   unknown_zone: "Not a time zone by its IANA name, such as `Europe/Berlin`.",
   unreachable: "A rule that never has its turn, because one before it fits everybody who fits this one.",
+  url_and_file: "A link leads to an address or to a file, not to both.",
+  wrong_checksum: "The bytes that arrived have another SHA-256 than was announced.",
+  wrong_content: "The bytes are not of the type that was announced.",
+  wrong_size: "More or fewer bytes arrived than were announced.",
   wrong_type: "A text where a number is needed, or the like. `message` says which.",
 };
 

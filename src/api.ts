@@ -5,7 +5,9 @@ import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import type { OpenCounters } from "./counters.ts";
 import { domainRoutes } from "./domains/api.ts";
+import { fileRoutes } from "./files/api.ts";
 import { StorageUnavailable } from "./files/storage.ts";
+import type { Filing } from "./filing.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
@@ -21,6 +23,7 @@ export interface ApiParts {
   readonly core: Core;
   readonly counters: OpenCounters;
   readonly guesses: Guesses;
+  readonly filing: Filing;
   readonly createMany: LinkApiSettings["createMany"];
   readonly busiest: UsageSources["busiest"];
   /** After titles were asked for. */
@@ -34,7 +37,7 @@ export interface ApiParts {
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
 export function composeApi(parts: ApiParts): HttpApi {
-  const { core, counters, guesses, createMany, busiest, titlesWanted, log, metrics } = parts;
+  const { core, counters, guesses, filing, createMany, busiest, titlesWanted, log, metrics } = parts;
   const { config, sql, keys, tenants, links, clock } = core;
   const limiter = createCallLimiter({
     counters: counters.calls,
@@ -74,7 +77,8 @@ export function composeApi(parts: ApiParts): HttpApi {
       (api) => qrRoutes(api, links, config.baseUrl),
       (api) => tenantRoutes(api, keys, clock),
       (api) => domainRoutes(api, core.domains),
-      (api) => usageRoutes(api, createUsage({ sql, clock, counters, busiest })),
+      (api) => usageRoutes(api, createUsage({ sql, clock, counters, storage: filing.room.freshFigures, busiest })),
+      (api) => fileRoutes(api, filing.files),
     ],
   });
 }

@@ -11,6 +11,7 @@ import { createFolder } from "./files/folder.ts";
 import { mountFiles } from "./files/mount.ts";
 import { uploadMostMs } from "./files/storage.ts";
 import { createTokens } from "./files/tokens.ts";
+import { openFiling } from "./filing.ts";
 import { openHits } from "./hits.ts";
 import { openHot } from "./hot.ts";
 import type { HttpApi } from "./http/api.ts";
@@ -101,6 +102,15 @@ async function serve(
   const background = createBackground(core);
   opened.defer(() => background.close());
 
+  const filing = openFiling({
+    core,
+    counters: counters.ledger,
+    recount: background.recount,
+    changed: lookup.changed,
+    metrics,
+    log,
+  });
+  opened.defer(() => filing.close());
   const rounds = startRounds({ core, background, metrics, log });
   opened.defer(() => rounds.stop());
 
@@ -116,6 +126,7 @@ async function serve(
         core,
         counters,
         guesses,
+        filing,
         createMany,
         busiest: background.busiest,
         titlesWanted: rounds.soon,
@@ -149,6 +160,7 @@ async function serve(
       meters: hits.meters,
       guesses,
       ...openVisits({ core, lookup, counters, server: () => server, log }),
+      signDownload: filing.files.offer,
       clock,
       metrics,
       log,

@@ -1,8 +1,10 @@
 import { type Applied, applyBlocklist } from "./abuse/apply-blocklist.ts";
 import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
+import type { TenantId } from "./base/ids.ts";
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
+import { type Recount, recount } from "./files/standing.ts";
 import { monthName } from "./limits/month.ts";
 import { type BusyLink, busiestLinks } from "./links/busiest.ts";
 import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
@@ -19,6 +21,8 @@ export interface Background {
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
   /** The links nearest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
+  /** Adds up a tenant's files anew. */
+  recount(tenant: TenantId, look: boolean): Promise<Recount>;
   /** Reduces links a year past expiry to their version rows; forgets changes that all have seen, and months long past. */
   clean(): Promise<Cleaned>;
   /** Stops links to hosts that are on the blocklist now, and frees those that no longer are. */
@@ -45,6 +49,7 @@ export function direct(core: Core): Background {
   return {
     createMany: (tenant, inputs, maker) => core.links.createMany(tenant, inputs, maker),
     busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
+    recount: (tenant, look) => recount(core.sql, tenant, look),
     async clean() {
       const now = core.clock.now();
       const feed = createFeed(core.sql);
@@ -75,6 +80,7 @@ export type Job =
       readonly maker: Maker;
     }
   | { readonly kind: "busiest"; readonly tenant: Tenant }
+  | { readonly kind: "recount"; readonly tenant: TenantId; readonly look: boolean }
   | { readonly kind: "clean" }
   | { readonly kind: "applyBlocklist" };
 
@@ -143,6 +149,7 @@ function thread(config: Config): Background {
       );
     },
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
+    recount: (tenant, look) => run({ kind: "recount", tenant, look }) as Promise<Recount>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
     async close() {

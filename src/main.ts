@@ -29,6 +29,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   key: ["API keys", async () => (await import("./cli/key.ts")).keyCommand()],
   plan: ["what tenants may use", async () => (await import("./cli/plan.ts")).planCommand()],
   usage: ["what a tenant has used of its limits", async () => (await import("./cli/usage.ts")).usageCommand()],
+  sync: ["put right what is stored of tenants' files", async () => (await import("./cli/sync.ts")).syncCommand()],
   hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],
   domain: ["domains of a tenant's own", async () => (await import("./cli/domain.ts")).domainCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],

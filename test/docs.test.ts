@@ -45,7 +45,8 @@ describe("docs/errors.md", () => {
       const mapped = text.slice(text.indexOf("function codeOf(")).matchAll(/(?:return|\?|:|\?\?) "(\w+)"/g);
       return [...named, ...(text.includes("function codeOf(") ? mapped : [])].map(([, code]) => code ?? "");
     });
-    const found = [...new Set(thrown)].filter((code) => !(code in problems)).toSorted();
+    // `custom` is what zod calls a finding of ours, whose own code stands beside it.
+    const found = [...new Set(thrown)].filter((code) => !(code in problems) && code !== "custom").toSorted();
     expect(found).toEqual(Object.keys(fieldCodes).toSorted());
   });
 });

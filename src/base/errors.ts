@@ -30,6 +30,8 @@ export const problems = {
   link_expired: { status: 410, title: "The link has expired" },
   rate_limited: { status: 429, title: "More API calls than the limit allows" },
   too_many_guesses: { status: 429, title: "Too many codes or keys from this address do not exist" },
+  over_quota: { status: 413, title: "The file does not fit into what the plan gives for files" },
+  upload_missing: { status: 409, title: "The file has not been uploaded yet" },
   limit_reached: { status: 429, title: "The plan gives no more of this for now" },
   quota_spent: { status: 429, title: "The link's hits for this month are spent" },
   password_required: { status: 401, title: "The link asks for a password" },
@@ -52,6 +54,8 @@ export interface FieldError {
 interface More {
   readonly errors?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
+  /** What the sentence says in numbers, for programs. */
+  readonly figures?: Readonly<Record<string, number>>;
   /** The methods that an address does take. */
   readonly allow?: readonly string[];
 }

@@ -4,7 +4,7 @@ import { OperatorError, Problem } from "../base/errors.ts";
 import type { Versioned } from "../cache/cache.ts";
 import type { LinkMeta } from "../cache/meta.ts";
 import { type Core, openReplica } from "../core.ts";
-import { splitKey } from "../links/link.ts";
+import { splitKey, type Target } from "../links/link.ts";
 import { linkMeta } from "../links/meta.ts";
 import { createLinkStore } from "../links/store.ts";
 import { type Known, linkSource } from "../redirect/resolve.ts";
@@ -111,7 +111,7 @@ async function look(place: Place, code: string): Promise<Record<string, unknown>
       ...showMeta(await metaOf(place, meta, code, version)),
       redis: answer === undefined ? shared.kind : answer.value ? "link" : "missing",
       redisVersion: shared.kind === "fence" ? shared.version : (answer?.version ?? null),
-      redisUrl: answer?.value?.url ?? null,
+      redisUrl: leadsTo(answer?.value),
       // Of its hour; at 0 and below it is only used when SQL is away.
       freshPercent: shared.kind === "value" ? Math.round(shared.left * 100) : null,
       keptSeconds: Math.round(keptMs / 1_000),
@@ -122,8 +122,10 @@ async function look(place: Place, code: string): Promise<Record<string, unknown>
     };
   });
   const shown = inRedis ?? { ...showMeta(await loadMeta(code)), redis: noRedis };
-  return { code, sqlVersion: version, sqlUrl: value?.url ?? null, ...shown };
+  return { code, sqlVersion: version, sqlUrl: leadsTo(value), ...shown };
 }
+
+const leadsTo = (target: Target | undefined): string | null => target?.file?.key ?? target?.url ?? null;
 
 /** As somebody looked it up a moment ago, unless the link has changed since. */
 async function metaOf(

@@ -1,38 +1,62 @@
 import { Command } from "commander";
 import { fromIso, toIso } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
-import { parseNewLink } from "../links/api.ts";
+import { parseLinkChange, parseNewLink } from "../links/api.ts";
+import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { qrCommand } from "./link-qr.ts";
 import { printFields, printJson, printRows } from "./print.ts";
 import { restoreLinkCommand, suspendLinkCommand } from "./suspend.ts";
 import { find, ofTenant, show, showKnown, type TenantOption, withTenant } from "./tenant-links.ts";
 
-interface CreateOptions extends TenantOption {
-  readonly code?: string;
+interface FieldOptions extends TenantOption, VisitorOptions {
   readonly title?: string;
   readonly expires?: string;
   readonly permanent?: boolean;
   readonly fetchTitle?: boolean;
 }
 
+interface CreateOptions extends FieldOptions {
+  readonly code?: string;
+  readonly private?: boolean;
+}
+
+interface EditOptions extends FieldOptions {
+  readonly url?: string;
+}
+
 export function linkCommand(): Command {
   const command = new Command("link");
-  ofTenant(command.command("create").argument("<url>"))
+  fieldOptions(ofTenant(command.command("create").argument("<url>")))
     .option("--code <text>", "choose the code instead of getting one")
-    .option("--title <text>", "a title")
-    .option("--expires <date>", "when it stops working, such as 2027-01-31; never for no end")
+    .option("--private", "a code of twelve characters that nobody finds by trying")
     .option("--fetch-title", "take the title of the page that it leads to")
-    .option("--permanent", "answer 301 instead of 302")
     .description("make a link and print its address")
     .addHelpText("after", "\nExample:\n  $ quicklink link create https://example.com/page --code sale")
     .action((url: string, options: CreateOptions) =>
       withTenant(options, async (core, tenant) => {
-        const { code, title, expires, permanent } = options;
-        const input = parseNewLink({ url, code, title, permanent, expiresAt: expires && parseExpiry(expires) });
+        const { code, private: hidden } = options;
+        const input = parseNewLink({ url, code, private: hidden, ...(await sentFields(options)) });
         const link = await core.links.create(tenant, input, "operator");
         if (options.fetchTitle && link.title === null) await core.targets.want(link.id, core.clock.now());
         if (options.json) printJson(show(core, link));
         else console.log(show(core, link).shortUrl);
+      }),
+    );
+  fieldOptions(ofTenant(command.command("edit").argument("<code>", "a code, or lnk_…")))
+    .option("--url <address>", "where it leads")
+    .option("--no-permanent", "answer 302")
+    .option("--no-password", "ask for no password any more")
+    .option("--no-forward-query", "leave the visitor's parameters behind")
+    .description("change what is named of a link, and leave the rest")
+    .addHelpText("after", "\nExample:\n  $ quicklink link edit sale --rules rules.json --expires never")
+    .action((code: string, options: EditOptions) =>
+      withTenant(options, async (core, tenant) => {
+        const { url } = options;
+        const change = parseLinkChange({ ...(url !== undefined && { url }), ...(await sentFields(options)) });
+        const link = await find(core, tenant, code);
+        const changed = await core.links.patch(tenant, link.id, change);
+        if (options.json) printJson(show(core, changed));
+        else console.log(`${changed.code} is changed.`);
       }),
     );
   ofTenant(command.command("list"))
@@ -43,7 +67,8 @@ export function linkCommand(): Command {
         if (!Number.isInteger(options.limit) || options.limit < 1)
           throw invalid("limit", "bad_number", "--limit takes a whole number from 1.");
         const { items } = await core.links.list(tenant.id, options.limit);
-        const rows = items.map((link) => show(core, link));
+        const shown = items.map((link) => show(core, link));
+        const rows = options.json ? shown : shown.map((link) => ({ ...link, url: link.url ?? link.file }));
         printRows(
           rows,
           ["code", "url", "status", "expiresAt", "title"],
@@ -88,6 +113,25 @@ export function linkCommand(): Command {
   command.addCommand(suspendLinkCommand());
   command.addCommand(restoreLinkCommand());
   return command;
+}
+
+const fieldOptions = (command: Command): Command =>
+  visitorOptions(
+    command
+      .option("--title <text>", "a title")
+      .option("--expires <date>", "when it stops working, such as 2027-01-31; never for no end")
+      .option("--permanent", "answer 301 instead of 302"),
+  );
+
+/** Those that were named. */
+async function sentFields(options: FieldOptions): Promise<Record<string, unknown>> {
+  const { title, expires, permanent } = options;
+  return {
+    ...(title !== undefined && { title }),
+    ...(expires !== undefined && { expiresAt: parseExpiry(expires) }),
+    ...(permanent !== undefined && { permanent }),
+    ...(await readFields(options)),
+  };
 }
 
 function parseExpiry(text: string): string | null {

@@ -52,6 +52,6 @@ export function printJson(value: unknown): void {
 
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";
-  if (Array.isArray(value)) return value.join(",") || "-";
+  if (Array.isArray(value)) return value.map(cell).join(",") || "-";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

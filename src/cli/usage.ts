@@ -1,6 +1,8 @@
 import { Command } from "commander";
 import type { Core } from "../core.ts";
 import { connectCounters, type SharedCounters } from "../counters.ts";
+import { createRoom } from "../files/room.ts";
+import { type Announced, createFileStore } from "../files/store.ts";
 import { monthName } from "../limits/month.ts";
 import { busiestLinks } from "../links/busiest.ts";
 import { createUsage, type Usage } from "../tenants/usage.ts";
@@ -27,11 +29,17 @@ async function usageOf(core: Core, slug: string): Promise<Usage> {
   try {
     const month = monthName(clock.now());
     const busiest = () => busiestLinks(sql, tenant.id, tenant.limits.hitsPerLinkPerMonth, month);
-    return await createUsage({ sql, clock, counters, busiest }).of(tenant);
+    const files = createFileStore(sql);
+    const room = counters && createRoom(counters.ledger, files, clock.now);
+    // Without Redis the counters are in the server; what SQL has is what they are a copy of.
+    const storage = room?.freshFigures ?? (async (id) => storedAndAnnounced(await files.standing(id)));
+    return await createUsage({ sql, clock, counters, storage, busiest }).of(tenant);
   } finally {
     await counters?.close();
   }
 }
+
+const storedAndAnnounced = ({ bytes, pending }: Announced) => ({ used: bytes, held: pending });
 
 function print(usage: Usage, core: Core, format: Format): void {
   const shown = showUsage(usage);

@@ -39,7 +39,7 @@ export interface ApiSettings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Whether an error says that the database is away, rather than that we made a mistake. */
+  /** Whether an error says that the database or the store of files is away, rather than that we made a mistake. */
   readonly isUnavailable: (error: unknown) => boolean;
   /** Each subject adds its own. */
   readonly routes: readonly ((api: Api) => void)[];
@@ -79,10 +79,14 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
       );
     }
     if (settings.isUnavailable(error)) {
-      log.warn({ error, requestId }, "a request failed because SQL does not answer");
-      return new Problem("unavailable", "The database does not answer right now. Try again shortly.", {
-        retryAfterSeconds: 5,
-      });
+      log.warn({ error, requestId }, "a request failed because something that it needs does not answer");
+      return new Problem(
+        "unavailable",
+        "The database, or the store of files, does not answer right now. Try again shortly.",
+        {
+          retryAfterSeconds: 5,
+        },
+      );
     }
     log.error({ error, requestId }, "a request failed unexpectedly");
     return new Problem("internal", `Something went wrong on our side. Quote ${requestId} when you ask about it.`);

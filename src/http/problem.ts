@@ -21,6 +21,7 @@ export function problemBody(problem: Problem, requestId?: string) {
     status: problem.status,
     code: problem.code,
     detail: problem.detail,
+    ...problem.more.figures,
     ...(problem.more.errors && { errors: [...problem.more.errors] }),
     ...(requestId !== undefined && { requestId }),
   };

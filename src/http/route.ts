@@ -44,6 +44,10 @@ export const problemSchema = z
     status: z.int(),
     code: z.enum(Object.keys(problems) as [ProblemCode, ...ProblemCode[]]),
     detail: z.string(),
+    used: z.int().optional().openapi({ description: "With `over_quota`: bytes that are stored." }),
+    held: z.int().optional().openapi({ description: "With `over_quota`: bytes of uploads that are not complete yet." }),
+    limit: z.int().optional().openapi({ description: "With `over_quota`: what the plan gives." }),
+    missing: z.int().optional().openapi({ description: "With `over_quota`: by how many bytes it does not fit." }),
     errors: z.array(z.object({ field: z.string(), code: z.string(), message: z.string() })).optional(),
     requestId: z.string().optional(),
   })

@@ -5,14 +5,25 @@ import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, line, lines, problemSchema, route, z } from "../http/route.ts";
 import { choiceFields, showChoice, toChoice } from "./choice-schema.ts";
 import { destinationMost } from "./destination.ts";
-import { type Link, type LinkState, stateless } from "./link.ts";
+import { type Link, type LinkFields, type LinkState, stateless } from "./link.ts";
 import type { BulkResult, LinkChange, LinkInput, Links } from "./links.ts";
 
 /** All routes of links, with their schemas. */
 const destination = z.string().max(destinationMost + 1_000, "is far too long");
 
 const fields = {
-  url: destination.openapi({ description: "Where the link leads: http or https, at most 2,048 characters." }),
+  url: destination
+    .nullable()
+    .openapi({ description: "Where the link leads: http or https, at most 2,048 characters." }),
+  file: z
+    .string()
+    .max(100)
+    .refine((text) => parseId("file", text) !== undefined, {
+      message: "is no file's id",
+      params: { code: "unknown_file" },
+    })
+    .nullable()
+    .openapi({ description: "Instead of `url`: the stored file that the link leads to." }),
   permanent: z
     .boolean()
     .openapi({ description: "Answer 301 instead of 302. Browsers then remember it for 90 seconds." }),
@@ -45,8 +56,29 @@ const fetchTitle = z.boolean().optional().openapi({
   description: "If it has no title, take the one of the page that it leads to: soon after, if the operator allows it.",
 });
 
-const { url, ...optional } = fields;
-const writable = { url, ...z.object(optional).partial().shape, fetchTitle };
+const writable = { ...z.object(fields).partial().shape, fetchTitle };
+
+interface Destined {
+  readonly url?: string | null | undefined;
+  readonly file?: string | null | undefined;
+}
+
+type Refine = (value: Destined, context: z.core.$RefinementCtx<Destined>) => void;
+
+/** A link leads to an address or to a file. */
+const oneDestination: Refine = ({ url, file }, { addIssue }) => {
+  if (url && file) {
+    const message = "is given besides url; a link leads to one of them";
+    addIssue({ code: "custom", path: ["file"], message, params: { code: "url_and_file" } });
+  } else if (url == null && file == null) {
+    addIssue({ code: "custom", path: ["url"], message: "This is needed.", params: { code: "required" } });
+  }
+};
+
+/** The same for a change, which may leave both as they are. */
+const oneDestinationIfAny: Refine = (value, context) => {
+  if (value.url !== undefined || value.file !== undefined) oneDestination(value, context);
+};
 
 const createSchema = z
   .strictObject({
@@ -61,17 +93,15 @@ const createSchema = z
       description: "Twelve characters of chance instead of seven, which nobody finds by trying.",
     }),
   })
+  .superRefine(oneDestination)
   .openapi("NewLink", { example: { url: "https://example.com/a/long/page" } });
 const bulkElementSchema = createSchema.refine(({ password }) => password === undefined || password === null, {
   path: ["password"],
   message: "Links with a password are made one by one.",
   params: { code: "not_in_bulk" },
 });
-const replaceSchema = z.strictObject(writable).openapi("LinkReplacement");
-const patchSchema = z
-  .strictObject({ ...fields, fetchTitle })
-  .partial()
-  .openapi("LinkPatch");
+const replaceSchema = z.strictObject(writable).superRefine(oneDestination).openapi("LinkReplacement");
+const patchSchema = z.strictObject(writable).superRefine(oneDestinationIfAny).openapi("LinkPatch");
 
 const targetSchema = z
   .object({
@@ -90,7 +120,8 @@ const linkSchema = z
     domain: z.string(),
     code: z.string(),
     shortUrl: z.string(),
-    url: z.string(),
+    url: z.string().nullable().openapi({ description: "Null when it leads to a file." }),
+    file: z.string().nullable().openapi({ description: "Null when it leads to an address." }),
     permanent: z.boolean(),
     status: z.enum(["active", "disabled"]),
     expiresAt: z.string().nullable(),
@@ -322,10 +353,11 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
 
 /** A link as the API and the command line show it. */
 export function showLink(link: Link, baseUrl: string, { target, suspended }: LinkState = stateless) {
-  const { tenantId: _, expiresAt, createdAt, updatedAt, ...rest } = link;
+  const { tenantId: _, url, expiresAt, createdAt, updatedAt, ...rest } = link;
   const origin = link.domain === "" ? baseUrl : `${new URL(baseUrl).protocol}//${link.domain}`;
   return {
     ...rest,
+    url: link.file === null ? url : null,
     domain: new URL(origin).host,
     shortUrl: `${origin}/${link.code}`,
     tags: [...link.tags],
@@ -345,26 +377,39 @@ export function parseNewLink(sent: unknown): LinkInput {
   return toInput(parsed.data);
 }
 
+export function parseLinkChange(sent: unknown): LinkChange {
+  const parsed = patchSchema.safeParse(sent);
+  if (!parsed.success) throw invalidInput(parsed.error, "link");
+  return toFields(parsed.data);
+}
+
 type Sent = z.infer<typeof patchSchema>;
 
 function toFields(sent: Sent): LinkChange {
-  const { expiresAt, rules, split, utm, forwardQuery, fetchTitle: _, ...rest } = sent;
+  const { expiresAt, url, file, rules, split, utm, forwardQuery, fetchTitle: _, ...rest } = sent;
   const fields = {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
+    ...destinationOf(url, file),
     ...toChoice({ rules, split, utm, forwardQuery }),
   };
   return expiresAt === undefined ? fields : { ...fields, expiresAt: expiresAt === null ? null : fromIso(expiresAt) };
 }
 
 function toInput(sent: z.infer<typeof createSchema>): LinkInput {
-  const { code, domain, private: hidden, url, ...rest } = sent;
+  const { code, domain, private: hidden, ...rest } = sent;
   return {
     ...toFields(rest),
-    url,
     ...(code !== undefined && { code }),
     ...(domain !== undefined && { domain }),
     ...(hidden && { private: true }),
   };
+}
+
+/** What was not given stays as it is; otherwise the one takes the other's place. */
+function destinationOf(url: string | null | undefined, file: string | null | undefined): Partial<LinkFields> {
+  if (url === undefined && file === undefined) return {};
+  const id = file == null ? undefined : parseId("file", file);
+  return id === undefined ? { url: url ?? "", file: null } : { url: "", file: id };
 }
 
 const etag = (link: Link): string => `"${link.version}"`;

@@ -1,4 +1,4 @@
-import type { LinkId, TenantId } from "../base/ids.ts";
+import type { FileId, LinkId, TenantId } from "../base/ids.ts";
 import type { Choice, ChoiceFields } from "./choice.ts";
 
 /** A short link, as its owner sees it. */
@@ -19,7 +19,10 @@ export type LinkStatus = "active" | "disabled";
 
 /** What its owner may say about a link; the rest we know. */
 export interface LinkFields extends ChoiceFields {
+  /** Empty when it leads to a file. */
   readonly url: string;
+  /** Which may be gone: then the link leads nowhere. */
+  readonly file: FileId | null;
   readonly permanent: boolean;
   readonly status: LinkStatus;
   readonly expiresAt: number | null;
@@ -49,7 +52,9 @@ export const stateless: LinkState = { target: null, suspended: null };
 
 /** What a redirect needs to know, and nothing that it must not leak. */
 export interface Target {
+  /** Empty when it leads to a file. */
   readonly url: string;
+  readonly file: TargetFile | null;
   readonly permanent: boolean;
   readonly expiresAt: number | null;
   readonly fallbackUrl: string | null;
@@ -58,6 +63,16 @@ export interface Target {
   readonly suspended?: true;
   /** Null: everybody gets the same answer. */
   readonly choice: Choice | null;
+}
+
+/** What a download needs to know of a file. */
+export interface TargetFile {
+  /** Of its bytes, in the store of files. */
+  readonly key: string;
+  readonly name: string;
+  readonly type: string;
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
 }
 
 /** The same with the link's monthly limit: its own, else the tenant's, else the plan's; null is without. */

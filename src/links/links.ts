@@ -19,7 +19,6 @@ export interface LinkChange extends Partial<LinkFields> {
 }
 
 export interface LinkInput extends LinkChange {
-  readonly url: string;
   readonly code?: string;
   /** One of the tenant's own, or the server's. Left out: the tenant's default. */
   readonly domain?: string;
@@ -93,9 +92,10 @@ export function createLinks(settings: LinkSettings): Links {
     if (given.has("expiresAt") && fields.expiresAt !== null && fields.expiresAt <= clock.now()) {
       throw invalid("expiresAt", "in_the_past", "The expiry must be in the future. To stop a link now, disable it.");
     }
+    const leadsAway = given.has("url") && fields.file === null;
     const checked = {
       ...fields,
-      url: given.has("url") ? admit("url", fields.url) : fields.url,
+      url: leadsAway ? admit("url", fields.url) : fields.url,
       fallbackUrl:
         given.has("fallbackUrl") && fields.fallbackUrl !== null
           ? admit("fallbackUrl", fields.fallbackUrl)
@@ -156,6 +156,8 @@ export function createLinks(settings: LinkSettings): Links {
         if (outcome?.kind === "written") {
           results[place] = { link: outcome.link };
           changed(link.domain, link.code, outcome.link.version);
+        } else if (outcome?.kind === "no_file") {
+          results[place] = { problem: noFile() };
         } else if (outcome?.kind === "spent") {
           results[place] = { problem: limitReached(tenant, clock.now()) };
         } else if (outcome?.kind === "no_domain") {
@@ -173,6 +175,7 @@ export function createLinks(settings: LinkSettings): Links {
 
   function settle(outcome: Changed): Link {
     if (outcome.kind === "missing") throw missing();
+    if (outcome.kind === "no_file") throw noFile();
     if (outcome.kind === "conflict") {
       throw new Problem(
         "version_conflict",
@@ -246,7 +249,8 @@ export function createLinks(settings: LinkSettings): Links {
 
 function complete(input: LinkInput, expiresAt: number): LinkFields {
   return {
-    url: input.url,
+    url: input.url ?? "",
+    file: input.file ?? null,
     permanent: input.permanent ?? false,
     status: input.status ?? "active",
     expiresAt: input.expiresAt === undefined ? expiresAt : input.expiresAt,
@@ -263,10 +267,10 @@ function complete(input: LinkInput, expiresAt: number): LinkFields {
 }
 
 function fieldsOf(link: Link): LinkFields {
-  const { url, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth } = link;
+  const { url, file, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth } = link;
   const { rules, split, utm, forwardQuery } = link;
   return {
-    ...{ url, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth },
+    ...{ url, file, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth },
     ...{ rules, split, utm, forwardQuery },
   };
 }
@@ -277,6 +281,9 @@ function checkSlug(code: string): void {
   }
   if (isReserved(code)) throw invalid("code", "reserved", `"${code}" is reserved. Choose another code.`);
 }
+
+const noFile = () =>
+  invalid("file", "unknown_file", "There is no such file, or it is not stored yet. Complete it first.");
 
 const missing = () => new Problem("not_found", "There is no such link.");
 

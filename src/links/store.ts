@@ -1,6 +1,7 @@
 import type { Selectable, Transaction } from "kysely";
-import type { LinkId, TenantId } from "../base/ids.ts";
+import type { FileId, LinkId, TenantId } from "../base/ids.ts";
 import type { Versioned } from "../cache/cache.ts";
+import { storedKey } from "../files/file.ts";
 import { monthName } from "../limits/month.ts";
 import { recordChange } from "../sql/feed.ts";
 import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
@@ -9,7 +10,7 @@ import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
 import { choiceColumns, toChoice, toChoiceFields, toUtm } from "./choice-columns.ts";
 import { createGather } from "./gather.ts";
-import { type Link, type LinkFields, type MeteredTarget, ownDomain } from "./link.ts";
+import { type Link, type LinkFields, type MeteredTarget, ownDomain, type TargetFile } from "./link.ts";
 import { withUtm } from "./utm.ts";
 
 /**
@@ -38,6 +39,8 @@ export type Written =
   | { readonly kind: "taken" }
   /** The domain is not the tenant's, or not any more. */
   | { readonly kind: "no_domain" }
+  /** It should lead to a file that the tenant has not stored. */
+  | { readonly kind: "no_file" }
   /** The month's links are made; this one was not even tried. */
   | { readonly kind: "spent" };
 
@@ -47,6 +50,7 @@ export type Spending = { readonly linksPerMonth: number | null } | "nothing";
 export type Changed =
   | { readonly kind: "changed"; readonly link: Link }
   | { readonly kind: "conflict"; readonly version: number }
+  | { readonly kind: "no_file" }
   | { readonly kind: "missing" };
 
 export interface LinkStore {
@@ -122,14 +126,41 @@ export function createLinkStore(sql: Sql): LinkStore {
     });
   }
 
+  /**
+   * Which of the files that these lead to are there, and stay until the transaction ends: whoever deletes one after that
+   * finds the link, and gives it a new version.
+   */
+  async function lockFiles(
+    trx: Transaction<Schema>,
+    tenant: TenantId,
+    links: readonly Pick<LinkFields, "file">[],
+  ): Promise<Set<FileId>> {
+    const ids = [...new Set(links.flatMap(({ file }) => (file === null ? [] : [file])))];
+    if (ids.length === 0) return new Set();
+    const rows = trx
+      .selectFrom("files")
+      .select("id")
+      .where("tenant_id", "=", tenant)
+      .where("id", "in", ids)
+      .where("state", "=", "stored")
+      .orderBy("id");
+    return new Set((await sql.locked(rows).execute()).map(({ id }) => id));
+  }
+
   async function write(trx: Transaction<Schema>, tenant: TenantId, links: readonly NewLink[]): Promise<Written[]> {
     const owned = await ownedDomains(trx, tenant, links);
-    const results: Written[] = links.map(({ domain }) => ({ kind: owned.has(domain) ? "taken" : "no_domain" }));
+    const files = await lockFiles(trx, tenant, links);
+    const hasDomain = ({ domain }: NewLink) => owned.has(domain);
+    const hasFile = ({ file }: NewLink) => file === null || files.has(file);
+    const results: Written[] = links.map((link) => ({
+      kind: !hasDomain(link) ? "no_domain" : hasFile(link) ? "taken" : "no_file",
+    }));
     // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
-    const inOrder = [...links.entries()].sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
+    const inOrder = [...links.entries()]
+      .filter(([, link]) => hasDomain(link) && hasFile(link))
+      .sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
     const written: Link[] = [];
     for (const [place, link] of inOrder) {
-      if (!owned.has(link.domain)) continue;
       const version = await claim(trx, tenant, link);
       if (version === undefined) continue;
       const row = toRow(tenant, link);
@@ -228,6 +259,8 @@ export function createLinkStore(sql: Sql): LinkStore {
     update: (tenant, id, edit, at, expected) =>
       change(tenant, id, expected, at, "live", async (trx, link, version) => {
         const { passwordHash, ...fields } = edit(link);
+        const other = fields.file !== null && fields.file !== link.file;
+        if (other && (await lockFiles(trx, tenant, [fields])).size === 0) throw new NoFile();
         await trx
           .updateTable("links")
           .set({ ...fieldColumns(fields), ...(passwordHash !== undefined && { password_hash: passwordHash }) })
@@ -236,6 +269,9 @@ export function createLinkStore(sql: Sql): LinkStore {
           .execute();
         const password = passwordHash === undefined ? link.password : passwordHash !== null;
         return { ...link, ...fields, password, version, updatedAt: at };
+      }).catch((error: unknown): Changed => {
+        if (error instanceof NoFile) return { kind: "no_file" };
+        throw error;
       }),
 
     remove: (tenant, id, at, expected) =>
@@ -248,6 +284,9 @@ export function createLinkStore(sql: Sql): LinkStore {
       const row = await db
         .selectFrom("link_versions as v")
         .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "v.domain").onRef("l.code", "=", "v.code"))
+        .leftJoin("files as f", (join) =>
+          join.onRef("f.id", "=", "l.file_id").onRef("f.tenant_id", "=", "l.tenant_id").on("f.state", "=", "stored"),
+        )
         .leftJoin("tenants as t", "t.id", "l.tenant_id")
         .leftJoin("plans as p", "p.name", "t.plan")
         .leftJoin("suspended_links as s", (join) =>
@@ -256,17 +295,21 @@ export function createLinkStore(sql: Sql): LinkStore {
         .leftJoin("suspended_tenants as st", "st.tenant_id", "l.tenant_id")
         .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
         .select(["l.rules", "l.split", "l.utm", "l.forward_query"])
+        .select(["l.file_id", "l.tenant_id", "f.name", "f.type", "f.size_bytes", "f.sha256"])
         .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
         .select(["s.suspended_at", "st.suspended_at as tenant_suspended_at"])
         .where("v.domain", "=", domain)
         .where("v.code", "=", code)
         .executeTakeFirst();
       if (!row) return { version: 0, value: undefined };
-      if (row.url === null || row.status !== "active") return { version: row.version, value: undefined };
+      const file = fileOf(row);
+      const fileGone = row.file_id !== null && file === null;
+      if (row.url === null || fileGone || row.status !== "active") return { version: row.version, value: undefined };
       return {
         version: row.version,
         value: {
-          url: withUtm(row.url, toUtm(row.utm)),
+          url: row.url === "" ? "" : withUtm(row.url, toUtm(row.utm)),
+          file,
           permanent: row.permanent === 1,
           expiresAt: row.expires_at,
           fallbackUrl: row.fallback_url,
@@ -332,6 +375,9 @@ class Overspent extends Error {
   }
 }
 
+/** Undoes a change to a file that is not there. */
+class NoFile extends Error {}
+
 /** Makes the (domain, code) ours, with its next version; `undefined` when it is not to be had. */
 async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink): Promise<number | undefined> {
   const row = await trx
@@ -366,6 +412,7 @@ async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink):
 function fieldColumns(fields: LinkFields) {
   return {
     url: fields.url,
+    file_id: fields.file,
     permanent: fields.permanent ? (1 as const) : (0 as const),
     status: fields.status,
     expires_at: fields.expiresAt,
@@ -378,6 +425,21 @@ function fieldColumns(fields: LinkFields) {
   };
 }
 
+interface JoinedFile {
+  readonly tenant_id: TenantId | null;
+  readonly file_id: FileId | null;
+  readonly name: string | null;
+  readonly type: string | null;
+  readonly size_bytes: number | null;
+  readonly sha256: string | null;
+}
+
+/** Nothing if it leads to none, or to one that is gone. */
+function fileOf({ tenant_id: tenantId, file_id: id, name, type, size_bytes, sha256 }: JoinedFile): TargetFile | null {
+  if (tenantId === null || id === null || name === null || type === null || size_bytes === null) return null;
+  return { key: storedKey({ tenantId, id }), name, type, sizeBytes: size_bytes, sha256 };
+}
+
 function toRow(tenant: TenantId, link: NewLink): LinkTable {
   return {
     id: link.id,
@@ -386,7 +448,6 @@ function toRow(tenant: TenantId, link: NewLink): LinkTable {
     code: link.code,
     ...fieldColumns(link),
     password_hash: link.passwordHash ?? null,
-    file_id: null,
     created_at: link.at,
     updated_at: link.at,
   };
@@ -399,6 +460,7 @@ function toLink(row: Selectable<LinkTable> & { version: number }): Link {
     domain: row.domain,
     code: row.code,
     url: row.url,
+    file: row.file_id,
     permanent: row.permanent === 1,
     status: row.status,
     expiresAt: row.expires_at,

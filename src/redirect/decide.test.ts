@@ -1,18 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { granted, type Verdict } from "../limits/verdict.ts";
-import type { Target } from "../links/link.ts";
+import type { Target, TargetFile } from "../links/link.ts";
 import { type Answer, complete, type Decision, decide, type Facts } from "./decide.ts";
 
 const now = Date.UTC(2026, 10, 16);
 const link: Target = {
   url: "https://example.com/",
+  file: null,
   permanent: false,
   expiresAt: null,
   fallbackUrl: null,
   password: false,
   choice: null,
 };
+const file: TargetFile = { key: "stored/a/b", name: "plan.pdf", type: "application/pdf", sizeBytes: 9, sha256: null };
 const visit: Facts = { head: false, prefetch: false, bot: false, preview: false, unlocked: false };
 const fallbackUrl = "https://example.com/sorry";
 const denied: Verdict = { kind: "denied", retryAfterSeconds: 1_209_600 };
@@ -35,6 +37,24 @@ describe("decide", () => {
       { kind: "suspended" },
     ],
     ["a visit is redirected, and counted", {}, {}, { ...to302, reason: "counted", draws: "hits" }],
+    [
+      "a link to a file leads to its download, and is counted alike",
+      { url: "", file },
+      {},
+      { kind: "download", url: "", status: 302, reason: "counted", draws: "hits" },
+    ],
+    [
+      "a link to a file is never permanent, for the download's address is not",
+      { url: "", file, permanent: true },
+      { head: true },
+      { kind: "download", url: "", status: 302, reason: "head", draws: "exempt" },
+    ],
+    [
+      "the preview of a file is a preview",
+      { url: "", file },
+      { preview: true },
+      { kind: "preview", url: "", status: 302, reason: "preview", draws: "exempt" },
+    ],
     [
       "a permanent link answers 301",
       { permanent: true },
@@ -160,6 +180,7 @@ describe("complete", () => {
 describe("whatever the link and the request", () => {
   const anyTarget: fc.Arbitrary<Target> = fc.record({
     url: fc.constant(link.url),
+    file: fc.constantFrom(null, file),
     permanent: fc.boolean(),
     expiresAt: fc.oneof(fc.constant(null), fc.integer({ min: now - 2, max: now + 2 })),
     fallbackUrl: fc.constantFrom(null, fallbackUrl),
@@ -257,15 +278,18 @@ describe("whatever the link and the request", () => {
   });
 
   test("only a permanent link's own address is sent as 301, and only if everybody gets it", () => {
-    property(({ permanent, url, choice, password }, _, { seen }) => {
-      const forAll = permanent && choice === null && !password;
+    property(({ permanent, file, url, choice, password }, _, { seen }) => {
+      const forAll = permanent && file === null && choice === null && !password;
       return seen.filter(isAnswer).every((answer) => (answer.status === 301) === (forAll && answer.url === url));
     });
   });
 
   test("a preview never redirects to the link's address", () => {
     property(({ url }, { preview }, { seen }) =>
-      seen.every((decision) => !preview || decision.kind !== "redirect" || decision.url !== url),
+      seen.every(
+        (decision) =>
+          !preview || (decision.kind !== "download" && (decision.kind !== "redirect" || decision.url !== url)),
+      ),
     );
   });
 });

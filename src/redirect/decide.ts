@@ -23,7 +23,8 @@ export const reasons = ["counted", "bot", "head", "prefetch", "preview", "fallba
 export type Reason = (typeof reasons)[number];
 
 export interface Answer {
-  readonly kind: "redirect" | "preview";
+  /** To an address, to a file, or to a page that says which. */
+  readonly kind: "redirect" | "download" | "preview";
   readonly url: string;
   readonly status: 301 | 302;
   readonly reason: Reason;
@@ -54,10 +55,11 @@ export function decide(target: Target | undefined, facts: Facts, now: number): D
   if (target.password && !facts.unlocked) return password;
   const reason = reasonOf(facts);
   return {
-    kind: facts.preview ? "preview" : "redirect",
+    kind: facts.preview ? "preview" : target.file === null ? "redirect" : "download",
     url: target.url,
-    // Never a 301 where the next visitor may get another answer, or has to be asked.
-    status: target.permanent && target.choice === null && !target.password ? 301 : 302,
+    // Never a 301 where the next visitor may get another answer or has to be asked; nor for a file: the address that it
+    // is fetched from is good for minutes.
+    status: target.permanent && target.file === null && target.choice === null && !target.password ? 301 : 302,
     reason,
     draws: reason === "counted" ? "hits" : "exempt",
   };

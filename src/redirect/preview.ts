@@ -1,6 +1,6 @@
 import { toIso } from "../base/clock.ts";
 import type { LinkDetails } from "../links/details.ts";
-import { splitKey, type Target } from "../links/link.ts";
+import { splitKey, type Target, type TargetFile } from "../links/link.ts";
 import { escapeHtml, page } from "./pages.ts";
 
 /**
@@ -8,6 +8,7 @@ import { escapeHtml, page } from "./pages.ts";
  * its addresses are shown: whoever looks first wants to know the worst. Links with a password never get here.
  */
 export function previewPage(code: string, url: string, target: Target, details: LinkDetails | undefined): Response {
+  const own = escapeHtml(splitKey(code).code);
   const others = otherUrls(url, target);
   const title = details?.title ?? null;
   const dates = [
@@ -19,8 +20,8 @@ export function previewPage(code: string, url: string, target: Target, details: 
     "Where this link leads",
     [
       ...(title === null ? [] : [`<p><strong>${escapeHtml(title)}</strong></p>`]),
-      `<p><code>/${escapeHtml(splitKey(code).code)}</code> leads to</p>`,
-      `<p>${anchor(url)}</p>`,
+      `<p><code>/${own}</code> leads to${target.file === null ? "" : " a file"}</p>`,
+      target.file === null ? `<p>${anchor(url)}</p>` : fileLines(own, target.file),
       ...(others.length === 0
         ? []
         : [
@@ -31,6 +32,11 @@ export function previewPage(code: string, url: string, target: Target, details: 
       `<small>${dates.join(" · ")} (UTC)<br><a href="/report?code=${encodeURIComponent(splitKey(code).code)}">Report this link</a></small>`,
     ].join("\n"),
   );
+}
+
+function fileLines(own: string, { name, type, sizeBytes }: TargetFile): string {
+  const size = `${sizeBytes.toLocaleString("en")} ${sizeBytes === 1 ? "byte" : "bytes"}`;
+  return `<p><a rel="noreferrer nofollow" href="/${own}">${escapeHtml(name)}</a></p><p>${escapeHtml(type)}, ${size}</p>`;
 }
 
 function otherUrls(url: string, { choice }: Target): string[] {

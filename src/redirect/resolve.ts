@@ -18,12 +18,15 @@ export function linkSource(target: (domain: string, code: string) => Promise<Ver
   };
 }
 
-/** In bytes, roughly: the object, its strings, its rules, and the answer that will be kept with it. */
-export const sizeOfKnown = (known: Known): number =>
+/** In bytes, roughly: the object, its strings, its rules or file, and the answer that will be kept with it. */
+export const sizeOfKnown = ({ url, file, fallbackUrl, choice }: Known): number =>
   700 +
-  known.url.length * 2 +
-  (known.fallbackUrl?.length ?? 0) +
-  (known.choice === null ? 0 : sizeOfChoice(known.choice));
+  url.length * 2 +
+  (fallbackUrl?.length ?? 0) +
+  (file === null ? 0 : fileBytes + file.name.length * 2) +
+  (choice === null ? 0 : sizeOfChoice(choice));
+
+const fileBytes = 400;
 
 /** As objects they take some times the room of their text. */
 const sizeOfChoice = (choice: Choice): number => 200 + 3 * JSON.stringify(choice).length;

@@ -10,7 +10,7 @@ import type { Guesses } from "../limits/guesses.ts";
 import type { Meters } from "../limits/meters.ts";
 import type { Verdict } from "../limits/verdict.ts";
 import type { LinkDetails } from "../links/details.ts";
-import { cacheKey } from "../links/link.ts";
+import { cacheKey, type TargetFile } from "../links/link.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, decide, type Facts, type Reason, reasons } from "./decide.ts";
 import type { Gate, Knock } from "./gate.ts";
@@ -46,6 +46,8 @@ export interface RedirectSettings {
   readonly detailsOf: (code: string) => Promise<LinkDetails | undefined>;
   /** Who asks, if that can be told. */
   readonly addressOf: (request: Request) => string | undefined;
+  /** The address of a file's bytes, for a while. */
+  readonly signDownload: (file: TargetFile) => Promise<string>;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -65,7 +67,8 @@ const personalCaching = "private, no-store";
 const retrySeconds = 5;
 
 export function createRedirect(settings: RedirectSettings): ServeRedirect {
-  const { cache, hosts, isBot, meters, guesses, gate, vary, detailsOf, addressOf, clock, metrics, log } = settings;
+  const { cache, hosts, isBot, meters, guesses, gate, vary, detailsOf, addressOf } = settings;
+  const { signDownload, clock, metrics, log } = settings;
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
 
@@ -232,16 +235,30 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       return redirect(decision);
     }
     if (decision.kind === "preview") return preview(code, target, decision.url);
-    if (target.choice !== null || target.password) {
-      return personal(target.choice === null ? target.url : vary(target.choice, target.url, request, code));
-    }
+    if (target.choice !== null || target.password || target.file !== null) return apart(request, code, target);
     target.pattern ??= redirect(decision);
     return new Response(null, target.pattern);
+  }
+
+  /** An answer for this visitor alone. */
+  function apart(request: Request, code: string, { url, file, choice }: Known): Response | Promise<Response> {
+    const chosen = choice === null ? url : vary(choice, url, request, code);
+    return chosen === "" && file !== null ? download(request, file) : personal(chosen);
   }
 
   async function preview(code: string, target: Known, url: string): Promise<Response> {
     const details = await detailsOf(code).catch(() => undefined);
     return previewPage(code, url, target, details);
+  }
+
+  /** Counted by now: the answer is given even if nobody can fetch the file. */
+  async function download(request: Request, file: TargetFile): Promise<Response> {
+    try {
+      return personal(await signDownload(file));
+    } catch (error) {
+      log.error({ error }, "the address of a file cannot be signed");
+      return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
+    }
   }
 
   return serve;
@@ -256,7 +273,7 @@ const personal = (url: string): Response =>
   new Response(null, { status: 302, headers: { Location: url, "Cache-Control": personalCaching } });
 
 const isAnswer = (decision: Decision): decision is Answer =>
-  decision.kind === "redirect" || decision.kind === "preview";
+  decision.kind === "redirect" || decision.kind === "download" || decision.kind === "preview";
 
 function redirect(answer: Answer): Response {
   return answer.status === 302

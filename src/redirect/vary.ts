@@ -12,5 +12,6 @@ export const createVary =
   ({ rules, split, forwardQuery }, url, request, key) => {
     const ruled = rules.length === 0 ? undefined : chooseUrl(rules, visitors.of(request), clock.now());
     const picked = ruled ?? (split.length === 0 ? url : (pickSplit(split, visitors.pointOf(request, key)) ?? url));
-    return forwardQuery ? forwarded(picked, queryOf(request.url)) : picked;
+    // Empty: to the link's file, whose address is signed as it is.
+    return forwardQuery && picked !== "" ? forwarded(picked, queryOf(request.url)) : picked;
   };

@@ -17,6 +17,8 @@ export interface Job {
 }
 
 export interface Jobs {
+  /** When it is due for the first time; nothing if it has a time already. What was never planned is due at once. */
+  plan(name: string, due: number): Promise<void>;
   /** Does it if it is due and nobody is at it; whether it did. If the work fails, so does this, and it is due again soon. */
   run(job: Job): Promise<boolean>;
 }
@@ -48,6 +50,14 @@ export function createJobs(sql: Sql, holder: string, clock: Clock): Jobs {
       .execute();
 
   return {
+    async plan(name, due) {
+      await db
+        .insertInto("jobs")
+        .values({ name, holder: null, due_at: due })
+        .onConflict((conflict) => conflict.column("name").doNothing())
+        .execute();
+    },
+
     async run(job) {
       const taken = await take(job);
       if (taken === undefined) return false;

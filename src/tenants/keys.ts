@@ -9,7 +9,7 @@ import type { Sql } from "../sql/sql.ts";
  * API keys: `ql_` and 256 bits of chance, shown once. SQL has only their SHA-256. A slow hash would protect guessable
  * secrets; these cannot be guessed, and the lookup by hash is one point read without comparing secrets anywhere.
  */
-export const scopes = ["links:read", "links:write", "usage:read", "admin"] as const;
+export const scopes = ["links:read", "links:write", "files:read", "files:write", "usage:read", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 
 export interface ApiKey {

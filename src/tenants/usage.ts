@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { LinkId } from "../base/ids.ts";
+import type { LinkId, TenantId } from "../base/ids.ts";
 import { callLimits, keyCalls, tenantCalls } from "../limits/api-limits.ts";
 import type { Counters, Limit, StatusAnswer } from "../limits/counters.ts";
 import { tenantEmailLimit } from "../limits/email-limits.ts";
@@ -51,6 +51,8 @@ export interface UsageSources {
   readonly clock: Clock;
   /** Nothing when they are in the memory of another process. */
   readonly counters: { readonly calls: Counters; readonly ledger: Counters } | undefined;
+  /** The bytes of files; nothing when that cannot be told right now. */
+  readonly storage: (tenant: TenantId) => Promise<{ readonly used: number; readonly held: number } | undefined>;
   readonly busiest: (tenant: Tenant) => Promise<readonly BusyLink[]>;
 }
 
@@ -59,7 +61,7 @@ export interface UsageReport {
   of(tenant: Tenant, key?: ApiKey): Promise<Usage>;
 }
 
-export function createUsage({ sql, clock, counters, busiest }: UsageSources): UsageReport {
+export function createUsage({ sql, clock, counters, storage, busiest }: UsageSources): UsageReport {
   async function counted(limits: readonly Limit[], store: Counters | undefined): Promise<LimitUse[]> {
     if (limits.length === 0) return [];
     const answer = await store?.status(limits);
@@ -82,22 +84,29 @@ export function createUsage({ sql, clock, counters, busiest }: UsageSources): Us
     return inMonth("linksPerMonth", used, 0, tenant.limits.linksPerMonth, now);
   }
 
+  async function files({ id, limits }: Tenant): Promise<LimitUse> {
+    const { name, max } = storageLimit(id, limits.storageBytes);
+    const found = await storage(id);
+    if (found === undefined) return unknown(name, max, "unavailable");
+    return known(name, found.used, found.held, max, null, undefined, clock.now());
+  }
+
   return {
     async of(tenant, key) {
       const { limits } = tenant;
       const kept = [
-        storageLimit(tenant.id, limits.storageBytes),
         tenantEmailLimit(tenant.id, "smtp", limits.emailsPerHourSmtp),
         tenantEmailLimit(tenant.id, "sendgrid", limits.emailsPerHourSendgrid),
       ];
-      const [callUse, linkUse, keptUse, busy] = await Promise.all([
+      const [callUse, linkUse, fileUse, keptUse, busy] = await Promise.all([
         calls(tenant, key),
         newLinks(tenant),
+        files(tenant),
         counted(kept, counters?.ledger),
         busiest(tenant),
       ]);
       return {
-        limits: [...callUse, linkUse, ...keptUse],
+        limits: [...callUse, linkUse, fileUse, ...keptUse],
         links: busy.map(({ id, code, counted, reserved, max }) => ({
           ...inMonth("hitsPerLinkPerMonth", counted, reserved, max, clock.now()),
           link: id,

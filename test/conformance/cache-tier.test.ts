@@ -266,6 +266,21 @@ for (const [name, start] of places) {
       expect(await after.get(key)).toMatchObject({ answer: thing(3) });
     });
 
+    test("a form whose values may lack something tells only that a version exists, and that is not missed", async () => {
+      const key = fresh("k");
+      const [before, after] = [open([v1]), open([v2, { ...v1, fromJson: () => undefined }])];
+      await correct(before, later);
+      await correct(after, later);
+      await put(before, key, thing(1));
+      expect(await after.get(key)).toEqual({ kind: "fence", version: 1 });
+      await put(after, key, thing(1));
+      expect(await after.get(key)).toMatchObject({ answer: thing(1) });
+      await put(before, key, thing(2));
+      expect(await after.get(key)).toEqual({ kind: "fence", version: 2 });
+      await put(before, key, nothing(3));
+      expect(await after.get(key)).toMatchObject({ answer: nothing(3) });
+    });
+
     test("what is not ours is left alone and not believed", async () => {
       const one = open([v1]);
       await server.flush();

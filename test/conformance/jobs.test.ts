@@ -34,6 +34,17 @@ for (const database of databases) {
       await sql.close();
     });
 
+    test("what is planned for later is not done before, and a second plan changes nothing", async () => {
+      const sql = await database.open();
+      const jobs = createJobs(sql, "a", systemClock);
+      await jobs.plan("sweep", systemClock.now() + 3_600_000);
+      await jobs.plan("sweep", 0);
+      expect(await jobs.run(job(async () => {}))).toBe(false);
+      await jobs.plan("other", 0);
+      expect(await jobs.run(job(async () => {}, { name: "other" }))).toBe(true);
+      await sql.close();
+    });
+
     test("what somebody left undone is taken over after its time, and a late end does not undo that", async () => {
       const sql = await database.open();
       const slow = Promise.withResolvers<void>();

@@ -91,6 +91,7 @@ onEachDatabase(({ openTwo }) => {
         domain: "",
         code: expect.stringMatching(/^[0-9A-Za-z]{7}$/),
         url,
+        file: null,
         permanent: false,
         status: "active",
         expiresAt: clock.now() + 365 * dayMs,
@@ -603,13 +604,8 @@ onEachDatabase(({ openTwo }) => {
       expect(await store.target("", link.code)).toEqual({
         version: 1,
         value: {
-          url,
-          permanent: true,
-          expiresAt: null,
-          fallbackUrl: `${url}sorry`,
-          password: false,
-          choice: null,
-          hitsMax: 10_000,
+          ...{ url, file: null, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` },
+          ...{ password: false, choice: null, hitsMax: 10_000 },
         },
       });
     });

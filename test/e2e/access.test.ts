@@ -9,7 +9,7 @@ type Key = { id: string; secret: string };
 /** One route of the document, and a call of it that would succeed for who may. */
 type Route = { title: string; scope: string; call(key: string | null, options?: CallOptions): Promise<number> };
 
-const scopes = ["links:read", "links:write", "usage:read", "admin"];
+const scopes = ["links:read", "links:write", "files:read", "files:write", "usage:read", "admin"];
 
 /** What each route that takes a body would accept. A new route needs a line here. */
 const bodies: Record<string, unknown> = {
@@ -20,6 +20,8 @@ const bodies: Record<string, unknown> = {
   "POST /api/domains": { host: "made.example.com" },
   "PATCH /api/domains/{host}": { rootUrl: "https://example.com/changed" },
   "POST /api/domains/{host}/verify": {},
+  "POST /api/files": { name: "made.txt", size: 3, type: "text/plain" },
+  "POST /api/files/{id}/complete": {},
   "POST /api/keys": { name: "made", scopes: ["links:read"] },
 };
 
@@ -53,6 +55,7 @@ for (const database of databases) {
     /** Of something that belongs to the tenant `default`, new each time. */
     async function nameFor(path: string): Promise<string> {
       if (path.startsWith("/api/keys/")) return (await newKey()).id;
+      if (path.startsWith("/api/files/")) return (await site.store("some bytes")).id;
       if (path.startsWith("/api/domains/")) {
         const host = `h${crypto.randomUUID()}.example.com`;
         expect((await site.call("POST", "/api/domains", { body: { host } })).status).toBe(201);
@@ -66,7 +69,7 @@ for (const database of databases) {
         Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
       );
 
-    /** Every route there is, with ids of a link and a key that belong to the tenant `default`. */
+    /** Every route there is, with ids of a link, a file and a key that belong to the tenant `default`. */
     async function routes(): Promise<Route[]> {
       return await Promise.all(
         operations().map(async ({ path, method, operation }) => {

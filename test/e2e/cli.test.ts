@@ -440,7 +440,7 @@ describe("plans and keys", () => {
     const made = await okJson<KeyShown & { secret: string }>("key", "create", "ever");
     expect(made).toMatchObject({
       name: "ever",
-      scopes: ["links:read", "links:write", "usage:read", "admin"],
+      scopes: ["links:read", "links:write", "files:read", "files:write", "usage:read", "admin"],
       expiresAt: null,
     });
 
@@ -499,7 +499,7 @@ describe("what cannot be is refused, and says why", () => {
       run("key", "revoke", "key_nothing"),
       run("key", "revoke", foreign.id),
     ]);
-    expectFailure(scope, 2, /no scope "root"/, /links:read, links:write, usage:read, admin/);
+    expectFailure(scope, 2, /no scope "root"/, /links:read, links:write, files:read, files:write, usage:read, admin/);
     expectFailure(days, 2, /--days/);
     expectFailure(tenant, 1, /no tenant "nobody"/);
     expectFailure(none, 1, /no key key_nothing/, /quicklink key list/);

@@ -34,8 +34,34 @@ test("a full disk is a clear error, leaves nothing behind, and is over when ther
   expect(await send("incoming/c", 300_000)).toEqual([201, ""]);
   expect(left()).toEqual([".temp", "incoming", "incoming/a", "incoming/c"]);
 
+  // Its owner takes the upload back, and with it what it held.
+  const call = async (method: string, path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${server.key}`, "content-type": "application/json" };
+    return await fetch(server.url + path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  };
+  const standing = async () => {
+    const usage = (await (await call("GET", "/api/usage")).json()) as { limits: { name: string }[] };
+    return usage.limits.find(({ name }) => name === "storageBytes");
+  };
+  const announced = await call("POST", "/api/files", { name: "d.txt", size: 600_000, type });
+  const { id, upload: address } = (await announced.json()) as { id: string; upload: { url: string } };
+  expect(await standing()).toMatchObject({ used: 0, held: 600_000 });
+  const sent = await fetch(server.url + new URL(address.url).pathname, {
+    method: "PUT",
+    body: "x".repeat(600_000),
+    headers: { "content-type": type },
+  });
+  expect(sent.status).toBe(507);
+  expect((await call("POST", `/api/files/${id}/complete`)).status).toBe(409);
+  expect((await call("DELETE", `/api/files/${id}`)).status).toBe(204);
+  expect(await standing()).toMatchObject({ used: 0, held: 0 });
+
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
-  expect(metrics).toContain('quicklink_uploads_total{outcome="full"} 1\n');
+  expect(metrics).toContain('quicklink_uploads_total{outcome="full"} 2\n');
   expect(metrics).toContain('quicklink_upload_bytes_total{fate="kept"} 900000\n');
   expect(server.output()).toContain("an upload could not be stored");
   expect(await server.stop()).toBe(0);

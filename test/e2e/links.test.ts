@@ -55,6 +55,7 @@ for (const database of databases) {
         code: expect.stringMatching(/^[0-9A-Za-z]{7}$/),
         shortUrl: `http://localhost:${site.server.port}/${link.code}`,
         url: "https://example.com/a%20page?q=%C3%BC",
+        file: null,
         permanent: false,
         status: "active",
         expiresAt: expect.any(String),
@@ -63,6 +64,11 @@ for (const database of databases) {
         tags: [],
         fallbackUrl: null,
         hitsPerMonth: null,
+        rules: [],
+        split: [],
+        utm: null,
+        forwardQuery: false,
+        password: false,
         target: null,
         suspended: null,
         version: 1,
@@ -398,7 +404,7 @@ for (const database of databases) {
       expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
       expect(page.text).not.toContain("<script");
       const href = /href="([^"]*)"/.exec(page.text)?.[1] ?? "";
-      expect(href.replace(/&#(\d+);/g, (_, n) => String.fromCharCode(Number(n)))).toBe(link.url);
+      expect(href.replace(/&#(\d+);/g, (_, n) => String.fromCharCode(Number(n)))).toBe(String(link.url));
       expect((await site.reach("/no-such-link+")).status).toBe(404);
       expect((await site.reach(`/${link.code}++`)).status).toBe(404);
     });

@@ -79,8 +79,9 @@ if (postgresAvailable() && redisAvailable()) {
       return { hot, warm, cold };
     }
 
-    /** Under whatever epoch; of a list, the reply is how many there are. */
-    const isInRedis = async (code: string) => (await redis.command("KEYS", `ql:*:link:{${code}}`)) === "1" || undefined;
+    /** Under whatever epoch, in the form of today; of a list, the reply is how many there are. */
+    const isInRedis = async (code: string) =>
+      (await redis.command("KEYS", `ql:v2*:link:{${code}}`)) === "1" || undefined;
 
     const reach = async (at: Site, code: string) => (await at.reach(`/${code}`)).headers.get("location");
 

@@ -25,7 +25,8 @@ export type LinkBody = {
   domain: string;
   code: string;
   shortUrl: string;
-  url: string;
+  url: string | null;
+  file: string | null;
   permanent: boolean;
   status: string;
   expiresAt: string | null;
@@ -34,11 +35,31 @@ export type LinkBody = {
   tags: string[];
   fallbackUrl: string | null;
   hitsPerMonth: number | null;
+  rules: { when: Record<string, unknown>; url: string }[];
+  split: { url: string; weight: number }[];
+  utm: Record<string, string> | null;
+  forwardQuery: boolean;
+  password: boolean;
   target: { state: string; checkedAt: string; httpStatus: number | null; reason: string | null } | null;
   suspended: string | null;
   version: number;
   createdAt: string;
   updatedAt: string;
+};
+
+export type FileBody = {
+  id: string;
+  name: string;
+  size: number;
+  type: string;
+  sha256: string | null;
+  state: string;
+  createdAt: string;
+  storedAt: string | null;
+};
+
+export type UploadBody = FileBody & {
+  upload: { method: string; url: string; headers: Record<string, string>; expiresAt: string };
 };
 
 export type ProblemBody = {
@@ -47,6 +68,10 @@ export type ProblemBody = {
   status: number;
   code: string;
   detail: string;
+  used?: number;
+  held?: number;
+  limit?: number;
+  missing?: number;
   errors?: { field: string; code: string; message: string }[];
   requestId?: string;
 };
@@ -72,6 +97,10 @@ export type Site = {
   /** The same, and again after a 503: PostgreSQL has 100 ms to answer, which a busy machine may let pass. */
   reach(path: string, headers?: Record<string, string>, method?: string): Promise<Reply>;
   create(fields: Record<string, unknown>): Promise<LinkBody>;
+  /** A file of these bytes, sent and completed. */
+  store(body: string, fields?: Record<string, unknown>): Promise<FileBody>;
+  /** Sends bytes to the address of an upload. */
+  send(upload: UploadBody["upload"], body: string | Uint8Array, headers?: Record<string, string>): Promise<Reply>;
   cli(...args: string[]): Promise<Finished>;
   /** Another tenant with a key of its own. */
   tenant(slug: string, plan?: string): Promise<string>;
@@ -120,6 +149,14 @@ export function siteOf(server: Server, env: Environment): Site {
     return await request(server.url + path, { method, headers, ...(sent === undefined ? {} : { body: sent }) });
   }
 
+  // The server calls itself localhost, which may be another address than the one that it listens on.
+  const send: Site["send"] = ({ method, url, headers }, body, more = {}) =>
+    request(server.url + new URL(url).pathname + new URL(url).search, {
+      method,
+      headers: { ...headers, ...more },
+      body,
+    });
+
   const visit: Site["visit"] = (path, headers = {}, method = "GET") =>
     request(server.url + path, { method, headers: { ...browser, ...headers } });
 
@@ -138,6 +175,19 @@ export function siteOf(server: Server, env: Environment): Site {
       const reply = await call("POST", "/api/links", { body: fields });
       if (reply.status !== 201) throw new Error(`no link was made: ${reply.text}`);
       return reply.json();
+    },
+    send,
+    async store(body, fields = {}) {
+      const announced = await call("POST", "/api/files", {
+        body: { name: "a file.txt", type: "text/plain", size: Buffer.byteLength(body), ...fields },
+      });
+      if (announced.status !== 201) throw new Error(`no file was announced: ${announced.text}`);
+      const { id, upload } = announced.json<UploadBody>();
+      const sent = await send(upload, body);
+      if (sent.status !== 201) throw new Error(`the file was not taken: ${sent.text}`);
+      const completed = await call("POST", `/api/files/${id}/complete`);
+      if (completed.status !== 200) throw new Error(`the file was not completed: ${completed.text}`);
+      return completed.json();
     },
     async tenant(slug, plan = "unlimited") {
       must(await run("tenant", "create", slug, "--plan", plan));
@@ -187,6 +237,8 @@ async function allRows(env: Environment): Promise<Record<string, unknown[]>> {
     // Not when they were last used, which a refused call may change too.
     keys: "select id, tenant_id, name, scopes, expires_at, revoked_at from api_keys order by id",
     tenants: "select id, slug, plan, limits from tenants order by id",
+    files: "select id, tenant_id, name, size_bytes, type, sha256, state from files order by id",
+    storage: "select tenant_id, bytes, version from tenant_storage order by tenant_id",
   };
   const rows: Record<string, unknown[]> = {};
   for (const [name, statement] of Object.entries(statements)) rows[name] = await query(env, statement);

@@ -1,0 +1,147 @@
+/** Four servers on one PostgreSQL, one Redis and one folder; and what is true there, read behind their backs. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { startSubject } from "../../bench/subject.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import type { TenantId } from "../../src/base/ids.ts";
+import { connectCounters } from "../../src/counters.ts";
+import { storageLimit } from "../../src/limits/storage-limit.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { createKeys, scopes } from "../../src/tenants/keys.ts";
+import { createTenants } from "../../src/tenants/tenants.ts";
+import { type Environment, until } from "../../test/ground/process.ts";
+import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
+import { cli, type Server, startServer } from "../../test/ground/server.ts";
+import { look } from "../database.ts";
+
+export interface Owner {
+  readonly id: TenantId;
+  readonly slug: string;
+  readonly key: string;
+  readonly max: number;
+}
+
+/** What a tenant has, from every side. */
+export interface Truth {
+  /** By the tenant's row. */
+  readonly bytes: number;
+  /** Of stored files, added up. */
+  readonly sum: number;
+  readonly files: number;
+  /** Rows that are not in their last state, or that the counters do not know of yet. */
+  readonly unfinished: number;
+  /** In Redis. */
+  readonly used: number;
+  readonly held: number;
+  /** In the folder of stored files. */
+  readonly objects: number;
+}
+
+export interface Site {
+  readonly redis: RedisServer;
+  readonly servers: readonly Server[];
+  newOwner(max: number): Promise<Owner>;
+  /** Kills one with -9 and starts it again. */
+  crash(place: number): Promise<void>;
+  truthOf(owner: Owner): Promise<Truth>;
+  /** The most that the tenant's row and the sum of its files say at this moment. */
+  storedOf(owner: Owner): Promise<number>;
+  /** `quicklink sync quotas` for this tenant; gives the drift that it found. */
+  sync(owner: Owner): Promise<number>;
+  /** Hours pass for what is unfinished, and the sweeper is due; waits until it has done its work. */
+  sweep(owner: Owner): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const instances = 4;
+const hoursMs = 3 * 3_600_000;
+const sweptMs = 60_000;
+
+export async function startSite(): Promise<Site> {
+  const redis = await startRedis();
+  const subject = await startSubject("postgres", { REDIS_URL: redis.url, QL_API_OUTAGE: "open" });
+  const { dataDir, key } = subject.server;
+  const env: Environment = { ...subject.env, QL_DATA: dataDir };
+  const start = (port?: number) => startServer({ env, dataDir, key, ...(port !== undefined && { port }) });
+  const more = await Promise.all(Array.from({ length: instances - 1 }, () => start()));
+  const servers = [subject.server, ...more];
+  const counters = await connectCounters(redis.url, systemClock);
+  let owners = 0;
+
+  const filesOf = (sql: Sql, { id }: Owner) => sql.db.selectFrom("files").selectAll().where("tenant_id", "=", id);
+
+  async function standingOf(sql: Sql, owner: Owner) {
+    const row = await sql.db
+      .selectFrom("tenant_storage")
+      .select("bytes")
+      .where("tenant_id", "=", owner.id)
+      .executeTakeFirst();
+    const files = await filesOf(sql, owner).execute();
+    const stored = files.filter(({ stored_at }) => stored_at !== null);
+    const unfinished = files.filter(({ state, settled }) => state !== "stored" || settled === 0).length;
+    const sum = stored.reduce((all, { size_bytes }) => all + size_bytes, 0);
+    return { bytes: row?.bytes ?? 0, sum, files: stored.length, unfinished };
+  }
+
+  return {
+    redis,
+    servers,
+    newOwner: (max) =>
+      look(env, async (sql) => {
+        const tenants = createTenants(sql, systemClock);
+        const slug = `owner-${++owners}`;
+        const { id } = await tenants.create(slug, slug, "unlimited");
+        await tenants.change(slug, { overrides: { storageBytes: max } });
+        const { secret } = await createKeys(sql, systemClock).create(id, { name: "proof", scopes });
+        return { id, slug, key: secret, max };
+      }),
+    async crash(place) {
+      const server = servers[place];
+      if (server === undefined) throw new Error(`there is no server ${place}`);
+      await server.kill();
+      servers[place] = await start(server.port);
+    },
+    async truthOf(owner) {
+      const standing = await look(env, (sql) => standingOf(sql, owner));
+      const answer = await counters.ledger.status([storageLimit(owner.id, null)]);
+      if (answer.kind !== "known") throw new Error("Redis does not answer");
+      const [status] = answer.limits;
+      const folder = join(dataDir, "files", "stored", owner.id);
+      const objects = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile()).length;
+      return { ...standing, used: status?.used ?? 0, held: status?.held ?? 0, objects };
+    },
+    storedOf: (owner) =>
+      look(env, async (sql) => {
+        const { bytes, sum } = await standingOf(sql, owner);
+        return Math.max(bytes, sum);
+      }),
+    async sync({ slug }) {
+      const { code, stdout, stderr } = await cli(["sync", "quotas", "--tenant", slug, "--json"], { env });
+      if (code !== 0) throw new Error(`sync ended with ${code}\n${stdout}${stderr}`);
+      return (JSON.parse(stdout) as { drift: number }).drift;
+    },
+    async sweep(owner) {
+      await look(env, async (sql) => {
+        await sql.db
+          .updateTable("files")
+          .set((is) => ({
+            created_at: is("created_at", "-", hoursMs),
+            upload_until: is("upload_until", "-", hoursMs),
+          }))
+          .where("tenant_id", "=", owner.id)
+          .where("state", "=", "pending")
+          .execute();
+        await sql.db.updateTable("jobs").set({ due_at: 0 }).where("name", "=", "files-sweep").execute();
+        const isSwept = async () => (await standingOf(sql, owner)).unfinished === 0 || undefined;
+        await until("the sweeper to be done", isSwept, sweptMs);
+      });
+    },
+    async stop() {
+      await counters.close();
+      await Promise.all(servers.slice(1).map((server) => server.stop().catch(() => server.kill())));
+      await servers[0]?.stop().catch(() => servers[0]?.kill());
+      await subject.postgres?.stop();
+      await redis.stop();
+    },
+  };
+}

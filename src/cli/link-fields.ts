@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import type { Command } from "commander";
+import { messageOf, OperatorError } from "../base/errors.ts";
+
+/** Fields of a link that depend on who visits it. A password comes by standard input: others can read command lines. */
+export interface VisitorOptions {
+  readonly rules?: string;
+  readonly forwardQuery?: boolean;
+  readonly passwordStdin?: boolean;
+  /** False: taken away. */
+  readonly password?: boolean;
+}
+
+export const visitorOptions = (command: Command): Command =>
+  command
+    .option("--rules <file>", "where it leads by who asks: a JSON list, as in the API")
+    .option("--forward-query", "the visitor's own parameters go along")
+    .option("--password-stdin", "ask visitors for a password: the first line of standard input");
+
+export async function readFields(options: VisitorOptions): Promise<Record<string, unknown>> {
+  const { rules, forwardQuery, passwordStdin } = options;
+  return {
+    ...(rules !== undefined && { rules: readJson(rules) }),
+    ...(forwardQuery !== undefined && { forwardQuery }),
+    ...(options.password === false && { password: null }),
+    ...(passwordStdin && { password: await firstLine() }),
+  };
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new OperatorError(`${path} cannot be read as JSON: ${messageOf(error)}.`);
+  }
+}
+
+async function firstLine(): Promise<string> {
+  if (process.stdin.isTTY) process.stderr.write("Password: ");
+  for await (const line of createInterface({ input: process.stdin })) return line;
+  throw new OperatorError(
+    "There is no password on standard input.\n  Example: quicklink link edit sale --password-stdin < file",
+  );
+}

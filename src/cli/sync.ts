@@ -1,0 +1,113 @@
+import { Command } from "commander";
+import { toIso } from "../base/clock.ts";
+import type { Core } from "../core.ts";
+import { connectCounters, type SharedCounters } from "../counters.ts";
+import { storedKey } from "../files/file.ts";
+import { createFiles } from "../files/files.ts";
+import { findOrphans, type Orphans } from "../files/orphans.ts";
+import { type QuotaSync, syncQuota } from "../files/quotas.ts";
+import { createRoom } from "../files/room.ts";
+import { recount } from "../files/standing.ts";
+import { createFileStore } from "../files/store.ts";
+import { type Counters, unavailable } from "../limits/counters.ts";
+import { quietLog, requireTenant, withCore } from "./core.ts";
+import { type Format, printJson, printRows } from "./print.ts";
+
+interface QuotaOptions extends Format {
+  readonly tenant?: string;
+  readonly dryRun?: boolean;
+}
+
+interface Found {
+  readonly tenants: readonly QuotaSync[];
+  /** Only where all tenants are looked at. */
+  readonly orphans: Orphans | undefined;
+  /** Whether the counters could be told. */
+  readonly told: boolean;
+}
+
+export function syncCommand(): Command {
+  const command = new Command("sync");
+  command
+    .command("quotas")
+    .option("--tenant <slug>", "only this one, and no search for orphans")
+    .option("--dry-run", "only say what is wrong")
+    .option("--json", "as JSON")
+    .description("add up the files of tenants anew, and clear away what belongs to none")
+    .addHelpText("after", "\nExample:\n  $ quicklink sync quotas --dry-run")
+    .action((options: QuotaOptions) => withCore(async (core) => print(await syncAll(core, options), options)));
+  return command;
+}
+
+async function syncAll(core: Core, { tenant: slug, dryRun: look = false }: QuotaOptions): Promise<Found> {
+  const { sql, storage, clock, config, tenants } = core;
+  const counters: SharedCounters | undefined =
+    config.limitsRedisUrl === undefined ? undefined : await connectCounters(config.limitsRedisUrl, clock);
+  try {
+    const store = createFileStore(sql);
+    const room = createRoom(counters?.ledger ?? nowhere, store, clock.now);
+    const changed = () => {}; // servers follow the feed
+    const mostBytes = config.QL_FILE_LIMIT;
+    const files = createFiles({ store, storage, room, clock, log: quietLog(), mostBytes, changed });
+    const settings = { recount: (id: Parameters<typeof recount>[1], dry: boolean) => recount(sql, id, dry), room };
+    const synced: QuotaSync[] = [];
+    for (const tenant of slug === undefined ? await tenants.list() : [await requireTenant(core, slug)]) {
+      synced.push(await syncQuota(settings, tenant, look));
+    }
+    const orphans = slug === undefined ? await findOrphans({ sql, store, storage, files, clock }, look) : undefined;
+    return { tenants: synced, orphans, told: counters !== undefined };
+  } finally {
+    await counters?.close();
+  }
+}
+
+/** In the memory of a running server, which this is not. */
+const nowhere: Counters = {
+  take: async () => unavailable,
+  hold: async () => unavailable,
+  settle: async () => unavailable,
+  release: async () => unavailable,
+  status: async () => unavailable,
+  sync: async () => unavailable,
+};
+
+function print({ tenants, orphans, told }: Found, options: QuotaOptions): void {
+  const drift = tenants.reduce((sum, one) => sum + Math.abs(one.drift), 0);
+  if (options.json) {
+    printJson({ drift, tenants, orphans: orphans && showOrphans(orphans) });
+    return;
+  }
+  printRows(
+    tenants.map((one) => ({ ...one })),
+    ["tenant", "files", "bytes", "drift", "counted", "held"],
+    options,
+    "There is no tenant yet.",
+  );
+  if (orphans) printOrphans(orphans);
+  const dry = options.dryRun ? " (nothing was changed)" : "";
+  console.log(`tenants=${tenants.length} drift=${drift}${orphans ? totals(orphans) : ""}${dry}`);
+  if (!told) {
+    console.error("Without Redis the counters are in the server: it takes this over when it is next asked for room.");
+  }
+}
+
+function printOrphans({ objects, rows, suspicious }: Orphans): void {
+  for (const { key, sizeBytes, modifiedAt } of objects) {
+    console.log(`object without a file: ${key}, ${sizeBytes} bytes, since ${toIso(modifiedAt)}`);
+  }
+  for (const file of rows) console.log(`file without its object: ${storedKey(file)}, ${file.sizeBytes} bytes`);
+  if (suspicious) {
+    console.error("Too many files lack their object to believe it: none was forgotten. Look at QL_DATA or S3_URL.");
+  }
+}
+
+const totals = ({ objectsFound, removedObjects, rowsFound, removedRows }: Orphans): string =>
+  ` orphaned_objects=${objectsFound} removed=${removedObjects} files_without_object=${rowsFound} removed=${removedRows}`;
+
+function showOrphans({ objects, rows, ...rest }: Orphans) {
+  return {
+    ...rest,
+    objects: objects.map((object) => ({ ...object, modifiedAt: toIso(object.modifiedAt) })),
+    rows: rows.map(({ id, tenantId, name, sizeBytes }) => ({ id, tenantId, name, sizeBytes })),
+  };
+}

@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { alphabet } from "./alphabet.ts";
+import { privateCode } from "./private.ts";
+
+test("a private code is twelve letters and digits, and never one twice", () => {
+  const codes = Array.from({ length: 10_000 }, privateCode);
+  expect(codes.filter((code) => !/^[0-9A-Za-z]{12}$/.test(code))).toEqual([]);
+  expect(new Set(codes).size).toBe(codes.length);
+});
+
+test("every character is as likely as any other", () => {
+  const counts = new Map([...alphabet].map((character) => [character, 0]));
+  const codes = 20_000;
+  for (let i = 0; i < codes; i++) {
+    for (const character of privateCode()) counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  const expected = (codes * 12) / 62;
+  // Seven deviations: chance alone fails this once in some ten thousand million runs. Without the bytes that are left
+  // out, the first eight characters would be a quarter above, which is fourteen.
+  const deviation = Math.sqrt(expected * (1 - 1 / 62));
+  for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(7 * deviation);
+});

@@ -1,0 +1,325 @@
+/**
+ * A file's way: announced → uploaded → complete; and out again.
+ *
+ * **In.** `create` writes a pending row, holds the bytes, signs an address for exactly them, and admits the upload: only
+ * an admitted one is ever found or completed. `complete` moves what arrived to where nobody else can write, and looks at
+ * it there; then one transaction makes it stored and counts it, unless it does not fit after all; then the counters are
+ * told. Out of step they can only be until they are told again, never beyond the limit: that transaction decides.
+ *
+ * **Out.** A file that is deleted, or an upload that was refused or abandoned, is condemned first: from then on nobody
+ * finds or completes it. Then its links get a new version, its bytes are removed, a hold is released, and last the row
+ * goes, with what it counted for.
+ *
+ * Where a crash may leave things, and who goes on from there:
+ * - row, no hold, or held and not admitted: nobody has its address; the sweeper removes it after a minute;
+ * - admitted, whatever was uploaded: the client completes it, or the sweeper removes it two hours after the address ended;
+ * - moved and not stored: the same, for `complete` finds it at its final place;
+ * - stored and the counters not told (`settled` is 0): it counts twice there until the sweeper tells them;
+ * - condemned: the sweeper goes on from the start, and every step may be done twice;
+ * - the row gone and the counters not told: whoever asks for room next tells them.
+ */
+import type { Clock } from "../base/clock.ts";
+import { invalid, Problem } from "../base/errors.ts";
+import { type FileId, newId, type TenantId } from "../base/ids.ts";
+import type { Logger } from "../base/log.ts";
+import type { TargetFile } from "../links/link.ts";
+import type { Change } from "../sql/feed.ts";
+import type { Tenant } from "../tenants/tenants.ts";
+import { contradiction, headBytes } from "./content.ts";
+import { type FileInput, incomingKey, isAdmitted, storedKey, type TenantFile } from "./file.ts";
+import type { Room, Whose } from "./room.ts";
+import type { SignedRequest, Storage } from "./storage.ts";
+import type { FileKey, FileStore, NewFile } from "./store.ts";
+
+export interface Files {
+  create(tenant: Tenant, input: FileInput): Promise<Admitted>;
+  /** Asked again, it gives the same answer. */
+  complete(tenant: Tenant, id: FileId): Promise<TenantFile>;
+  get(tenant: TenantId, id: FileId): Promise<TenantFile>;
+  list(tenant: TenantId, limit: number, cursor?: FileId): Promise<FilePage>;
+  /** An address that anybody can fetch it from, for a while. */
+  download(tenant: TenantId, id: FileId): Promise<Offer>;
+  /** The same for whoever knows already what it is. */
+  offer(file: TargetFile): Promise<string>;
+  /** A stored file, or an upload that is not wanted any more. */
+  remove(tenant: TenantId, id: FileId): Promise<void>;
+  /** Goes on with a condemned file. False when it has to be done again. */
+  finish(file: TenantFile): Promise<boolean>;
+}
+
+export interface Admitted {
+  readonly file: TenantFile;
+  readonly upload: SignedRequest;
+}
+
+export interface Offer {
+  readonly url: string;
+  readonly until: number;
+}
+
+export interface FilePage {
+  readonly items: readonly TenantFile[];
+  readonly nextCursor: FileId | null;
+}
+
+export interface FileSettings {
+  readonly store: FileStore;
+  readonly storage: Storage;
+  readonly room: Room;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly mostBytes: number;
+  /** Told after the commit, of each link that leads to a file that is gone. */
+  readonly changed: (change: Change) => void;
+}
+
+export const uploadMs = 15 * 60_000;
+export const downloadMs = 10 * 60_000;
+/** Of one tenant, at a time: the counters look through all of them at each hold. */
+const uploadsMost = 200;
+const linksAtOnce = 100;
+const retrySeconds = 5;
+const uploadsRetrySeconds = 60;
+
+export function createFiles(settings: FileSettings): Files {
+  const { store, storage, room, clock, log, mostBytes, changed } = settings;
+  const completing = new Map<FileId, Promise<TenantFile>>();
+
+  async function admit(whose: Whose, draft: NewFile): Promise<Admitted | "denied"> {
+    await store.insert(draft);
+    const verdict = await room.hold(whose, draft);
+    if (verdict.kind === "denied") {
+      await store.withdraw(draft);
+      return "denied";
+    }
+    if (verdict.kind !== "granted") {
+      await giveUp(draft);
+      if (verdict.kind === "unavailable") throw unavailable();
+      throw new Error(`a new file's hold was answered with ${verdict.kind}`);
+    }
+    const until = clock.now() + uploadMs;
+    const { sizeBytes, type, sha256 } = draft;
+    const asked = { key: incomingKey(draft.id), sizeBytes, type, sha256, until };
+    const upload = await storage.signUpload(asked).catch(async (error: unknown) => {
+      await giveUp(draft);
+      throw error;
+    });
+    if (!(await store.admit(draft, until))) {
+      // We were held up for so long that the sweeper came, perhaps before the hold.
+      await room.release(draft);
+      throw unavailable();
+    }
+    const file = { ...draft, state: "pending", settled: false, uploadUntil: until, storedAt: null } as const;
+    return { file, upload };
+  }
+
+  /**
+   * It may be held or not, for an answer that did not come says nothing. The row stays until that is sure: who finds it
+   * there releases the hold.
+   */
+  async function giveUp(draft: NewFile): Promise<void> {
+    if ((await room.release(draft)) === "released") await store.withdraw(draft);
+  }
+
+  /** What was denied is looked at again: between two steps of another upload it may have counted twice. */
+  async function fits({ id, max }: Whose, size: number): Promise<boolean> {
+    const { bytes, pending } = await store.standing(id);
+    return max === null || bytes + pending + size <= max;
+  }
+
+  async function refuse({ id, max }: Whose, size: number): Promise<Problem> {
+    const { used, held } = (await room.freshFigures(id)) ?? (await standingFigures(id));
+    const missing = used + held + size - (max ?? Number.POSITIVE_INFINITY);
+    return missing > 0
+      ? overQuota({ used, held, limit: max ?? 0, missing }, size)
+      : new Problem("busy", "Other uploads are just ending. Try again.", { retryAfterSeconds: 1 });
+  }
+
+  async function standingFigures(tenant: TenantId) {
+    const { bytes, pending } = await store.standing(tenant);
+    return { used: bytes, held: pending };
+  }
+
+  async function find(tenant: TenantId, id: FileId): Promise<TenantFile> {
+    const file = await store.get(tenant, id);
+    if (file === undefined || file.state === "deleting" || !isAdmitted(file)) throw missing();
+    return file;
+  }
+
+  async function takeIn(tenant: Tenant, id: FileId): Promise<TenantFile> {
+    const file = await find(tenant.id, id);
+    if (file.state === "stored") return file;
+    const key = storedKey(file);
+    if ((await storage.stat(key)) === undefined) {
+      if ((await storage.stat(incomingKey(id))) === undefined) return await notThere(file);
+      await storage.move(incomingKey(id), key);
+    }
+    const seen = await inspect(file, key);
+    if (seen === undefined) return await notThere(file);
+    if (seen instanceof Problem) {
+      await discard(file);
+      throw seen;
+    }
+    const max = tenant.limits.storageBytes;
+    const kept = await store.keep(file, { sha256: seen.sha256, max, at: clock.now() });
+    switch (kept.kind) {
+      case "already":
+        return kept.file;
+      case "gone":
+        // Condemned after we looked; perhaps before we moved.
+        await storage.remove(key);
+        throw missing();
+      case "full": {
+        const { bytes } = kept.standing;
+        await discard(file);
+        const over = bytes + file.sizeBytes - (max ?? 0);
+        throw overQuota({ used: bytes, held: 0, limit: max ?? 0, missing: over }, file.sizeBytes);
+      }
+      case "kept":
+        if (await room.settle(file, kept.standing)) await store.settled(file);
+        return kept.file;
+    }
+  }
+
+  /** Somebody else may have completed, refused or deleted it meanwhile. */
+  async function notThere({ tenantId, id }: FileKey): Promise<TenantFile> {
+    const file = await find(tenantId, id);
+    if (file.state === "stored") return file;
+    const detail =
+      "Nothing has arrived yet. Send the bytes to the address that this upload was given, then complete it.";
+    throw new Problem("upload_missing", detail);
+  }
+
+  /** What it is, or why that will not do; nothing if it has gone. */
+  async function inspect(file: TenantFile, key: string): Promise<{ sha256: string } | Problem | undefined> {
+    const object = await storage.stat(key);
+    if (object === undefined) return undefined;
+    if (object.sizeBytes !== file.sizeBytes) {
+      const detail = `${file.sizeBytes} bytes were announced, and ${object.sizeBytes} arrived. Announce the file again.`;
+      return invalid("size", "wrong_size", detail);
+    }
+    const wrong = await contradiction(file.type, await storage.read(key, 0, headBytes));
+    if (wrong !== undefined) return invalid("type", "wrong_content", `${wrong} Announce it as what it is.`);
+    const sha256 = await storage.sha256(key);
+    if (file.sha256 !== null && file.sha256 !== sha256) {
+      return invalid(
+        "sha256",
+        "wrong_checksum",
+        "The bytes that arrived have another SHA-256. Announce the file again.",
+      );
+    }
+    return { sha256 };
+  }
+
+  async function discard(file: TenantFile): Promise<void> {
+    const condemned = await store.condemn(file, "pending");
+    if (condemned !== undefined) await finishSoon(condemned);
+  }
+
+  /** To whoever asked it is gone either way; if something is away now, the sweeper goes on. */
+  async function finishSoon(file: TenantFile): Promise<void> {
+    await finish(file).catch((error: unknown) =>
+      log.warn({ error, file: file.id }, "a file could not be removed; it will be tried again"),
+    );
+  }
+
+  async function finish(file: TenantFile): Promise<boolean> {
+    for (let after: Change | undefined, more = file.storedAt !== null; more; ) {
+      const changes = await store.touchLinks(file, after, linksAtOnce, clock.now());
+      for (const change of changes) changed(change);
+      after = changes.at(-1);
+      more = changes.length === linksAtOnce;
+    }
+    await storage.remove(incomingKey(file.id));
+    await storage.remove(storedKey(file));
+    if (!file.settled && (await room.release(file)) === "unavailable") return false;
+    const erased = await store.erase(file);
+    if (erased?.standing !== undefined) await room.sync(file.tenantId, erased.standing);
+    return true;
+  }
+
+  return {
+    async create(tenant, input) {
+      const { name, size, type, sha256 = null } = input;
+      if (size > mostBytes) throw invalid("size", "too_big", `A file may have at most ${mostBytes} bytes.`);
+      const whose = { id: tenant.id, max: tenant.limits.storageBytes };
+      for (let tries = 1; ; tries++) {
+        const announced = await room.freshen(tenant.id);
+        if (announced === undefined) throw unavailable();
+        if (announced.uploads >= uploadsMost) throw tooManyUploads();
+        const id = newId("file", clock);
+        const draft = { id, tenantId: tenant.id, name, sizeBytes: size, type, sha256, createdAt: clock.now() };
+        const admitted = await admit(whose, draft);
+        if (admitted !== "denied") return admitted;
+        if (tries > 1 || !(await fits(whose, size))) throw await refuse(whose, size);
+      }
+    },
+
+    async complete(tenant, id) {
+      const { tenantId } = await find(tenant.id, id);
+      if (tenantId !== tenant.id) throw missing();
+      const running = completing.get(id) ?? takeIn(tenant, id).finally(() => completing.delete(id));
+      completing.set(id, running);
+      return await running;
+    },
+
+    get: find,
+
+    async list(tenant, limit, cursor) {
+      const found = await store.list(tenant, limit + 1, cursor);
+      const items = found.slice(0, limit);
+      return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+    },
+
+    async download(tenant, id) {
+      const file = await find(tenant, id);
+      if (file.state !== "stored") throw missing();
+      const until = clock.now() + downloadMs;
+      const { name, type, sha256 } = file;
+      return { url: await storage.signDownload({ key: storedKey(file), name, type, sha256, until }), until };
+    },
+
+    offer: ({ key, name, type, sha256 }) =>
+      storage.signDownload({ key, name, type, sha256, until: clock.now() + downloadMs }),
+
+    async remove(tenant, id) {
+      // Twice, for an upload may be completed between the look and the deed.
+      for (let tries = 1; tries <= 2; tries++) {
+        const file = await find(tenant, id);
+        if (file.state === "deleting") break;
+        const condemned = await store.condemn(file, file.state);
+        if (condemned !== undefined) return await finishSoon(condemned);
+      }
+      throw missing();
+    },
+
+    finish,
+  };
+}
+
+const missing = () => new Problem("not_found", "There is no such file.");
+
+const unavailable = () =>
+  new Problem("unavailable", "How much room is left for files cannot be told right now. Try again shortly.", {
+    retryAfterSeconds: retrySeconds,
+  });
+
+const tooManyUploads = () =>
+  new Problem("limit_reached", `${uploadsMost} uploads are open. Complete or delete some of them first.`, {
+    retryAfterSeconds: uploadsRetrySeconds,
+  });
+
+interface Fullness {
+  readonly used: number;
+  readonly held: number;
+  readonly limit: number;
+  readonly missing: number;
+}
+
+function overQuota(figures: Fullness, size: number): Problem {
+  const [used, held, limit, lacking, asked] = [figures.used, figures.held, figures.limit, figures.missing, size].map(
+    (bytes) => bytes.toLocaleString("en"),
+  );
+  const detail = `Of ${limit} bytes for files, ${used} are used and ${held} held by uploads that are not complete: ${lacking} are missing for these ${asked}. Delete files, or ask the operator to raise the limit.`;
+  return new Problem("over_quota", detail, { figures: { ...figures } });
+}

@@ -1,0 +1,277 @@
+import { sql as raw, type Selectable } from "kysely";
+import type { FileId, TenantId } from "../base/ids.ts";
+import { type Change, recordChange } from "../sql/feed.ts";
+import type { FileTable } from "../sql/schema.ts";
+import type { Sql } from "../sql/sql.ts";
+import type { TenantFile } from "./file.ts";
+import { lockStanding, readStanding, type Standing, setStanding, sumOfBytes } from "./standing.ts";
+
+/**
+ * Files in SQL. What changes which of them count changes the tenant's standing in the same transaction.
+ *
+ * A file counts from `stored` on, also while it is `deleting`, until its row is gone. One that is `deleting` and was
+ * never stored has not counted yet.
+ */
+export interface FileStore {
+  insert(file: NewFile): Promise<void>;
+  /** Its hold is there: from now on it may be uploaded, and is found. False when the row is gone. */
+  admit(file: FileKey, until: number): Promise<boolean>;
+  /** It was refused before it was admitted. */
+  withdraw(file: FileKey): Promise<void>;
+  /** Whatever its state. */
+  get(tenant: TenantId, id: FileId): Promise<TenantFile | undefined>;
+  /** Those that are stored or may be uploaded, newest first. */
+  list(tenant: TenantId, limit: number, before?: FileId): Promise<TenantFile[]>;
+  /** Makes a pending file a stored one if it fits: the last gate of the quota, whatever the counters think. */
+  keep(file: FileKey, found: Found): Promise<Kept>;
+  settled(file: FileKey): Promise<void>;
+  /**
+   * From now on nobody can complete or see it. Only what is in this state, and if it is pending only if its upload ended
+   * before `endedBefore`: nothing otherwise.
+   */
+  condemn(file: FileKey, from: "pending" | "stored", endedBefore?: number): Promise<TenantFile | undefined>;
+  /** The next version of some of the links that lead to it, in the order of their codes. */
+  touchLinks(file: FileKey, after: Change | undefined, limit: number, at: number): Promise<Change[]>;
+  /** The row is gone, and its bytes given back if they counted: the standing then. Nothing if it was gone already. */
+  erase(file: FileKey): Promise<{ readonly standing: Standing | undefined } | undefined>;
+  /** What needs a hand: uploads that ended or were not admitted before then, files to be deleted, and holds not settled. */
+  unfinished(endedBefore: number, bornBefore: number, after: FileId | undefined, limit: number): Promise<TenantFile[]>;
+  /** Those that are held, or should be. */
+  admitted(tenant: TenantId): Promise<TenantFile[]>;
+  /** Of these, which are still pending. */
+  stillPending(ids: readonly FileId[]): Promise<Set<FileId>>;
+  /** What is stored, by the tenant's row, and what is announced on top of it. */
+  standing(tenant: TenantId): Promise<Announced>;
+}
+
+export type FileKey = Pick<TenantFile, "id" | "tenantId">;
+export type NewFile = Pick<TenantFile, "id" | "tenantId" | "name" | "sizeBytes" | "type" | "sha256" | "createdAt">;
+
+export interface Found {
+  readonly sha256: string;
+  /** What the tenant may have in all; null is without limit. */
+  readonly max: number | null;
+  readonly at: number;
+}
+
+export interface Announced extends Standing {
+  /** The bytes of uploads that are admitted, and how many those are. */
+  readonly pending: number;
+  readonly uploads: number;
+}
+
+export type Kept =
+  | { readonly kind: "kept"; readonly file: TenantFile; readonly standing: Standing }
+  /** Somebody else was first. */
+  | { readonly kind: "already"; readonly file: TenantFile }
+  | { readonly kind: "full"; readonly standing: Standing }
+  | { readonly kind: "gone" };
+
+export function createFileStore(sql: Sql): FileStore {
+  const { db } = sql;
+
+  const one = (from: Pick<typeof db, "selectFrom">, { tenantId, id }: FileKey) =>
+    from.selectFrom("files").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
+
+  return {
+    async insert(file) {
+      await db
+        .insertInto("files")
+        .values({
+          id: file.id,
+          tenant_id: file.tenantId,
+          name: file.name,
+          size_bytes: file.sizeBytes,
+          type: file.type,
+          sha256: file.sha256,
+          state: "pending",
+          settled: 0,
+          created_at: file.createdAt,
+          upload_until: file.createdAt,
+          stored_at: null,
+        })
+        .execute();
+    },
+
+    async admit({ tenantId, id }, until) {
+      const row = await db
+        .updateTable("files")
+        .set({ upload_until: until })
+        .where("tenant_id", "=", tenantId)
+        .where("id", "=", id)
+        .where("state", "=", "pending")
+        .returning("id")
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+
+    async withdraw({ tenantId, id }) {
+      await db
+        .deleteFrom("files")
+        .where("tenant_id", "=", tenantId)
+        .where("id", "=", id)
+        .where("state", "=", "pending")
+        .whereRef("upload_until", "=", "created_at")
+        .execute();
+    },
+
+    async get(tenantId, id) {
+      const row = await one(db, { tenantId, id }).executeTakeFirst();
+      return row && toFile(row);
+    },
+
+    async list(tenant, limit, before) {
+      let query = db
+        .selectFrom("files")
+        .selectAll()
+        .where("tenant_id", "=", tenant)
+        .where("state", "<>", "deleting")
+        .whereRef("upload_until", ">", "created_at");
+      if (before !== undefined) query = query.where("id", "<", before);
+      return (await query.orderBy("id", "desc").limit(limit).execute()).map(toFile);
+    },
+
+    keep: (key, { sha256, max, at }) =>
+      sql.transaction(async (trx): Promise<Kept> => {
+        const { bytes, version } = await lockStanding(sql, trx, key.tenantId);
+        const row = await sql.locked(one(trx, key)).executeTakeFirst();
+        if (row === undefined || row.state === "deleting") return { kind: "gone" };
+        if (row.state === "stored") return { kind: "already", file: toFile(row) };
+        if (max !== null && bytes + row.size_bytes > max) return { kind: "full", standing: { bytes, version } };
+        const changes = { state: "stored", sha256, stored_at: at } as const;
+        await trx.updateTable("files").set(changes).where("id", "=", key.id).execute();
+        const standing = await setStanding(trx, key.tenantId, { bytes: bytes + row.size_bytes, version: version + 1 });
+        return { kind: "kept", file: toFile({ ...row, ...changes }), standing };
+      }),
+
+    async settled({ tenantId, id }) {
+      await db
+        .updateTable("files")
+        .set({ settled: 1 })
+        .where("tenant_id", "=", tenantId)
+        .where("id", "=", id)
+        .where("state", "=", "stored")
+        .execute();
+    },
+
+    async condemn({ tenantId, id }, from, endedBefore) {
+      let query = db
+        .updateTable("files")
+        .set({ state: "deleting" })
+        .where("tenant_id", "=", tenantId)
+        .where("id", "=", id)
+        .where("state", "=", from);
+      if (endedBefore !== undefined) query = query.where("upload_until", "<", endedBefore);
+      const row = await query.returningAll().executeTakeFirst();
+      return row && toFile(row);
+    },
+
+    touchLinks: ({ tenantId, id }, after, limit, at) =>
+      sql.transaction(async (trx) => {
+        const place = raw<string>`domain || '/' || code`;
+        let query = trx
+          .selectFrom("links")
+          .select(["domain", "code"])
+          .where("file_id", "=", id)
+          .where("tenant_id", "=", tenantId);
+        if (after !== undefined) query = query.where(place, ">", `${after.domain}/${after.code}`);
+        const links = await query.orderBy(place).limit(limit).execute();
+        const changes: Change[] = [];
+        for (const { domain, code } of links) {
+          const { version } = await trx
+            .updateTable("link_versions")
+            .set((expression) => ({ version: expression("version", "+", 1) }))
+            .where("domain", "=", domain)
+            .where("code", "=", code)
+            .returning("version")
+            .executeTakeFirstOrThrow();
+          changes.push({ domain, code, version });
+        }
+        if (changes.length > 0) await recordChange(trx, changes, at);
+        return changes;
+      }),
+
+    erase: (key) =>
+      sql.transaction(async (trx) => {
+        const { bytes, version } = await lockStanding(sql, trx, key.tenantId);
+        const row = await trx
+          .deleteFrom("files")
+          .where("tenant_id", "=", key.tenantId)
+          .where("id", "=", key.id)
+          .where("state", "<>", "stored")
+          .returning(["size_bytes", "stored_at"])
+          .executeTakeFirst();
+        if (row === undefined) return undefined;
+        if (row.stored_at === null) return { standing: undefined };
+        // Less than nothing only if the row was wrong before; the sync says by how much.
+        const left = Math.max(0, bytes - row.size_bytes);
+        return { standing: await setStanding(trx, key.tenantId, { bytes: left, version: version + 1 }) };
+      }),
+
+    async unfinished(endedBefore, bornBefore, after, limit) {
+      let query = db
+        .selectFrom("files")
+        .selectAll()
+        .where((is) => is.or([is("state", "<>", "stored"), is("settled", "=", 0)]))
+        .where((is) =>
+          is.or([
+            is("state", "<>", "pending"),
+            is("upload_until", "<", endedBefore),
+            is.and([is("upload_until", "<", bornBefore), is("upload_until", "=", is.ref("created_at"))]),
+          ]),
+        );
+      if (after !== undefined) query = query.where("id", ">", after);
+      return (await query.orderBy("id").limit(limit).execute()).map(toFile);
+    },
+
+    async admitted(tenant) {
+      const rows = await db
+        .selectFrom("files")
+        .selectAll()
+        .where("tenant_id", "=", tenant)
+        .where("state", "=", "pending")
+        .whereRef("upload_until", ">", "created_at")
+        .execute();
+      return rows.map(toFile);
+    },
+
+    async stillPending(ids) {
+      if (ids.length === 0) return new Set();
+      const rows = await db
+        .selectFrom("files")
+        .select("id")
+        .where("id", "in", [...ids])
+        .where("state", "=", "pending")
+        .execute();
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    async standing(tenant) {
+      // What is announced is read first: a file that is stored in between is then counted twice and not missed.
+      const announced = await db
+        .selectFrom("files")
+        .select((is) => [sumOfBytes.as("pending"), is.fn.countAll<number>().as("uploads")])
+        .where("tenant_id", "=", tenant)
+        .where("state", "=", "pending")
+        .whereRef("upload_until", ">", "created_at")
+        .executeTakeFirstOrThrow();
+      return { ...(await readStanding(db, tenant)), ...announced };
+    },
+  };
+}
+
+export function toFile(row: Selectable<FileTable>): TenantFile {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    name: row.name,
+    sizeBytes: row.size_bytes,
+    type: row.type,
+    sha256: row.sha256,
+    state: row.state,
+    settled: row.settled === 1,
+    createdAt: row.created_at,
+    uploadUntil: row.upload_until,
+    storedAt: row.stored_at,
+  };
+}

@@ -1,0 +1,106 @@
+/** Links whose answer depends on who asks, on two servers with one Redis between them and the database. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { postgresAvailable } from "../ground/postgres.ts";
+import { until } from "../ground/process.ts";
+import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
+import { startServer } from "../ground/server.ts";
+import { metric, query, type Reply, type Site, siteOf, startSite } from "./servers.ts";
+
+const https = "https://example.com/";
+const rules = [{ when: { device: ["desktop"] }, url: `${https}rule` }];
+
+if (postgresAvailable() && redisAvailable()) {
+  describe("two servers with Redis", () => {
+    let redis: RedisServer;
+    let one: Site;
+    let other: Site;
+
+    beforeAll(async () => {
+      redis = await startRedis();
+      const env = { REDIS_URL: redis.url, QL_TRUSTED_PROXIES: "127.0.0.1" };
+      one = await startSite("PostgreSQL", env);
+      other = siteOf(await startServer({ key: one.server.key, env: { ...one.env, ...env } }), one.env);
+      for (const site of [one, other]) {
+        await until("Redis to be used", async () => {
+          const { code } = await one.create({ url: https });
+          await site.reach(`/${code}`);
+          return (await hits(site, "redis")) + (await written(site)) > 0 || undefined;
+        });
+      }
+    });
+
+    afterAll(async () => {
+      await other.server.stop();
+      await one.server.stop();
+      await redis.stop();
+    });
+
+    const figure = async (site: Site, series: string) => metric((await site.visit("/metrics")).text, series);
+    const hits = (site: Site, tier: string) => figure(site, `quicklink_cache_hit_total{tier="${tier}"}`);
+    const written = (site: Site) => figure(site, 'quicklink_cache_events_total{event="link_written"}');
+    const place = ({ status, headers }: Reply) => `${status} ${headers.get("location")}`;
+    const inRedis = (code: string) =>
+      until("the link to be in Redis", async () => {
+        const text = await redis.command("GET", `ql:v2:link:{${code}}`);
+        return text.includes('"u"') ? (JSON.parse(text) as Record<string, unknown>) : undefined;
+      });
+
+    test("rules go through Redis with the link", async () => {
+      const { code } = await one.create({ url: https, rules, forwardQuery: true });
+      expect(place(await one.reach(`/${code}?a=1`))).toBe(`302 ${https}rule?a=1`);
+      expect(await inRedis(code)).toMatchObject({ u: https, r: rules, q: 1, v: 1 });
+      // What Redis has is what the other one serves: the database says something else by now, and nobody was told.
+      await query(one.env, `update links set rules = null, url = 'https://example.com/sql' where code = '${code}'`);
+      const before = await hits(other, "redis");
+      expect(place(await other.reach(`/${code}`))).toBe(`302 ${https}rule`);
+      expect((await hits(other, "redis")) - before).toBe(1);
+    });
+
+    test("what a server wrote that knows of no rules is not believed by one that does", async () => {
+      const { code } = await one.create({ url: https, rules });
+      const now = Math.floor(Date.now() / 1_000);
+      const former = JSON.stringify({ u: `${https}plain`, p: false, t: now, x: now + 3_600, v: 1 });
+      await redis.command("SET", `ql:v1:link:{${code}}`, former);
+      expect(place(await other.reach(`/${code}`))).toBe(`302 ${https}rule`);
+    });
+
+    test("a change is fenced where a server looks that knows of no rules", async () => {
+      const { id, code } = await one.create({ url: https });
+      await one.call("PATCH", `/api/links/${id}`, { body: { rules } });
+      const fence = await until("the fence", async () => {
+        const text = await redis.command("GET", `ql:v1:link:{${code}}`);
+        return text === '{"v":2}' ? text : undefined;
+      });
+      expect(fence).toBe('{"v":2}');
+    });
+
+    test("a plain link takes as much room in Redis as it did", async () => {
+      const { code } = await one.create({ url: https, expiresAt: null });
+      await one.reach(`/${code}`);
+      expect(Object.keys(await inRedis(code)).sort()).toEqual(["p", "t", "u", "v", "x"]);
+    });
+
+    test("tries of a password are counted together, and a pass is good on both", async () => {
+      const link = await one.create({ url: https, password: "correct horse" });
+      const knock = (site: Site, password: string, from: string) =>
+        site.call("POST", `/${link.code}`, {
+          key: null,
+          text: new URLSearchParams({ password }).toString(),
+          headers: {
+            "content-type": "application/x-www-form-urlencoded",
+            "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0",
+            "x-forwarded-for": from,
+          },
+        });
+      const statuses: number[] = [];
+      for (let i = 0; i < 11; i++) {
+        statuses.push((await knock(i % 2 === 0 ? one : other, "wrong", "203.0.113.9")).status);
+      }
+      expect(statuses).toEqual([...new Array(10).fill(403), 429]);
+      const opened = await knock(one, "correct horse", "203.0.113.10");
+      const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
+      expect(place(await other.reach(`/${link.code}`, { cookie }))).toBe(`302 ${https}`);
+      expect(JSON.stringify(await inRedis(link.code))).not.toContain("argon2");
+    });
+  });
+}
