@@ -9,6 +9,7 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   body_timeout: "Send it again, without a pause. A slow connection may need smaller requests.",
   unauthorized: "Send `Authorization: Bearer ql_…` with a key that works. `quicklink key create` makes one.",
   forbidden: "Use a key that has the scope which `detail` names.",
+  suspended: "Ask the operator why. No key of the tenant works, and none of its links.",
   not_found: "Check the address or the id, and that the key is its tenant's.",
   method_not_allowed: "Use one of the methods in the header `Allow`.",
   address_expired: "Ask for a new address: for an upload begin it again, for a download open its link again.",
@@ -24,6 +25,7 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   domain_taken: "Ask whoever has it to delete its links and remove it. A domain belongs to one tenant at a time.",
   domain_in_use: "Delete the links on the domain first.",
   version_conflict: "Read it again, repeat your change on what you find, and send its new version in `If-Match`.",
+  link_suspended: "Its owner can ask the operator why. An edit does not change it.",
   link_expired: "Ask whoever sent you the link for a new one. Its owner can set a later `expiresAt`.",
   rate_limited:
     "Wait as long as `Retry-After` says, in seconds. The headers `RateLimit` and `RateLimit-Policy` say beforehand how many calls are left.",
@@ -60,6 +62,7 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   bad_unicode: "Half of a character: the text is not valid Unicode.",
   bad_version: '`If-Match` is not a version, such as `"3"`.',
   blank: "Nothing but spaces. Leave it out, or send `null`.",
+  blocked_host: "The operator does not let links lead to this host.",
   built_in: "The plan is built in and cannot be changed.",
   contradiction: "Two things that cannot both be, so that nobody would ever fit.",
   control_characters: "Line breaks, tabs or other control characters where there may be none.",

@@ -16,6 +16,7 @@ import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
+import { statesOf } from "./links/states.ts";
 import type { Mail } from "./mail.ts";
 import { qrRoutes } from "./qr/api.ts";
 import { isUnavailable } from "./sql/sql.ts";
@@ -32,6 +33,8 @@ export interface ApiParts {
   readonly made: LinkApiSettings["made"];
   readonly mail: Mail;
   readonly busiest: UsageSources["busiest"];
+  /** After titles were asked for. */
+  readonly titlesWanted: () => void;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -41,7 +44,7 @@ export interface ApiParts {
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
 export function composeApi(parts: ApiParts): HttpApi {
-  const { core, counters, guesses, filing, createMany, made, mail, busiest, log, metrics } = parts;
+  const { core, counters, guesses, filing, createMany, made, mail, busiest, titlesWanted, log, metrics } = parts;
   const { config, sql, keys, tenants, links, clock } = core;
   const { baseUrl } = config;
   const { outbox, stopLinks, settings } = mail;
@@ -70,7 +73,18 @@ export function composeApi(parts: ApiParts): HttpApi {
     metrics,
     isUnavailable: (error) => isUnavailable(error) || error instanceof Late || error instanceof StorageUnavailable,
     routes: [
-      (api) => linkRoutes(api, { links, baseUrl, createMany, made }),
+      (api) =>
+        linkRoutes(api, {
+          links,
+          baseUrl,
+          createMany,
+          made,
+          statesOf: (some) => statesOf(core, some),
+          async wantTitles(some) {
+            for (const { id } of some) await core.targets.want(id, clock.now());
+            if (some.length > 0) titlesWanted();
+          },
+        }),
       (api) => qrRoutes(api, links, baseUrl),
       (api) => tenantRoutes(api, keys, clock),
       (api) => domainRoutes(api, core.domains),

@@ -1,3 +1,4 @@
+import { mountReports } from "./abuse/mount.ts";
 import { createBackground } from "./background.ts";
 import { Problem } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
@@ -18,13 +19,16 @@ import type { HttpApi } from "./http/api.ts";
 import { readiness, watchReadiness } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
 import { createGuesses } from "./limits/guesses.ts";
+import { createReportLimit } from "./limits/report-limit.ts";
 import type { LinkApiSettings } from "./links/api.ts";
+import { cacheKey, ownDomain } from "./links/link.ts";
 import { openLookup } from "./lookup.ts";
 import { mountMail, openMail } from "./mail.ts";
 import { openNotices } from "./notices.ts";
 import { openRedis } from "./open-redis.ts";
 import { createBots } from "./redirect/bots.ts";
 import { createRedirect } from "./redirect/serve.ts";
+import { startRounds } from "./rounds.ts";
 import { lockFolder } from "./sql/folder-lock.ts";
 import type { Heartbeat } from "./sql/heartbeat.ts";
 import { scopes } from "./tenants/keys.ts";
@@ -117,6 +121,8 @@ async function serve(
     log,
   });
   opened.defer(() => filing.close());
+  const rounds = startRounds({ core, background, metrics, log });
+  opened.defer(() => rounds.stop());
 
   const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
     const results = await background.createMany(tenant, inputs, "tenant");
@@ -138,6 +144,7 @@ async function serve(
         made,
         mail,
         busiest: background.busiest,
+        titlesWanted: rounds.soon,
         log,
         metrics,
       }),
@@ -184,6 +191,14 @@ async function serve(
     mounts: [
       mountMail(core, mail, guesses, log),
       ...(disk ? [mountFiles({ folder: disk, tokens, log, metrics })] : []),
+      mountReports({
+        reports: core.reports,
+        limit: createReportLimit({ counters: counters.guesses, clock, secretFor: core.secretFor }),
+        guesses,
+        domainOf: (request) => lookup.hosts.of(request)?.host ?? ownDomain,
+        find: async (domain, code) => (await lookup.cache.lookup(cacheKey(domain, code))).value,
+        log,
+      }),
     ],
     log,
   });

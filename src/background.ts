@@ -1,3 +1,4 @@
+import { type Applied, applyBlocklist } from "./abuse/apply-blocklist.ts";
 import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
 import type { TenantId } from "./base/ids.ts";
@@ -32,6 +33,8 @@ export interface Background {
    * emails 90 days after their end.
    */
   clean(): Promise<Cleaned>;
+  /** Stops links to hosts that are on the blocklist now, and frees those that no longer are. */
+  applyBlocklist(): Promise<Applied>;
   close(): Promise<void>;
 }
 
@@ -71,6 +74,7 @@ export function direct(core: Core): Background {
         emails: await untilFew(() => createEmailStore(core.sql).prune(now - emailDays * dayMs, rowsAtOnce)),
       };
     },
+    applyBlocklist: () => applyBlocklist(core),
     async close() {},
   };
 }
@@ -93,7 +97,8 @@ export type Job =
   | { readonly kind: "busiest"; readonly tenant: Tenant }
   | { readonly kind: "recount"; readonly tenant: TenantId; readonly look: boolean }
   | { readonly kind: "nearLimits" }
-  | { readonly kind: "clean" };
+  | { readonly kind: "clean" }
+  | { readonly kind: "applyBlocklist" };
 
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string> }
@@ -163,6 +168,7 @@ function thread(config: Config): Background {
     recount: (tenant, look) => run({ kind: "recount", tenant, look }) as Promise<Recount>,
     nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
+    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
     async close() {
       if (!worker) return;
       const closing = worker;

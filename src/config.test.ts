@@ -128,6 +128,8 @@ const bad: Record<SettingName, readonly string[]> = {
     "https://a:hunter2@host/bucket?zone=eu",
   ],
   QL_FILE_LIMIT: ["0", "-1", "100MB", "5000000001"],
+  QL_BLOCKLIST: [],
+  QL_CHECK_TARGETS: ["0", "366", "off", "daily"],
   QL_FETCH_ALLOW: ["10.0.0.0/33", "internal", "10.0.0.0/8;11.0.0.0/8"],
   QL_DNS_SERVERS: ["dns.example.com", "1.2.3.4:dns", "9.9.9.9 8.8.8.8"],
   QL_FETCH_PORTS: ["0", "65536", "80,", "80-90", "https"],

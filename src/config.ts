@@ -190,6 +190,17 @@ const table = {
     fallback: "100000000",
     parse: integer(1, 5_000_000_000),
   }),
+  QL_BLOCKLIST: setting({
+    help: "File of hosts that no link may lead to: example.com with all below it, or *.example.com, one on each line. Read again when it changes. The same on every machine.",
+    example: "/etc/quicklink/blocklist",
+    parse: (text) => resolve(text),
+  }),
+  QL_CHECK_TARGETS: setting({
+    help: "Days between two looks at where a link leads, whether it still answers; none asks nobody, and fetches no titles.",
+    example: "7",
+    fallback: "1",
+    parse: orNone(integer(1, 365)),
+  }),
   QL_FETCH_ALLOW: setting({
     help: "Addresses off the public internet that titles may be fetched from and targets checked at: your own network, if links lead there. Comma separated, with ranges.",
     example: "10.20.0.0/16",

@@ -1,6 +1,9 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { version } from "../package.json";
+import { type Blocklist, createBlocklist } from "./abuse/blocklist.ts";
+import { createReports, type Reports } from "./abuse/reports.ts";
+import { createSuspensions, type Suspensions } from "./abuse/suspensions.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
@@ -23,6 +26,7 @@ import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
 import type { Sql } from "./sql/sql.ts";
+import { createTargetStore, type TargetStore } from "./targets/store.ts";
 import { createKeys, type Keys } from "./tenants/keys.ts";
 import { createTenants, type Tenants } from "./tenants/tenants.ts";
 
@@ -34,6 +38,10 @@ export interface Core {
   readonly keys: Keys;
   readonly store: LinkStore;
   readonly links: Links;
+  readonly targets: TargetStore;
+  readonly suspensions: Suspensions;
+  readonly blocklist: Blocklist;
+  readonly reports: Reports;
   readonly domains: Domains;
   /** For addresses that strangers name. */
   readonly guarded: Guarded;
@@ -66,6 +74,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     const codes = createCodes(salt);
     await requireSalt(sql, codes.fingerprint, clock);
     const store = createLinkStore(sql);
+    const blocklist = createBlocklist({ path: config.QL_BLOCKLIST, clock, log: options.log });
     const changed = options.changed ?? (() => {});
     const dns = createDns(config.QL_DNS_SERVERS);
     const guarded = createGuarded({
@@ -82,6 +91,10 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       clock,
       store,
       tenants: createTenants(sql, clock),
+      targets: createTargetStore(sql),
+      suspensions: createSuspensions(sql, clock),
+      blocklist,
+      reports: createReports(sql, clock),
       keys: createKeys(sql, clock),
       passwords,
       links: createLinks({
@@ -90,6 +103,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         issuer: createIssuer(codes, (size) => takeCodeBlock(sql, size), config.QL_CODE_BLOCK),
         clock,
         ownHosts: ownHosts(config),
+        isBlocked: blocklist.isBlocked,
         defaultDays: config.QL_LINK_DAYS,
         changed,
       }),
@@ -97,6 +111,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         store: createDomainStore(sql),
         evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(guarded, url) }),
         ownHosts: ownHosts(config),
+        isBlocked: blocklist.isBlocked,
         clock,
         changed: (host) => changed(host, domainCode, 0),
       }),

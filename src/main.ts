@@ -39,6 +39,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
     async () => (await import("./cli/secrets.ts")).secretsCommand(),
   ],
   cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
+  abuse: ["what people reported", async () => (await import("./cli/abuse.ts")).abuseCommand()],
   doctor: [
     "check settings, database and Redis, and say what to do",
     async () => (await import("./cli/doctor.ts")).doctorCommand(),

@@ -49,13 +49,14 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 );
 
 const former = ["base", "codes", "limits", "cache"];
-const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr"];
+const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr", "targets", "abuse"];
 const routes = ["http/route.ts", "http/mount.ts", "http/body.ts", "http/problem.ts"];
-const subjectMay = [...former, ...subjects, "sql", ...routes];
+const subjectMay = [...former, ...subjects, "fetch", "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
 const all = [
   ...former,
   ...subjects,
+  "fetch",
   "sql",
   "redis",
   "memory",
@@ -84,7 +85,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
   "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts"],
-  doctor: ["base", "files", "sql", "redis", "config.ts", "core.ts"],
+  doctor: ["base", "abuse/blocklist.ts", "files", "sql", "redis", "config.ts", "core.ts"],
   cli: [
     ...former,
     ...subjects,
@@ -102,12 +103,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "lookup.ts": [...all, "hot.ts", "tier.ts"],
   "mail.ts": all,
   "notices.ts": [...all, "background.ts", "mail.ts"],
+  "rounds.ts": [...all, "background.ts"],
   "open-redis.ts": [...all, "counting.ts"],
   "visits.ts": [...all, "lookup.ts"],
   "app.ts": [
     ...all,
     ...["api.ts", "background.ts", "counting.ts", "filing.ts", "hits.ts", "hot.ts", "lookup.ts", "mail.ts"],
-    ...["notices.ts", "open-redis.ts", "visits.ts"],
+    ...["notices.ts", "open-redis.ts", "rounds.ts", "visits.ts"],
   ],
   "main.ts": all,
 };

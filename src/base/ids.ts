@@ -14,8 +14,17 @@ export type KeyId = Id<"key">;
 export type MemberId = Id<"member">;
 export type EmailId = Id<"email">;
 export type FileId = Id<"file">;
+export type ReportId = Id<"report">;
 
-const prefixes = { tenant: "ten", link: "lnk", key: "key", member: "mem", email: "eml", file: "fil" } as const;
+const prefixes = {
+  tenant: "ten",
+  link: "lnk",
+  key: "key",
+  member: "mem",
+  email: "eml",
+  file: "fil",
+  report: "rep",
+} as const;
 type Named = keyof typeof prefixes;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -24,7 +33,7 @@ export function newId<Name extends Named>(name: Name, clock: Clock): Id<Name> {
   return `${prefixes[name]}_${time(clock.now())}${chance()}` as Id<Name>;
 }
 
-/** The least that an id born at that time can be. */
+/** Sorts before every id of this name that is made at that time or later, and after all that were made before. */
 export function idAt<Name extends Named>(name: Name, ms: number): Id<Name> {
   return `${prefixes[name]}_${time(Math.max(0, ms))}` as Id<Name>;
 }

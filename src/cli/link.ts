@@ -5,12 +5,14 @@ import { parseLinkChange, parseNewLink } from "../links/api.ts";
 import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { qrCommand } from "./link-qr.ts";
 import { printFields, printJson, printRows } from "./print.ts";
-import { find, ofTenant, show, type TenantOption, withTenant } from "./tenant-links.ts";
+import { restoreLinkCommand, suspendLinkCommand } from "./suspend.ts";
+import { find, ofTenant, show, showKnown, type TenantOption, withTenant } from "./tenant-links.ts";
 
 interface FieldOptions extends TenantOption, VisitorOptions {
   readonly title?: string;
   readonly expires?: string;
   readonly permanent?: boolean;
+  readonly fetchTitle?: boolean;
 }
 
 interface CreateOptions extends FieldOptions {
@@ -27,6 +29,7 @@ export function linkCommand(): Command {
   fieldOptions(ofTenant(command.command("create").argument("<url>")))
     .option("--code <text>", "choose the code instead of getting one")
     .option("--private", "a code of twelve characters that nobody finds by trying")
+    .option("--fetch-title", "take the title of the page that it leads to")
     .description("make a link and print its address")
     .addHelpText("after", "\nExample:\n  $ quicklink link create https://example.com/page --code sale")
     .action((url: string, options: CreateOptions) =>
@@ -34,6 +37,7 @@ export function linkCommand(): Command {
         const { code, private: hidden } = options;
         const input = parseNewLink({ url, code, private: hidden, ...(await sentFields(options)) });
         const link = await core.links.create(tenant, input, "operator");
+        if (options.fetchTitle && link.title === null) await core.targets.want(link.id, core.clock.now());
         if (options.json) printJson(show(core, link));
         else console.log(show(core, link).shortUrl);
       }),
@@ -76,7 +80,9 @@ export function linkCommand(): Command {
   ofTenant(command.command("get").argument("<code>", "a code, or lnk_…"))
     .description("show a link")
     .action((code: string, options: TenantOption) =>
-      withTenant(options, async (core, tenant) => printFields(show(core, await find(core, tenant, code)), options)),
+      withTenant(options, async (core, tenant) =>
+        printFields(await showKnown(core, await find(core, tenant, code)), options),
+      ),
     );
   for (const [name, status] of [
     ["disable", "disabled"],
@@ -104,6 +110,8 @@ export function linkCommand(): Command {
       }),
     );
   command.addCommand(qrCommand());
+  command.addCommand(suspendLinkCommand());
+  command.addCommand(restoreLinkCommand());
   return command;
 }
 

@@ -3,6 +3,7 @@ import { parseId } from "../base/ids.ts";
 import type { Core } from "../core.ts";
 import { showLink } from "../links/api.ts";
 import type { Link } from "../links/link.ts";
+import { statesOf } from "../links/states.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
 import type { Format } from "./print.ts";
@@ -19,6 +20,11 @@ export const withTenant = (options: TenantOption, work: (core: Core, tenant: Ten
   withCore(async (core) => work(core, await requireTenant(core, options.tenant)));
 
 export const show = (core: Core, link: Link) => showLink(link, core.config.baseUrl);
+
+/** With what was found where it leads, and whether it was stopped. */
+export async function showKnown(core: Core, link: Link) {
+  return showLink(link, core.config.baseUrl, (await statesOf(core, [link])).get(link.id));
+}
 
 export async function find(core: Core, tenant: Tenant, text: string): Promise<Link> {
   const id = parseId("link", text);

@@ -4,6 +4,7 @@ import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { addLimitOptions, limitsFrom } from "./limits.ts";
 import { type Format, printFields, printRows } from "./print.ts";
+import { restoreTenantCommand, suspendTenantCommand } from "./suspend.ts";
 
 export function tenantCommand(): Command {
   const command = new Command("tenant");
@@ -26,7 +27,7 @@ export function tenantCommand(): Command {
       withCore(async ({ tenants }) =>
         printRows(
           (await tenants.list()).map(show),
-          ["slug", "name", "plan", "createdAt"],
+          ["slug", "name", "plan", "createdAt", "suspended"],
           format,
           "There are no tenants yet. Make one: quicklink tenant create NAME",
         ),
@@ -62,9 +63,11 @@ export function tenantCommand(): Command {
         printFields(show(changed), given);
       }),
     );
+  command.addCommand(suspendTenantCommand());
+  command.addCommand(restoreTenantCommand());
   return command;
 }
 
-function show({ id, slug, name, plan, limits, createdAt }: Tenant) {
-  return { id, slug, name, plan, ...limits, createdAt: toIso(createdAt) };
+function show({ id, slug, name, plan, limits, createdAt, suspended }: Tenant) {
+  return { id, slug, name, plan, ...limits, createdAt: toIso(createdAt), suspended };
 }

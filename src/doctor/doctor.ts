@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { blocklist } from "./blocklist.ts";
 import { dataFolder } from "./data-folder.ts";
 import { files } from "./files.ts";
 import { type Check, type Finding, fail } from "./finding.ts";
@@ -18,6 +19,7 @@ const checks: Readonly<Record<string, Check>> = {
   redis,
   files,
   email: smtp,
+  blocklist,
 };
 
 export async function examine(config: Config): Promise<Finding[]> {

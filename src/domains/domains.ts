@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
-import { parseDestination } from "../links/destination.ts";
+import { createAdmit } from "../links/destination.ts";
 import { type Domain, parseHost, tokenName, tokenPath, tokenText } from "./domain.ts";
 import type { DomainFields, DomainStore } from "./store.ts";
 import type { Evidence } from "./verify.ts";
@@ -27,6 +27,8 @@ export interface DomainSettings {
   readonly store: DomainStore;
   readonly evidence: Evidence;
   readonly ownHosts: ReadonlySet<string>;
+  /** Hosts that nobody may be sent to. */
+  readonly isBlocked?: (host: string) => boolean;
   readonly clock: Clock;
   /** Told after a commit that redirects must know of. */
   readonly changed: (host: string) => void;
@@ -34,7 +36,10 @@ export interface DomainSettings {
 
 export const domainsMost = 100;
 
-export function createDomains({ store, evidence, ownHosts, clock, changed }: DomainSettings): Domains {
+export function createDomains(settings: DomainSettings): Domains {
+  const { store, evidence, ownHosts, isBlocked = () => false, clock, changed } = settings;
+  const admit = createAdmit(ownHosts, isBlocked);
+
   const missing = () => new Problem("not_found", "There is no such domain. Add it first: POST /api/domains.");
 
   async function get(tenant: TenantId, host: string): Promise<Domain> {
@@ -114,9 +119,9 @@ export function createDomains({ store, evidence, ownHosts, clock, changed }: Dom
         domain.host,
         {
           ...fields,
-          ...(typeof fields.rootUrl === "string" && { rootUrl: parseDestination("rootUrl", fields.rootUrl, ownHosts) }),
+          ...(typeof fields.rootUrl === "string" && { rootUrl: admit("rootUrl", fields.rootUrl) }),
           ...(typeof fields.missingUrl === "string" && {
-            missingUrl: parseDestination("missingUrl", fields.missingUrl, ownHosts),
+            missingUrl: admit("missingUrl", fields.missingUrl),
           }),
         },
         clock.now(),

@@ -150,9 +150,17 @@ export function createDomainStore(sql: Sql): DomainStore {
     },
 
     async verified(host) {
-      let query = db.selectFrom("domains").selectAll().where("state", "=", "verified");
-      if (host !== undefined) query = query.where("host", "=", host);
-      return (await query.execute()).map(toDomain);
+      let query = db
+        .selectFrom("domains as d")
+        .leftJoin("suspended_tenants as s", "s.tenant_id", "d.tenant_id")
+        .selectAll("d")
+        .select("s.suspended_at")
+        .where("d.state", "=", "verified");
+      if (host !== undefined) query = query.where("d.host", "=", host);
+      // A tenant that was stopped sends nobody anywhere.
+      return (await query.execute()).map(({ suspended_at: stopped, ...row }) =>
+        toDomain(stopped === null ? row : { ...row, root_url: null, missing_url: null }),
+      );
     },
   };
 }

@@ -15,7 +15,8 @@ import { isListed, isPublic } from "./public-address.ts";
  * it, only the beginning of the body is read, and no cookie or credential is ever sent.
  */
 export interface Guarded {
-  fetch(method: "GET" | "HEAD", url: string): Promise<Fetched>;
+  /** `signal` ends it before its time. */
+  fetch(method: "GET" | "HEAD", url: string, signal?: AbortSignal): Promise<Fetched>;
 }
 
 export interface GuardedSettings {
@@ -95,13 +96,17 @@ export function createGuarded(settings: GuardedSettings): Guarded {
   }
 
   return {
-    async fetch(method, url) {
+    async fetch(method, url, signal) {
       const ending = new AbortController();
-      const timer = setTimeout(() => ending.abort(), deadlineMs);
+      const end = () => ending.abort();
+      const timer = setTimeout(end, deadlineMs);
+      if (signal?.aborted) end();
+      signal?.addEventListener("abort", end);
       try {
         return await follow(method, url, ending.signal);
       } finally {
         clearTimeout(timer);
+        signal?.removeEventListener("abort", end);
       }
     },
   };

@@ -28,6 +28,9 @@ export function authenticate(keys: Keys, tenants: Tenants, guesses: Guesses): Mi
       }
       throw new Problem("unauthorized", "This API key is not known here, or it has expired or was revoked.");
     }
+    if (tenant.suspended !== null) {
+      throw new Problem("suspended", "The operator of this server has stopped your tenant. Ask them why.");
+    }
     c.set("caller", { key, tenant });
     await next();
   };

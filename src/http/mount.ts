@@ -3,7 +3,7 @@
  * after redirects and the API. A handler answers its own errors; what it throws is a 500.
  */
 export interface Mount {
-  /** With a slash at both ends: `/files/`. Its first part must be a reserved code. */
+  /** `/files/`, or one address: `/report`. Its first part must be a reserved code. */
   readonly prefix: string;
   handle(request: Request, tools: MountTools): Response | Promise<Response>;
 }

@@ -67,6 +67,7 @@ export function route<
   const usual: ProblemCode[] = [
     "unauthorized",
     "forbidden",
+    "suspended",
     "rate_limited",
     "too_many_guesses",
     "unavailable",

@@ -6,7 +6,7 @@ import { type Api, type Caller, json, jsonBody, line, lines, problemSchema, rout
 import type { Tenant } from "../tenants/tenants.ts";
 import { choiceFields, showChoice, toChoice } from "./choice-schema.ts";
 import { destinationMost } from "./destination.ts";
-import type { Link, LinkFields } from "./link.ts";
+import { type Link, type LinkFields, type LinkState, stateless } from "./link.ts";
 import type { BulkResult, LinkChange, LinkInput, Links } from "./links.ts";
 
 /** All routes of links, with their schemas. */
@@ -53,7 +53,11 @@ const fields = {
     }),
 };
 
-const writable = z.object(fields).partial().shape;
+const fetchTitle = z.boolean().optional().openapi({
+  description: "If it has no title, take the one of the page that it leads to: soon after, if the operator allows it.",
+});
+
+const writable = { ...z.object(fields).partial().shape, fetchTitle };
 
 interface Destined {
   readonly url?: string | null | undefined;
@@ -100,6 +104,17 @@ const bulkElementSchema = createSchema.refine(({ password }) => password === und
 const replaceSchema = z.strictObject(writable).superRefine(oneDestination).openapi("LinkReplacement");
 const patchSchema = z.strictObject(writable).superRefine(oneDestinationIfAny).openapi("LinkPatch");
 
+const targetSchema = z
+  .object({
+    state: z.enum(["ok", "failing", "dead", "unchecked"]).openapi({
+      description: "`dead`: failing for days. `unchecked`: this server does not ask there, `reason` says why.",
+    }),
+    checkedAt: z.string(),
+    httpStatus: z.int().nullable(),
+    reason: z.string().nullable(),
+  })
+  .openapi("LinkTarget");
+
 const linkSchema = z
   .object({
     id: z.string(),
@@ -118,6 +133,11 @@ const linkSchema = z
     hitsPerMonth: z.int().nullable(),
     ...choiceFields,
     password: z.boolean().openapi({ description: "Whether visitors are asked for one." }),
+    target: targetSchema.nullable().openapi({ description: "What was last found there. Null: nobody looked yet." }),
+    suspended: z
+      .string()
+      .nullable()
+      .openapi({ description: "Why the operator stopped it; it answers 451 until then." }),
     version: z.int(),
     createdAt: z.string(),
     updatedAt: z.string(),
@@ -245,15 +265,28 @@ export interface LinkApiSettings {
   readonly createMany: (caller: Caller, inputs: readonly LinkInput[]) => Promise<BulkResult[]>;
   /** Told after a tenant has made links. */
   readonly made: (tenant: Tenant) => void;
+  readonly statesOf: (links: readonly Link[]) => Promise<Map<LinkId, LinkState>>;
+  /** Has the titles of these fetched soon. */
+  readonly wantTitles: (links: readonly Link[]) => Promise<void>;
 }
 
-export function linkRoutes(api: Api, { links, baseUrl, createMany, made }: LinkApiSettings): void {
+export function linkRoutes(api: Api, settings: LinkApiSettings): void {
+  const { links, baseUrl, createMany, made, statesOf, wantTitles } = settings;
+  /** A new one: nobody knows anything about it yet. */
   const show = (link: Link) => showLink(link, baseUrl);
+  const showAll = async (some: readonly Link[]) => {
+    const states = await statesOf(some);
+    return some.map((link) => showLink(link, baseUrl, states.get(link.id)));
+  };
+  const showKnown = async (link: Link) => showLink(link, baseUrl, (await statesOf([link])).get(link.id));
+  const wantTitle = (link: Link, { fetchTitle = false }: { fetchTitle?: boolean | undefined }) =>
+    fetchTitle && link.title === null ? wantTitles([link]) : undefined;
 
   api.openapi(routes.create, async (c) => {
     const { tenant } = c.get("caller");
     const link = await links.create(tenant, toInput(c.req.valid("json")), "tenant");
     made(tenant);
+    await wantTitle(link, c.req.valid("json"));
     c.header("location", `/api/links/${link.id}`);
     c.header("etag", etag(link));
     return c.json(show(link), 201);
@@ -262,8 +295,13 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany, made }: LinkA
   api.openapi(routes.bulk, async (c) => {
     const given = c.req.valid("json").links.map((element) => bulkElementSchema.safeParse(element));
     const good = given.flatMap((element) => (element.success ? [toInput(element.data)] : []));
-    const written = (await createMany(c.get("caller"), good)).values();
+    const outcomes = await createMany(c.get("caller"), good);
     made(c.get("caller").tenant);
+    const asking = given.flatMap((element) => (element.success ? [element.data.fetchTitle ?? false] : []));
+    await wantTitles(
+      outcomes.flatMap((one, i) => ("link" in one && asking[i] && one.link.title === null ? [one.link] : [])),
+    );
+    const written = outcomes.values();
     const results = given.map((element) => {
       if (!element.success) return { problem: problemBody(invalidInput(element.error, "link")) };
       const result = written.next().value;
@@ -285,29 +323,31 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany, made }: LinkA
       );
     }
     const page = await links.list(c.get("caller").tenant.id, limit, before);
-    return c.json({ items: page.items.map(show), nextCursor: page.nextCursor }, 200);
+    return c.json({ items: await showAll(page.items), nextCursor: page.nextCursor }, 200);
   });
 
   api.openapi(routes.get, async (c) => {
     const link = await links.get(c.get("caller").tenant.id, linkId(c.req.valid("param").id));
     c.header("etag", etag(link));
-    return c.json(show(link), 200);
+    return c.json(await showKnown(link), 200);
   });
 
   api.openapi(routes.patch, async (c) => {
     const { id } = c.req.valid("param");
     const change = toFields(c.req.valid("json"));
     const link = await links.patch(c.get("caller").tenant, linkId(id), change, expectedVersion(c.req.valid("header")));
+    await wantTitle(link, c.req.valid("json"));
     c.header("etag", etag(link));
-    return c.json(show(link), 200);
+    return c.json(await showKnown(link), 200);
   });
 
   api.openapi(routes.replace, async (c) => {
     const { id } = c.req.valid("param");
     const input = toInput(c.req.valid("json"));
     const link = await links.replace(c.get("caller").tenant, linkId(id), input, expectedVersion(c.req.valid("header")));
+    await wantTitle(link, c.req.valid("json"));
     c.header("etag", etag(link));
-    return c.json(show(link), 200);
+    return c.json(await showKnown(link), 200);
   });
 
   api.openapi(routes.remove, async (c) => {
@@ -318,7 +358,7 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany, made }: LinkA
 }
 
 /** A link as the API and the command line show it. */
-export function showLink(link: Link, baseUrl: string) {
+export function showLink(link: Link, baseUrl: string, { target, suspended }: LinkState = stateless) {
   const { tenantId: _, url, expiresAt, createdAt, updatedAt, ...rest } = link;
   const origin = link.domain === "" ? baseUrl : `${new URL(baseUrl).protocol}//${link.domain}`;
   return {
@@ -329,6 +369,8 @@ export function showLink(link: Link, baseUrl: string) {
     tags: [...link.tags],
     ...showChoice(link),
     expiresAt: expiresAt === null ? null : toIso(expiresAt),
+    target: target && { ...target, checkedAt: toIso(target.checkedAt) },
+    suspended,
     createdAt: toIso(createdAt),
     updatedAt: toIso(updatedAt),
   };
@@ -350,7 +392,7 @@ export function parseLinkChange(sent: unknown): LinkChange {
 type Sent = z.infer<typeof patchSchema>;
 
 function toFields(sent: Sent): LinkChange {
-  const { expiresAt, url, file, rules, split, utm, forwardQuery, ...rest } = sent;
+  const { expiresAt, url, file, rules, split, utm, forwardQuery, fetchTitle: _, ...rest } = sent;
   const fields = {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
     ...destinationOf(url, file),

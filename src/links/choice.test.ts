@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { Problem } from "../base/errors.ts";
 import { type ChoiceFields, checkChoice } from "./choice.ts";
 import { isCountry } from "./countries.ts";
+import { createAdmit } from "./destination.ts";
 import type { When } from "./rules.ts";
 
-const own = new Set(["s.example"]);
+const own = createAdmit(new Set(["s.example"]), () => false);
 const url = "https://example.com/";
 const plain: ChoiceFields & { url: string } = { url, rules: [], split: [], utm: null, forwardQuery: false };
 

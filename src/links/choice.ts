@@ -1,6 +1,6 @@
 import { invalid, type Problem } from "../base/errors.ts";
 import { isCountry } from "./countries.ts";
-import { parseDestination } from "./destination.ts";
+import type { Admit } from "./destination.ts";
 import { covers, type Device, type Rule, rulesMostChars, type System, type When } from "./rules.ts";
 import { refuseUtm, type Utm } from "./utm.ts";
 
@@ -29,10 +29,10 @@ type Given = ReadonlySet<string>;
 export function checkChoice<Fields extends ChoiceFields & { readonly url: string }>(
   fields: Fields,
   given: Given,
-  ownHosts: ReadonlySet<string>,
+  admit: Admit,
 ): Fields {
-  const rules = given.has("rules") ? checkRules(fields.rules, ownHosts) : fields.rules;
-  const split = given.has("split") ? checkSplit(fields.split, ownHosts) : fields.split;
+  const rules = given.has("rules") ? checkRules(fields.rules, admit) : fields.rules;
+  const split = given.has("split") ? checkSplit(fields.split, admit) : fields.split;
   // A file has no address that anything could be added to.
   const own = fields.url === "" ? [] : [fields.url];
   if (fields.utm !== null) refuseUtm(fields.utm, [...own, ...rules.map(urlOf), ...split.map(urlOf)]);
@@ -41,10 +41,10 @@ export function checkChoice<Fields extends ChoiceFields & { readonly url: string
 
 const urlOf = ({ url }: { readonly url: string }): string => url;
 
-function checkRules(rules: readonly Rule[], ownHosts: ReadonlySet<string>): Rule[] {
+function checkRules(rules: readonly Rule[], admit: Admit): Rule[] {
   const checked = rules.map((rule, i) => {
     refuseNever(rule.when, `rules.${i}.when`);
-    return { when: rule.when, url: parseDestination(`rules.${i}.url`, rule.url, ownHosts) };
+    return { when: rule.when, url: admit(`rules.${i}.url`, rule.url) };
   });
   for (const [i, { when }] of checked.entries()) {
     const before = checked.slice(0, i).findIndex((earlier) => covers(earlier.when, when));
@@ -93,7 +93,7 @@ const runs = (os: System, device: Device): boolean =>
 
 export const splitMost = 10;
 
-function checkSplit(split: readonly SplitTarget[], ownHosts: ReadonlySet<string>): SplitTarget[] {
+function checkSplit(split: readonly SplitTarget[], admit: Admit): SplitTarget[] {
   if (split.length === 1) {
     throw invalid(
       "split",
@@ -102,7 +102,7 @@ function checkSplit(split: readonly SplitTarget[], ownHosts: ReadonlySet<string>
     );
   }
   const checked = split.map(({ url, weight }, i) => ({
-    url: parseDestination(`split.${i}.url`, url, ownHosts),
+    url: admit(`split.${i}.url`, url),
     weight,
   }));
   const double = checked.findIndex(({ url }, i) => checked.slice(0, i).some((other) => other.url === url));

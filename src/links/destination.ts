@@ -6,6 +6,19 @@ import { invalid } from "../base/errors.ts";
  */
 export const destinationMost = 2_048;
 
+/** Reads an address that somebody sends visitors to, or throws what is wrong with the field. */
+export type Admit = (field: string, text: string) => string;
+
+/** Every address that visitors are sent to goes through one of these. */
+export function createAdmit(ownHosts: ReadonlySet<string>, isBlocked: (host: string) => boolean): Admit {
+  return (field, text) => {
+    const href = parseDestination(field, text, ownHosts);
+    const host = new URL(href).hostname;
+    if (!isBlocked(host)) return href;
+    throw invalid(field, "blocked_host", `Links to ${host} are not accepted on this server. Ask its operator why.`);
+  };
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for; URL would silently drop some.
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 

@@ -33,6 +33,23 @@ export interface LinkFields extends ChoiceFields {
   readonly hitsPerMonth: number | null;
 }
 
+/** What others know about a link, and its owner cannot say. */
+export interface LinkState {
+  /** Null: nobody looked yet. */
+  readonly target: LinkTarget | null;
+  /** Why the operator stopped it; null where nobody did. */
+  readonly suspended: string | null;
+}
+
+export interface LinkTarget {
+  readonly state: "ok" | "failing" | "dead" | "unchecked";
+  readonly checkedAt: number;
+  readonly httpStatus: number | null;
+  readonly reason: string | null;
+}
+
+export const stateless: LinkState = { target: null, suspended: null };
+
 /** What a redirect needs to know, and nothing that it must not leak. */
 export interface Target {
   /** Empty when it leads to a file. */
@@ -42,6 +59,8 @@ export interface Target {
   readonly expiresAt: number | null;
   readonly fallbackUrl: string | null;
   readonly password: boolean;
+  /** Only there when the operator stopped it, or its tenant. */
+  readonly suspended?: true;
   /** Null: everybody gets the same answer. */
   readonly choice: Choice | null;
 }

@@ -8,7 +8,7 @@ import { isReserved, slugPattern } from "../codes/slugs.ts";
 import { monthEnd, secondsToMonthEnd } from "../limits/month.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { checkChoice } from "./choice.ts";
-import { parseDestination } from "./destination.ts";
+import { createAdmit } from "./destination.ts";
 import { type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
 import type { Changed, LinkStore, NewLink } from "./store.ts";
 
@@ -62,6 +62,8 @@ export interface LinkSettings {
   readonly clock: Clock;
   /** Hosts that are this server: links must not lead back to it. */
   readonly ownHosts: ReadonlySet<string>;
+  /** Hosts that nobody may be sent to. */
+  readonly isBlocked?: (host: string) => boolean;
   readonly defaultDays: number;
   /** Told after the commit. */
   readonly changed: (domain: string, code: string, version: number) => void;
@@ -73,7 +75,8 @@ const generatedTries = 20;
 const batchRows = 100; // short transactions: another writer waits for one of them at most
 
 export function createLinks(settings: LinkSettings): Links {
-  const { store, issuer, passwords, clock, ownHosts, defaultDays, changed } = settings;
+  const { store, issuer, passwords, clock, ownHosts, isBlocked = () => false, defaultDays, changed } = settings;
+  const admit = createAdmit(ownHosts, isBlocked);
 
   function prepare(tenant: Tenant, input: LinkInput): LinkFields {
     const fields = complete(input, clock.now() + defaultDays * dayMs);
@@ -92,13 +95,13 @@ export function createLinks(settings: LinkSettings): Links {
     const leadsAway = given.has("url") && fields.file === null;
     const checked = {
       ...fields,
-      url: leadsAway ? parseDestination("url", fields.url, ownHosts) : fields.url,
+      url: leadsAway ? admit("url", fields.url) : fields.url,
       fallbackUrl:
         given.has("fallbackUrl") && fields.fallbackUrl !== null
-          ? parseDestination("fallbackUrl", fields.fallbackUrl, ownHosts)
+          ? admit("fallbackUrl", fields.fallbackUrl)
           : fields.fallbackUrl,
     };
-    return checkChoice(checked, given, ownHosts);
+    return checkChoice(checked, given, admit);
   }
 
   const newCode = async (hidden: boolean): Promise<string> => (hidden ? privateCode() : issuer.next());

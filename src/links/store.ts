@@ -289,10 +289,15 @@ export function createLinkStore(sql: Sql): LinkStore {
         )
         .leftJoin("tenants as t", "t.id", "l.tenant_id")
         .leftJoin("plans as p", "p.name", "t.plan")
+        .leftJoin("suspended_links as s", (join) =>
+          join.onRef("s.domain", "=", "v.domain").onRef("s.code", "=", "v.code"),
+        )
+        .leftJoin("suspended_tenants as st", "st.tenant_id", "l.tenant_id")
         .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
         .select(["l.rules", "l.split", "l.utm", "l.forward_query"])
         .select(["l.file_id", "l.tenant_id", "f.name", "f.type", "f.size_bytes", "f.sha256"])
         .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
+        .select(["s.suspended_at", "st.suspended_at as tenant_suspended_at"])
         .where("v.domain", "=", domain)
         .where("v.code", "=", code)
         .executeTakeFirst();
@@ -309,6 +314,7 @@ export function createLinkStore(sql: Sql): LinkStore {
           expiresAt: row.expires_at,
           fallbackUrl: row.fallback_url,
           password: row.password_hash !== null,
+          ...((row.suspended_at ?? row.tenant_suspended_at) !== null && { suspended: true as const }),
           choice: toChoice(row),
           hitsMax: hitsMax(row.hits_per_month, row.plan ?? "", row.plan_limits, row.overrides ?? "{}"),
         },
@@ -338,6 +344,12 @@ export function createLinkStore(sql: Sql): LinkStore {
       for (const row of rows) {
         const outcome = await change(row.tenant_id, row.id, row.version, at, "purged", async (trx, link, version) => {
           await trx.deleteFrom("links").where("id", "=", link.id).execute();
+          // The code is anybody's now, who has done nothing.
+          await trx
+            .deleteFrom("suspended_links")
+            .where("domain", "=", link.domain)
+            .where("code", "=", link.code)
+            .execute();
           return { ...link, version };
         });
         if (outcome.kind === "changed") purged++;

@@ -29,6 +29,13 @@ const forwarding: Target["choice"] = { rules: [], split: [], forwardQuery: true 
 
 describe("decide", () => {
   const cases: [string, Partial<Target> | undefined, Partial<Facts>, Decision][] = [
+    ["a link that was stopped says so", { suspended: true }, {}, { kind: "suspended" }],
+    [
+      "a link that was stopped says so even if it has expired, falls back, or asks for a password",
+      { suspended: true, expiresAt: now, fallbackUrl, password: true },
+      { preview: true },
+      { kind: "suspended" },
+    ],
     ["a visit is redirected, and counted", {}, {}, { ...to302, reason: "counted", draws: "hits" }],
     [
       "a link to a file leads to its download, and is counted alike",

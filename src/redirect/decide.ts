@@ -33,6 +33,7 @@ export interface Answer {
 
 export type Final =
   | { readonly kind: "missing" }
+  | { readonly kind: "suspended" }
   | { readonly kind: "expired" }
   | { readonly kind: "password" }
   | { readonly kind: "spent"; readonly retryAfterSeconds: number }
@@ -41,11 +42,13 @@ export type Final =
 export type Decision = Answer | Final;
 
 const missing: Final = { kind: "missing" };
+const suspended: Final = { kind: "suspended" };
 const expired: Final = { kind: "expired" };
 const password: Final = { kind: "password" };
 
 export function decide(target: Target | undefined, facts: Facts, now: number): Decision {
   if (target === undefined) return missing;
+  if (target.suspended) return suspended;
   if (target.expiresAt !== null && target.expiresAt <= now) {
     return target.fallbackUrl === null ? expired : fallback(target.fallbackUrl, "fallback");
   }

@@ -31,6 +31,7 @@ describe("a link in the shared cache", () => {
     plain,
     ruled,
     known({ permanent: true, expiresAt: 5, fallbackUrl: "https://example.com/sorry", hitsMax: 7, password: true }),
+    known({ suspended: true }),
     known({ url: "", file }),
     known({ url: "", file: { ...file, sha256: null } }),
   ])("comes back as it went: %#", (value) => {

@@ -6,24 +6,25 @@ import type { Known } from "./resolve.ts";
 
 /**
  * A link in the shared cache: `{"u":"https://…","p":false}`, and only where there is something to say: `e` when it
- * expires, `f` where it falls back to, `w` that it asks for a password (never which), `m` its monthly limit; `r` its
+ * expires, `f` where it falls back to, `w` that it asks for a password (never which), `x` that it was stopped, `m` its monthly limit; `r` its
  * rules, `s` its split, `q` that the visitor's parameters go along. A link to a file has no `u` but `d`, what a download
  * needs.
  */
 export const linkForm: Form<Known> = {
   name: "v2",
 
-  toJson: ({ url, file, permanent, expiresAt, fallbackUrl, password, hitsMax, choice }) => ({
+  toJson: ({ url, file, permanent, expiresAt, fallbackUrl, password, suspended, hitsMax, choice }) => ({
     ...(file === null ? { u: url } : { d: fileToJson(file) }),
     p: permanent,
     ...(expiresAt !== null && { e: expiresAt }),
     ...(fallbackUrl !== null && { f: fallbackUrl }),
     ...(password && { w: 1 }),
+    ...(suspended && { x: 1 }),
     ...(hitsMax !== null && { m: hitsMax }),
     ...(choice !== null && choiceToJson(choice)),
   }),
 
-  fromJson({ u, d, p, e = null, f = null, w = 0, m = null, r, s, q, ...unknown }) {
+  fromJson({ u, d, p, e = null, f = null, w = 0, x = 0, m = null, r, s, q, ...unknown }) {
     const file = d === undefined ? null : fileFromJson(d);
     const url = file === null ? u : "";
     if (typeof url !== "string" || typeof p !== "boolean" || !isText(f) || !isCount(e) || !isCount(m)) {
@@ -34,6 +35,7 @@ export const linkForm: Form<Known> = {
     const choice = choiceFromJson(r, s, q);
     return {
       ...{ url, file, permanent: p, expiresAt: e, fallbackUrl: f, password: w === 1, hitsMax: m, choice },
+      ...(x === 1 && { suspended: true as const }),
       pattern: undefined,
     };
   },

@@ -20,8 +20,13 @@ a { color: var(--accent); overflow-wrap: anywhere }
 code { overflow-wrap: anywhere }
 ul { margin: .5rem 0 0; padding-left: 1.2rem; color: var(--soft) }
 form { margin-top: 1.25rem; display: grid; gap: .5rem }
-input, button { font: inherit; padding: .6rem .75rem; border-radius: 8px; border: 1px solid var(--line) }
-input { background: var(--back); color: var(--ink) }
+input, select, textarea, button { font: inherit; padding: .6rem .75rem; border-radius: 8px; border: 1px solid var(--line) }
+input, select, textarea { width: 100%; background: var(--back); color: var(--ink) }
+textarea { resize: vertical }
+label { margin-top: .5rem }
+label + [role=alert] { margin: 0 }
+[aria-invalid] { border-color: var(--ink) }
+button { margin-top: .75rem }
 button { background: var(--accent); color: var(--card); border-color: transparent; font-weight: 600; cursor: pointer }
 [role=alert] { color: var(--ink); font-weight: 600 }
 small { display: block; margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft) }
@@ -52,11 +57,13 @@ ${body}</main></body></html>
   return new Response(html, { status, headers: { ...headers, ...more } });
 }
 
+/** With a form in it, that goes to ourselves. */
+export const formPage = (status: number, title: string, body: string): Response =>
+  page(status, title, body, { "content-security-policy": policy("'self'"), "referrer-policy": "same-origin" });
+
 /** A page with one button, which sends an empty form to the page's own address. */
-export function buttonPage(title: string, body: string, button: string): Response {
-  const form = `<form method="post"><button>${escapeHtml(button)}</button></form>`;
-  return page(200, title, `${body}\n${form}\n`, { "content-security-policy": policy("'self'") });
-}
+export const buttonPage = (title: string, body: string, button: string): Response =>
+  formPage(200, title, `${body}\n<form method="post"><button>${escapeHtml(button)}</button></form>\n`);
 
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
@@ -83,6 +90,11 @@ const told: Readonly<Record<Refusal["kind"], Told>> = {
     code: "not_found",
     title: "This link does not exist",
     text: "Check the address for typing mistakes: capital and small letters differ. If somebody sent it to you, ask them for a new one.",
+  },
+  suspended: {
+    code: "link_suspended",
+    title: "This link was stopped",
+    text: "The operator of this service has stopped it, because of where it leads or what it was used for.",
   },
   expired: {
     code: "link_expired",

@@ -29,7 +29,7 @@ export function previewPage(code: string, url: string, target: Target, details: 
             `<ul>${others.map((other) => `<li>${anchor(other)}</li>`).join("")}</ul>`,
           ]),
       ...(target.choice?.forwardQuery ? ["<p>What you add to its address after ? goes along.</p>"] : []),
-      `<small>${dates.join(" · ")} (UTC)</small>`,
+      `<small>${dates.join(" · ")} (UTC)<br><a href="/report?code=${encodeURIComponent(splitKey(code).code)}">Report this link</a></small>`,
     ].join("\n"),
   );
 }

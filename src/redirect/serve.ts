@@ -55,7 +55,7 @@ export interface RedirectSettings {
 
 const outcomes = [
   ...reasons,
-  ...(["missing", "expired", "password", "wrong_password", "attempts", "not_ours", "busy"] as const),
+  ...(["missing", "suspended", "expired", "password", "wrong_password", "attempts", "not_ours", "busy"] as const),
   ...(["spent", "guessing", "unavailable"] as const),
 ] as const;
 const placeOf = Object.fromEntries(reasons.map((reason, place) => [reason, place])) as Record<Reason, number>;

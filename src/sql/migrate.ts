@@ -11,6 +11,8 @@ import { email } from "./migrations/0008-email.ts";
 import { files } from "./migrations/0009-files.ts";
 import { rules } from "./migrations/0010-rules.ts";
 import { domains } from "./migrations/0011-domains.ts";
+import { targets } from "./migrations/0013-targets.ts";
+import { abuse } from "./migrations/0014-abuse.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -30,6 +32,8 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0009-files": files,
   "0010-rules": rules,
   "0011-domains": domains,
+  "0013-targets": targets,
+  "0014-abuse": abuse,
 };
 
 export interface Types {

@@ -1,5 +1,5 @@
 import type { ColumnType, Generated } from "kysely";
-import type { EmailId, FileId, KeyId, LinkId, TenantId } from "../base/ids.ts";
+import type { EmailId, FileId, KeyId, LinkId, ReportId, TenantId } from "../base/ids.ts";
 
 /**
  * The tables as the program sees them. The DDL is in `migrations/`. Times are milliseconds since 1970, flags are 0 and
@@ -28,6 +28,11 @@ export interface Schema {
   files: FileTable;
   tenant_storage: TenantStorageTable;
   domains: DomainTable;
+  targets: TargetTable;
+  walks: WalkTable;
+  abuse_reports: AbuseReportTable;
+  suspended_links: SuspendedLinkTable;
+  suspended_tenants: SuspendedTenantTable;
 }
 
 type Flag = 0 | 1;
@@ -312,4 +317,64 @@ export interface DomainTable {
   missing_url: string | null;
   created_at: number;
   verified_at: number | null;
+}
+
+export type TargetState = "ok" | "failing" | "dead" | "unchecked";
+
+/** What was found where a link leads to. May outlive its link until it is due. */
+export interface TargetTable {
+  link_id: LinkId;
+  /** Of the address that was looked at: the link may have another by now. */
+  url_hash: string | null;
+  state: TargetState | null;
+  http_status: number | null;
+  reason: string | null;
+  /** In a row. */
+  failures: number;
+  /** Its owner asked for it, and there was none yet. */
+  wants_title: Flag;
+  checked_at: number | null;
+  next_check_at: number;
+}
+
+/** How far something that goes over all links has come. */
+export interface WalkTable {
+  name: string;
+  position: string;
+}
+
+export type AbuseReason = "phishing" | "malware" | "spam" | "illegal" | "other";
+export type AbuseState = "open" | "dismissed" | "suspended";
+
+export interface AbuseReportTable {
+  id: ReportId;
+  domain: string;
+  code: string;
+  reason: AbuseReason;
+  details: string | null;
+  /** Of who reported it, if they want to hear back. */
+  email: string | null;
+  /** Where the link led when it was reported; null if there was none. */
+  url: string | null;
+  state: AbuseState;
+  created_at: number;
+  closed_at: number | null;
+  closed_by: string | null;
+}
+
+export interface SuspendedLinkTable {
+  domain: string;
+  code: string;
+  /** What the blocklist stopped, the blocklist may free. */
+  cause: "operator" | "blocklist";
+  reason: string;
+  suspended_by: string;
+  suspended_at: number;
+}
+
+export interface SuspendedTenantTable {
+  tenant_id: TenantId;
+  reason: string;
+  suspended_by: string;
+  suspended_at: number;
 }

@@ -25,6 +25,8 @@ export interface Tenant {
   /** Where its new links go when nobody says; null is the server's own domain. */
   readonly defaultDomain: string | null;
   readonly createdAt: number;
+  /** Why the operator stopped it; null where nobody did. */
+  readonly suspended: string | null;
 }
 
 export interface TenantChange {
@@ -74,17 +76,19 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 
   async function one(column: "slug" | "id", value: string): Promise<Tenant | undefined> {
     const row = await db
-      .selectFrom("tenants")
-      .selectAll()
+      .selectFrom("tenants as t")
+      .leftJoin("suspended_tenants as s", "s.tenant_id", "t.id")
+      .selectAll("t")
+      .select("s.reason as suspended")
       .select((expression) =>
         expression
           .selectFrom("domains")
           .select("host")
-          .whereRef("tenant_id", "=", "tenants.id")
+          .whereRef("domains.tenant_id", "=", "t.id")
           .where("is_default", "=", 1)
           .as("default_domain"),
       )
-      .where(column, "=", value as TenantId)
+      .where(`t.${column}`, "=", value as TenantId)
       .executeTakeFirst();
     if (!row) return undefined;
     const overrides = parseOverrides(row.limits);
@@ -97,6 +101,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       overrides,
       defaultDomain: row.default_domain,
       createdAt: fromIso(row.created_at),
+      suspended: row.suspended,
     };
   }
 

@@ -55,6 +55,7 @@ onEachDatabase(({ open, openTwo }) => {
         overrides: {},
         defaultDomain: null,
         createdAt: clock.now(),
+        suspended: null,
       });
       expect(await tenants.bySlug(slug)).toEqual(made);
       expect(await tenants.byId(made.id)).toEqual(made);

@@ -310,9 +310,12 @@ for (const database of databases) {
         emailsPerHourSendgrid: 200,
         apiPerMinute: 600,
         createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+        suspended: null,
       });
       expect((await okJson<TenantShown[]>("tenant", "list")).find(({ slug }) => slug === "acme")).toEqual(made);
-      expect(lines(await ok("tenant", "list"))).toContain(["acme", "Acme Ltd", "default", made.createdAt].join("\t"));
+      expect(lines(await ok("tenant", "list"))).toContain(
+        ["acme", "Acme Ltd", "default", made.createdAt, "-"].join("\t"),
+      );
 
       expectFailure(await run("tenant", "create", "acme"), 1, /already a tenant "acme"/);
       const changed = await okJson<TenantShown>(

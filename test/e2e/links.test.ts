@@ -69,6 +69,8 @@ for (const database of databases) {
         utm: null,
         forwardQuery: false,
         password: false,
+        target: null,
+        suspended: null,
         version: 1,
         createdAt: expect.any(String),
         updatedAt: link.createdAt,

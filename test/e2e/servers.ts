@@ -40,6 +40,8 @@ export type LinkBody = {
   utm: Record<string, string> | null;
   forwardQuery: boolean;
   password: boolean;
+  target: { state: string; checkedAt: string; httpStatus: number | null; reason: string | null } | null;
+  suspended: string | null;
   version: number;
   createdAt: string;
   updatedAt: string;

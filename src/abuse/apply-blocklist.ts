@@ -1,0 +1,110 @@
+import type { LinkId } from "../base/ids.ts";
+import type { Sql } from "../sql/sql.ts";
+import type { Blocklist } from "./blocklist.ts";
+import type { Suspensions } from "./suspensions.ts";
+
+/**
+ * A list that changed is applied to the links that are there already: those that lead to a host on it are stopped, and
+ * those that only the list had stopped are freed when it no longer names them. Goes over all links in short pages; one
+ * that was interrupted begins again, and finds most of it done.
+ */
+export interface BlocklistParts {
+  readonly sql: Sql;
+  readonly suspensions: Suspensions;
+  readonly blocklist: Blocklist;
+}
+
+export interface Applied {
+  readonly looked: number;
+  readonly suspended: number;
+  readonly freed: number;
+}
+
+const walk = "blocklist";
+const pageRows = 500;
+
+/** Whether there is a list, and another than the one that was applied last. */
+export async function isOutdated({ sql, blocklist }: BlocklistParts): Promise<boolean> {
+  const fingerprint = blocklist.fingerprint();
+  if (fingerprint === undefined) return false;
+  const row = await sql.db.selectFrom("walks").select("position").where("name", "=", walk).executeTakeFirst();
+  return row?.position !== fingerprint;
+}
+
+export async function applyBlocklist(parts: BlocklistParts): Promise<Applied> {
+  const { sql, blocklist } = parts;
+  // As it was at the beginning: what changes meanwhile is applied the next time.
+  const position = blocklist.fingerprint();
+  if (position === undefined) return { looked: 0, suspended: 0, freed: 0 };
+  const freed = await free(parts);
+  const { looked, suspended } = await suspend(parts);
+  await sql.db
+    .insertInto("walks")
+    .values({ name: walk, position })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ position }))
+    .execute();
+  return { looked, suspended, freed };
+}
+
+async function suspend({ sql, suspensions, blocklist }: BlocklistParts): Promise<Omit<Applied, "freed">> {
+  let [looked, suspended] = [0, 0];
+  let after = "" as LinkId;
+  for (;;) {
+    const rows = await sql.db
+      .selectFrom("links as l")
+      .leftJoin("suspended_links as s", (join) =>
+        join.onRef("s.domain", "=", "l.domain").onRef("s.code", "=", "l.code"),
+      )
+      .select(["l.id", "l.domain", "l.code", "s.cause"])
+      .select(addresses)
+      .where("l.id", ">", after)
+      .orderBy("l.id")
+      .limit(pageRows)
+      .execute();
+    for (const { domain, code, cause, ...row } of rows) {
+      const host = cause === null ? blockedHost(blocklist, row) : undefined;
+      if (host === undefined) continue;
+      const why = { cause: "blocklist", reason: `${host} is on the blocklist`, by: "blocklist" } as const;
+      if ((await suspensions.suspendLink({ domain, code }, why)) !== undefined) suspended++;
+    }
+    looked += rows.length;
+    const last = rows.at(-1)?.id;
+    if (last === undefined || rows.length < pageRows) return { looked, suspended };
+    after = last;
+  }
+}
+
+/** All of them at once: lists stop few of the links that there are. */
+async function free({ sql, suspensions, blocklist }: BlocklistParts): Promise<number> {
+  const rows = await sql.db
+    .selectFrom("suspended_links as s")
+    .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "s.domain").onRef("l.code", "=", "s.code"))
+    .select(["s.domain", "s.code"])
+    .select(addresses)
+    .where("s.cause", "=", "blocklist")
+    .execute();
+  let freed = 0;
+  for (const { domain, code, ...row } of rows) {
+    if (blockedHost(blocklist, row) !== undefined) continue;
+    if ((await suspensions.restoreLink({ domain, code }, "blocklist")) !== undefined) freed++;
+  }
+  return freed;
+}
+
+/** Wherever a link may send somebody. */
+const addresses = ["l.url", "l.fallback_url", "l.rules", "l.split"] as const;
+
+interface Addresses {
+  readonly url: string | null;
+  readonly fallback_url: string | null;
+  /** JSON: objects with a `url`. */
+  readonly rules: string | null;
+  readonly split: string | null;
+}
+
+function blockedHost(blocklist: Blocklist, row: Addresses): string | undefined {
+  const listed = [row.rules, row.split].flatMap((json) => JSON.parse(json ?? "[]") as { url: string }[]);
+  return [row.url, row.fallback_url, ...listed.map(({ url }) => url)]
+    .flatMap((url) => (url !== null && URL.canParse(url) ? [new URL(url).hostname] : []))
+    .find((host) => blocklist.isBlocked(host));
+}

@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+
+/**
+ * Hosts that no link may lead to: a file of the operator, a host on each line.
+ *
+ *   example.com      this host and all below it
+ *   *.example.org    all below it, and not itself
+ *   # a comment
+ *
+ * The file is looked at when the list is asked and the last look is a second old: a change is in force without a restart,
+ * in the server, its background thread and every command alike. Lines that are no hosts are left out and named. When
+ * the file is away, or too large, the list stays as it was.
+ */
+export interface Blocklist {
+  isBlocked(host: string): boolean;
+  /** Changes with the hosts on it; nothing as long as no list was ever read. */
+  fingerprint(): string | undefined;
+}
+
+export interface BlocklistSettings {
+  readonly path: string | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const lookMs = 1_000;
+const sizeMostBytes = 16_777_216;
+const toldMost = 10;
+
+export function createBlocklist({ path, clock, log }: BlocklistSettings): Blocklist {
+  let list: HostList | undefined;
+  let stamp = "";
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  function look(): void {
+    if (path === undefined || clock.elapsed() - lookedAt < lookMs) return;
+    lookedAt = clock.elapsed();
+    const now = stampOf(path);
+    if (now === stamp) return;
+    const known = list !== undefined;
+    stamp = now;
+    try {
+      const { hosts, bad } = readBlocklist(path);
+      list = hosts;
+      for (const { line, text } of bad.slice(0, toldMost))
+        log.warn({ path, line, text }, "not a host on the blocklist");
+      if (known || bad.length > 0) log.info({ path, hosts: hosts.size, bad: bad.length }, "the blocklist was read");
+    } catch (error) {
+      log.warn(
+        { path, error },
+        known ? "the blocklist cannot be read; the last one stays" : "the blocklist cannot be read",
+      );
+    }
+  }
+
+  return {
+    isBlocked(host) {
+      look();
+      return list?.has(host) ?? false;
+    },
+    fingerprint() {
+      look();
+      return list?.fingerprint;
+    },
+  };
+}
+
+/** Which of its states a file is in. */
+function stampOf(path: string): string {
+  try {
+    const { ino, size, mtimeMs } = statSync(path);
+    return `${ino} ${size} ${mtimeMs}`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+export interface HostList {
+  readonly size: number;
+  readonly fingerprint: string;
+  has(host: string): boolean;
+}
+
+export interface BadLine {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Throws when there is no file, or none that can be read. */
+export function readBlocklist(path: string): { hosts: HostList; bad: BadLine[] } {
+  const { size } = statSync(path);
+  if (size > sizeMostBytes) throw new Error(`${path} has more than ${sizeMostBytes} bytes`);
+  return parseBlocklist(readFileSync(path, "utf8"));
+}
+
+export function parseBlocklist(text: string): { hosts: HostList; bad: BadLine[] } {
+  /** With all below them, and those of which only what is below. */
+  const whole = new Set<string>();
+  const below = new Set<string>();
+  const bad: BadLine[] = [];
+  for (const [index, raw] of text.split(/\r?\n/).entries()) {
+    const entry = raw.replace(/#.*$/, "").trim();
+    if (entry === "") continue;
+    const wild = entry.startsWith("*.");
+    const host = hostOf(wild ? entry.slice(2) : entry);
+    if (host === undefined) bad.push({ line: index + 1, text: entry.slice(0, 100) });
+    else (wild ? below : whole).add(host);
+  }
+  const sorted = [...whole, ...[...below].map((host) => `*.${host}`)].sort();
+  return {
+    bad,
+    hosts: {
+      size: sorted.length,
+      fingerprint: createHash("sha256").update(sorted.join("\n")).digest("base64url"),
+      has(host) {
+        const name = host.replace(/\.$/, "");
+        if (whole.has(name)) return true;
+        for (let dot = name.indexOf("."); dot !== -1; dot = name.indexOf(".", dot + 1)) {
+          const parent = name.slice(dot + 1);
+          if (whole.has(parent) || below.has(parent)) return true;
+        }
+        return false;
+      },
+    },
+  };
+}
+
+/** As `URL` spells it, for that is what links are compared by. */
+function hostOf(text: string): string | undefined {
+  if (!/^(?:[^\s/?#@:[\]\\*]+|\[[0-9a-f:.]+\])$/i.test(text) || !URL.canParse(`http://${text}/`)) return undefined;
+  return new URL(`http://${text}/`).hostname.replace(/\.$/, "") || undefined;
+}

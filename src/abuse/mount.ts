@@ -1,0 +1,141 @@
+import { Problem } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import { readBody } from "../base/read-body.ts";
+import { slugPattern } from "../codes/slugs.ts";
+import { parseAddress } from "../email/address.ts";
+import type { Mount } from "../http/mount.ts";
+import { problemResponse } from "../http/problem.ts";
+import type { Guesses } from "../limits/guesses.ts";
+import type { ReportLimit } from "../limits/report-limit.ts";
+import { finalPage } from "../redirect/pages.ts";
+import { detailsMost, laterPage, type Mistakes, reportPage, type Typed, thanksPage } from "./report-page.ts";
+import { type Reports, reasons } from "./reports.ts";
+
+/**
+ * `/report`: anybody may tell the operator about a link. Strangers can write here, so it is bounded in every way: the
+ * size of a report, how many an address may send, how many are kept. A code that does not exist is a guess like any.
+ */
+export interface ReportSettings {
+  readonly reports: Reports;
+  readonly limit: ReportLimit;
+  readonly guesses: Guesses;
+  /** The domain that this request came to: empty for the server's own. */
+  readonly domainOf: (request: Request) => string;
+  /** Where a link leads. */
+  readonly find: (domain: string, code: string) => Promise<{ readonly url: string } | undefined>;
+  readonly log: Logger;
+}
+
+const bodyBytes = 32_768;
+const bodyMs = 10_000;
+const laterSeconds = 60;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are taken out of what people see.
+const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
+
+export function mountReports(settings: ReportSettings): Mount {
+  return {
+    prefix: "/report",
+    async handle(request, { path, address }) {
+      if (path !== "/report") return finalPage({ kind: "missing" }, request);
+      switch (request.method) {
+        case "GET":
+        case "HEAD": {
+          const query = queryOf(request.url);
+          return query.has("thanks") ? thanksPage() : reportPage(200, typedFrom(query));
+        }
+        case "POST":
+          return receive(settings, request, address);
+        default:
+          return problemResponse(
+            new Problem("method_not_allowed", "This address takes GET and POST.", { allow: ["GET", "HEAD", "POST"] }),
+          );
+      }
+    },
+  };
+}
+
+/** The host before it is whatever the client wrote, and may be none. */
+function queryOf(url: string): URLSearchParams {
+  const mark = url.indexOf("?");
+  return new URLSearchParams(mark === -1 ? "" : url.slice(mark));
+}
+
+async function receive(settings: ReportSettings, request: Request, address: string | undefined): Promise<Response> {
+  const { reports, limit, guesses, domainOf, find, log } = settings;
+  const sent = await readForm(request);
+  if (sent === undefined) {
+    return problemResponse(new Problem("unsupported_media_type", "Send the form of /report, with at most 32 KB."));
+  }
+  const typed = typedFrom(sent);
+  const code = codeOf(typed.code);
+  const mistakes = mistakesOf(typed, code);
+  if (Object.keys(mistakes).length > 0 || code === undefined) return reportPage(422, typed, mistakes);
+  const blocked = guesses.blockedFor(address) ?? (await limit.take(address));
+  if (blocked !== undefined) return laterPage(429, "Too many reports came from your internet address.", blocked);
+  try {
+    const place = { domain: domainOf(request), code };
+    const link = await find(place.domain, code);
+    if (link === undefined) {
+      await guesses.missed(address);
+      return reportPage(422, typed, { code: "There is no such link here. Capital and small letters differ." });
+    }
+    const outcome = await reports.add({
+      ...place,
+      reason: reasons.find((one) => one === typed.reason) ?? "other",
+      details: typed.details.trim() || null,
+      email: parseAddress(typed.email.trim()) ?? null,
+      url: link.url,
+    });
+    if (outcome === "full") {
+      log.warn("there is no room for another abuse report; see: quicklink abuse list");
+      return laterPage(503, "We cannot take more reports right now.", laterSeconds);
+    }
+    // Loading the answer again must not send it again.
+    return new Response(null, { status: 303, headers: { location: "/report?thanks", "cache-control": "no-store" } });
+  } catch (error) {
+    log.error({ error }, "an abuse report could not be kept");
+    return laterPage(503, "We cannot take your report right now.", laterSeconds);
+  }
+}
+
+async function readForm(request: Request): Promise<URLSearchParams | undefined> {
+  const type = request.headers.get("content-type") ?? "";
+  if (request.body === null || !/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) return undefined;
+  const read = await readBody(request.body, bodyBytes, bodyMs);
+  return read.kind === "whole" ? new URLSearchParams(new TextDecoder().decode(read.bytes)) : undefined;
+}
+
+function typedFrom(fields: URLSearchParams): Typed {
+  const of = (name: string) => (fields.get(name) ?? "").toWellFormed().replace(control, "");
+  // Browsers count a line break as one character and send two.
+  const details = of("details").replaceAll("\r\n", "\n");
+  return {
+    code: of("code").slice(0, 300),
+    reason: of("reason").slice(0, 50),
+    details,
+    email: of("email").slice(0, 300),
+  };
+}
+
+function mistakesOf({ reason, details, email }: Typed, code: string | undefined): Mistakes {
+  return {
+    ...(code === undefined && { code: "Give the address of the link, or what stands after the last / in it." }),
+    ...(!reasons.some((one) => one === reason) && { reason: "Choose what is wrong with it." }),
+    ...(details.length > detailsMost && { details: `At most ${detailsMost.toLocaleString("en")} characters, please.` }),
+    ...(email.trim() !== "" &&
+      parseAddress(email.trim()) === undefined && { email: "This is not an email address. Leave it out, or mend it." }),
+  };
+}
+
+/** People paste the whole address, or that of the preview. */
+function codeOf(text: string): string | undefined {
+  const code =
+    text
+      .trim()
+      .replace(/[?#].*$/, "")
+      .replace(/\/+$/, "")
+      .split("/")
+      .at(-1)
+      ?.replace(/\+$/, "") ?? "";
+  return slugPattern.test(code) ? code : undefined;
+}

@@ -1,0 +1,108 @@
+import { userInfo } from "node:os";
+import { Command, InvalidArgumentError } from "commander";
+import { Problem } from "../base/errors.ts";
+import type { LinkId, TenantId } from "../base/ids.ts";
+import type { Core } from "../core.ts";
+import { ownDomain } from "../links/link.ts";
+import { requireTenant, withCore } from "./core.ts";
+
+/** Stopping links and tenants, and letting them go on. The operator's alone: the tenant is not asked for. */
+interface SuspendOptions {
+  readonly reason: string;
+  readonly by: string;
+}
+
+export interface DomainOption {
+  readonly domain: string;
+}
+
+const pageLinks = 200;
+
+export const suspendLinkCommand = (): Command =>
+  withWhy(new Command("suspend").argument("<code>"))
+    .option("--domain <host>", "on a domain of a tenant", ownDomain)
+    .description("stop a link, whoever's it is: it answers 451 until it is restored")
+    .addHelpText("after", '\nExample:\n  $ quicklink link suspend sale --reason "phishing, ticket 123"')
+    .action((code: string, { reason, by, domain }: SuspendOptions & DomainOption) =>
+      withCore(async ({ suspensions }) => {
+        const version = await suspensions.suspendLink({ domain, code }, { cause: "operator", reason, by });
+        if (version === undefined) throw new Problem("not_found", `There never was a link ${code}.`);
+        console.log(`${code} is suspended.`);
+      }),
+    );
+
+export const restoreLinkCommand = (): Command =>
+  new Command("restore")
+    .argument("<code>")
+    .option("--domain <host>", "on a domain of a tenant", ownDomain)
+    .description("let a suspended link go on")
+    .action((code: string, { domain }: DomainOption) =>
+      withCore(async ({ suspensions }) => {
+        if ((await suspensions.restoreLink({ domain, code })) === undefined) {
+          throw new Problem("not_found", `${code} is not suspended.`);
+        }
+        console.log(`${code} works again.`);
+      }),
+    );
+
+export const suspendTenantCommand = (): Command =>
+  withWhy(new Command("suspend").argument("<slug>"))
+    .description("stop a tenant: its keys answer 403, its links 451, until it is restored")
+    .action((slug: string, { reason, by }: SuspendOptions) =>
+      withCore(async (core) => {
+        const { id } = await requireTenant(core, slug);
+        await core.suspensions.suspendTenant(id, reason, by);
+        console.log(`${slug} is suspended: none of its keys works.`);
+        console.log(`${slug}: ${await touchAll(core, id)} links are stopped on every server.`);
+      }),
+    );
+
+export const restoreTenantCommand = (): Command =>
+  new Command("restore")
+    .argument("<slug>")
+    .description("let a suspended tenant go on")
+    .action((slug: string) =>
+      withCore(async (core) => {
+        const { id } = await requireTenant(core, slug);
+        if (!(await core.suspensions.restoreTenant(id))) throw new Problem("not_found", `${slug} is not suspended.`);
+        console.log(`${slug} is no longer suspended: its keys work.`);
+        console.log(`${slug}: ${await touchAll(core, id)} links lead on again.`);
+      }),
+    );
+
+/** Every copy of every link is then out of date. */
+async function touchAll({ suspensions }: Core, tenant: TenantId): Promise<number> {
+  let after: LinkId | undefined;
+  for (let count = 0; ; ) {
+    const page = await suspensions.touchLinks(tenant, after, pageLinks);
+    if (page === undefined) return count;
+    count += page.count;
+    after = page.last;
+  }
+}
+
+/** Who does it, as it is written down. */
+export const withBy = (command: Command): Command =>
+  command.option("--by <name>", "who you are, for the record", reasonable(100), userName());
+
+/** A container may run as a number without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "operator";
+  }
+}
+
+const withWhy = (command: Command): Command =>
+  withBy(command.requiredOption("--reason <text>", "why; its owner sees it", reasonable(500)));
+
+function reasonable(most: number): (text: string) => string {
+  return (text) => {
+    const trimmed = text.trim();
+    if (trimmed === "" || trimmed.length > most || /\p{Cc}/u.test(trimmed)) {
+      throw new InvalidArgumentError(`Give one line of 1 to ${most} characters.`);
+    }
+    return trimmed;
+  };
+}

@@ -1,0 +1,50 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { type Clock, toIso } from "../base/clock.ts";
+import type { Counters, Limit } from "./counters.ts";
+import { networkOf } from "./network.ts";
+import { slidingHour } from "./window.ts";
+
+/**
+ * A limit on reporting links: so many an hour for an address, on all servers together. An address is known only by a keyed
+ * hash under a key of the day, as in `guesses.ts`; those whose address cannot be told share a larger limit. When the
+ * counters cannot be asked a report is taken: there is an end to how many are kept anyway.
+ */
+export interface ReportLimit {
+  /** Counts one; seconds to wait when that was one too many. */
+  take(address: string | undefined): Promise<number | undefined>;
+}
+
+export interface ReportLimitSettings {
+  readonly counters: Counters;
+  readonly clock: Clock;
+  /** A secret for a purpose, the same on every server. */
+  readonly secretFor: (purpose: string) => Uint8Array;
+}
+
+export const reportsPerHour = 10;
+const unknownPerHour = 100;
+const hourMs = 3_600_000;
+const hashBytes = 16;
+
+export function createReportLimit({ counters, clock, secretFor }: ReportLimitSettings): ReportLimit {
+  const instance = randomBytes(9).toString("base64url");
+  let taken = 0;
+
+  function nameOf(network: string): string {
+    const key = secretFor(`reports ${toIso(clock.now()).slice(0, 10)}`);
+    return createHmac("sha256", key).update(network).digest().subarray(0, hashBytes).toString("base64url");
+  }
+
+  return {
+    async take(address) {
+      const network = address === undefined ? undefined : networkOf(address);
+      const name = nameOf(network ?? "");
+      const limit: Limit = {
+        ...{ name: "reportsPerHour", subject: name, max: network === undefined ? unknownPerHour : reportsPerHour },
+        ...{ window: slidingHour, key: `reports:{${name}}` },
+      };
+      const verdict = await counters.take(`{${name}}/report/${instance}.${++taken}`, [{ limit, amount: 1 }]);
+      return verdict.kind === "denied" ? Math.ceil((verdict.retryAfterMs ?? hourMs) / 1_000) : undefined;
+    },
+  };
+}

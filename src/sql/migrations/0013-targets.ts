@@ -1,0 +1,22 @@
+import type { Types } from "../migrate.ts";
+
+/** What was found where links lead to, and how far walks over all links have come. */
+export const targets = (t: Types): string[] => [
+  `create table targets (
+    link_id ${t.key} primary key,
+    url_hash ${t.key},
+    state ${t.key} check (state in ('ok', 'failing', 'dead', 'unchecked')),
+    http_status ${t.integer},
+    reason ${t.key},
+    failures ${t.integer} not null,
+    wants_title ${t.integer} not null,
+    checked_at ${t.time},
+    next_check_at ${t.time} not null
+  ) ${t.clusteredTable}`,
+  "create index targets_due on targets (next_check_at)",
+
+  `create table walks (
+    name ${t.key} primary key,
+    position ${t.key} not null
+  ) ${t.clusteredTable}`,
+];

@@ -1,0 +1,105 @@
+import { type Clock, dayMs } from "../base/clock.ts";
+import type { LinkId, TenantId } from "../base/ids.ts";
+import type { Guarded } from "../fetch/guarded.ts";
+import type { Fetched } from "../fetch/outcome.ts";
+import type { DueTarget, TargetStore } from "./store.ts";
+import { titleOf } from "./title.ts";
+import { judge, nextCheckAt } from "./verdict.ts";
+
+/**
+ * One round of looking at where links lead: takes in new links, takes what is due, and asks each. A host is asked by one
+ * question at a time and so many in a round; what is more than that waits its turn. Rounds are short and follow each
+ * other, one process at a time (`sql/jobs.ts`), so that what a crash interrupts is due again.
+ */
+export interface RoundSettings {
+  readonly store: TargetStore;
+  readonly guarded: Guarded;
+  readonly everyMs: number;
+  readonly clock: Clock;
+  /** From 0 to 1. */
+  readonly chance: () => number;
+  /** If the link has none yet. */
+  readonly setTitle: (tenant: TenantId, link: LinkId, title: string) => Promise<void>;
+}
+
+export interface Round {
+  readonly adopted: number;
+  readonly checked: number;
+  readonly notOk: number;
+}
+
+const adoptedAtOnce = 100;
+const adoptedMost = 1_000;
+const dueMost = 200;
+const hostsAtOnce = 8;
+const perHost = 10;
+const roundMs = 120_000;
+const hourMs = 3_600_000;
+
+export async function runRound(settings: RoundSettings, signal: AbortSignal): Promise<Round> {
+  const { store, clock, everyMs, chance } = settings;
+  const started = clock.elapsed();
+  const isOver = () => signal.aborted || clock.elapsed() - started > roundMs;
+
+  let adopted = 0;
+  for (let last = adoptedAtOnce; last === adoptedAtOnce && adopted < adoptedMost && !signal.aborted; adopted += last) {
+    last = await store.adopt(clock.now(), adoptedAtOnce, () => clock.now() + Math.round(hourMs + chance() * everyMs));
+  }
+
+  const waiting: DueTarget[][] = [];
+  const now = clock.now();
+  for (const [host, targets] of Map.groupBy(await store.due(now, dueMost), hostOf)) {
+    const asked: DueTarget[] = [];
+    for (const target of targets) {
+      if (target.tenantId === null) await store.forget(target.id);
+      else if (host === "" || !isServed(target, now)) await store.putOff(target.id, now + dayMs);
+      else if (asked.length >= perHost) await store.putOff(target.id, now + Math.round(chance() * hourMs));
+      else asked.push(target);
+    }
+    if (asked.length > 0) waiting.push(asked);
+  }
+
+  let checked = 0;
+  let notOk = 0;
+  const worker = async () => {
+    for (let host = waiting.shift(); host !== undefined; host = waiting.shift()) {
+      for (const target of host) {
+        if (isOver()) return;
+        const state = await check(settings, target, signal);
+        if (state === undefined) continue;
+        checked++;
+        if (state !== "ok") notOk++;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: hostsAtOnce }, worker));
+  return { adopted, checked, notOk };
+}
+
+async function check(settings: RoundSettings, target: DueTarget, signal: AbortSignal) {
+  const { store, guarded, clock, everyMs, chance, setTitle } = settings;
+  const fetched = await look(guarded, target, signal);
+  if (signal.aborted) return undefined;
+  const verdict = judge(target.failures, fetched);
+  const now = clock.now();
+  if (target.wantsTitle && target.title === null && target.tenantId !== null && fetched.kind === "answered") {
+    const title = verdict.state === "ok" ? titleOf(fetched.body, fetched.contentType) : undefined;
+    if (title !== undefined) await setTitle(target.tenantId, target.id, title);
+  }
+  await store.record(target, verdict, now, nextCheckAt(verdict, now, everyMs, chance()));
+  return verdict.state;
+}
+
+/** HEAD is cheaper for both, but some servers only know GET. */
+async function look(guarded: Guarded, { url, wantsTitle }: DueTarget, signal: AbortSignal): Promise<Fetched> {
+  if (!wantsTitle) {
+    const head = await guarded.fetch("HEAD", url, signal);
+    if (head.kind === "refused" || (head.kind === "answered" && head.status < 400)) return head;
+  }
+  return guarded.fetch("GET", url, signal);
+}
+
+const isServed = ({ active, expiresAt }: DueTarget, now: number): boolean =>
+  active && (expiresAt === null || expiresAt > now);
+
+const hostOf = ({ url }: DueTarget): string => (URL.canParse(url) ? new URL(url).hostname : "");

@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import { idAt, type LinkId, type TenantId } from "../base/ids.ts";
+import type { LinkTarget } from "../links/link.ts";
+import type { Sql } from "../sql/sql.ts";
+import type { Verdict } from "./verdict.ts";
+
+/**
+ * What was found where links lead to, in SQL, in a table of its own: a link is made without it, gets a row when the
+ * walk over new links comes by or its owner asks, and what is found is no new version of the link. All statements are
+ * short, for on SQLite they hold the thread that serves.
+ */
+export interface TargetStore {
+  /** What is known about where these lead now. */
+  of(links: readonly Pointing[]): Promise<Map<LinkId, LinkTarget>>;
+  /** Soon, and its title too. */
+  want(link: LinkId, now: number): Promise<void>;
+  /** Takes in links that were made since the last time, to be looked at for the first time at `at`; answers how many. */
+  adopt(now: number, limit: number, at: () => number): Promise<number>;
+  due(now: number, limit: number): Promise<DueTarget[]>;
+  putOff(link: LinkId, at: number): Promise<void>;
+  forget(link: LinkId): Promise<void>;
+  record(link: Pointing, verdict: Verdict, now: number, nextAt: number): Promise<void>;
+}
+
+interface Pointing {
+  readonly id: LinkId;
+  readonly url: string;
+}
+
+export interface DueTarget extends Pointing {
+  /** Null: the link is gone. */
+  readonly tenantId: TenantId | null;
+  readonly active: boolean;
+  readonly expiresAt: number | null;
+  readonly title: string | null;
+  /** In a row, at this address. */
+  readonly failures: number;
+  readonly wantsTitle: boolean;
+}
+
+const walk = "targets";
+// Ids are by the clocks of those who made the links, and are committed a little later: none is then overtaken.
+const settledMs = 300_000;
+
+export function createTargetStore(sql: Sql): TargetStore {
+  const { db } = sql;
+
+  return {
+    async of(links) {
+      if (links.length === 0) return new Map();
+      const rows = await db
+        .selectFrom("targets")
+        .selectAll()
+        .where(
+          "link_id",
+          "in",
+          links.map(({ id }) => id),
+        )
+        .execute();
+      const urls = new Map(links.map(({ id, url }) => [id, url]));
+      return new Map(
+        rows.flatMap((row) =>
+          row.state !== null && row.checked_at !== null && row.url_hash === hashOf(urls.get(row.link_id) ?? "")
+            ? [
+                [
+                  row.link_id,
+                  { state: row.state, checkedAt: row.checked_at, httpStatus: row.http_status, reason: row.reason },
+                ] as const,
+              ]
+            : [],
+        ),
+      );
+    },
+
+    async want(link, now) {
+      await db
+        .insertInto("targets")
+        .values({ ...unknown, link_id: link, wants_title: 1, next_check_at: now })
+        .onConflict((conflict) => conflict.column("link_id").doUpdateSet({ wants_title: 1, next_check_at: now }))
+        .execute();
+    },
+
+    async adopt(now, limit, at) {
+      const from = await db.selectFrom("walks").select("position").where("name", "=", walk).executeTakeFirst();
+      const rows = await db
+        .selectFrom("links")
+        .select("id")
+        .where("id", ">", (from?.position ?? "") as LinkId)
+        .where("id", "<", idAt("link", now - settledMs) as LinkId)
+        .orderBy("id")
+        .limit(limit)
+        .execute();
+      const position = rows.at(-1)?.id;
+      if (position === undefined) return 0;
+      await db
+        .insertInto("targets")
+        .values(rows.map(({ id }) => ({ ...unknown, link_id: id, wants_title: 0 as const, next_check_at: at() })))
+        .onConflict((conflict) => conflict.column("link_id").doNothing())
+        .execute();
+      await db
+        .insertInto("walks")
+        .values({ name: walk, position })
+        .onConflict((conflict) => conflict.column("name").doUpdateSet({ position }))
+        .execute();
+      return rows.length;
+    },
+
+    async due(now, limit) {
+      const rows = await db
+        .selectFrom("targets as t")
+        .leftJoin("links as l", "l.id", "t.link_id")
+        .select(["t.link_id", "t.url_hash", "t.failures", "t.wants_title"])
+        .select(["l.tenant_id", "l.url", "l.status", "l.expires_at", "l.title"])
+        .where("t.next_check_at", "<=", now)
+        .orderBy("t.next_check_at")
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({
+        id: row.link_id,
+        url: row.url ?? "",
+        tenantId: row.tenant_id,
+        active: row.status === "active",
+        expiresAt: row.expires_at,
+        title: row.title,
+        failures: row.url_hash === hashOf(row.url ?? "") ? row.failures : 0,
+        wantsTitle: row.wants_title === 1,
+      }));
+    },
+
+    async putOff(link, at) {
+      await db.updateTable("targets").set({ next_check_at: at }).where("link_id", "=", link).execute();
+    },
+
+    async forget(link) {
+      await db.deleteFrom("targets").where("link_id", "=", link).execute();
+    },
+
+    async record({ id, url }, { state, httpStatus, reason, failures }, now, nextAt) {
+      await db
+        .updateTable("targets")
+        .set({
+          url_hash: hashOf(url),
+          state,
+          http_status: httpStatus,
+          reason,
+          failures,
+          wants_title: 0,
+          checked_at: now,
+          next_check_at: nextAt,
+        })
+        .where("link_id", "=", id)
+        .execute();
+    },
+  };
+}
+
+const unknown = { url_hash: null, state: null, http_status: null, reason: null, failures: 0, checked_at: null };
+
+/** To tell whether it is the same address; it need not be read back. */
+const hashOf = (url: string): string => createHash("sha256").update(url).digest("base64url").slice(0, 22);

@@ -1,0 +1,86 @@
+import { decodeEntities } from "./entities.ts";
+
+/**
+ * What a page calls itself: its og:title, else its title. Pages come from strangers, so this goes over the text once, looks
+ * at a bounded number of tags, and gives a line that could have been typed: no breaks, nothing unseen, 200 characters.
+ */
+export const titleMost = 200;
+
+const tagsMost = 2_000;
+const tagMost = 4_096;
+const tag = /^<([a-z][a-z0-9]*)((?:[^"'<>]|"[^"]*"|'[^']*')*)>/i;
+
+export function titleOf(body: Buffer, contentType: string): string | undefined {
+  if (!/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(contentType)) return undefined;
+  const found = findTitle(decode(body, contentType));
+  return found === undefined ? undefined : asLine(decodeEntities(found));
+}
+
+function findTitle(html: string): string | undefined {
+  const lower = html.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  let title: string | undefined;
+  let at = html.indexOf("<");
+  for (let tags = 0; at !== -1 && tags < tagsMost; tags++) {
+    let next = at + 1;
+    if (html.startsWith("<!--", at)) next = after(html, "-->", at);
+    const [whole, name = "", attributes = ""] = tag.exec(html.slice(at, at + tagMost)) ?? [];
+    if (whole !== undefined) {
+      next = at + whole.length;
+      const kind = name.toLowerCase();
+      if (kind === "body") return title;
+      if (kind === "meta") {
+        const named = attribute(attributes, "property") ?? attribute(attributes, "name");
+        const content = attribute(attributes, "content");
+        if (named?.toLowerCase() === "og:title" && content?.trim()) return content;
+      }
+      if (kind === "title" && title === undefined) {
+        const end = lower.indexOf("</title", next);
+        title = html.slice(next, end === -1 ? next + tagMost : end);
+      }
+      if (kind === "script" || kind === "style" || kind === "title") next = after(lower, `</${kind}`, next);
+    }
+    at = html.indexOf("<", next);
+  }
+  return title;
+}
+
+/** Behind the next occurrence; without one, behind everything. */
+function after(text: string, what: string, from: number): number {
+  const found = text.indexOf(what, from);
+  return found === -1 ? text.length : found + what.length;
+}
+
+function attribute(attributes: string, name: string): string | undefined {
+  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"']+))`, "i").exec(attributes);
+  return found?.[1] ?? found?.[2] ?? found?.[3];
+}
+
+type Encoding = ConstructorParameters<typeof TextDecoder>[0];
+
+/** By what the server says, else by the page itself. */
+function decode(body: Buffer, contentType: string): string {
+  const start = body.subarray(0, 1_024).toString("latin1");
+  const said = /charset\s*=\s*["']?([\w:.-]+)/i;
+  const marked = start.startsWith("\xff\xfe") ? "utf-16le" : start.startsWith("\xfe\xff") ? "utf-16be" : undefined;
+  const label =
+    marked ?? said.exec(contentType)?.[1] ?? said.exec(/<meta[^>]+charset[^>]*>/i.exec(start)?.[0] ?? "")?.[1];
+  try {
+    return new TextDecoder((label ?? "utf-8") as Encoding).decode(body);
+  } catch {
+    return new TextDecoder().decode(body); // a name that nobody knows
+  }
+}
+
+function asLine(text: string): string | undefined {
+  const line = text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, " ")
+    .replace(/\p{Cf}/gu, "")
+    .trim();
+  if (line === "") return undefined;
+  if (line.length <= titleMost) return line;
+  return `${line
+    .slice(0, titleMost - 1)
+    .replace(/[\ud800-\udbff]$/, "")
+    .trimEnd()}…`;
+}

@@ -1,0 +1,206 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { applyBlocklist, isOutdated } from "../../src/abuse/apply-blocklist.ts";
+import { type Blocklist, parseBlocklist } from "../../src/abuse/blocklist.ts";
+import { createSuspensions, type Suspensions } from "../../src/abuse/suspensions.ts";
+import { manualClock } from "../../src/base/clock.ts";
+import type { LinkId } from "../../src/base/ids.ts";
+import { createPasswords } from "../../src/base/passwords.ts";
+import { createCodes } from "../../src/codes/codes.ts";
+import { createIssuer } from "../../src/codes/issuer.ts";
+import { createLinks, type Links } from "../../src/links/links.ts";
+import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
+import { takeCodeBlock } from "../../src/sql/counter.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
+import { onEachDatabase } from "./databases.ts";
+
+const yearMs = 366 * 86_400_000;
+const why = { cause: "operator", reason: "phishing", by: "night shift" } as const;
+
+onEachDatabase(({ open }) => {
+  let sql: Sql;
+  let store: LinkStore;
+  let links: Links;
+  let tenants: Tenants;
+  let tenant: Tenant;
+  let suspensions: Suspensions;
+  let names = 0;
+  const clock = manualClock(Date.UTC(2026, 10, 16));
+
+  beforeAll(async () => {
+    sql = await open();
+    store = createLinkStore(sql);
+    links = createLinks({
+      store,
+      issuer: createIssuer(createCodes("a salt for tests of suspensions"), (size) => takeCodeBlock(sql, size), 1_000),
+      clock,
+      ownHosts: new Set(),
+      passwords: createPasswords(),
+      defaultDays: 365,
+      changed() {},
+    });
+    tenants = createTenants(sql, clock);
+    tenant = await tenants.create("somebody", "Somebody", "unlimited");
+    suspensions = createSuspensions(sql, clock);
+  });
+
+  const make = (url = "https://example.com/", owner = tenant) =>
+    links.create(owner, { url, code: `code-${++names}` }, "operator");
+  const target = (code: string) => store.target("", code);
+  const changesOf = async (code: string) =>
+    (await sql.db.selectFrom("changes").select("version").where("code", "=", code).orderBy("id").execute()).map(
+      ({ version }) => version,
+    );
+
+  describe("a suspended link", () => {
+    test("has a newer version that says so, in the feed too, and who did it when and why", async () => {
+      const { code } = await make();
+      expect(await suspensions.suspendLink({ domain: "", code }, why)).toBe(2);
+      expect(await target(code)).toMatchObject({ version: 2, value: { suspended: true } });
+      expect(await changesOf(code)).toEqual([1, 2]);
+      expect(
+        await sql.db.selectFrom("suspended_links").selectAll().where("code", "=", code).executeTakeFirst(),
+      ).toMatchObject({
+        cause: "operator",
+        reason: "phishing",
+        suspended_by: "night shift",
+        suspended_at: clock.now(),
+      });
+    });
+
+    test("stays suspended through an edit, and through being deleted and made again", async () => {
+      const link = await make();
+      const place = { domain: "", code: link.code };
+      await suspensions.suspendLink(place, why);
+      await links.patch(tenant, link.id, { url: "https://example.com/other", status: "active" });
+      expect((await target(link.code)).value?.suspended).toBe(true);
+      await links.remove(tenant.id, link.id);
+      await links.create(tenant, { url: "https://example.com/", code: link.code }, "tenant");
+      expect((await target(link.code)).value?.suspended).toBe(true);
+      expect(await suspensions.ofLinks([place])).toEqual(new Map([[link.code, "phishing"]]));
+    });
+
+    test("leads on again after it was restored, as a newer version still", async () => {
+      const { code, url } = await make();
+      await suspensions.suspendLink({ domain: "", code }, why);
+      expect(await suspensions.restoreLink({ domain: "", code })).toBe(3);
+      const { version, value } = await target(code);
+      expect({ version, url: value?.url, suspended: value?.suspended }).toEqual({
+        version: 3,
+        url,
+        suspended: undefined,
+      });
+      expect(await suspensions.restoreLink({ domain: "", code })).toBeUndefined();
+    });
+
+    test("that never was is not made up", async () => {
+      expect(await suspensions.suspendLink({ domain: "", code: "never-was" }, why)).toBeUndefined();
+      expect(await suspensions.ofLinks([{ domain: "", code: "never-was" }])).toEqual(new Map());
+    });
+
+    test("leaves its code free of that once it is purged and anybody's", async () => {
+      const link = await links.create(
+        tenant,
+        { url: "https://example.com/", code: "old-one", expiresAt: clock.now() + 1 },
+        "operator",
+      );
+      await suspensions.suspendLink({ domain: "", code: link.code }, why);
+      await store.purge(clock.now() + yearMs, 100, clock.now());
+      expect(await suspensions.ofLinks([{ domain: "", code: link.code }])).toEqual(new Map());
+    });
+  });
+
+  describe("a suspended tenant", () => {
+    test("says so, and takes all of its links with it, each with a newer version, page by page", async () => {
+      const other = await tenants.create("other", "Other", "unlimited");
+      const made = await Promise.all(Array.from({ length: 7 }, () => make("https://example.com/", other)));
+      const bystander = await make();
+      await suspensions.suspendTenant(other.id, "spam", "night shift");
+      expect((await tenants.byId(other.id))?.suspended).toBe("spam");
+      let after: LinkId | undefined;
+      const pages: number[] = [];
+      for (;;) {
+        const page = await suspensions.touchLinks(other.id, after, 3);
+        if (page === undefined) break;
+        pages.push(page.count);
+        after = page.last;
+      }
+      expect(pages).toEqual([3, 3, 1]);
+      for (const { code } of made) {
+        expect(await target(code)).toMatchObject({ version: 2, value: { suspended: true } });
+        expect(await changesOf(code)).toEqual([1, 2]);
+      }
+      expect((await target(bystander.code)).value?.suspended).toBeUndefined();
+      expect(await suspensions.restoreTenant(other.id)).toBe(true);
+      expect(await suspensions.restoreTenant(other.id)).toBe(false);
+      expect((await target(made[0]?.code ?? "")).value?.suspended).toBeUndefined();
+    });
+  });
+
+  describe("a blocklist that changes", () => {
+    test("stops what leads to its hosts, frees what no longer does, and leaves alone what the operator stopped", async () => {
+      const evil = await make("https://www.evil.example/");
+      const falls = await links.create(
+        tenant,
+        { url: "https://fine.example/", fallbackUrl: "https://evil.example/", code: `code-${++names}` },
+        "operator",
+      );
+      const ruled = await links.create(
+        tenant,
+        {
+          url: "https://else.example/",
+          rules: [{ when: { device: ["mobile"] }, url: "https://m.evil.example/" }],
+          code: `code-${++names}`,
+        },
+        "operator",
+      );
+      const fine = await make("https://fine.example/");
+      const mine = await make("https://evil.example/");
+      await suspensions.suspendLink({ domain: "", code: mine.code }, why);
+      let hosts = parseBlocklist("evil.example").hosts;
+      const blocklist: Blocklist = { isBlocked: (host) => hosts.has(host), fingerprint: () => hosts.fingerprint };
+      const parts = { sql, suspensions, blocklist };
+      const suspended = async () =>
+        (await Promise.all([evil, falls, ruled, fine, mine].map(({ code }) => target(code)))).map(
+          ({ value }) => value?.suspended ?? false,
+        );
+
+      expect(await isOutdated(parts)).toBe(true);
+      expect(await applyBlocklist(parts)).toMatchObject({ suspended: 3, freed: 0 });
+      expect(await suspended()).toEqual([true, true, true, false, true]);
+      expect(await isOutdated(parts)).toBe(false);
+      expect(await suspensions.ofLinks([evil])).toEqual(new Map([[evil.code, "www.evil.example is on the blocklist"]]));
+
+      hosts = parseBlocklist("fine.example").hosts;
+      expect(await isOutdated(parts)).toBe(true);
+      expect(await applyBlocklist(parts)).toMatchObject({ suspended: 1, freed: 2 });
+      expect(await suspended()).toEqual([false, true, false, true, true]);
+
+      hosts = parseBlocklist("").hosts;
+      expect(await applyBlocklist(parts)).toMatchObject({ suspended: 0, freed: 2 });
+      expect(await suspended()).toEqual([false, false, false, false, true]);
+    });
+
+    test("goes over all links, however many pages they are", async () => {
+      const many = await tenants.create("many", "Many", "unlimited");
+      const made = await links.createMany(
+        many,
+        Array.from({ length: 1_203 }, (_, i) => ({
+          url: i % 400 === 0 ? "https://bad.example/" : "https://good.example/",
+        })),
+        "operator",
+      );
+      const { hosts } = parseBlocklist("bad.example");
+      const blocklist: Blocklist = { isBlocked: (host) => hosts.has(host), fingerprint: () => hosts.fingerprint };
+      const applied = await applyBlocklist({ sql, suspensions, blocklist });
+      expect(applied.suspended).toBe(4);
+      expect(applied.looked).toBeGreaterThanOrEqual(made.length);
+    });
+
+    test("that was never read changes nothing", async () => {
+      const blocklist: Blocklist = { isBlocked: () => false, fingerprint: () => undefined };
+      expect(await isOutdated({ sql, suspensions, blocklist })).toBe(false);
+      expect(await applyBlocklist({ sql, suspensions, blocklist })).toEqual({ looked: 0, suspended: 0, freed: 0 });
+    });
+  });
+});

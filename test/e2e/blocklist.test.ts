@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { until } from "../ground/process.ts";
+import { cli } from "../ground/server.ts";
+import { tempFolder } from "../ground/temp.ts";
+import { databases, type LinkBody, type ProblemBody, type Site, startSite } from "./servers.ts";
+
+for (const database of databases) {
+  describe(`the blocklist on ${database}`, () => {
+    const path = join(tempFolder("blocklist"), "hosts");
+    let site: Site;
+
+    function list(...hosts: string[]): void {
+      writeFileSync(`${path}.new`, hosts.join("\n"));
+      renameSync(`${path}.new`, path);
+    }
+
+    beforeAll(async () => {
+      list("evil.example");
+      site = await startSite(database, { QL_BLOCKLIST: path });
+    });
+
+    afterAll(async () => {
+      expect(await site.server.stop()).toBe(0);
+    });
+
+    const refusal = async (method: string, address: string, body: object) => {
+      const reply = await site.call(method, address, { body });
+      return [reply.status, ...(reply.json<ProblemBody>().errors ?? []).map(({ field, code }) => `${field} ${code}`)];
+    };
+
+    test("keeps links from leading to its hosts, when they are made and when they are changed", async () => {
+      const url = "https://www.evil.example/a";
+      const fine = "https://fine.example/";
+      expect(await refusal("POST", "/api/links", { url })).toEqual([422, "url blocked_host"]);
+      expect(await refusal("POST", "/api/links", { url: fine, fallbackUrl: url })).toEqual([
+        422,
+        "fallbackUrl blocked_host",
+      ]);
+      const { id } = await site.create({ url: fine });
+      expect(await refusal("PATCH", `/api/links/${id}`, { url })).toEqual([422, "url blocked_host"]);
+      expect(await refusal("PATCH", `/api/links/${id}`, { fallbackUrl: url })).toEqual([
+        422,
+        "fallbackUrl blocked_host",
+      ]);
+      expect(await refusal("PUT", `/api/links/${id}`, { url })).toEqual([422, "url blocked_host"]);
+      const bulk = await site.call("POST", "/api/links/bulk", { body: { links: [{ url }, { url: fine }] } });
+      expect(bulk.json<{ created: number; failed: number }>()).toMatchObject({ created: 1, failed: 1 });
+      const command = await cli(["link", "create", url], { env: { ...site.env, QL_BLOCKLIST: path } });
+      expect({ code: command.code, said: command.stderr }).toMatchObject({
+        code: 1,
+        said: expect.stringContaining("www.evil.example"),
+      });
+    });
+
+    test("stops links that are there when it changes, and frees them again; both without a restart", async () => {
+      const link = await site.create({ url: "https://turned.example/" });
+      const status = async () => (await site.reach(`/${link.code}`)).status;
+      const known = async () => (await site.call("GET", `/api/links/${link.id}`)).json<LinkBody>();
+      expect(await status()).toBe(302);
+      list("turned.example");
+      await until("the link to be stopped", async () => (await status()) === 451 || undefined, 30_000);
+      expect(await known()).toMatchObject({ suspended: "turned.example is on the blocklist", status: "active" });
+      list("other.example");
+      await until("the link to be freed", async () => (await status()) === 302 || undefined, 30_000);
+      expect((await known()).suspended).toBeNull();
+    });
+  });
+}
