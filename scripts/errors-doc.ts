@@ -13,6 +13,10 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   method_not_allowed: "Use one of the methods in the header `Allow`.",
   code_taken: "Choose another code, or leave it out and get a generated one.",
   name_taken: "Choose another name.",
+  idempotency_in_flight: "Wait as long as `Retry-After` says, in seconds, and send the same again.",
+  idempotency_unknown:
+    "Look whether what you asked for is there. If it is not, send the request again with another Idempotency-Key.",
+  idempotency_mismatch: "Use a new Idempotency-Key for every new request, and the same one only to repeat one.",
   version_conflict: "Read it again, repeat your change on what you find, and send its new version in `If-Match`.",
   link_expired: "Ask whoever sent you the link for a new one. Its owner can set a later `expiresAt`.",
   rate_limited:
@@ -34,6 +38,7 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   bad_code: "A code has 3 to 64 letters, digits, `-` and `_`.",
   bad_cursor: "Not a cursor. Use `nextCursor` of the page before.",
   bad_format: "Not in the form that is asked for, such as a date as `2027-01-31T00:00:00Z`.",
+  bad_key: "An `Idempotency-Key` has 1 to 255 visible ASCII characters.",
   bad_name: "A name has 1 to 63 of `a-z`, `0-9` and `-`.",
   bad_unicode: "Half of a character: the text is not valid Unicode.",
   bad_version: '`If-Match` is not a version, such as `"3"`.',

@@ -5,6 +5,8 @@ import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
 import type { OpenCounters } from "./counters.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
+import { createRunOnce, idempotencyOutcomes } from "./http/idempotency.ts";
+import type { Answers } from "./idempotency/answers.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
@@ -17,6 +19,7 @@ export interface ApiParts {
   readonly core: Core;
   readonly counters: OpenCounters;
   readonly guesses: Guesses;
+  readonly answers: Answers;
   readonly createMany: LinkApiSettings["createMany"];
   readonly busiest: UsageSources["busiest"];
   readonly log: Logger;
@@ -27,7 +30,8 @@ export interface ApiParts {
  * The API's part of the composition root, a file of its own because it is loaded after the server listens: the
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
-export function composeApi({ core, counters, guesses, createMany, busiest, log, metrics }: ApiParts): HttpApi {
+export function composeApi(parts: ApiParts): HttpApi {
+  const { core, counters, guesses, answers, createMany, busiest, log, metrics } = parts;
   const { config, sql, keys, tenants, links, clock } = core;
   const limiter = createCallLimiter({
     counters: counters.calls,
@@ -40,11 +44,22 @@ export function composeApi({ core, counters, guesses, createMany, busiest, log, 
         ? log.warn({ policy: config.QL_API_OUTAGE }, "limits on API calls cannot be asked; the policy decides")
         : log.info("limits on API calls are answered again"),
   });
+  const runOnce = createRunOnce({
+    answers,
+    count: metrics.tally(
+      "quicklink_idempotency_total",
+      "What became of requests with an Idempotency-Key.",
+      "outcome",
+      idempotencyOutcomes,
+    ),
+    failed: (error) => log.warn({ error }, "the answer to a request with an Idempotency-Key could not be kept"),
+  });
   return createHttpApi({
     keys,
     tenants,
     guesses,
     limiter,
+    runOnce,
     baseUrl: config.baseUrl,
     version,
     bodyLimitBytes: config.QL_BODY_LIMIT,

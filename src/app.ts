@@ -4,13 +4,14 @@ import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
 import { countProcess } from "./base/process.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
-import { type Core, openCore } from "./core.ts";
+import { type Core, openCore, openUnforced } from "./core.ts";
 import { openCounters } from "./counters.ts";
 import { openHits } from "./hits.ts";
 import { openHot } from "./hot.ts";
 import type { HttpApi } from "./http/api.ts";
 import { readiness, watchReadiness } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
+import { createAnswers } from "./idempotency/answers.ts";
 import { createGuesses } from "./limits/guesses.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { openLookup } from "./lookup.ts";
@@ -97,10 +98,14 @@ async function serve(
     for (const result of results) if ("link" in result) lookup.changed(result.link);
     return results;
   };
+  const unforced = await openUnforced(core);
+  opened.defer(() => (unforced === sql ? undefined : unforced.close()));
+  const serverSecret = core.secretFor("requests that happen once");
+  const answers = createAnswers({ sql: unforced, serverSecret, alone: config.embedded });
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
     loading ??= import("./api.ts").then(({ composeApi }) =>
-      composeApi({ core, counters, guesses, createMany, busiest: background.busiest, log, metrics }),
+      composeApi({ core, counters, guesses, answers, createMany, busiest: background.busiest, log, metrics }),
     );
     return loading;
   };

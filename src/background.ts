@@ -2,6 +2,7 @@ import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
+import { pruneAnswers } from "./idempotency/answers.ts";
 import { monthName } from "./limits/month.ts";
 import { type BusyLink, busiestLinks } from "./links/busiest.ts";
 import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
@@ -31,6 +32,7 @@ export interface Cleaned {
   readonly links: number;
   readonly changes: number;
   readonly months: number;
+  readonly answers: number;
 }
 
 const purgeDays = 365;
@@ -49,6 +51,7 @@ export function direct(core: Core): Background {
         links: await untilFew(() => core.store.purge(now - purgeDays * dayMs, rowsAtOnce, now)),
         changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
         months: await untilFew(() => pruneLeases(core.sql, now, rowsAtOnce)),
+        answers: await untilFew(() => pruneAnswers(core.sql, rowsAtOnce)),
       };
     },
     async close() {},

@@ -15,6 +15,12 @@ export const problems = {
   method_not_allowed: { status: 405, title: "This address does not take that method" },
   code_taken: { status: 409, title: "Another link already has this code" },
   name_taken: { status: 409, title: "This name is already in use" },
+  idempotency_in_flight: { status: 409, title: "The first request with this Idempotency-Key is still being worked on" },
+  idempotency_unknown: {
+    status: 409,
+    title: "A request with this Idempotency-Key was cut off, and may have been done",
+  },
+  idempotency_mismatch: { status: 422, title: "This Idempotency-Key was used for another request" },
   version_conflict: { status: 412, title: "Somebody changed it since you read it" },
   link_expired: { status: 410, title: "The link has expired" },
   rate_limited: { status: 429, title: "More API calls than the limit allows" },

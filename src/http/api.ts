@@ -11,6 +11,7 @@ import type { Tenants } from "../tenants/tenants.ts";
 import { targetOf } from "./address.ts";
 import { authenticate } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
+import type { RunOnce } from "./idempotency.ts";
 import { problemResponse } from "./problem.ts";
 import { limitCalls } from "./rate-limit.ts";
 import { type Api, createApi } from "./route.ts";
@@ -33,6 +34,7 @@ export interface ApiSettings {
   readonly tenants: Tenants;
   readonly guesses: Guesses;
   readonly limiter: CallLimiter;
+  readonly runOnce: RunOnce;
   readonly baseUrl: string;
   readonly version: string;
   readonly bodyLimitBytes: number;
@@ -53,6 +55,7 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
   api.use("/api/*", limitCalls(settings.limiter, clock));
   api.use("/api/*", async (c, next) => {
     c.req.raw = await withCheckedBody(c.req.raw, settings.bodyLimitBytes);
+    c.set("runOnce", settings.runOnce);
     await next();
   });
   for (const add of settings.routes) add(api);

@@ -92,6 +92,7 @@ const routes = {
       path: "/api/links",
       tags: ["Links"],
       summary: "Shorten an address",
+      "x-repeatable": true,
       request: { body: jsonBody(createSchema) },
     },
     { 201: json(linkSchema, "The new link") },
@@ -106,6 +107,7 @@ const routes = {
       path: "/api/links/bulk",
       tags: ["Links"],
       summary: "Shorten up to 1,000 addresses",
+      "x-repeatable": true,
       description: "Each is taken or refused on its own; the results stand in the order of the request.",
       request: { body: jsonBody(bulkSchema) },
     },
@@ -190,7 +192,9 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
   const show = (link: Link) => showLink(link, baseUrl);
 
   api.openapi(routes.create, async (c) => {
-    const link = await links.create(c.get("caller").tenant, toInput(c.req.valid("json")), "tenant");
+    const id = c.get("once")?.id("link");
+    const input = { ...toInput(c.req.valid("json")), ...(id && { id }) };
+    const link = await links.create(c.get("caller").tenant, input, "tenant");
     c.header("location", `/api/links/${link.id}`);
     c.header("etag", etag(link));
     return c.json(show(link), 201);
@@ -198,7 +202,11 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
 
   api.openapi(routes.bulk, async (c) => {
     const given = c.req.valid("json").links.map((element) => createSchema.safeParse(element));
-    const good = given.flatMap((element) => (element.success ? [toInput(element.data)] : []));
+    const once = c.get("once");
+    const good = given.flatMap((element, place) => {
+      if (!element.success) return [];
+      return [{ ...toInput(element.data), ...(once && { id: once.id("link", place) }) }];
+    });
     const written = (await createMany(c.get("caller"), good)).values();
     const results = given.map((element) => {
       if (!element.success) return { problem: problemBody(invalidInput(element.error, "link")) };
@@ -207,6 +215,7 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
       return "link" in result ? { link: show(result.link) } : { problem: problemBody(result.problem) };
     });
     const created = results.filter((result) => "link" in result).length;
+    if (created === 0) once?.forget();
     return c.json({ created, failed: results.length - created, results }, 200);
   });
 

@@ -13,6 +13,8 @@ import type { Changed, LinkStore, NewLink } from "./store.ts";
 export interface LinkInput extends Partial<LinkFields> {
   readonly url: string;
   readonly code?: string;
+  /** Chosen before it was first asked for: asked for again, the link that has it is the answer. */
+  readonly id?: LinkId;
 }
 
 export interface Page {
@@ -86,10 +88,11 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
     if (input.code !== undefined) checkSlug(input.code);
     return {
       ...fields,
-      id: newId("link", clock),
+      id: input.id ?? newId("link", clock),
       domain: ownDomain,
       code: input.code ?? (await issuer.next()),
       generated: input.code === undefined,
+      findable: input.id !== undefined,
       at: clock.now(),
     };
   }
@@ -111,6 +114,8 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
         if (outcome?.kind === "written") {
           results[place] = { link: outcome.link };
           changed(link.domain, link.code, outcome.link.version);
+        } else if (outcome?.kind === "found") {
+          results[place] = { link: outcome.link };
         } else if (outcome?.kind === "spent") {
           results[place] = { problem: limitReached(tenant, clock.now()) };
         } else if (link.generated && tries < generatedTries) {
@@ -138,6 +143,8 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
 
   return {
     async create(tenant, input, maker) {
+      const made = input.id && (await store.get(tenant.id, input.id));
+      if (made) return made;
       const [result] = await insert(tenant, [await draft(tenant, input)], maker);
       if (result === undefined) throw new Error("the store answered nothing");
       if ("problem" in result) throw result.problem;
@@ -147,9 +154,16 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
     async createMany(tenant, inputs, maker) {
       const results: BulkResult[] = [];
       for (let start = 0; start < inputs.length; start += batchRows) {
+        const batch = inputs.slice(start, start + batchRows);
+        const made = await store.made(tenant.id, idsOf(batch));
         const drafts: NewLink[] = [];
         const places: number[] = [];
-        for (const [i, input] of inputs.slice(start, start + batchRows).entries()) {
+        for (const [i, input] of batch.entries()) {
+          const link = input.id && made.get(input.id);
+          if (link) {
+            results[start + i] = { link };
+            continue;
+          }
           try {
             drafts.push(await draft(tenant, input));
             places.push(start + i);
@@ -193,6 +207,8 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
     },
   };
 }
+
+const idsOf = (inputs: readonly LinkInput[]): LinkId[] => inputs.flatMap(({ id }) => id ?? []);
 
 function complete(input: LinkInput, expiresAt: number): LinkFields {
   return {

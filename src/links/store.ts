@@ -4,7 +4,7 @@ import type { Versioned } from "../cache/cache.ts";
 import { monthName } from "../limits/month.ts";
 import { recordChange } from "../sql/feed.ts";
 import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
-import type { Sql } from "../sql/sql.ts";
+import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
 import { createGather } from "./gather.ts";
@@ -21,11 +21,15 @@ export interface NewLink extends LinkFields {
   readonly code: string;
   /** A generated code may only be new or purged; a chosen one also one that its owner deleted. */
   readonly generated: boolean;
+  /** Its id was chosen before: a link that has it already is this one. */
+  readonly findable?: boolean;
   readonly at: number;
 }
 
 export type Written =
   | { readonly kind: "written"; readonly link: Link }
+  /** It was written before. */
+  | { readonly kind: "found"; readonly link: Link }
   | { readonly kind: "taken" }
   /** The month's links are made; this one was not even tried. */
   | { readonly kind: "spent" };
@@ -45,6 +49,8 @@ export interface LinkStore {
    */
   insert(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<Written[]>;
   get(tenant: TenantId, id: LinkId): Promise<Link | undefined>;
+  /** Those of them that there are. */
+  made(tenant: TenantId, ids: readonly LinkId[]): Promise<Map<LinkId, Link>>;
   byCode(tenant: TenantId, domain: string, code: string): Promise<Link | undefined>;
   /** Newest first; `before` is the last id of the page before. */
   list(tenant: TenantId, limit: number, before?: LinkId): Promise<Link[]>;
@@ -67,6 +73,7 @@ export interface LinkStore {
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
 }
 
+const meetingsMost = 5;
 const gatheredMost = 16; // on SQLite a transaction holds the thread that serves: for a few milliseconds at most
 
 export function createLinkStore(sql: Sql): LinkStore {
@@ -83,6 +90,12 @@ export function createLinkStore(sql: Sql): LinkStore {
 
   const byId = (from: Pick<typeof db, "selectFrom">, tenant: TenantId, id: LinkId) =>
     withVersion(from).where("links.tenant_id", "=", tenant).where("links.id", "=", id);
+
+  async function madeOf(from: Pick<typeof db, "selectFrom">, tenant: TenantId, ids: readonly LinkId[]) {
+    if (ids.length === 0) return new Map<LinkId, Link>();
+    const rows = await withVersion(from).where("links.tenant_id", "=", tenant).where("links.id", "in", ids).execute();
+    return new Map(rows.map((row) => [row.id, toLink(row)]));
+  }
 
   /** What every change has in common: nobody else changes the link meanwhile, the next version, a row in the feed. */
   async function change(
@@ -116,7 +129,17 @@ export function createLinkStore(sql: Sql): LinkStore {
     // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
     const inOrder = [...links.entries()].sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
     const written: Link[] = [];
+    const made = await madeOf(
+      trx,
+      tenant,
+      links.flatMap(({ id, findable }) => (findable ? id : [])),
+    );
     for (const [place, link] of inOrder) {
+      const before = made.get(link.id);
+      if (before) {
+        results[place] = { kind: "found", link: before };
+        continue;
+      }
       const version = await claim(trx, tenant, link);
       if (version === undefined) continue;
       const row = toRow(tenant, link);
@@ -145,11 +168,14 @@ export function createLinkStore(sql: Sql): LinkStore {
   }
 
   async function insertWithin(spender: Spender, links: readonly NewLink[]): Promise<Written[]> {
+    let meetings = 0;
     for (let tried = links; ; ) {
       try {
         const results = await writeWithin(spender, tried);
         return links.map((_, place) => results[place] ?? { kind: "spent" });
       } catch (error) {
+        // Another run of the same request has just made it: this time it is found.
+        if (isUniqueViolation(error) && links.some(({ findable }) => findable) && ++meetings < meetingsMost) continue;
         if (!(error instanceof Overspent)) throw error;
         // Fewer every time, for what is used only grows.
         tried = links.slice(0, Math.max(0, error.room));
@@ -174,6 +200,8 @@ export function createLinkStore(sql: Sql): LinkStore {
       const row = await byId(db, tenant, id).executeTakeFirst();
       return row && toLink(row);
     },
+
+    made: (tenant, ids) => madeOf(db, tenant, ids),
 
     async byCode(tenant, domain, code) {
       const row = await withVersion(db)

@@ -67,6 +67,7 @@ const routes = {
       path: "/api/keys",
       tags: ["Keys"],
       summary: "Create a key",
+      "x-repeatable": true,
       request: { body: jsonBody(newKeySchema) },
     },
     { 201: json(keySchema.extend({ secret: z.string() }), "The key; `secret` is shown this once") },
@@ -104,7 +105,11 @@ export function tenantRoutes(api: Api, keys: Keys, clock: Clock): void {
     if (expiresAt !== null && expiresAt <= clock.now()) {
       throw invalid("expiresAt", "in_the_past", "The expiry must be in the future.");
     }
-    const { key, secret } = await keys.create(c.get("caller").tenant.id, { name, scopes, expiresAt, apiPerMinute });
+    const once = c.get("once");
+    const { key, secret } = await keys.create(c.get("caller").tenant.id, {
+      ...{ name, scopes, expiresAt, apiPerMinute },
+      ...(once && { once: { id: once.id("key"), chance: once.secret("key") } }),
+    });
     return c.json({ ...showKey(key), secret }, 201);
   });
 

@@ -80,6 +80,43 @@ onEachDatabase(({ openTwo }) => {
     return Number(rows);
   }
 
+  describe("a link whose id was chosen beforehand", () => {
+    test("is made once, however often and on however many servers it is asked for, and counts once", async () => {
+      const spender = await newTenant();
+      const before = await count("links");
+      for (let round = 0; round < 10; round++) {
+        const id = newId("link", clock);
+        const made = await Promise.all(
+          Array.from({ length: 8 }, (_, i) => (i % 2 ? links : elsewhere).create(spender, { url, id }, "tenant")),
+        );
+        expect(new Set(made.map((link) => JSON.stringify(link))).size).toBe(1);
+        expect(made[0]?.id).toBe(id);
+      }
+      expect((await count("links")) - before).toBe(10);
+      const spent = await sql.db
+        .selectFrom("tenant_usage")
+        .select("used")
+        .where("tenant_id", "=", spender.id)
+        .execute();
+      expect(spent).toEqual([{ used: 10 }]);
+    });
+
+    test("is the answer as it is, even if it would be refused by now", async () => {
+      const id = newId("link", clock);
+      const link = await links.create(tenant, { url, id, expiresAt: clock.now() + 1_000 }, "operator");
+      clock.advance(5_000);
+      const input = { url, id, expiresAt: clock.now() - 4_000 };
+      expect(await links.create(tenant, input, "operator")).toEqual(link);
+      expect(await links.createMany(tenant, [input], "operator")).toEqual([{ link }]);
+    });
+
+    test("is not another tenant's to have", async () => {
+      const id = newId("link", clock);
+      await links.create(tenant, { url, id }, "operator");
+      await expect(links.create(stranger, { url, id }, "tenant")).rejects.toThrow();
+    });
+  });
+
   describe("a new link", () => {
     test("has a generated code, the defaults, and version 1; it comes back as it was answered", async () => {
       const link = await links.create(tenant, { url: "https://example.com" }, "operator");
