@@ -12,6 +12,8 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   not_found: "Check the address or the id, and that the key is its tenant's.",
   method_not_allowed: "Use one of the methods in the header `Allow`.",
   code_taken: "Choose another code, or leave it out and get a generated one.",
+  bulk_refused:
+    "Mend or leave out the elements that `errors` names, such as `links.3.url`, and send it again. Without `atomic` the others are made.",
   name_taken: "Choose another name.",
   idempotency_in_flight: "Wait as long as `Retry-After` says, in seconds, and send the same again.",
   idempotency_unknown:

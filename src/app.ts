@@ -93,8 +93,8 @@ async function serve(
   const background = createBackground(core);
   opened.defer(() => background.close());
 
-  const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
-    const results = await background.createMany(tenant, inputs, "tenant");
+  const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs, atomic) => {
+    const results = await background.createMany(tenant, inputs, "tenant", atomic);
     for (const result of results) if ("link" in result) lookup.changed(result.link);
     return results;
   };

@@ -16,7 +16,7 @@ import type { Tenant } from "./tenants/tenants.ts";
  * stops nobody.
  */
 export interface Background {
-  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
+  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
   /** The links nearest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
   /** Reduces links a year past expiry to their version rows; forgets changes that all have seen, and months long past. */
@@ -42,7 +42,7 @@ const rowsAtOnce = 500; // short transactions: another writer waits for one of t
 /** The same work on whatever thread this is. */
 export function direct(core: Core): Background {
   return {
-    createMany: (tenant, inputs, maker) => core.links.createMany(tenant, inputs, maker),
+    createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
     busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
     async clean() {
       const now = core.clock.now();
@@ -72,6 +72,7 @@ export type Job =
       readonly tenant: Tenant;
       readonly inputs: readonly LinkInput[];
       readonly maker: Maker;
+      readonly atomic: boolean;
     }
   | { readonly kind: "busiest"; readonly tenant: Tenant }
   | { readonly kind: "clean" };
@@ -132,8 +133,8 @@ function thread(config: Config): Background {
   }
 
   return {
-    async createMany(tenant, inputs, maker) {
-      const results = (await run({ kind: "createMany", tenant, inputs, maker })) as SentResult[];
+    async createMany(tenant, inputs, maker, atomic = false) {
+      const results = (await run({ kind: "createMany", tenant, inputs, maker, atomic })) as SentResult[];
       return results.map((result) =>
         "link" in result
           ? result

@@ -14,6 +14,7 @@ export const problems = {
   not_found: { status: 404, title: "There is nothing here, or it is not yours" },
   method_not_allowed: { status: 405, title: "This address does not take that method" },
   code_taken: { status: 409, title: "Another link already has this code" },
+  bulk_refused: { status: 422, title: "Nothing was made, because some of it cannot be" },
   name_taken: { status: 409, title: "This name is already in use" },
   idempotency_in_flight: { status: 409, title: "The first request with this Idempotency-Key is still being worked on" },
   idempotency_unknown: {

@@ -68,14 +68,26 @@ const linkSchema = z
 const pageSchema = z.object({ items: z.array(linkSchema), nextCursor: z.string().nullable() }).openapi("LinkPage");
 
 const bulkMost = 1_000;
-const bulkSchema = z.strictObject({ links: z.array(z.unknown()).min(1).max(bulkMost) }).openapi("BulkLinks", {
-  description: "Each element as in POST /api/links.",
-});
+const bulkSchema = z
+  .strictObject({
+    links: z
+      .array(z.unknown())
+      .min(1)
+      .max(bulkMost)
+      .openapi({
+        description: "1 to 1,000 elements, each as in POST /api/links.",
+        items: { $ref: "#/components/schemas/NewLink" },
+      }),
+    atomic: z.boolean().default(false).openapi({ description: "All or nothing: one bad element, and none is made." }),
+  })
+  .openapi("BulkLinks", {
+    example: { links: [{ url: "https://example.com/1" }, { url: "https://example.com/2" }] },
+  });
 const bulkResultSchema = z
   .object({
     created: z.int(),
     failed: z.int(),
-    results: z.array(z.object({ link: linkSchema.optional(), problem: problemSchema.optional() })),
+    results: z.array(z.object({ index: z.int(), link: linkSchema.optional(), problem: problemSchema.optional() })),
   })
   .openapi("BulkResult");
 
@@ -108,11 +120,14 @@ const routes = {
       tags: ["Links"],
       summary: "Shorten up to 1,000 addresses",
       "x-repeatable": true,
-      description: "Each is taken or refused on its own; the results stand in the order of the request.",
+      description:
+        "Each is taken or refused on its own, and the results stand in the order of the request. With `atomic` all are taken, or the answer is a problem whose `errors` name the bad elements, and nothing was made or spent.",
       request: { body: jsonBody(bulkSchema) },
     },
     { 200: json(bulkResultSchema, "One result for each") },
     "invalid_input",
+    "bulk_refused",
+    "limit_reached",
   ),
   list: route(
     "links:read",
@@ -185,7 +200,7 @@ export interface LinkApiSettings {
   readonly links: Links;
   readonly baseUrl: string;
   /** Many rows at once, away from the thread that serves. */
-  readonly createMany: (caller: Caller, inputs: readonly LinkInput[]) => Promise<BulkResult[]>;
+  readonly createMany: (caller: Caller, inputs: readonly LinkInput[], atomic: boolean) => Promise<BulkResult[]>;
 }
 
 export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSettings): void {
@@ -201,19 +216,25 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
   });
 
   api.openapi(routes.bulk, async (c) => {
-    const given = c.req.valid("json").links.map((element) => createSchema.safeParse(element));
+    const { links: elements, atomic } = c.req.valid("json");
+    const given = elements.map((element) => createSchema.safeParse(element));
     const once = c.get("once");
     const good = given.flatMap((element, place) => {
       if (!element.success) return [];
       return [{ ...toInput(element.data), ...(once && { id: once.id("link", place) }) }];
     });
-    const written = (await createMany(c.get("caller"), good)).values();
-    const results = given.map((element) => {
-      if (!element.success) return { problem: problemBody(invalidInput(element.error, "link")) };
-      const result = written.next().value;
-      if (result === undefined) throw new Error("fewer results than links");
-      return "link" in result ? { link: show(result.link) } : { problem: problemBody(result.problem) };
+    // What cannot even be read keeps an atomic request from being tried.
+    const written = (
+      atomic && good.length < given.length ? [] : await createMany(c.get("caller"), good, atomic)
+    ).values();
+    const outcomes = given.map((element): BulkResult => {
+      if (!element.success) return { problem: invalidInput(element.error, "link") };
+      return written.next().value ?? { problem: new Problem("bulk_refused", "Nothing was made.") };
     });
+    if (atomic) refuseUnlessAll(outcomes);
+    const results = outcomes.map((outcome, index) =>
+      "link" in outcome ? { index, link: show(outcome.link) } : { index, problem: problemBody(outcome.problem) },
+    );
     const created = results.filter((result) => "link" in result).length;
     if (created === 0) once?.forget();
     return c.json({ created, failed: results.length - created, results }, 200);
@@ -261,6 +282,27 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
     return c.body(null, 204);
   });
 }
+
+/** One problem for all: what is wrong with which element. */
+function refuseUnlessAll(outcomes: readonly BulkResult[]): void {
+  const bad = [...outcomes.entries()].flatMap(([place, outcome]) =>
+    "problem" in outcome && outcome.problem.code !== "bulk_refused" ? [{ place, problem: outcome.problem }] : [],
+  );
+  const [first] = bad;
+  if (first === undefined) return;
+  // Not about an element, but about the tenant or the moment.
+  if (first.problem.more.errors === undefined) throw first.problem;
+  const errors = bad.slice(0, errorsMost).flatMap(({ place, problem }) =>
+    (problem.more.errors ?? []).map((error) => ({
+      ...error,
+      field: ["links", place, error.field].filter((part) => part !== "").join("."),
+    })),
+  );
+  const detail = `Nothing was made: ${bad.length} of ${outcomes.length} cannot be. The first is links.${first.place}: ${first.problem.detail}`;
+  throw new Problem("bulk_refused", detail, { errors });
+}
+
+const errorsMost = 100;
 
 /** A link as the API and the command line show it. */
 export function showLink(link: Link, baseUrl: string) {

@@ -1,12 +1,13 @@
-import { type Clock, dayMs, toIso } from "../base/clock.ts";
+import { type Clock, dayMs } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, newId, type TenantId } from "../base/ids.ts";
 import type { Issuer } from "../codes/issuer.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
-import { monthEnd, secondsToMonthEnd } from "../limits/month.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import { createBulk } from "./bulk.ts";
 import { parseDestination } from "./destination.ts";
 import { type Link, type LinkFields, ownDomain } from "./link.ts";
+import { generatedTries, limitReached, missing, taken } from "./refusals.ts";
 import type { Changed, LinkStore, NewLink } from "./store.ts";
 
 /** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */
@@ -30,8 +31,8 @@ export type Maker = "tenant" | "operator";
 
 export interface Links {
   create(tenant: Tenant, input: LinkInput, maker: Maker): Promise<Link>;
-  /** Each on its own: a bad one does not keep the others out. */
-  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
+  /** Each on its own: a bad one does not keep the others out. `atomic`: all of them, or none. */
+  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
   byCode(tenant: TenantId, code: string): Promise<Link>;
   list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<Page>;
@@ -52,11 +53,6 @@ export interface LinkSettings {
   /** Told after the commit. */
   readonly changed: (domain: string, code: string, version: number) => void;
 }
-
-// The permutation cannot collide with itself, so a generated code is only ever taken by somebody's slug or an older
-// salt's code: each try after the first has a chance of links / 62^7.
-const generatedTries = 20;
-const batchRows = 100; // short transactions: another writer waits for one of them at most
 
 export function createLinks({ store, issuer, clock, ownHosts, defaultDays, changed }: LinkSettings): Links {
   function prepare(tenant: Tenant, input: LinkInput): LinkFields {
@@ -151,31 +147,7 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
       return result.link;
     },
 
-    async createMany(tenant, inputs, maker) {
-      const results: BulkResult[] = [];
-      for (let start = 0; start < inputs.length; start += batchRows) {
-        const batch = inputs.slice(start, start + batchRows);
-        const made = await store.made(tenant.id, idsOf(batch));
-        const drafts: NewLink[] = [];
-        const places: number[] = [];
-        for (const [i, input] of batch.entries()) {
-          const link = input.id && made.get(input.id);
-          if (link) {
-            results[start + i] = { link };
-            continue;
-          }
-          try {
-            drafts.push(await draft(tenant, input));
-            places.push(start + i);
-          } catch (error) {
-            if (!(error instanceof Problem)) throw error;
-            results[start + i] = { problem: error };
-          }
-        }
-        for (const [i, result] of (await insert(tenant, drafts, maker)).entries()) results[places[i] ?? -1] = result;
-      }
-      return results;
-    },
+    createMany: createBulk({ store, issuer, clock, changed, draft, insert }),
 
     async get(tenant, id) {
       return (await store.get(tenant, id)) ?? Promise.reject(missing());
@@ -208,8 +180,6 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
   };
 }
 
-const idsOf = (inputs: readonly LinkInput[]): LinkId[] => inputs.flatMap(({ id }) => id ?? []);
-
 function complete(input: LinkInput, expiresAt: number): LinkFields {
   return {
     url: input.url,
@@ -234,22 +204,4 @@ function checkSlug(code: string): void {
     throw invalid("code", "bad_code", "A code has 3 to 64 characters: letters, digits, - and _.");
   }
   if (isReserved(code)) throw invalid("code", "reserved", `"${code}" is reserved. Choose another code.`);
-}
-
-const missing = () => new Problem("not_found", "There is no such link.");
-
-function limitReached(tenant: Tenant, now: number): Problem {
-  const most = tenant.limits.linksPerMonth?.toLocaleString("en");
-  const next = toIso(monthEnd(now)).slice(0, 10);
-  return new Problem(
-    "limit_reached",
-    `Your plan gives ${most} new links a month, and no more are left. New ones can be made from ${next} (UTC); the operator can raise the limit.`,
-    { retryAfterSeconds: secondsToMonthEnd(now) },
-  );
-}
-
-function taken(link: NewLink): Problem {
-  if (link.generated) return new Problem("busy", "No free code was found. Try again.", { retryAfterSeconds: 1 });
-  const message = `The code "${link.code}" is taken. Choose another, or leave it out and get a generated one.`;
-  return new Problem("code_taken", message, { errors: [{ field: "code", code: "taken", message }] });
 }

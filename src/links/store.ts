@@ -8,7 +8,7 @@ import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
 import { createGather } from "./gather.ts";
-import type { Link, LinkFields, MeteredTarget } from "./link.ts";
+import { cacheKey, type Link, type LinkFields, type MeteredTarget } from "./link.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
@@ -34,6 +34,12 @@ export type Written =
   /** The month's links are made; this one was not even tried. */
   | { readonly kind: "spent" };
 
+export type AllWritten =
+  | { readonly kind: "written"; readonly links: readonly Link[] }
+  /** Nothing was written, because of these. */
+  | { readonly kind: "taken"; readonly places: readonly number[] }
+  | { readonly kind: "spent" };
+
 /** Whether new links count for the tenant's month, and how many it may have; null is without limit, but counted. */
 export type Spending = { readonly linksPerMonth: number | null } | "nothing";
 
@@ -48,6 +54,8 @@ export interface LinkStore {
    * room for fewer than would be written, only the first so many are tried.
    */
   insert(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<Written[]>;
+  /** All of them in one transaction, or none. */
+  insertAll(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<AllWritten>;
   get(tenant: TenantId, id: LinkId): Promise<Link | undefined>;
   /** Those of them that there are. */
   made(tenant: TenantId, ids: readonly LinkId[]): Promise<Map<LinkId, Link>>;
@@ -125,31 +133,57 @@ export function createLinkStore(sql: Sql): LinkStore {
   }
 
   async function write(trx: Transaction<Schema>, tenant: TenantId, links: readonly NewLink[]): Promise<Written[]> {
-    const results: Written[] = links.map(() => ({ kind: "taken" }));
-    // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
-    const inOrder = [...links.entries()].sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
-    const written: Link[] = [];
     const made = await madeOf(
       trx,
       tenant,
       links.flatMap(({ id, findable }) => (findable ? id : [])),
     );
-    for (const [place, link] of inOrder) {
-      const before = made.get(link.id);
-      if (before) {
-        results[place] = { kind: "found", link: before };
-        continue;
-      }
-      const version = await claim(trx, tenant, link);
-      if (version === undefined) continue;
-      const row = toRow(tenant, link);
-      await trx.insertInto("links").values(row).execute();
-      const result = toLink({ ...row, version });
-      results[place] = { kind: "written", link: result };
-      written.push(result);
+    const written = new Map<LinkId, Link>();
+    for (const some of claimable(links.filter(({ id }) => !made.has(id)))) {
+      const versions = await claim(trx, tenant, some);
+      const ours = some.flatMap((link) => {
+        const version = versions.get(cacheKey(link.domain, link.code));
+        return version === undefined ? [] : [{ row: toRow(tenant, link), version }];
+      });
+      if (ours.length === 0) continue;
+      await trx
+        .insertInto("links")
+        .values(ours.map(({ row }) => row))
+        .execute();
+      for (const { row, version } of ours) written.set(row.id, toLink({ ...row, version }));
     }
-    if (written.length > 0) await recordChange(trx, written, written[0]?.createdAt ?? 0);
-    return results;
+    const all = [...written.values()];
+    if (all.length > 0) await recordChange(trx, all, all[0]?.createdAt ?? 0);
+    return links.map(({ id }) => {
+      const [found, link] = [made.get(id), written.get(id)];
+      if (found) return { kind: "found", link: found };
+      return link ? { kind: "written", link } : { kind: "taken" };
+    });
+  }
+
+  function writeAll(spender: Spender | undefined, tenant: TenantId, links: readonly NewLink[]): Promise<AllWritten> {
+    return sql.transaction(async (trx) => {
+      const results = await write(trx, tenant, links);
+      const places = results.flatMap(({ kind }, place) => (kind === "taken" ? [place] : []));
+      if (places.length > 0) throw new NotAll({ kind: "taken", places });
+      const written = results.filter(({ kind }) => kind === "written").length;
+      if (spender && written > 0) {
+        const used = await spendOfMonth(trx, { tenant, name: "links", month: spender.month }, written);
+        if (used + written > spender.most) throw new NotAll({ kind: "spent" });
+      }
+      return { kind: "written", links: results.flatMap((result) => ("link" in result ? [result.link] : [])) };
+    });
+  }
+
+  async function insertAll(...all: Parameters<typeof writeAll>): Promise<AllWritten> {
+    for (let meetings = 1; ; meetings++) {
+      try {
+        return await writeAll(...all);
+      } catch (error) {
+        if (error instanceof NotAll) return error.outcome;
+        if (!isUniqueViolation(error) || meetings === meetingsMost) throw error;
+      }
+    }
   }
 
   /**
@@ -192,9 +226,11 @@ export function createLinkStore(sql: Sql): LinkStore {
   return {
     async insert(tenant, links, spending) {
       if (spending === "nothing") return sql.transaction((trx) => write(trx, tenant, links));
-      const [month, most] = [monthName(links[0]?.at ?? 0), spending.linksPerMonth ?? Number.POSITIVE_INFINITY];
-      return gathered({ tenant, month, most }, links);
+      return gathered(spenderOf(tenant, links, spending), links);
     },
+
+    insertAll: (tenant, links, spending) =>
+      insertAll(spending === "nothing" ? undefined : spenderOf(tenant, links, spending), tenant, links),
 
     async get(tenant, id) {
       const row = await byId(db, tenant, id).executeTakeFirst();
@@ -301,6 +337,19 @@ interface Spender {
   readonly most: number;
 }
 
+const spenderOf = (tenant: TenantId, links: readonly NewLink[], { linksPerMonth }: Exclude<Spending, "nothing">) => ({
+  tenant,
+  month: monthName(links[0]?.at ?? 0),
+  most: linksPerMonth ?? Number.POSITIVE_INFINITY,
+});
+
+/** Undoes a transaction that could not write all it was to. */
+class NotAll extends Error {
+  constructor(readonly outcome: Exclude<AllWritten, { kind: "written" }>) {
+    super(`not all could be written: ${outcome.kind}`);
+  }
+}
+
 /** Undoes a transaction that wrote more links than the month has room for. */
 class Overspent extends Error {
   constructor(readonly room: number) {
@@ -308,11 +357,35 @@ class Overspent extends Error {
   }
 }
 
-/** Makes the (domain, code) ours, with its next version; `undefined` when it is not to be had. */
-async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink): Promise<number | undefined> {
-  const row = await trx
+/**
+ * In groups for one statement each: of one kind, without a code twice, whose first has it, and in the order of their codes,
+ * so that two transactions that want some of the same ones cannot wait for each other. In sizes of powers of two: each
+ * size is a statement of its own to the database, which should know it already.
+ */
+function claimable(links: readonly NewLink[]): NewLink[][] {
+  const first = new Map<string, NewLink>();
+  for (const link of links) {
+    const key = cacheKey(link.domain, link.code);
+    if (!first.has(key)) first.set(key, link);
+  }
+  const inOrder = [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, link]) => link);
+  return [false, true].flatMap((generated) => {
+    const groups: NewLink[][] = [];
+    const rest = inOrder.filter((link) => link.generated === generated);
+    while (rest.length > 0)
+      groups.push(rest.splice(0, Math.min(statementRows, 2 ** Math.floor(Math.log2(rest.length)))));
+    return groups;
+  });
+}
+
+const statementRows = 64;
+
+/** Makes each (domain, code) ours, with its next version; those that are not to be had are not in the answer. */
+async function claim(trx: Transaction<Schema>, tenant: TenantId, links: readonly NewLink[]) {
+  const generated = links[0]?.generated ?? false;
+  const rows = await trx
     .insertInto("link_versions")
-    .values({ domain: link.domain, code: link.code, version: 1, state: "live", tenant_id: tenant })
+    .values(links.map(({ domain, code }) => ({ domain, code, version: 1, state: "live" as const, tenant_id: tenant })))
     .onConflict((conflict) =>
       conflict
         .columns(["domain", "code"])
@@ -323,7 +396,7 @@ async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink):
         }))
         .where((expression) => {
           const purged = expression("link_versions.state", "=", "purged");
-          if (link.generated) return purged;
+          if (generated) return purged;
           return expression.or([
             purged,
             expression.and([
@@ -333,9 +406,9 @@ async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink):
           ]);
         }),
     )
-    .returning("version")
-    .executeTakeFirst();
-  return row?.version;
+    .returning(["domain", "code", "version"])
+    .execute();
+  return new Map(rows.map(({ domain, code, version }) => [cacheKey(domain, code), version]));
 }
 
 function fieldColumns(fields: LinkFields) {

@@ -393,7 +393,9 @@ onEachDatabase(({ openTwo }) => {
       expect(await store.touch("", link.code, start)).toBe(2);
       expect(await links.get(stranger.id, link.id)).toEqual({ ...link, version: 2 });
       const { changes } = await feed.after(before, 1_000);
-      expect(changes.filter(({ code }) => code === link.code)).toMatchObject([{ domain: "", version: 2, at: start }]);
+      // Its first version may still be in it: on a busy PostgreSQL the end of the feed is behind.
+      const touched = changes.filter(({ code, version }) => code === link.code && version > link.version);
+      expect(touched).toMatchObject([{ domain: "", version: 2, at: start }]);
     });
 
     test("works where the link is gone, and does not bring it back", async () => {
@@ -694,7 +696,7 @@ onEachDatabase(({ openTwo }) => {
         ],
         "operator",
       );
-      expect(results.map(outcomeOf)).toEqual(["link", "link", "taken", "taken"]);
+      expect(results.map(outcomeOf)).toEqual(["link", "link", "duplicate", "duplicate"]);
       expect((await store.target("", code)).value?.url).toBe(`${url}first`);
     });
 
