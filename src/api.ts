@@ -10,6 +10,7 @@ import type { Answers } from "./idempotency/answers.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
+import { createCursors } from "./links/cursor.ts";
 import { isUnavailable } from "./sql/sql.ts";
 import { tenantRoutes } from "./tenants/api.ts";
 import { createUsage, type UsageSources } from "./tenants/usage.ts";
@@ -21,6 +22,7 @@ export interface ApiParts {
   readonly guesses: Guesses;
   readonly answers: Answers;
   readonly createMany: LinkApiSettings["createMany"];
+  readonly find: LinkApiSettings["find"];
   readonly busiest: UsageSources["busiest"];
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -31,7 +33,7 @@ export interface ApiParts {
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
 export function composeApi(parts: ApiParts): HttpApi {
-  const { core, counters, guesses, answers, createMany, busiest, log, metrics } = parts;
+  const { core, counters, guesses, answers, createMany, find, busiest, log, metrics } = parts;
   const { config, sql, keys, tenants, links, clock } = core;
   const limiter = createCallLimiter({
     counters: counters.calls,
@@ -44,6 +46,7 @@ export function composeApi(parts: ApiParts): HttpApi {
         ? log.warn({ policy: config.QL_API_OUTAGE }, "limits on API calls cannot be asked; the policy decides")
         : log.info("limits on API calls are answered again"),
   });
+  const cursors = createCursors(core.secretFor("cursors of lists"));
   const runOnce = createRunOnce({
     answers,
     count: metrics.tally(
@@ -68,7 +71,7 @@ export function composeApi(parts: ApiParts): HttpApi {
     metrics,
     isUnavailable: (error) => isUnavailable(error) || error instanceof Late,
     routes: [
-      (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany }),
+      (api) => linkRoutes(api, { links, baseUrl: config.baseUrl, createMany, find, cursors }),
       (api) => tenantRoutes(api, keys, clock),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, busiest })),
     ],

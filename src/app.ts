@@ -14,6 +14,7 @@ import { startServer } from "./http/server.ts";
 import { createAnswers } from "./idempotency/answers.ts";
 import { createGuesses } from "./limits/guesses.ts";
 import type { LinkApiSettings } from "./links/api.ts";
+import { isPlain } from "./links/find.ts";
 import { openLookup } from "./lookup.ts";
 import { openRedis } from "./open-redis.ts";
 import { createBots } from "./redirect/bots.ts";
@@ -98,6 +99,8 @@ async function serve(
     for (const result of results) if ("link" in result) lookup.changed(result.link);
     return results;
   };
+  const find: LinkApiSettings["find"] = (tenant, query) =>
+    isPlain(query) ? core.store.find(tenant, query) : background.find(tenant, query);
   const unforced = await openUnforced(core);
   opened.defer(() => (unforced === sql ? undefined : unforced.close()));
   const serverSecret = core.secretFor("requests that happen once");
@@ -105,7 +108,7 @@ async function serve(
   let loading: Promise<HttpApi> | undefined;
   const api = () => {
     loading ??= import("./api.ts").then(({ composeApi }) =>
-      composeApi({ core, counters, guesses, answers, createMany, busiest: background.busiest, log, metrics }),
+      composeApi({ core, counters, guesses, answers, createMany, find, busiest: background.busiest, log, metrics }),
     );
     return loading;
   };

@@ -34,6 +34,7 @@ async function handle(message: ToThread): Promise<void> {
 
 async function work(background: Background, job: Extract<ToThread, { id: number }>): Promise<unknown> {
   if (job.kind === "clean") return background.clean();
+  if (job.kind === "find") return background.find(job.tenant, job.query);
   if (job.kind === "busiest") return background.busiest(job.tenant);
   const results = await background.createMany(job.tenant, job.inputs, job.maker, job.atomic);
   return results.map(

@@ -1,10 +1,13 @@
 import { dayMs } from "./base/clock.ts";
 import { Problem, type ProblemCode } from "./base/errors.ts";
+import type { TenantId } from "./base/ids.ts";
 import type { Config } from "./config.ts";
 import type { Core } from "./core.ts";
 import { pruneAnswers } from "./idempotency/answers.ts";
 import { monthName } from "./limits/month.ts";
 import { type BusyLink, busiestLinks } from "./links/busiest.ts";
+import type { LinkQuery } from "./links/find.ts";
+import type { Link } from "./links/link.ts";
 import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
 import { createFeed } from "./sql/feed.ts";
 import { pruneLeases } from "./sql/leases.ts";
@@ -17,6 +20,8 @@ import type { Tenant } from "./tenants/tenants.ts";
  */
 export interface Background {
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
+  /** A page of a list that no index gives. */
+  find(tenant: TenantId, query: LinkQuery): Promise<readonly Link[]>;
   /** The links nearest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
   /** Reduces links a year past expiry to their version rows; forgets changes that all have seen, and months long past. */
@@ -43,6 +48,7 @@ const rowsAtOnce = 500; // short transactions: another writer waits for one of t
 export function direct(core: Core): Background {
   return {
     createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
+    find: (tenant, query) => core.store.find(tenant, query),
     busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
     async clean() {
       const now = core.clock.now();
@@ -74,6 +80,7 @@ export type Job =
       readonly maker: Maker;
       readonly atomic: boolean;
     }
+  | { readonly kind: "find"; readonly tenant: TenantId; readonly query: LinkQuery }
   | { readonly kind: "busiest"; readonly tenant: Tenant }
   | { readonly kind: "clean" };
 
@@ -141,6 +148,7 @@ function thread(config: Config): Background {
           : { problem: new Problem(result.problem.code, result.problem.detail, result.problem.more) },
       );
     },
+    find: (tenant, query) => run({ kind: "find", tenant, query }) as Promise<readonly Link[]>,
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     async close() {

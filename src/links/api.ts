@@ -1,9 +1,11 @@
 import { fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
-import { type LinkId, parseId } from "../base/ids.ts";
+import { type LinkId, parseId, type TenantId } from "../base/ids.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, line, lines, problemSchema, route, z } from "../http/route.ts";
+import { type Cursors, cursorMost } from "./cursor.ts";
 import { destinationMost } from "./destination.ts";
+import { type LinkQuery, linkSorts, positionOf } from "./find.ts";
 import type { Link, LinkFields } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
 
@@ -66,6 +68,50 @@ const linkSchema = z
   .openapi("Link");
 
 const pageSchema = z.object({ items: z.array(linkSchema), nextCursor: z.string().nullable() }).openapi("LinkPage");
+
+const fieldNames = Object.keys(linkSchema.shape);
+
+const fieldsParam = z
+  .string()
+  .max(500)
+  .transform((text) => text.split(","))
+  .refine((names) => names.every((name) => fieldNames.includes(name)), {
+    message: `names a field that a link does not have; there are ${fieldNames.join(", ")}`,
+    params: { code: "unknown_field" },
+  })
+  .optional()
+  .openapi({
+    type: "string",
+    description: "Only these fields of each link, with commas between: `id,code,url`.",
+    example: "id,code,url",
+  });
+
+const moment = z.iso.datetime({ offset: true }).transform(fromIso).optional();
+const someTags = z.array(z.string().min(1).max(50)).max(10);
+
+const listSchema = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(100).default(50),
+  cursor: z.string().max(cursorMost).optional().openapi({ description: "`nextCursor` of the page before." }),
+  sort: z.enum(linkSorts).default("createdAt"),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  tag: z
+    .preprocess((given) => (typeof given === "string" ? [given] : given), someTags)
+    .optional()
+    .openapi({
+      type: "array",
+      items: { type: "string" },
+      description: "Links with this tag; give it several times for several, at most 10.",
+    }),
+  match: z.enum(["all", "any"]).default("all").openapi({ description: "Whether a link must have all of the tags." }),
+  status: z.enum(["active", "disabled"]).optional(),
+  createdAfter: moment.openapi({ type: "string", format: "date-time" }),
+  createdBefore: moment.openapi({ type: "string", format: "date-time" }),
+  expiresBefore: moment.openapi({ type: "string", format: "date-time" }),
+  search: line(100).optional().openapi({
+    description: "Is in the code, address, title, notes or tags. Capital and small A to Z are the same.",
+  }),
+  fields: fieldsParam,
+});
 
 const bulkMost = 1_000;
 const bulkSchema = z
@@ -135,22 +181,26 @@ const routes = {
       method: "get",
       path: "/api/links",
       tags: ["Links"],
-      summary: "List links, newest first",
-      request: {
-        query: z.strictObject({
-          limit: z.coerce.number().int().min(1).max(100).default(50),
-          cursor: z.string().max(64).optional().openapi({ description: "`nextCursor` of the page before." }),
-        }),
-      },
+      summary: "List links, filtered, searched and sorted",
+      description:
+        "Newest first if nothing else is said. Whatever is not the plain list reads all links of the tenant in the worst case.",
+      request: { query: listSchema },
     },
-    { 200: json(pageSchema, "A page; `nextCursor` is null on the last one") },
+    { 200: json(pageSchema, "A page; `nextCursor` is null on the last one. With `fields` each link has only those") },
     "invalid_input",
   ),
   get: route(
     "links:read",
-    { method: "get", path: "/api/links/{id}", tags: ["Links"], summary: "Read a link", request: { params: idParam } },
-    { 200: json(linkSchema, "The link") },
+    {
+      method: "get",
+      path: "/api/links/{id}",
+      tags: ["Links"],
+      summary: "Read a link",
+      request: { params: idParam, query: z.strictObject({ fields: fieldsParam }) },
+    },
+    { 200: json(linkSchema, "The link; with `fields` only those of it") },
     "not_found",
+    "invalid_input",
   ),
   patch: route(
     "links:write",
@@ -199,11 +249,13 @@ const routes = {
 export interface LinkApiSettings {
   readonly links: Links;
   readonly baseUrl: string;
+  readonly find: (tenant: TenantId, query: LinkQuery) => Promise<readonly Link[]>;
+  readonly cursors: Cursors;
   /** Many rows at once, away from the thread that serves. */
   readonly createMany: (caller: Caller, inputs: readonly LinkInput[], atomic: boolean) => Promise<BulkResult[]>;
 }
 
-export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSettings): void {
+export function linkRoutes(api: Api, { links, baseUrl, createMany, find, cursors }: LinkApiSettings): void {
   const show = (link: Link) => showLink(link, baseUrl);
 
   api.openapi(routes.create, async (c) => {
@@ -241,23 +293,21 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
   });
 
   api.openapi(routes.list, async (c) => {
-    const { limit, cursor } = c.req.valid("query");
-    const before = cursor === undefined ? undefined : parseId("link", cursor);
-    if (cursor !== undefined && before === undefined) {
-      throw invalid(
-        "cursor",
-        "bad_cursor",
-        "This is not a cursor. Use `nextCursor` of the page before, or leave it out.",
-      );
-    }
-    const page = await links.list(c.get("caller").tenant.id, limit, before);
-    return c.json({ items: page.items.map(show), nextCursor: page.nextCursor }, 200);
+    const { cursor, fields, tag, ...rest } = c.req.valid("query");
+    const tenant = c.get("caller").tenant.id;
+    const query = { ...rest, tags: tag, limit: rest.limit + 1 };
+    const after = cursor === undefined ? undefined : cursors.read(tenant, query, cursor);
+    const found = await find(tenant, { ...query, after });
+    const items = found.slice(0, rest.limit);
+    const last = found.length > items.length ? items.at(-1) : undefined;
+    const nextCursor = last ? cursors.write(tenant, query, positionOf(query.sort, last)) : null;
+    return c.json({ items: items.map((link) => only(show(link), fields)), nextCursor }, 200);
   });
 
   api.openapi(routes.get, async (c) => {
     const link = await links.get(c.get("caller").tenant.id, linkId(c.req.valid("param").id));
     c.header("etag", etag(link));
-    return c.json(show(link), 200);
+    return c.json(only(show(link), c.req.valid("query").fields), 200);
   });
 
   api.openapi(routes.patch, async (c) => {
@@ -281,6 +331,12 @@ export function linkRoutes(api: Api, { links, baseUrl, createMany }: LinkApiSett
     await links.remove(c.get("caller").tenant.id, linkId(id), expectedVersion(c.req.valid("header")));
     return c.body(null, 204);
   });
+}
+
+/** What was asked for of it, which its schema leaves open. */
+function only<Whole extends object>(whole: Whole, fields: readonly string[] | undefined): Whole {
+  if (fields === undefined) return whole;
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => fields.includes(name))) as Whole;
 }
 
 /** One problem for all: what is wrong with which element. */

@@ -7,6 +7,7 @@ import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
+import { conditionsOf, type LinkQuery, orderOf } from "./find.ts";
 import { createGather } from "./gather.ts";
 import { cacheKey, type Link, type LinkFields, type MeteredTarget } from "./link.ts";
 
@@ -62,6 +63,8 @@ export interface LinkStore {
   byCode(tenant: TenantId, domain: string, code: string): Promise<Link | undefined>;
   /** Newest first; `before` is the last id of the page before. */
   list(tenant: TenantId, limit: number, before?: LinkId): Promise<Link[]>;
+  /** In the order asked for, from its position on. */
+  find(tenant: TenantId, query: LinkQuery): Promise<Link[]>;
   update(
     tenant: TenantId,
     id: LinkId,
@@ -253,6 +256,12 @@ export function createLinkStore(sql: Sql): LinkStore {
       if (before !== undefined) query = query.where("links.id", "<", before);
       const rows = await query.orderBy("links.id", "desc").limit(limit).execute();
       return rows.map(toLink);
+    },
+
+    async find(tenant, query) {
+      let rows = withVersion(db).where("links.tenant_id", "=", tenant);
+      for (const condition of conditionsOf(sql, query)) rows = rows.where(condition);
+      return (await rows.orderBy(orderOf(query)).limit(query.limit).execute()).map(toLink);
     },
 
     update: (tenant, id, edit, at, expected) =>

@@ -31,6 +31,7 @@ export function openPostgres(url: string, poolSize: number, log: Logger, patient
     transaction: (work) => db.transaction().execute(work),
     now: raw<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
     locked: (query) => query.forUpdate(),
+    folded: (column) => raw<string>`lower(${raw.ref(column)} collate "C")`,
     async ping() {
       await db.executeQuery(CompiledQuery.raw("select 1"));
     },

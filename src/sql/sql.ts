@@ -17,6 +17,8 @@ export interface Sql {
   readonly now: RawBuilder<number>;
   /** Rows that a transaction reads in order to write them: nobody else may meanwhile. SQLite has one writer anyway. */
   locked<Query extends { forUpdate(): Query }>(query: Query): Query;
+  /** The text of a column with A to Z as a to z, and nothing else changed: what both databases can do. */
+  folded(column: string): RawBuilder<string>;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

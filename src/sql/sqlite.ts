@@ -40,6 +40,7 @@ export function openSqlite(path: string, durability: Durability = "full"): Sql {
     transaction: (work) => transactions.transaction().execute(work),
     now: raw<number>`cast(unixepoch('subsec') * 1000 as integer)`,
     locked: (query) => query,
+    folded: (column) => raw<string>`lower(${raw.ref(column)})`,
     async ping() {
       await statements.executeQuery(CompiledQuery.raw("select 1"));
     },
