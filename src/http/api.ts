@@ -11,6 +11,8 @@ import type { Tenants } from "../tenants/tenants.ts";
 import { targetOf } from "./address.ts";
 import { authenticate } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
+import { docsPage } from "./docs-page.ts";
+import type { Document } from "./document.ts";
 import type { RunOnce } from "./idempotency.ts";
 import { problemResponse } from "./problem.ts";
 import { limitCalls } from "./rate-limit.ts";
@@ -20,6 +22,8 @@ import { type Api, createApi } from "./route.ts";
 export interface HttpApi {
   handle(request: Request, from: Origin): Promise<Response>;
   readonly document: object;
+  /** The same as a page for people. */
+  docs(): Response;
 }
 
 export interface Origin {
@@ -98,6 +102,12 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
     [0.001, 0.005, 0.02, 0.1, 0.5, 2],
   );
 
+  const document = api.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: { title: "QuickLink", version: settings.version, description: "Short links with exact limits." },
+    servers: [{ url: baseUrl }],
+  });
+
   return {
     async handle(request, { trustedPeer, address }) {
       const started = clock.elapsed();
@@ -121,11 +131,8 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
       );
       return response;
     },
-    document: api.getOpenAPI31Document({
-      openapi: "3.1.0",
-      info: { title: "QuickLink", version: settings.version, description: "Short links with exact limits." },
-      servers: [{ url: baseUrl }],
-    }),
+    document,
+    docs: () => docsPage(document as unknown as Document),
   };
 }
 

@@ -90,6 +90,7 @@ export function route<
     ]),
   );
   return createRoute({
+    operationId: nameOf(config.method, config.path),
     ...config,
     security: [{ key: [] }],
     "x-scope": scope,
@@ -104,6 +105,14 @@ export function route<
     responses: { ...failures, ...success } as Success,
   });
 }
+
+/** For a route that brings no name of its own: `POST /api/files/{id}/complete` is `postFilesIdComplete`. */
+const nameOf = (method: string, path: string): string =>
+  method +
+  path
+    .replace(/^\/api/, "")
+    .replace(/\W+(\w)/g, (_, first: string) => first.toUpperCase())
+    .replace(/\W/g, "");
 
 const idempotencyKey = {
   name: "Idempotency-Key",

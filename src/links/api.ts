@@ -43,8 +43,13 @@ const createSchema = z
     }),
   })
   .openapi("NewLink", { example: { url: "https://example.com/a/long/page" } });
-const replaceSchema = z.strictObject(writable).openapi("LinkReplacement");
-const patchSchema = z.strictObject(fields).partial().openapi("LinkPatch");
+const replaceSchema = z
+  .strictObject(writable)
+  .openapi("LinkReplacement", { example: { url: "https://example.com/new", tags: ["spring"] } });
+const patchSchema = z
+  .strictObject(fields)
+  .partial()
+  .openapi("LinkPatch", { example: { title: "The spring campaign" } });
 
 const linkSchema = z
   .object({
@@ -149,6 +154,7 @@ const routes = {
       method: "post",
       path: "/api/links",
       tags: ["Links"],
+      operationId: "createLink",
       summary: "Shorten an address",
       "x-repeatable": true,
       request: { body: jsonBody(createSchema) },
@@ -164,6 +170,7 @@ const routes = {
       method: "post",
       path: "/api/links/bulk",
       tags: ["Links"],
+      operationId: "createLinks",
       summary: "Shorten up to 1,000 addresses",
       "x-repeatable": true,
       description:
@@ -181,6 +188,7 @@ const routes = {
       method: "get",
       path: "/api/links",
       tags: ["Links"],
+      operationId: "listLinks",
       summary: "List links, filtered, searched and sorted",
       description:
         "Newest first if nothing else is said. Whatever is not the plain list reads all links of the tenant in the worst case.",
@@ -195,6 +203,7 @@ const routes = {
       method: "get",
       path: "/api/links/{id}",
       tags: ["Links"],
+      operationId: "getLink",
       summary: "Read a link",
       request: { params: idParam, query: z.strictObject({ fields: fieldsParam }) },
     },
@@ -208,6 +217,7 @@ const routes = {
       method: "patch",
       path: "/api/links/{id}",
       tags: ["Links"],
+      operationId: "updateLink",
       summary: "Change some fields",
       request: { params: idParam, headers: ifMatch, body: jsonBody(patchSchema) },
     },
@@ -222,6 +232,7 @@ const routes = {
       method: "put",
       path: "/api/links/{id}",
       tags: ["Links"],
+      operationId: "replaceLink",
       summary: "Set all fields",
       request: { params: idParam, headers: ifMatch, body: jsonBody(replaceSchema) },
     },
@@ -236,6 +247,7 @@ const routes = {
       method: "delete",
       path: "/api/links/{id}",
       tags: ["Links"],
+      operationId: "deleteLink",
       summary: "Delete a link",
       description: "Its code answers 404 from then on, and nobody but you can take it again.",
       request: { params: idParam, headers: ifMatch },

@@ -5,7 +5,7 @@ import type { LinkStatus } from "./link.ts";
 
 /**
  * Which links a list shows, and in which order. Only the plain list, newest first, follows an index; everything else reads
- * the tenant's links until a page is full, all of them if little is found: some 5 to 10 µs for each. An index for every
+ * the tenant's links until a page is full, all of them if little is found: some 1 to 3 µs for each. An index for every
  * order would be written with every link for what is asked now and then.
  */
 export interface LinkQuery {
