@@ -3,7 +3,7 @@ import { sql as raw } from "kysely";
 import { dayMs } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Sql } from "../sql/sql.ts";
-import { type Derived, derive, sha256 } from "./once.ts";
+import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./once.ts";
 
 /**
  * Requests that must happen once, and the answers they got.
@@ -70,7 +70,7 @@ export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Ans
   const insert = (tenant: TenantId, hash: string, fingerprint: string, claim: string) => {
     const fresh = {
       fingerprint,
-      seed: randomBytes(16).toString("hex"),
+      seed: newSeed(serverSecret),
       state: "running" as const,
       claim,
       claimed_until: until,
@@ -117,6 +117,8 @@ export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Ans
     // Forgotten between the two statements: whoever had it has just failed.
     if (!row) return { kind: "in_flight", retryAfterMs: inFlightMs };
     if (row.fingerprint !== fingerprint) return { kind: "mismatch" };
+    // From before the server's secret was changed: neither can the answer be read, nor would the same ids be made again.
+    if (!isSeedOf(serverSecret, row.seed)) return { kind: "unknown" };
     if (row.answer !== null) return { kind: "replay", answer: parse(origin(key, row).open(row.answer)) };
     if (row.state === "running" && row.claimed_until > row.now) return { kind: "in_flight", retryAfterMs: inFlightMs };
     if (!repeatable) return { kind: "unknown" };

@@ -53,6 +53,21 @@ export function derive({ serverSecret, key, seed, createdAt }: Origin): Derived 
   };
 }
 
+/** Chance, with a mark by which the server's secret of that time is known again. */
+export function newSeed(serverSecret: Uint8Array): string {
+  const chance = randomBytes(16).toString("hex");
+  return `${chance}.${markOf(serverSecret, chance)}`;
+}
+
+/** Whether what is derived from it now is what was derived from it then. */
+export function isSeedOf(serverSecret: Uint8Array, seed: string): boolean {
+  const [chance = "", mark] = seed.split(".");
+  return mark === markOf(serverSecret, chance);
+}
+
+const markOf = (serverSecret: Uint8Array, chance: string): string =>
+  createHmac("sha256", serverSecret).update(`seed ${chance}`).digest("hex").slice(0, 16);
+
 const nonceBytes = 12;
 const tagBytes = 16;
 
