@@ -101,7 +101,8 @@ export function typeText(schema: Schema): string {
 
 function words(type: string, { format, maxLength, description }: Schema): string {
   if (type === "string" && format === "date-time") return "time";
-  const bounded = maxLength !== undefined && !description?.includes("at most");
+  // Where there is a description it says what may be there, which is less.
+  const bounded = type === "string" && maxLength !== undefined && description === undefined;
   const names: Readonly<Record<string, string>> = { string: "text", integer: "whole number", boolean: "true or false" };
   return `${names[type] ?? type}${bounded ? `, at most ${maxLength.toLocaleString("en")} characters` : ""}`;
 }
