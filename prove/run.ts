@@ -4,6 +4,7 @@ import { codes } from "./codes.ts";
 import { coherence } from "./coherence.ts";
 import { crash } from "./crash.ts";
 import { email } from "./email.ts";
+import { idempotency } from "./idempotency.ts";
 import { limits } from "./limits.ts";
 import { outage } from "./outage.ts";
 import type { Proof } from "./proof.ts";
@@ -12,7 +13,9 @@ import { regions } from "./regions.ts";
 import { ssrf } from "./ssrf.ts";
 import { storage } from "./storage.ts";
 
-const proofs: readonly Proof[] = [...[codes, coherence, crash, email, limits, outage, quota, regions, ssrf, storage]];
+const proofs: readonly Proof[] = [
+  ...[codes, coherence, crash, email, idempotency, limits, outage, quota, regions, ssrf, storage],
+];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.

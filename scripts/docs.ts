@@ -1,15 +1,31 @@
-/** `npm run docs`: writes the documents that are made from the code. */
+/** `npm run docs`: writes the documents, and the client, that are made from the code. */
 import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { describeSettings } from "../src/config.ts";
+import type { Document } from "../src/http/document.ts";
+import { startServer } from "../test/ground/server.ts";
+import { clientPath, describeClient } from "./client.ts";
 import { describeDashboard } from "./dashboard.ts";
 import { describeErrors } from "./errors-doc.ts";
 
-mkdirSync("docs", { recursive: true });
 for (const [path, text] of [
   ["docs/config.md", describeSettings()],
   ["docs/errors.md", describeErrors()],
   ["ops/grafana/dashboard.json", describeDashboard()],
+  [clientPath, await describeClient(await apiDocument())],
 ] as const) {
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   console.log(path);
+}
+process.exit();
+
+/** As a real server gives it. */
+async function apiDocument(): Promise<Document> {
+  const server = await startServer();
+  try {
+    return (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
+  } finally {
+    await server.stop();
+  }
 }

@@ -19,11 +19,17 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   upload_taken: "Nothing was changed. Complete the upload, or begin a new one.",
   storage_full: "Try again later. The operator must make room where files are stored.",
   code_taken: "Choose another code, or leave it out and get a generated one.",
+  bulk_refused:
+    "Mend or leave out the elements that `errors` names, such as `links.3.url`, and send it again. Without `atomic` the others are made.",
   name_taken: "Choose another name.",
   domain_unproven:
     "Publish the TXT record or the file that `GET /api/domains/{host}` names under `proof`, wait for DNS, and verify again.",
   domain_taken: "Ask whoever has it to delete its links and remove it. A domain belongs to one tenant at a time.",
   domain_in_use: "Delete the links on the domain first.",
+  idempotency_in_flight: "Wait as long as `Retry-After` says, in seconds, and send the same again.",
+  idempotency_unknown:
+    "Look whether what you asked for is there. If it is not, send the request again with another Idempotency-Key.",
+  idempotency_mismatch: "Use a new Idempotency-Key for every new request, and the same one only to repeat one.",
   version_conflict: "Read it again, repeat your change on what you find, and send its new version in `If-Match`.",
   link_suspended: "Its owner can ask the operator why. An edit does not change it.",
   link_expired: "Ask whoever sent you the link for a new one. Its owner can set a later `expiresAt`.",
@@ -58,6 +64,7 @@ export const fieldCodes: Readonly<Record<string, string>> = {
   bad_cursor: "Not a cursor. Use `nextCursor` of the page before.",
   bad_file_name: "A name with `/` or `\\\\`, of dots alone, or with characters that turn the direction of writing.",
   bad_format: "Not in the form that is asked for, such as a date as `2027-01-31T00:00:00Z`.",
+  bad_key: "An `Idempotency-Key` has 1 to 255 visible ASCII characters.",
   bad_name: "A name has 1 to 63 of `a-z`, `0-9` and `-`.",
   bad_unicode: "Half of a character: the text is not valid Unicode.",
   bad_version: '`If-Match` is not a version, such as `"3"`.',

@@ -13,9 +13,12 @@ import { fileRoutes } from "./files/api.ts";
 import { StorageUnavailable } from "./files/storage.ts";
 import type { Filing } from "./filing.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
+import { createRunOnce, idempotencyOutcomes } from "./http/idempotency.ts";
+import type { Answers } from "./idempotency/answers.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
+import { createCursors } from "./links/cursor.ts";
 import { statesOf } from "./links/states.ts";
 import type { Mail } from "./mail.ts";
 import { qrRoutes } from "./qr/api.ts";
@@ -29,7 +32,9 @@ export interface ApiParts {
   readonly counters: OpenCounters;
   readonly guesses: Guesses;
   readonly filing: Filing;
+  readonly answers: Answers;
   readonly createMany: LinkApiSettings["createMany"];
+  readonly find: LinkApiSettings["find"];
   readonly made: LinkApiSettings["made"];
   readonly mail: Mail;
   readonly busiest: UsageSources["busiest"];
@@ -44,7 +49,8 @@ export interface ApiParts {
  * framework and the schemas take longer than everything else together, and a redirect needs none of them.
  */
 export function composeApi(parts: ApiParts): HttpApi {
-  const { core, counters, guesses, filing, createMany, made, mail, busiest, titlesWanted, log, metrics } = parts;
+  const { core, counters, guesses, filing, answers, createMany, find, made, mail } = parts;
+  const { busiest, titlesWanted, log, metrics } = parts;
   const { config, sql, keys, tenants, links, clock } = core;
   const { baseUrl } = config;
   const { outbox, stopLinks, settings } = mail;
@@ -60,11 +66,23 @@ export function composeApi(parts: ApiParts): HttpApi {
         : log.info("limits on API calls are answered again"),
   });
   const checkKey = createKeyCheck(config.QL_SENDGRID_URL);
+  const cursors = createCursors(core.secretFor("cursors of lists"));
+  const runOnce = createRunOnce({
+    answers,
+    count: metrics.tally(
+      "quicklink_idempotency_total",
+      "What became of requests with an Idempotency-Key.",
+      "outcome",
+      idempotencyOutcomes,
+    ),
+    failed: (error) => log.warn({ error }, "the answer to a request with an Idempotency-Key could not be kept"),
+  });
   return createHttpApi({
     keys,
     tenants,
     guesses,
     limiter,
+    runOnce,
     baseUrl,
     version,
     bodyLimitBytes: config.QL_BODY_LIMIT,
@@ -78,6 +96,8 @@ export function composeApi(parts: ApiParts): HttpApi {
           links,
           baseUrl,
           createMany,
+          find,
+          cursors,
           made,
           statesOf: (some) => statesOf(core, some),
           async wantTitles(some) {

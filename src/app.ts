@@ -5,7 +5,7 @@ import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
 import { countProcess } from "./base/process.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
-import { type Core, openCore } from "./core.ts";
+import { type Core, openCore, openUnforced } from "./core.ts";
 import { openCounters } from "./counters.ts";
 import type { Recorded } from "./counting.ts";
 import { createFolder } from "./files/folder.ts";
@@ -18,9 +18,11 @@ import { openHot } from "./hot.ts";
 import type { HttpApi } from "./http/api.ts";
 import { readiness, watchReadiness } from "./http/health.ts";
 import { startServer } from "./http/server.ts";
+import { createAnswers } from "./idempotency/answers.ts";
 import { createGuesses } from "./limits/guesses.ts";
 import { createReportLimit } from "./limits/report-limit.ts";
 import type { LinkApiSettings } from "./links/api.ts";
+import { isPlain } from "./links/find.ts";
 import { cacheKey, ownDomain } from "./links/link.ts";
 import { openLookup } from "./lookup.ts";
 import { mountMail, openMail } from "./mail.ts";
@@ -124,11 +126,17 @@ async function serve(
   const rounds = startRounds({ core, background, metrics, log });
   opened.defer(() => rounds.stop());
 
-  const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs) => {
-    const results = await background.createMany(tenant, inputs, "tenant");
+  const createMany: LinkApiSettings["createMany"] = async ({ tenant }, inputs, atomic) => {
+    const results = await background.createMany(tenant, inputs, "tenant", atomic);
     for (const result of results) if ("link" in result) lookup.changed(result.link);
     return results;
   };
+  const find: LinkApiSettings["find"] = (tenant, query) =>
+    isPlain(query) ? core.store.find(tenant, query) : background.find(tenant, query);
+  const unforced = await openUnforced(core);
+  opened.defer(() => (unforced === sql ? undefined : unforced.close()));
+  const serverSecret = core.secretFor("requests that happen once");
+  const answers = createAnswers({ sql: unforced, serverSecret, alone: config.embedded });
   const notices = openNotices({ core, mail, background, hitsMaxOf: (key) => lookup.cache.recall(key)?.hitsMax, log });
   opened.defer(() => notices.close());
   const { made } = notices;
@@ -140,7 +148,9 @@ async function serve(
         counters,
         guesses,
         filing,
+        answers,
         createMany,
+        find,
         made,
         mail,
         busiest: background.busiest,

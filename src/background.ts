@@ -8,8 +8,11 @@ import { nearLimits } from "./email/near-limits.ts";
 import { createEmailStore } from "./email/store.ts";
 import type { LimitUse } from "./email/thresholds.ts";
 import { type Recount, recount } from "./files/standing.ts";
+import { pruneAnswers } from "./idempotency/answers.ts";
 import { monthName } from "./limits/month.ts";
 import { type BusyLink, busiestLinks } from "./links/busiest.ts";
+import type { LinkQuery } from "./links/find.ts";
+import type { Link } from "./links/link.ts";
 import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
 import { createFeed } from "./sql/feed.ts";
 import { pruneLeases } from "./sql/leases.ts";
@@ -21,7 +24,9 @@ import type { Tenant } from "./tenants/tenants.ts";
  * stops nobody.
  */
 export interface Background {
-  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
+  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
+  /** A page of a list that no index gives. */
+  find(tenant: TenantId, query: LinkQuery): Promise<readonly Link[]>;
   /** The links nearest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
   /** Adds up a tenant's files anew. */
@@ -47,6 +52,7 @@ export interface Cleaned {
   readonly changes: number;
   readonly months: number;
   readonly emails: number;
+  readonly answers: number;
 }
 
 const purgeDays = 365;
@@ -57,7 +63,8 @@ const rowsAtOnce = 500; // short transactions: another writer waits for one of t
 /** The same work on whatever thread this is. */
 export function direct(core: Core): Background {
   return {
-    createMany: (tenant, inputs, maker) => core.links.createMany(tenant, inputs, maker),
+    createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
+    find: (tenant, query) => core.store.find(tenant, query),
     busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
     recount: (tenant, look) => recount(core.sql, tenant, look),
     nearLimits() {
@@ -72,6 +79,7 @@ export function direct(core: Core): Background {
         changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
         months: await untilFew(() => pruneLeases(core.sql, now, rowsAtOnce)),
         emails: await untilFew(() => createEmailStore(core.sql).prune(now - emailDays * dayMs, rowsAtOnce)),
+        answers: await untilFew(() => pruneAnswers(core.sql, rowsAtOnce)),
       };
     },
     applyBlocklist: () => applyBlocklist(core),
@@ -93,7 +101,9 @@ export type Job =
       readonly tenant: Tenant;
       readonly inputs: readonly LinkInput[];
       readonly maker: Maker;
+      readonly atomic: boolean;
     }
+  | { readonly kind: "find"; readonly tenant: TenantId; readonly query: LinkQuery }
   | { readonly kind: "busiest"; readonly tenant: Tenant }
   | { readonly kind: "recount"; readonly tenant: TenantId; readonly look: boolean }
   | { readonly kind: "nearLimits" }
@@ -156,14 +166,15 @@ function thread(config: Config): Background {
   }
 
   return {
-    async createMany(tenant, inputs, maker) {
-      const results = (await run({ kind: "createMany", tenant, inputs, maker })) as SentResult[];
+    async createMany(tenant, inputs, maker, atomic = false) {
+      const results = (await run({ kind: "createMany", tenant, inputs, maker, atomic })) as SentResult[];
       return results.map((result) =>
         "link" in result
           ? result
           : { problem: new Problem(result.problem.code, result.problem.detail, result.problem.more) },
       );
     },
+    find: (tenant, query) => run({ kind: "find", tenant, query }) as Promise<readonly Link[]>,
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     recount: (tenant, look) => run({ kind: "recount", tenant, look }) as Promise<Recount>,
     nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,

@@ -147,6 +147,13 @@ export async function openSql(config: Config, log: Logger, patient = false): Pro
   return openSqlite(join(config.QL_DATA, "quicklink.sqlite"));
 }
 
+/** On SQLite one whose commits do not wait for the disk: safe through kill -9, not through a power cut. */
+export async function openUnforced({ config, sql }: Core): Promise<Sql> {
+  if (!config.embedded) return sql;
+  const { openSqlite } = await import("./sql/sqlite.ts");
+  return openSqlite(join(config.QL_DATA, "quicklink.sqlite"), "normal");
+}
+
 /** What this region reads from, if that is not where everything is written. */
 export async function openReplica(config: Config, log: Logger): Promise<Sql | undefined> {
   const url = config.DATABASE_REPLICA_URL;

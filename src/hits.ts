@@ -1,15 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
-import type { Core } from "./core.ts";
+import { type Core, openUnforced } from "./core.ts";
 import { openRedisLeases, type Recorded, startCounting } from "./counting.ts";
 import type { Meters } from "./limits/meters.ts";
 import { splitKey } from "./links/link.ts";
 import { reasons } from "./redirect/decide.ts";
 import type { Redis } from "./redis/client.ts";
 import { createSqlLeases } from "./sql/leases.ts";
-import type { Sql } from "./sql/sql.ts";
 
 /**
  * Counting hits on this server's stores. On SQLite with a connection of its own that does not wait for the disk at every
@@ -35,7 +33,7 @@ export interface HitSettings {
 export async function openHits({ core, redis, holders, recorded, metrics, log }: HitSettings): Promise<Hits> {
   const { config, clock } = core;
   const { embedded, QL_HITS_OUTAGE: outage } = config;
-  const sql = embedded ? await openOwn(join(config.QL_DATA, "quicklink.sqlite")) : core.sql;
+  const sql = await openUnforced(core);
   const id = randomBytes(12).toString("base64url");
   const fromSql = createSqlLeases(sql, clock, reasons, splitKey, holders);
   const fromRedis = redis && (await openRedisLeases(redis, fromSql, clock));
@@ -47,9 +45,4 @@ export async function openHits({ core, redis, holders, recorded, metrics, log }:
       if (sql !== core.sql) await sql.close();
     },
   };
-}
-
-async function openOwn(path: string): Promise<Sql> {
-  const { openSqlite } = await import("./sql/sqlite.ts");
-  return openSqlite(path, "normal");
 }

@@ -6,7 +6,7 @@ import type { Clock } from "./clock.ts";
  * They sort by time of birth, which makes the newest rows neighbours in the index and a page cursor a plain comparison.
  */
 declare const brand: unique symbol;
-type Id<Name extends string> = string & { readonly [brand]: Name };
+export type Id<Name extends string> = string & { readonly [brand]: Name };
 
 export type TenantId = Id<"tenant">;
 export type LinkId = Id<"link">;
@@ -25,18 +25,25 @@ const prefixes = {
   file: "fil",
   report: "rep",
 } as const;
-type Named = keyof typeof prefixes;
+export type Named = keyof typeof prefixes;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 export function newId<Name extends Named>(name: Name, clock: Clock): Id<Name> {
-  return `${prefixes[name]}_${time(clock.now())}${chance()}` as Id<Name>;
+  return idFrom(name, clock.now(), randomBytes(chanceBytes));
 }
 
 /** Sorts before every id of this name that is made at that time or later, and after all that were made before. */
 export function idAt<Name extends Named>(name: Name, ms: number): Id<Name> {
   return `${prefixes[name]}_${time(Math.max(0, ms))}` as Id<Name>;
 }
+
+/** The id that these give: the same whenever they are. */
+export function idFrom<Name extends Named>(name: Name, at: number, bytes: Uint8Array): Id<Name> {
+  return `${prefixes[name]}_${time(at)}${letters(bytes.subarray(0, chanceBytes))}` as Id<Name>;
+}
+
+const chanceBytes = 16; // five bits of each are used
 
 /** What a stranger sent becomes an id only by having the shape of one. */
 export function parseId<Name extends Named>(name: Name, text: string): Id<Name> | undefined {
@@ -56,8 +63,8 @@ function time(ms: number): string {
   return text;
 }
 
-function chance(): string {
+function letters(bytes: Uint8Array): string {
   let text = "";
-  for (const byte of randomBytes(16)) text += alphabet.charAt(byte & 31);
+  for (const byte of bytes) text += alphabet.charAt(byte & 31);
   return text;
 }

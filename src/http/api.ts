@@ -11,6 +11,9 @@ import type { Tenants } from "../tenants/tenants.ts";
 import { targetOf } from "./address.ts";
 import { authenticate } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
+import { docsPage } from "./docs-page.ts";
+import type { Document } from "./document.ts";
+import type { RunOnce } from "./idempotency.ts";
 import { problemResponse } from "./problem.ts";
 import { limitCalls } from "./rate-limit.ts";
 import { type Api, createApi } from "./route.ts";
@@ -19,6 +22,8 @@ import { type Api, createApi } from "./route.ts";
 export interface HttpApi {
   handle(request: Request, from: Origin): Promise<Response>;
   readonly document: object;
+  /** The same as a page for people. */
+  docs(): Response;
 }
 
 export interface Origin {
@@ -33,6 +38,7 @@ export interface ApiSettings {
   readonly tenants: Tenants;
   readonly guesses: Guesses;
   readonly limiter: CallLimiter;
+  readonly runOnce: RunOnce;
   readonly baseUrl: string;
   readonly version: string;
   readonly bodyLimitBytes: number;
@@ -53,6 +59,7 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
   api.use("/api/*", limitCalls(settings.limiter, clock));
   api.use("/api/*", async (c, next) => {
     c.req.raw = await withCheckedBody(c.req.raw, settings.bodyLimitBytes);
+    c.set("runOnce", settings.runOnce);
     await next();
   });
   for (const add of settings.routes) add(api);
@@ -99,6 +106,12 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
     [0.001, 0.005, 0.02, 0.1, 0.5, 2],
   );
 
+  const document = api.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: { title: "QuickLink", version: settings.version, description: "Short links with exact limits." },
+    servers: [{ url: baseUrl }],
+  });
+
   return {
     async handle(request, { trustedPeer, address }) {
       const started = clock.elapsed();
@@ -122,11 +135,8 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
       );
       return response;
     },
-    document: api.getOpenAPI31Document({
-      openapi: "3.1.0",
-      info: { title: "QuickLink", version: settings.version, description: "Short links with exact limits." },
-      servers: [{ url: baseUrl }],
-    }),
+    document,
+    docs: () => docsPage(document as unknown as Document),
   };
 }
 

@@ -1,8 +1,10 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { Problem, type ProblemCode, problems } from "../base/errors.ts";
+import type { Once } from "../idempotency/once.ts";
 import { type ApiKey, allows, type Scope } from "../tenants/keys.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import type { RunOnce } from "./idempotency.ts";
 import { invalidInput } from "./problem.ts";
 
 /**
@@ -24,7 +26,8 @@ export interface RequestFacts {
 
 export interface RouteEnv {
   Bindings: RequestFacts;
-  Variables: { caller: Caller };
+  /** `once`: the sender asked that this happens once, whatever becomes of the answer. */
+  Variables: { caller: Caller; runOnce: RunOnce; once: Once | undefined };
 }
 
 export type Api = OpenAPIHono<RouteEnv>;
@@ -55,7 +58,12 @@ export const problemSchema = z
 
 type Described = Omit<Parameters<typeof createRoute>[0], "responses">;
 
-/** A route that only callers with `scope` may take, and the problems it may answer besides the usual ones. */
+/**
+ * A route that only callers with `scope` may take, and the problems it may answer besides the usual ones.
+ *
+ * A POST with an Idempotency-Key happens once. `x-repeatable` says of one that it may be run again after a crash, because
+ * all that it makes has ids from `once`.
+ */
 export function route<
   const Path extends string,
   const Config extends Described & { path: Path },
@@ -73,6 +81,9 @@ export function route<
     "unavailable",
     "internal",
   ];
+  const once = config.method === "post";
+  const repeatable = "x-repeatable" in config && config["x-repeatable"] === true;
+  if (once) usual.push("idempotency_in_flight", "idempotency_unknown", "idempotency_mismatch");
   const byStatus = Map.groupBy([...usual, ...codes], (code) => problems[code].status);
   const failures = Object.fromEntries(
     [...byStatus].map(([status, group]) => [
@@ -84,19 +95,39 @@ export function route<
     ]),
   );
   return createRoute({
+    operationId: nameOf(config.method, config.path),
     ...config,
     security: [{ key: [] }],
     "x-scope": scope,
     description: [("description" in config && config.description) || "", `Needs the scope \`${scope}\`.`]
       .filter(Boolean)
       .join(" "),
+    ...(once && { parameters: [idempotencyKey] }),
     middleware: async (c: Context<RouteEnv>, next: () => Promise<void>) => {
       requireScope(c.get("caller"), scope);
-      await next();
+      await (once ? c.get("runOnce")(c, next, repeatable) : next());
     },
     responses: { ...failures, ...success } as Success,
   });
 }
+
+/** For a route that brings no name of its own: `POST /api/files/{id}/complete` is `postFilesIdComplete`. */
+const nameOf = (method: string, path: string): string =>
+  method +
+  path
+    .replace(/^\/api/, "")
+    .replace(/\W+(\w)/g, (_, first: string) => first.toUpperCase())
+    .replace(/\W/g, "");
+
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header" as const,
+  required: false,
+  description:
+    "1 to 255 visible ASCII characters of your choice, new for every new request. The same request with the same key happens once and gets the same answer for 24 hours.",
+  schema: { type: "string" as const, minLength: 1, maxLength: 255 },
+  example: "5f0c2a52-9a37-4a8c-a8a1-3a1f0c6d1b90",
+};
 
 function requireScope(caller: Caller, scope: Scope): void {
   if (allows(caller.key, scope)) return;

@@ -102,6 +102,8 @@ export function startServer(settings: ServerSettings): Server {
         return metrics(request);
       case "/openapi.json":
         return document();
+      case "/docs":
+        return docs();
       case "/robots.txt":
         return plain("User-agent: *\nDisallow: /api/\n");
       default:
@@ -152,6 +154,10 @@ export function startServer(settings: ServerSettings): Server {
 
   async function document(): Promise<Response> {
     return Response.json((await api()).document, { headers: pageless });
+  }
+
+  async function docs(): Promise<Response> {
+    return (await api()).docs();
   }
 
   async function callApi(request: Request): Promise<Response> {
@@ -234,6 +240,6 @@ function home(baseUrl: string): Response {
     "QuickLink is running",
     `<p>Short links here start with <code>${escapeHtml(baseUrl)}/</code></p>
 <p>Make one with the line that the first start printed, or with <code>npm run quicklink -- link create https://example.com</code>.</p>
-<small><a href="/openapi.json">API description</a> · <a href="/readyz">State</a></small>`,
+<small><a href="/docs">API</a> · <a href="/readyz">State</a></small>`,
   );
 }

@@ -1,11 +1,13 @@
 import { fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
-import { type LinkId, parseId } from "../base/ids.ts";
+import { type LinkId, parseId, type TenantId } from "../base/ids.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, line, lines, problemSchema, route, z } from "../http/route.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { choiceFields, showChoice, toChoice } from "./choice-schema.ts";
+import { type Cursors, cursorMost } from "./cursor.ts";
 import { destinationMost } from "./destination.ts";
+import { type LinkQuery, linkSorts, positionOf } from "./find.ts";
 import { type Link, type LinkFields, type LinkState, stateless } from "./link.ts";
 import type { BulkResult, LinkChange, LinkInput, Links } from "./links.ts";
 
@@ -101,8 +103,14 @@ const bulkElementSchema = createSchema.refine(({ password }) => password === und
   message: "Links with a password are made one by one.",
   params: { code: "not_in_bulk" },
 });
-const replaceSchema = z.strictObject(writable).superRefine(oneDestination).openapi("LinkReplacement");
-const patchSchema = z.strictObject(writable).superRefine(oneDestinationIfAny).openapi("LinkPatch");
+const replaceSchema = z
+  .strictObject(writable)
+  .superRefine(oneDestination)
+  .openapi("LinkReplacement", { example: { url: "https://example.com/new", tags: ["spring"] } });
+const patchSchema = z
+  .strictObject(writable)
+  .superRefine(oneDestinationIfAny)
+  .openapi("LinkPatch", { example: { title: "The spring campaign" } });
 
 const targetSchema = z
   .object({
@@ -146,15 +154,71 @@ const linkSchema = z
 
 const pageSchema = z.object({ items: z.array(linkSchema), nextCursor: z.string().nullable() }).openapi("LinkPage");
 
-const bulkMost = 1_000;
-const bulkSchema = z.strictObject({ links: z.array(z.unknown()).min(1).max(bulkMost) }).openapi("BulkLinks", {
-  description: "Each element as in POST /api/links, but without a password: those take time, and are made one by one.",
+const fieldNames = Object.keys(linkSchema.shape);
+
+const fieldsParam = z
+  .string()
+  .max(500)
+  .transform((text) => text.split(","))
+  .refine((names) => names.every((name) => fieldNames.includes(name)), {
+    message: `names a field that a link does not have; there are ${fieldNames.join(", ")}`,
+    params: { code: "unknown_field" },
+  })
+  .optional()
+  .openapi({
+    type: "string",
+    description: "Only these fields of each link, with commas between: `id,code,url`.",
+    example: "id,code,url",
+  });
+
+const moment = z.iso.datetime({ offset: true }).transform(fromIso).optional();
+const someTags = z.array(z.string().min(1).max(50)).max(10);
+
+const listSchema = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(100).default(50),
+  cursor: z.string().max(cursorMost).optional().openapi({ description: "`nextCursor` of the page before." }),
+  sort: z.enum(linkSorts).default("createdAt"),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  tag: z
+    .preprocess((given) => (typeof given === "string" ? [given] : given), someTags)
+    .optional()
+    .openapi({
+      type: "array",
+      items: { type: "string" },
+      description: "Links with this tag; give it several times for several, at most 10.",
+    }),
+  match: z.enum(["all", "any"]).default("all").openapi({ description: "Whether a link must have all of the tags." }),
+  status: z.enum(["active", "disabled"]).optional(),
+  createdAfter: moment.openapi({ type: "string", format: "date-time" }),
+  createdBefore: moment.openapi({ type: "string", format: "date-time" }),
+  expiresBefore: moment.openapi({ type: "string", format: "date-time" }),
+  search: line(100).optional().openapi({
+    description: "Is in the code, address, title, notes or tags. Capital and small A to Z are the same.",
+  }),
+  fields: fieldsParam,
 });
+
+const bulkMost = 1_000;
+const bulkSchema = z
+  .strictObject({
+    links: z
+      .array(z.unknown())
+      .min(1)
+      .max(bulkMost)
+      .openapi({
+        description: "1 to 1,000 elements, each as in POST /api/links.",
+        items: { $ref: "#/components/schemas/NewLink" },
+      }),
+    atomic: z.boolean().default(false).openapi({ description: "All or nothing: one bad element, and none is made." }),
+  })
+  .openapi("BulkLinks", {
+    example: { links: [{ url: "https://example.com/1" }, { url: "https://example.com/2" }] },
+  });
 const bulkResultSchema = z
   .object({
     created: z.int(),
     failed: z.int(),
-    results: z.array(z.object({ link: linkSchema.optional(), problem: problemSchema.optional() })),
+    results: z.array(z.object({ index: z.int(), link: linkSchema.optional(), problem: problemSchema.optional() })),
   })
   .openapi("BulkResult");
 
@@ -170,7 +234,9 @@ const routes = {
       method: "post",
       path: "/api/links",
       tags: ["Links"],
+      operationId: "createLink",
       summary: "Shorten an address",
+      "x-repeatable": true,
       request: { body: jsonBody(createSchema) },
     },
     { 201: json(linkSchema, "The new link") },
@@ -184,12 +250,17 @@ const routes = {
       method: "post",
       path: "/api/links/bulk",
       tags: ["Links"],
+      operationId: "createLinks",
       summary: "Shorten up to 1,000 addresses",
-      description: "Each is taken or refused on its own; the results stand in the order of the request.",
+      "x-repeatable": true,
+      description:
+        "Each is taken or refused on its own, and the results stand in the order of the request. With `atomic` all are taken, or the answer is a problem whose `errors` name the bad elements, and nothing was made or spent.",
       request: { body: jsonBody(bulkSchema) },
     },
     { 200: json(bulkResultSchema, "One result for each") },
     "invalid_input",
+    "bulk_refused",
+    "limit_reached",
   ),
   list: route(
     "links:read",
@@ -197,22 +268,28 @@ const routes = {
       method: "get",
       path: "/api/links",
       tags: ["Links"],
-      summary: "List links, newest first",
-      request: {
-        query: z.strictObject({
-          limit: z.coerce.number().int().min(1).max(100).default(50),
-          cursor: z.string().max(64).optional().openapi({ description: "`nextCursor` of the page before." }),
-        }),
-      },
+      operationId: "listLinks",
+      summary: "List links, filtered, searched and sorted",
+      description:
+        "Newest first if nothing else is said. Whatever is not the plain list reads all links of the tenant in the worst case.",
+      request: { query: listSchema },
     },
-    { 200: json(pageSchema, "A page; `nextCursor` is null on the last one") },
+    { 200: json(pageSchema, "A page; `nextCursor` is null on the last one. With `fields` each link has only those") },
     "invalid_input",
   ),
   get: route(
     "links:read",
-    { method: "get", path: "/api/links/{id}", tags: ["Links"], summary: "Read a link", request: { params: idParam } },
-    { 200: json(linkSchema, "The link") },
+    {
+      method: "get",
+      path: "/api/links/{id}",
+      tags: ["Links"],
+      operationId: "getLink",
+      summary: "Read a link",
+      request: { params: idParam, query: z.strictObject({ fields: fieldsParam }) },
+    },
+    { 200: json(linkSchema, "The link; with `fields` only those of it") },
     "not_found",
+    "invalid_input",
   ),
   patch: route(
     "links:write",
@@ -220,6 +297,7 @@ const routes = {
       method: "patch",
       path: "/api/links/{id}",
       tags: ["Links"],
+      operationId: "updateLink",
       summary: "Change some fields",
       request: { params: idParam, headers: ifMatch, body: jsonBody(patchSchema) },
     },
@@ -234,6 +312,7 @@ const routes = {
       method: "put",
       path: "/api/links/{id}",
       tags: ["Links"],
+      operationId: "replaceLink",
       summary: "Set all fields",
       request: { params: idParam, headers: ifMatch, body: jsonBody(replaceSchema) },
     },
@@ -248,6 +327,7 @@ const routes = {
       method: "delete",
       path: "/api/links/{id}",
       tags: ["Links"],
+      operationId: "deleteLink",
       summary: "Delete a link",
       description: "Its code answers 404 from then on, and nobody but you can take it again.",
       request: { params: idParam, headers: ifMatch },
@@ -261,8 +341,10 @@ const routes = {
 export interface LinkApiSettings {
   readonly links: Links;
   readonly baseUrl: string;
+  readonly find: (tenant: TenantId, query: LinkQuery) => Promise<readonly Link[]>;
+  readonly cursors: Cursors;
   /** Many rows at once, away from the thread that serves. */
-  readonly createMany: (caller: Caller, inputs: readonly LinkInput[]) => Promise<BulkResult[]>;
+  readonly createMany: (caller: Caller, inputs: readonly LinkInput[], atomic: boolean) => Promise<BulkResult[]>;
   /** Told after a tenant has made links. */
   readonly made: (tenant: Tenant) => void;
   readonly statesOf: (links: readonly Link[]) => Promise<Map<LinkId, LinkState>>;
@@ -271,7 +353,7 @@ export interface LinkApiSettings {
 }
 
 export function linkRoutes(api: Api, settings: LinkApiSettings): void {
-  const { links, baseUrl, createMany, made, statesOf, wantTitles } = settings;
+  const { links, baseUrl, createMany, find, cursors, made, statesOf, wantTitles } = settings;
   /** A new one: nobody knows anything about it yet. */
   const show = (link: Link) => showLink(link, baseUrl);
   const showAll = async (some: readonly Link[]) => {
@@ -284,7 +366,8 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
 
   api.openapi(routes.create, async (c) => {
     const { tenant } = c.get("caller");
-    const link = await links.create(tenant, toInput(c.req.valid("json")), "tenant");
+    const id = c.get("once")?.id("link");
+    const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, "tenant");
     made(tenant);
     await wantTitle(link, c.req.valid("json"));
     c.header("location", `/api/links/${link.id}`);
@@ -293,43 +376,53 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   });
 
   api.openapi(routes.bulk, async (c) => {
-    const given = c.req.valid("json").links.map((element) => bulkElementSchema.safeParse(element));
-    const good = given.flatMap((element) => (element.success ? [toInput(element.data)] : []));
-    const outcomes = await createMany(c.get("caller"), good);
-    made(c.get("caller").tenant);
-    const asking = given.flatMap((element) => (element.success ? [element.data.fetchTitle ?? false] : []));
-    await wantTitles(
-      outcomes.flatMap((one, i) => ("link" in one && asking[i] && one.link.title === null ? [one.link] : [])),
-    );
-    const written = outcomes.values();
-    const results = given.map((element) => {
-      if (!element.success) return { problem: problemBody(invalidInput(element.error, "link")) };
-      const result = written.next().value;
-      if (result === undefined) throw new Error("fewer results than links");
-      return "link" in result ? { link: show(result.link) } : { problem: problemBody(result.problem) };
+    const { links: elements, atomic } = c.req.valid("json");
+    const given = elements.map((element) => bulkElementSchema.safeParse(element));
+    const once = c.get("once");
+    const good = given.flatMap((element, place) => {
+      if (!element.success) return [];
+      return [{ ...toInput(element.data), ...(once && { id: once.id("link", place) }) }];
     });
+    // What cannot even be read keeps an atomic request from being tried.
+    const written = (
+      atomic && good.length < given.length ? [] : await createMany(c.get("caller"), good, atomic)
+    ).values();
+    const outcomes = given.map((element): BulkResult => {
+      if (!element.success) return { problem: invalidInput(element.error, "link") };
+      return written.next().value ?? { problem: new Problem("bulk_refused", "Nothing was made.") };
+    });
+    if (atomic) refuseUnlessAll(outcomes);
+    made(c.get("caller").tenant);
+    await wantTitles(
+      outcomes.flatMap((outcome, i) => {
+        const wanted = given[i]?.data?.fetchTitle ?? false;
+        return wanted && "link" in outcome && outcome.link.title === null ? [outcome.link] : [];
+      }),
+    );
+    const results = outcomes.map((outcome, index) =>
+      "link" in outcome ? { index, link: show(outcome.link) } : { index, problem: problemBody(outcome.problem) },
+    );
     const created = results.filter((result) => "link" in result).length;
+    if (created === 0) once?.forget();
     return c.json({ created, failed: results.length - created, results }, 200);
   });
 
   api.openapi(routes.list, async (c) => {
-    const { limit, cursor } = c.req.valid("query");
-    const before = cursor === undefined ? undefined : parseId("link", cursor);
-    if (cursor !== undefined && before === undefined) {
-      throw invalid(
-        "cursor",
-        "bad_cursor",
-        "This is not a cursor. Use `nextCursor` of the page before, or leave it out.",
-      );
-    }
-    const page = await links.list(c.get("caller").tenant.id, limit, before);
-    return c.json({ items: await showAll(page.items), nextCursor: page.nextCursor }, 200);
+    const { cursor, fields, tag, ...rest } = c.req.valid("query");
+    const tenant = c.get("caller").tenant.id;
+    const query = { ...rest, tags: tag, limit: rest.limit + 1 };
+    const after = cursor === undefined ? undefined : cursors.read(tenant, query, cursor);
+    const found = await find(tenant, { ...query, after });
+    const items = found.slice(0, rest.limit);
+    const last = found.length > items.length ? items.at(-1) : undefined;
+    const nextCursor = last ? cursors.write(tenant, query, positionOf(query.sort, last)) : null;
+    return c.json({ items: (await showAll(items)).map((link) => only(link, fields)), nextCursor }, 200);
   });
 
   api.openapi(routes.get, async (c) => {
     const link = await links.get(c.get("caller").tenant.id, linkId(c.req.valid("param").id));
     c.header("etag", etag(link));
-    return c.json(await showKnown(link), 200);
+    return c.json(only(await showKnown(link), c.req.valid("query").fields), 200);
   });
 
   api.openapi(routes.patch, async (c) => {
@@ -356,6 +449,33 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
     return c.body(null, 204);
   });
 }
+
+/** What was asked for of it, which its schema leaves open. */
+function only<Whole extends object>(whole: Whole, fields: readonly string[] | undefined): Whole {
+  if (fields === undefined) return whole;
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => fields.includes(name))) as Whole;
+}
+
+/** One problem for all: what is wrong with which element. */
+function refuseUnlessAll(outcomes: readonly BulkResult[]): void {
+  const bad = [...outcomes.entries()].flatMap(([place, outcome]) =>
+    "problem" in outcome && outcome.problem.code !== "bulk_refused" ? [{ place, problem: outcome.problem }] : [],
+  );
+  const [first] = bad;
+  if (first === undefined) return;
+  // Not about an element, but about the tenant or the moment.
+  if (first.problem.more.errors === undefined) throw first.problem;
+  const errors = bad.slice(0, errorsMost).flatMap(({ place, problem }) =>
+    (problem.more.errors ?? []).map((error) => ({
+      ...error,
+      field: ["links", place, error.field].filter((part) => part !== "").join("."),
+    })),
+  );
+  const detail = `Nothing was made: ${bad.length} of ${outcomes.length} cannot be. The first is links.${first.place}: ${first.problem.detail}`;
+  throw new Problem("bulk_refused", detail, { errors });
+}
+
+const errorsMost = 100;
 
 /** A link as the API and the command line show it. */
 export function showLink(link: Link, baseUrl: string, { target, suspended }: LinkState = stateless) {

@@ -1,15 +1,16 @@
-import { type Clock, dayMs, toIso } from "../base/clock.ts";
+import { type Clock, dayMs } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, newId, type TenantId } from "../base/ids.ts";
 import type { Passwords } from "../base/passwords.ts";
 import type { Issuer } from "../codes/issuer.ts";
 import { privateCode } from "../codes/private.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
-import { monthEnd, secondsToMonthEnd } from "../limits/month.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import { createBulk } from "./bulk.ts";
 import { checkChoice } from "./choice.ts";
 import { createAdmit } from "./destination.ts";
 import { type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
+import { generatedTries, limitReached, missing, noFile, refusal } from "./refusals.ts";
 import type { Changed, LinkStore, NewLink } from "./store.ts";
 
 /** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */
@@ -24,6 +25,8 @@ export interface LinkInput extends LinkChange {
   readonly domain?: string;
   /** A code that nobody finds by trying. */
   readonly private?: boolean;
+  /** Chosen before it was first asked for: asked for again, the link that has it is the answer. */
+  readonly id?: LinkId;
 }
 
 export interface Page {
@@ -39,8 +42,8 @@ export type Maker = "tenant" | "operator";
 
 export interface Links {
   create(tenant: Tenant, input: LinkInput, maker: Maker): Promise<Link>;
-  /** Each on its own: a bad one does not keep the others out. */
-  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
+  /** Each on its own: a bad one does not keep the others out. `atomic`: all of them, or none. */
+  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
   /** By its code, or host/code on a domain of the tenant's own. */
   byCode(tenant: TenantId, key: string): Promise<Link>;
@@ -68,11 +71,6 @@ export interface LinkSettings {
   /** Told after the commit. */
   readonly changed: (domain: string, code: string, version: number) => void;
 }
-
-// The permutation cannot collide with itself, so a generated code is only ever taken by somebody's slug or an older
-// salt's code: each try after the first has a chance of links / 62^7.
-const generatedTries = 20;
-const batchRows = 100; // short transactions: another writer waits for one of them at most
 
 export function createLinks(settings: LinkSettings): Links {
   const { store, issuer, passwords, clock, ownHosts, isBlocked = () => false, defaultDays, changed } = settings;
@@ -130,11 +128,12 @@ export function createLinks(settings: LinkSettings): Links {
     return {
       ...fields,
       ...(await hashed(input)),
-      id: newId("link", clock),
+      id: input.id ?? newId("link", clock),
       domain: input.domain === undefined ? (tenant.defaultDomain ?? ownDomain) : domainOf(input.domain),
       code: input.code ?? (await newCode(hidden)),
       generated: input.code === undefined,
       private: hidden,
+      findable: input.id !== undefined,
       at: clock.now(),
     };
   }
@@ -156,16 +155,14 @@ export function createLinks(settings: LinkSettings): Links {
         if (outcome?.kind === "written") {
           results[place] = { link: outcome.link };
           changed(link.domain, link.code, outcome.link.version);
-        } else if (outcome?.kind === "no_file") {
-          results[place] = { problem: noFile() };
+        } else if (outcome?.kind === "found") {
+          results[place] = { link: outcome.link };
         } else if (outcome?.kind === "spent") {
           results[place] = { problem: limitReached(tenant, clock.now()) };
-        } else if (outcome?.kind === "no_domain") {
-          results[place] = { problem: foreignDomain(link.domain) };
-        } else if (link.generated && tries < generatedTries) {
+        } else if (outcome?.kind === "taken" && link.generated && tries < generatedTries) {
           again.push({ link: { ...link, code: await newCode(link.private ?? false) }, place });
         } else {
-          results[place] = { problem: taken(link) };
+          results[place] = { problem: refusal(outcome?.kind ?? "taken", link) };
         }
       }
       waiting = again;
@@ -188,30 +185,15 @@ export function createLinks(settings: LinkSettings): Links {
 
   return {
     async create(tenant, input, maker) {
+      const made = input.id && (await store.get(tenant.id, input.id));
+      if (made) return made;
       const [result] = await insert(tenant, [await draft(tenant, input)], maker);
       if (result === undefined) throw new Error("the store answered nothing");
       if ("problem" in result) throw result.problem;
       return result.link;
     },
 
-    async createMany(tenant, inputs, maker) {
-      const results: BulkResult[] = [];
-      for (let start = 0; start < inputs.length; start += batchRows) {
-        const drafts: NewLink[] = [];
-        const places: number[] = [];
-        for (const [i, input] of inputs.slice(start, start + batchRows).entries()) {
-          try {
-            drafts.push(await draft(tenant, input));
-            places.push(start + i);
-          } catch (error) {
-            if (!(error instanceof Problem)) throw error;
-            results[start + i] = { problem: error };
-          }
-        }
-        for (const [i, result] of (await insert(tenant, drafts, maker)).entries()) results[places[i] ?? -1] = result;
-      }
-      return results;
-    },
+    createMany: createBulk({ store, newCode, clock, changed, draft, insert }),
 
     async get(tenant, id) {
       return (await store.get(tenant, id)) ?? Promise.reject(missing());
@@ -280,32 +262,4 @@ function checkSlug(code: string): void {
     throw invalid("code", "bad_code", "A code has 3 to 64 characters: letters, digits, - and _.");
   }
   if (isReserved(code)) throw invalid("code", "reserved", `"${code}" is reserved. Choose another code.`);
-}
-
-const noFile = () =>
-  invalid("file", "unknown_file", "There is no such file, or it is not stored yet. Complete it first.");
-
-const missing = () => new Problem("not_found", "There is no such link.");
-
-function limitReached(tenant: Tenant, now: number): Problem {
-  const most = tenant.limits.linksPerMonth?.toLocaleString("en");
-  const next = toIso(monthEnd(now)).slice(0, 10);
-  return new Problem(
-    "limit_reached",
-    `Your plan gives ${most} new links a month, and no more are left. New ones can be made from ${next} (UTC); the operator can raise the limit.`,
-    { retryAfterSeconds: secondsToMonthEnd(now) },
-  );
-}
-
-const foreignDomain = (host: string): Problem =>
-  invalid(
-    "domain",
-    "unknown_domain",
-    `You have no verified domain "${host}". Add and verify it first, or leave it out.`,
-  );
-
-function taken(link: NewLink): Problem {
-  if (link.generated) return new Problem("busy", "No free code was found. Try again.", { retryAfterSeconds: 1 });
-  const message = `The code "${link.code}" is taken. Choose another, or leave it out and get a generated one.`;
-  return new Problem("code_taken", message, { errors: [{ field: "code", code: "taken", message }] });
 }

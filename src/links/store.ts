@@ -5,12 +5,14 @@ import { storedKey } from "../files/file.ts";
 import { monthName } from "../limits/month.ts";
 import { recordChange } from "../sql/feed.ts";
 import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
-import type { Sql } from "../sql/sql.ts";
+import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
 import { choiceColumns, toChoice, toChoiceFields, toUtm } from "./choice-columns.ts";
+import { claim } from "./claim.ts";
+import { conditionsOf, type LinkQuery, orderOf } from "./find.ts";
 import { createGather } from "./gather.ts";
-import { type Link, type LinkFields, type MeteredTarget, ownDomain, type TargetFile } from "./link.ts";
+import { cacheKey, type Link, type LinkFields, type MeteredTarget, ownDomain, type TargetFile } from "./link.ts";
 import { withUtm } from "./utm.ts";
 
 /**
@@ -31,17 +33,27 @@ export interface NewLink extends StoredFields {
   readonly generated: boolean;
   /** If generated: by chance, and not from the counter. */
   readonly private?: boolean;
+  /** Its id was chosen before: a link that has it already is this one. */
+  readonly findable?: boolean;
   readonly at: number;
 }
 
 export type Written =
   | { readonly kind: "written"; readonly link: Link }
+  /** It was written before. */
+  | { readonly kind: "found"; readonly link: Link }
   | { readonly kind: "taken" }
   /** The domain is not the tenant's, or not any more. */
   | { readonly kind: "no_domain" }
   /** It should lead to a file that the tenant has not stored. */
   | { readonly kind: "no_file" }
   /** The month's links are made; this one was not even tried. */
+  | { readonly kind: "spent" };
+
+export type AllWritten =
+  | { readonly kind: "written"; readonly links: readonly Link[] }
+  /** Nothing was written, because of those at these places. */
+  | { readonly kind: "refused"; readonly refused: ReadonlyMap<number, "taken" | "no_domain" | "no_file"> }
   | { readonly kind: "spent" };
 
 /** Whether new links count for the tenant's month, and how many it may have; null is without limit, but counted. */
@@ -59,10 +71,16 @@ export interface LinkStore {
    * room for fewer than would be written, only the first so many are tried.
    */
   insert(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<Written[]>;
+  /** All of them in one transaction, or none. */
+  insertAll(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<AllWritten>;
   get(tenant: TenantId, id: LinkId): Promise<Link | undefined>;
+  /** Those of them that there are. */
+  made(tenant: TenantId, ids: readonly LinkId[]): Promise<Map<LinkId, Link>>;
   byCode(tenant: TenantId, domain: string, code: string): Promise<Link | undefined>;
   /** Newest first; `before` is the last id of the page before. */
   list(tenant: TenantId, limit: number, before?: LinkId): Promise<Link[]>;
+  /** In the order asked for, from its position on. */
+  find(tenant: TenantId, query: LinkQuery): Promise<Link[]>;
   update(
     tenant: TenantId,
     id: LinkId,
@@ -82,6 +100,7 @@ export interface LinkStore {
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
 }
 
+const meetingsMost = 5;
 const gatheredMost = 16; // on SQLite a transaction holds the thread that serves: for a few milliseconds at most
 
 export function createLinkStore(sql: Sql): LinkStore {
@@ -98,6 +117,12 @@ export function createLinkStore(sql: Sql): LinkStore {
 
   const byId = (from: Pick<typeof db, "selectFrom">, tenant: TenantId, id: LinkId) =>
     withVersion(from).where("links.tenant_id", "=", tenant).where("links.id", "=", id);
+
+  async function madeOf(from: Pick<typeof db, "selectFrom">, tenant: TenantId, ids: readonly LinkId[]) {
+    if (ids.length === 0) return new Map<LinkId, Link>();
+    const rows = await withVersion(from).where("links.tenant_id", "=", tenant).where("links.id", "in", ids).execute();
+    return new Map(rows.map((row) => [row.id, toLink(row)]));
+  }
 
   /** What every change has in common: nobody else changes the link meanwhile, the next version, a row in the feed. */
   async function change(
@@ -148,29 +173,68 @@ export function createLinkStore(sql: Sql): LinkStore {
   }
 
   async function write(trx: Transaction<Schema>, tenant: TenantId, links: readonly NewLink[]): Promise<Written[]> {
+    const made = await madeOf(
+      trx,
+      tenant,
+      links.flatMap(({ id, findable }) => (findable ? id : [])),
+    );
     const owned = await ownedDomains(trx, tenant, links);
     const files = await lockFiles(trx, tenant, links);
     const hasDomain = ({ domain }: NewLink) => owned.has(domain);
     const hasFile = ({ file }: NewLink) => file === null || files.has(file);
-    const results: Written[] = links.map((link) => ({
-      kind: !hasDomain(link) ? "no_domain" : hasFile(link) ? "taken" : "no_file",
-    }));
-    // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
-    const inOrder = [...links.entries()]
-      .filter(([, link]) => hasDomain(link) && hasFile(link))
-      .sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
-    const written: Link[] = [];
-    for (const [place, link] of inOrder) {
-      const version = await claim(trx, tenant, link);
-      if (version === undefined) continue;
-      const row = toRow(tenant, link);
-      await trx.insertInto("links").values(row).execute();
-      const result = toLink({ ...row, version });
-      results[place] = { kind: "written", link: result };
-      written.push(result);
+    const written = new Map<LinkId, Link>();
+    const wanted = links.filter((link) => !made.has(link.id) && hasDomain(link) && hasFile(link));
+    for (const some of inStatements(wanted)) {
+      const versions = await claim(trx, tenant, some);
+      const ours = some.flatMap((link) => {
+        const version = versions.get(link);
+        return version === undefined ? [] : [{ row: toRow(tenant, link), version }];
+      });
+      if (ours.length === 0) continue;
+      await trx
+        .insertInto("links")
+        .values(ours.map(({ row }) => row))
+        .execute();
+      const changes = ours.map(({ row: { domain, code }, version }) => ({ domain, code, version }));
+      await recordChange(trx, changes, some[0]?.at ?? 0);
+      for (const { row, version } of ours) written.set(row.id, toLink({ ...row, version }));
     }
-    if (written.length > 0) await recordChange(trx, written, written[0]?.createdAt ?? 0);
-    return results;
+    return links.map((link) => {
+      const [found, ours] = [made.get(link.id), written.get(link.id)];
+      if (found) return { kind: "found", link: found };
+      if (ours) return { kind: "written", link: ours };
+      if (!hasDomain(link)) return { kind: "no_domain" };
+      return { kind: hasFile(link) ? "taken" : "no_file" };
+    });
+  }
+
+  function writeAll(spender: Spender | undefined, tenant: TenantId, links: readonly NewLink[]): Promise<AllWritten> {
+    return sql.transaction(async (trx) => {
+      const results = await write(trx, tenant, links);
+      const refused = new Map(
+        results.flatMap(({ kind }, place) =>
+          kind === "taken" || kind === "no_domain" || kind === "no_file" ? [[place, kind] as const] : [],
+        ),
+      );
+      if (refused.size > 0) throw new NotAll({ kind: "refused", refused });
+      const written = results.filter(({ kind }) => kind === "written").length;
+      if (spender && written > 0) {
+        const used = await spendOfMonth(trx, { tenant, name: "links", month: spender.month }, written);
+        if (used + written > spender.most) throw new NotAll({ kind: "spent" });
+      }
+      return { kind: "written", links: results.flatMap((result) => ("link" in result ? [result.link] : [])) };
+    });
+  }
+
+  async function insertAll(...all: Parameters<typeof writeAll>): Promise<AllWritten> {
+    for (let meetings = 1; ; meetings++) {
+      try {
+        return await writeAll(...all);
+      } catch (error) {
+        if (error instanceof NotAll) return error.outcome;
+        if (!isUniqueViolation(error) || meetings === meetingsMost) throw error;
+      }
+    }
   }
 
   /** They stay the tenant's until the transaction ends: a domain goes only when no link is on it. */
@@ -210,11 +274,14 @@ export function createLinkStore(sql: Sql): LinkStore {
   }
 
   async function insertWithin(spender: Spender, links: readonly NewLink[]): Promise<Written[]> {
+    let meetings = 0;
     for (let tried = links; ; ) {
       try {
         const results = await writeWithin(spender, tried);
         return links.map((_, place) => results[place] ?? { kind: "spent" });
       } catch (error) {
+        // Another run of the same request has just made it: this time it is found.
+        if (isUniqueViolation(error) && links.some(({ findable }) => findable) && ++meetings < meetingsMost) continue;
         if (!(error instanceof Overspent)) throw error;
         // Fewer every time, for what is used only grows.
         tried = links.slice(0, Math.max(0, error.room));
@@ -231,14 +298,18 @@ export function createLinkStore(sql: Sql): LinkStore {
   return {
     async insert(tenant, links, spending) {
       if (spending === "nothing") return sql.transaction((trx) => write(trx, tenant, links));
-      const [month, most] = [monthName(links[0]?.at ?? 0), spending.linksPerMonth ?? Number.POSITIVE_INFINITY];
-      return gathered({ tenant, month, most }, links);
+      return gathered(spenderOf(tenant, links, spending), links);
     },
+
+    insertAll: (tenant, links, spending) =>
+      insertAll(spending === "nothing" ? undefined : spenderOf(tenant, links, spending), tenant, links),
 
     async get(tenant, id) {
       const row = await byId(db, tenant, id).executeTakeFirst();
       return row && toLink(row);
     },
+
+    made: (tenant, ids) => madeOf(db, tenant, ids),
 
     async byCode(tenant, domain, code) {
       const row = await withVersion(db)
@@ -254,6 +325,12 @@ export function createLinkStore(sql: Sql): LinkStore {
       if (before !== undefined) query = query.where("links.id", "<", before);
       const rows = await query.orderBy("links.id", "desc").limit(limit).execute();
       return rows.map(toLink);
+    },
+
+    async find(tenant, query) {
+      let rows = withVersion(db).where("links.tenant_id", "=", tenant);
+      for (const condition of conditionsOf(sql, query)) rows = rows.where(condition);
+      return (await rows.orderBy(orderOf(query)).limit(query.limit).execute()).map(toLink);
     },
 
     update: (tenant, id, edit, at, expected) =>
@@ -368,6 +445,19 @@ interface Spender {
   readonly most: number;
 }
 
+const spenderOf = (tenant: TenantId, links: readonly NewLink[], { linksPerMonth }: Exclude<Spending, "nothing">) => ({
+  tenant,
+  month: monthName(links[0]?.at ?? 0),
+  most: linksPerMonth ?? Number.POSITIVE_INFINITY,
+});
+
+/** Undoes a transaction that could not write all it was to. */
+class NotAll extends Error {
+  constructor(readonly outcome: Exclude<AllWritten, { kind: "written" }>) {
+    super(`not all could be written: ${outcome.kind}`);
+  }
+}
+
 /** Undoes a transaction that wrote more links than the month has room for. */
 class Overspent extends Error {
   constructor(readonly room: number) {
@@ -378,35 +468,23 @@ class Overspent extends Error {
 /** Undoes a change to a file that is not there. */
 class NoFile extends Error {}
 
-/** Makes the (domain, code) ours, with its next version; `undefined` when it is not to be had. */
-async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink): Promise<number | undefined> {
-  const row = await trx
-    .insertInto("link_versions")
-    .values({ domain: link.domain, code: link.code, version: 1, state: "live", tenant_id: tenant })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["domain", "code"])
-        .doUpdateSet((expression) => ({
-          version: expression("link_versions.version", "+", 1),
-          state: "live" as const,
-          tenant_id: tenant,
-        }))
-        .where((expression) => {
-          const purged = expression("link_versions.state", "=", "purged");
-          if (link.generated) return purged;
-          return expression.or([
-            purged,
-            expression.and([
-              expression("link_versions.state", "=", "deleted"),
-              // A domain of a tenant's own has passed on with all its codes, if it has.
-              ...(link.domain === ownDomain ? [expression("link_versions.tenant_id", "=", tenant)] : []),
-            ]),
-          ]);
-        }),
-    )
-    .returning("version")
-    .executeTakeFirst();
-  return row?.version;
+/**
+ * In groups for one statement each, in the order of their codes, so that two transactions that want some of the same ones
+ * cannot wait for each other. In sizes of powers of two: each size is a statement of its own to the database, which
+ * should know it already.
+ */
+function inStatements(links: readonly NewLink[]): NewLink[][] {
+  const rest = links.toSorted(byKey);
+  const groups: NewLink[][] = [];
+  while (rest.length > 0) groups.push(rest.splice(0, Math.min(statementRows, 2 ** Math.floor(Math.log2(rest.length)))));
+  return groups;
+}
+
+const statementRows = 64;
+
+function byKey(a: NewLink, b: NewLink): number {
+  const [one, other] = [cacheKey(a.domain, a.code), cacheKey(b.domain, b.code)];
+  return one === other ? 0 : one < other ? -1 : 1;
 }
 
 function fieldColumns(fields: LinkFields) {

@@ -11,6 +11,7 @@ import { email } from "./migrations/0008-email.ts";
 import { files } from "./migrations/0009-files.ts";
 import { rules } from "./migrations/0010-rules.ts";
 import { domains } from "./migrations/0011-domains.ts";
+import { idempotency } from "./migrations/0012-idempotency.ts";
 import { targets } from "./migrations/0013-targets.ts";
 import { abuse } from "./migrations/0014-abuse.ts";
 import type { Dialect, Sql } from "./sql.ts";
@@ -32,6 +33,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0009-files": files,
   "0010-rules": rules,
   "0011-domains": domains,
+  "0012-idempotency": idempotency,
   "0013-targets": targets,
   "0014-abuse": abuse,
 };

@@ -33,6 +33,7 @@ export function openPostgres(url: string, poolSize: number, log: Logger, patient
     locked: (query) => query.forUpdate(),
     steady: (query) => query.forShare(),
     unlocked: (query) => query.forUpdate().skipLocked(),
+    folded: (column) => raw<string>`lower(${raw.ref(column)} collate "C")`,
     async ping() {
       await db.executeQuery(CompiledQuery.raw("select 1"));
     },

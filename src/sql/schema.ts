@@ -33,6 +33,7 @@ export interface Schema {
   abuse_reports: AbuseReportTable;
   suspended_links: SuspendedLinkTable;
   suspended_tenants: SuspendedTenantTable;
+  idempotency: IdempotencyTable;
 }
 
 type Flag = 0 | 1;
@@ -377,4 +378,23 @@ export interface SuspendedTenantTable {
   reason: string;
   suspended_by: string;
   suspended_at: number;
+}
+
+/** A request that must happen once, by the key that its sender chose. */
+export interface IdempotencyTable {
+  tenant_id: TenantId;
+  /** SHA-256 of the key, in hex. The key itself is nowhere: it opens the answer. */
+  key_hash: string;
+  /** SHA-256 of what was asked. */
+  fingerprint: string;
+  /** Chance, in hex: with the key, what ids and secrets of this request are made from. */
+  seed: string;
+  state: "running" | "done";
+  /** Who works on it, until when others leave it alone. */
+  claim: string;
+  claimed_until: number;
+  /** Sealed; null while it runs, and when it is too large to be kept. */
+  answer: string | null;
+  created_at: number;
+  expires_at: number;
 }

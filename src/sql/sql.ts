@@ -21,6 +21,8 @@ export interface Sql {
   unlocked<Query extends { forUpdate(): Query; skipLocked(): Query }>(query: Query): Query;
   /** Rows that must stay as they are until the transaction ends; others may read them for the same reason. */
   steady<Query extends { forShare(): Query }>(query: Query): Query;
+  /** The text of a column with A to Z as a to z, and nothing else changed: what both databases can do. */
+  folded(column: string): RawBuilder<string>;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

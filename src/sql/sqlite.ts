@@ -42,6 +42,7 @@ export function openSqlite(path: string, durability: Durability = "full"): Sql {
     locked: (query) => query,
     steady: (query) => query,
     unlocked: (query) => query,
+    folded: (column) => raw<string>`lower(${raw.ref(column)})`,
     async ping() {
       await statements.executeQuery(CompiledQuery.raw("select 1"));
     },

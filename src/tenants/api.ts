@@ -47,18 +47,24 @@ const newKeySchema = z
       description: "Calls per minute that this key may make of the tenant's. Null: as many as the tenant may.",
     }),
   })
-  .openapi("NewApiKey");
+  .openapi("NewApiKey", { example: { name: "website", scopes: ["links:read", "links:write"] } });
 
 const routes = {
   tenant: route(
     "links:read",
-    { method: "get", path: "/api/tenant", tags: ["Tenant"], summary: "Whose key this is, and its limits" },
+    {
+      method: "get",
+      path: "/api/tenant",
+      tags: ["Tenant"],
+      operationId: "getTenant",
+      summary: "Whose key this is, and its limits",
+    },
     { 200: json(tenantSchema, "The tenant; a limit of null is none") },
   ),
   list: route(
     "admin",
-    { method: "get", path: "/api/keys", tags: ["Keys"], summary: "List keys" },
-    { 200: json(z.object({ items: z.array(keySchema) }), "All keys, newest first") },
+    { method: "get", path: "/api/keys", tags: ["Keys"], operationId: "listKeys", summary: "List keys" },
+    { 200: json(z.object({ items: z.array(keySchema) }).openapi("ApiKeys"), "All keys, newest first") },
   ),
   create: route(
     "admin",
@@ -66,10 +72,17 @@ const routes = {
       method: "post",
       path: "/api/keys",
       tags: ["Keys"],
+      operationId: "createKey",
       summary: "Create a key",
+      "x-repeatable": true,
       request: { body: jsonBody(newKeySchema) },
     },
-    { 201: json(keySchema.extend({ secret: z.string() }), "The key; `secret` is shown this once") },
+    {
+      201: json(
+        keySchema.extend({ secret: z.string() }).openapi("CreatedApiKey"),
+        "The key; `secret` is shown this once",
+      ),
+    },
     "invalid_input",
   ),
   revoke: route(
@@ -78,6 +91,7 @@ const routes = {
       method: "delete",
       path: "/api/keys/{id}",
       tags: ["Keys"],
+      operationId: "revokeKey",
       summary: "Revoke a key",
       description: "It stops working at once.",
       request: { params: z.object({ id: z.string() }) },
@@ -104,7 +118,11 @@ export function tenantRoutes(api: Api, keys: Keys, clock: Clock): void {
     if (expiresAt !== null && expiresAt <= clock.now()) {
       throw invalid("expiresAt", "in_the_past", "The expiry must be in the future.");
     }
-    const { key, secret } = await keys.create(c.get("caller").tenant.id, { name, scopes, expiresAt, apiPerMinute });
+    const once = c.get("once");
+    const { key, secret } = await keys.create(c.get("caller").tenant.id, {
+      ...{ name, scopes, expiresAt, apiPerMinute },
+      ...(once && { once: { id: once.id("key"), chance: once.secret("key") } }),
+    });
     return c.json({ ...showKey(key), secret }, 201);
   });
 

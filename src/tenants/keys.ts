@@ -34,6 +34,8 @@ export interface NewKey {
   readonly scopes: readonly Scope[];
   readonly expiresAt?: number | null;
   readonly apiPerMinute?: number | null;
+  /** Chosen before it was first asked for: asked for again, the key that has it is the answer. */
+  readonly once?: { readonly id: KeyId; readonly chance: Uint8Array };
 }
 
 export interface Keys {
@@ -65,6 +67,17 @@ function newSecret(): string {
   return secret;
 }
 
+/** The one that these 256 bits give. */
+function secretFrom(chance: Uint8Array): string {
+  let rest = BigInt(`0x${Buffer.from(chance).toString("hex")}`);
+  let secret = "ql_";
+  for (let i = 0; i < secretLength; i++) {
+    secret += alphabet.charAt(Number(rest % BigInt(alphabet.length)));
+    rest /= BigInt(alphabet.length);
+  }
+  return secret;
+}
+
 const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
 export function createKeys(sql: Sql, clock: Clock): Keys {
@@ -72,11 +85,19 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
   // A key is used far more often than anybody asks when it was: times wait here, one per key, for the next flush.
   const lastUsed = new Map<KeyId, number>();
 
+  /** The row that an earlier run of the same request left. */
+  const made = ({ tenant_id, id, hash }: ApiKeyTable) =>
+    db
+      .selectFrom("api_keys")
+      .selectAll()
+      .where((expression) => expression.and({ tenant_id, id, hash }))
+      .executeTakeFirstOrThrow();
+
   return {
-    async create(tenantId, { name, scopes, expiresAt = null, apiPerMinute = null }) {
-      const secret = newSecret();
+    async create(tenantId, { name, scopes, expiresAt = null, apiPerMinute = null, once }) {
+      const secret = once ? secretFrom(once.chance) : newSecret();
       const row: ApiKeyTable = {
-        id: newId("key", clock),
+        id: once?.id ?? newId("key", clock),
         tenant_id: tenantId,
         name,
         hint: `${secret.slice(0, 8)}…`,
@@ -88,8 +109,13 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
         last_used_at: null,
         api_per_minute: apiPerMinute,
       };
-      await db.insertInto("api_keys").values(row).execute();
-      return { key: toKey(row), secret };
+      const inserted = await db
+        .insertInto("api_keys")
+        .values(row)
+        .onConflict((conflict) => conflict.column("id").doNothing())
+        .returning("id")
+        .executeTakeFirst();
+      return { key: toKey(inserted ? row : await made(row)), secret };
     },
 
     async authenticate(secret) {

@@ -30,7 +30,13 @@ const usageSchema = z
 
 const usageRoute = route(
   "usage:read",
-  { method: "get", path: "/api/usage", tags: ["Tenant"], summary: "Every limit of the tenant, and what is used of it" },
+  {
+    method: "get",
+    path: "/api/usage",
+    tags: ["Tenant"],
+    operationId: "getUsage",
+    summary: "Every limit of the tenant, and what is used of it",
+  },
   { 200: json(usageSchema, "The limits; that of the key is there if it has one of its own") },
 );
 

@@ -82,6 +82,43 @@ onEachDatabase(({ openTwo }) => {
     return Number(rows);
   }
 
+  describe("a link whose id was chosen beforehand", () => {
+    test("is made once, however often and on however many servers it is asked for, and counts once", async () => {
+      const spender = await newTenant();
+      const before = await count("links");
+      for (let round = 0; round < 10; round++) {
+        const id = newId("link", clock);
+        const made = await Promise.all(
+          Array.from({ length: 8 }, (_, i) => (i % 2 ? links : elsewhere).create(spender, { url, id }, "tenant")),
+        );
+        expect(new Set(made.map((link) => JSON.stringify(link))).size).toBe(1);
+        expect(made[0]?.id).toBe(id);
+      }
+      expect((await count("links")) - before).toBe(10);
+      const spent = await sql.db
+        .selectFrom("tenant_usage")
+        .select("used")
+        .where("tenant_id", "=", spender.id)
+        .execute();
+      expect(spent).toEqual([{ used: 10 }]);
+    });
+
+    test("is the answer as it is, even if it would be refused by now", async () => {
+      const id = newId("link", clock);
+      const link = await links.create(tenant, { url, id, expiresAt: clock.now() + 1_000 }, "operator");
+      clock.advance(5_000);
+      const input = { url, id, expiresAt: clock.now() - 4_000 };
+      expect(await links.create(tenant, input, "operator")).toEqual(link);
+      expect(await links.createMany(tenant, [input], "operator")).toEqual([{ link }]);
+    });
+
+    test("is not another tenant's to have", async () => {
+      const id = newId("link", clock);
+      await links.create(tenant, { url, id }, "operator");
+      await expect(links.create(stranger, { url, id }, "tenant")).rejects.toThrow();
+    });
+  });
+
   describe("a new link", () => {
     test("has a generated code, the defaults, and version 1; it comes back as it was answered", async () => {
       const link = await links.create(tenant, { url: "https://example.com" }, "operator");
@@ -372,9 +409,9 @@ onEachDatabase(({ openTwo }) => {
       expect(await store.touch("", link.code, start)).toBe(2);
       expect(await links.get(stranger.id, link.id)).toEqual({ ...link, version: 2 });
       const { changes } = await feed.after(before, 1_000);
-      // Its making may be told again, while a transaction that is older than it runs anywhere on the server.
-      const later = changes.filter(({ code, version }) => code === link.code && version > 1);
-      expect(later).toMatchObject([{ domain: "", version: 2, at: start }]);
+      // Its first version may still be in it: on a busy PostgreSQL the end of the feed is behind.
+      const touched = changes.filter(({ code, version }) => code === link.code && version > link.version);
+      expect(touched).toMatchObject([{ domain: "", version: 2, at: start }]);
     });
 
     test("works where the link is gone, and does not bring it back", async () => {
@@ -678,7 +715,7 @@ onEachDatabase(({ openTwo }) => {
         ],
         "operator",
       );
-      expect(results.map(outcomeOf)).toEqual(["link", "link", "taken", "taken"]);
+      expect(results.map(outcomeOf)).toEqual(["link", "link", "duplicate", "duplicate"]);
       expect((await store.target("", code)).value?.url).toBe(`${url}first`);
     });
 

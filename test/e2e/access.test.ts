@@ -261,19 +261,20 @@ for (const database of databases) {
     });
 
     test("another tenant's links and keys are in no list, not even with a cursor of theirs", async () => {
-      const links = [
-        await site.create({ url: "https://example.com/1" }),
-        await site.create({ url: "https://example.com/2" }),
-      ];
+      for (const n of [1, 2]) await site.create({ url: `https://example.com/${n}` });
       await site.call("POST", "/api/links", { key: foreignKey, body: { url: "https://example.com/foreign" } });
-      const cursor = links
-        .map((link) => link.id)
-        .sort()
-        .at(-1);
-      for (const path of ["/api/links", `/api/links?cursor=${cursor}`]) {
+      for (const path of [
+        "/api/links",
+        "/api/links?sort=code",
+        "/api/links?search=example",
+        "/api/links?tag=x&match=any",
+      ]) {
         const { items } = (await site.call("GET", path, { key: foreignKey })).json<{ items: LinkBody[] }>();
         expect(items.filter((item) => item.url !== "https://example.com/foreign")).toEqual([]);
       }
+      const { nextCursor } = (await site.call("GET", "/api/links?limit=1")).json<{ nextCursor: string }>();
+      const theirs = await site.call("GET", `/api/links?limit=1&cursor=${nextCursor}`, { key: foreignKey });
+      expect([theirs.status, theirs.json<ProblemBody>().errors?.[0]?.code]).toEqual([422, "bad_cursor"]);
       const keys = (await site.call("GET", "/api/keys", { key: foreignKey })).json<{ items: unknown[] }>();
       expect(keys.items.length).toBe(1);
       const tenant = (await site.call("GET", "/api/tenant", { key: foreignKey })).json<{ slug: string }>();

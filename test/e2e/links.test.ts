@@ -448,7 +448,7 @@ for (const database of databases) {
           "https://example.com/0",
           "invalid_input url scheme_not_allowed",
           "https://example.com/2",
-          "code_taken code taken",
+          "code_taken code duplicate",
           "invalid_input url wrong_type",
           "invalid_input  wrong_type",
           "invalid_input  wrong_type",

@@ -18,6 +18,7 @@ export function mutant(edits: readonly Edit[]): string {
   mkdirSync(join(root, ".tmp"), { recursive: true });
   const folder = mkdtempSync(join(root, ".tmp/mutant-"));
   keep({ folder });
+  cpSync(join(root, "package.json"), join(root, ".tmp/package.json")); // which main.ts reads beside src/
   cpSync(join(root, "src"), folder, { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
   for (const { file, from, to } of edits) {
     const path = join(folder, file);

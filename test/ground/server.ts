@@ -27,12 +27,14 @@ export type ServerOptions = {
   args?: readonly string[];
   /** A command that runs the one given to it, in surroundings of its own. */
   within?: readonly string[];
+  /** Another copy of `src/`, such as a mutant. */
+  source?: string;
 };
 
 export type CliOptions = { env?: Environment; input?: string };
 
 const root = join(import.meta.dir, "../..");
-const program = [process.execPath, "--no-env-file", "src/main.ts"];
+const programIn = (source = "src") => [process.execPath, "--no-env-file", join(source, "main.ts")];
 // With the character that ends it, so that a chunk boundary cannot cut the key short.
 const keyPattern = /(ql_[A-Za-z0-9_]+)[^A-Za-z0-9_]/;
 const keyPrintedMs = 2_000;
@@ -41,16 +43,19 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const port = options.port ?? freePort();
   const dataDir = options.dataDir ?? tempFolder("data");
   const url = `http://127.0.0.1:${port}`;
-  const child = startProcess([...(options.within ?? []), ...program, "serve", ...(options.args ?? [])], {
-    cwd: root,
-    env: cleanEnvironment({
-      PORT: String(port),
-      HOST: "127.0.0.1",
-      QL_DATA: dataDir,
-      QL_LOG_LEVEL: "warn",
-      ...options.env,
-    }),
-  });
+  const child = startProcess(
+    [...(options.within ?? []), ...programIn(options.source), "serve", ...(options.args ?? [])],
+    {
+      cwd: root,
+      env: cleanEnvironment({
+        PORT: String(port),
+        HOST: "127.0.0.1",
+        QL_DATA: dataDir,
+        QL_LOG_LEVEL: "warn",
+        ...options.env,
+      }),
+    },
+  );
   try {
     await child.waitForUrl(`${url}/readyz`);
     // The key may still be in the pipe when the first answer is not.
@@ -73,7 +78,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
 
 /** Runs one command to its end. Give it `QL_DATA` or `DATABASE_URL`, or it works on a new empty folder. */
 export async function cli(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
-  return await runProcess([...program, ...args], {
+  return await runProcess([...programIn(), ...args], {
     cwd: root,
     env: cleanEnvironment({
       QL_DATA: options.env?.QL_DATA ?? tempFolder("data"),

@@ -1,0 +1,2 @@
+export * from "./call.ts";
+export * from "./generated.ts";

@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto";
+import { escapeHtml } from "../redirect/pages.ts";
+import { docsStyle } from "./docs-style.ts";
+import {
+  bodyOf,
+  type Document,
+  fieldsOf,
+  nameOfRef,
+  type Parameter,
+  type Route,
+  resolve,
+  routesOf,
+  type Schema,
+  typeText,
+} from "./document.ts";
+
+/**
+ * The page at /docs, made from the OpenAPI document: every route with what it takes, what it answers and a line for curl.
+ * A test runs those lines as they stand on the page.
+ */
+export function docsPage(document: Document): Response {
+  const byTag = Map.groupBy(routesOf(document), ({ operation }) => operation.tags?.[0] ?? "More");
+  const schemas = Object.keys(document.components.schemas).toSorted();
+  const contents = `<ul><li><a href="#start">How to begin</a></li></ul>
+${[...byTag].map(([tag, routes]) => `<h2>${escapeHtml(tag)}</h2><ul>${routes.map(entry).join("")}</ul>`).join("\n")}
+<h2>Objects</h2><ul>${schemas.map((name) => `<li><a href="#${anchor(name)}">${escapeHtml(name)}</a></li>`).join("")}</ul>`;
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>QuickLink API</title><style>${docsStyle}</style></head>
+<body><div class="page">
+<nav class="side" aria-label="Contents">${contents}</nav>
+<nav class="folded" aria-label="Contents"><details><summary>Contents</summary>${contents}</details></nav>
+<main>${introduction(document)}
+${[...byTag].map(([tag, routes]) => `<h2>${escapeHtml(tag)}</h2>\n${routes.map((route) => article(document, route)).join("\n")}`).join("\n")}
+<h2>Objects</h2>
+${schemas.map((name) => object(document, name)).join("\n")}
+</main></div></body></html>
+`;
+  return new Response(html, { headers: { ...headers } });
+}
+
+const styleHash = createHash("sha256").update(docsStyle).digest("base64");
+
+const headers = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  "cache-control": "no-cache",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+};
+
+const entry = ({ operation }: Route): string =>
+  `<li><a href="#${operation.operationId}">${escapeHtml(operation.summary ?? operation.operationId)}</a></li>`;
+
+function introduction({ info, servers }: Document): string {
+  return `<h1>${escapeHtml(info.title)} API</h1>
+<p class="soft">Version ${escapeHtml(info.version)}. The same as a document for programs: <a href="/openapi.json">openapi.json</a>, OpenAPI 3.1.</p>
+<article id="start"><h3>How to begin</h3>
+<p>Every call carries an API key. The lines on this page run as they stand once your shell knows two things, and where an address has an <code>$ID</code>, a third:</p>
+<pre><code>export QUICKLINK=${escapeHtml(servers?.[0]?.url ?? "")}
+export KEY=ql_…</code></pre>
+<p><b>Errors</b> are problem documents (<code>application/problem+json</code>). Their <code>code</code> never changes its meaning; <code>errors</code> names the bad fields; quote the <code>requestId</code> when you ask for help.</p>
+<p><b>Limits</b>: the headers <code>RateLimit</code> and <code>RateLimit-Policy</code> say how many calls are left. After a 429 or 503 wait as long as <code>Retry-After</code> says, in seconds.</p>
+<p><b>Once</b>: send an <code>Idempotency-Key</code> of your own with a POST, and send the same again if the answer was lost. It happens once, and gets the same answer for 24 hours.</p>
+<p><b>Pages</b>: ask again with <code>nextCursor</code> as <code>cursor</code>, and the same <code>sort</code> and <code>order</code>, until it is null.</p>
+<p><b>Edits</b> of what somebody else may have changed: send the version you saw in <code>If-Match</code>.</p>
+</article>`;
+}
+
+function article(document: Document, { method, path, operation }: Route): string {
+  const { parameters = [], responses } = operation;
+  const body = bodyOf(operation);
+  const answers = Object.entries(responses).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `<article id="${operation.operationId}"><h3>${escapeHtml(operation.summary ?? operation.operationId)}</h3>
+<div class="way ${method.toLowerCase()}"><b>${method}</b><span>${escapeHtml(path)}</span></div>
+<p>${text(operation.description ?? "")}</p>
+${parameters.length > 0 ? `<h4>Parameters</h4><dl>${parameters.map(parameter).join("")}</dl>` : ""}
+${body ? `<h4>Body${body.$ref ? `: ${reference(body.$ref)}` : ""}</h4>${fields(document, body)}` : ""}
+<h4>Answers</h4><dl>${answers.map(([status, answer]) => `<dt><code>${status}</code>${answered(answer.content)}</dt><dd>${text(answer.description)}</dd>`).join("")}</dl>
+<h4>Example</h4><pre class="curl"><code>${escapeHtml(curl(document, { method, path, operation }))}</code></pre>
+</article>`;
+}
+
+function answered(content: Route["operation"]["responses"][string]["content"]): string {
+  const ref = Object.values(content ?? {})[0]?.schema.$ref;
+  return ref === undefined ? "" : `<span>${reference(ref)}</span>`;
+}
+
+const parameter = ({ name, in: place, required, description, schema }: Parameter): string =>
+  `<dt><code>${escapeHtml(name)}</code><span>${place}, ${type(schema)}</span>${needed(required)}</dt><dd>${text(description ?? schema.description ?? "")}${initially(schema)}</dd>`;
+
+function fields(document: Document, schema: Schema): string {
+  const rows = fieldsOf(document, schema).map(
+    ({ name, field, required }) =>
+      `<dt><code>${escapeHtml(name)}</code><span>${type(field)}</span>${needed(required)}</dt><dd>${text(field.description ?? "")}${initially(field)}</dd>`,
+  );
+  return `<dl>${rows.join("")}</dl>`;
+}
+
+function object(document: Document, name: string): string {
+  const schema = document.components.schemas[name] ?? {};
+  return `<article id="${anchor(name)}"><h3>${escapeHtml(name)}</h3>
+<p>${text(schema.description ?? "")}</p>${fields(document, schema)}</article>`;
+}
+
+const needed = (required: boolean | undefined): string => (required ? '<span class="needed">needed</span>' : "");
+
+const initially = ({ default: value }: Schema): string =>
+  value === undefined ? "" : ` Left out: <code>${escapeHtml(JSON.stringify(value))}</code>.`;
+
+const type = (schema: Schema): string =>
+  escapeHtml(typeText(schema)) + (schema.items?.$ref ? ` (${reference(schema.items.$ref)})` : "");
+
+const anchor = (name: string): string => `object-${name}`;
+
+const reference = (ref: string): string => `<a href="#${anchor(nameOfRef(ref))}">${escapeHtml(nameOfRef(ref))}</a>`;
+
+/** As it can be pasted into a shell. */
+function curl(document: Document, { method, path, operation }: Route): string {
+  const body = bodyOf(operation);
+  const query = (operation.parameters ?? [])
+    .filter((one) => one.in === "query" && one.required)
+    .map((one) => `${one.name}=${encodeURIComponent(String(one.example ?? one.schema.example ?? ""))}`);
+  const address = `$QUICKLINK${path.replace(/\{\w+\}/g, "$ID")}${query.length > 0 ? `?${query.join("&")}` : ""}`;
+  return [
+    `curl${method === "GET" ? "" : ` -X ${method}`} "${address}"`,
+    '-H "Authorization: Bearer $KEY"',
+    ...(body ? ['-H "Content-Type: application/json"', `-d '${quoted(exampleOf(document, body))}'`] : []),
+  ].join(" \\\n  ");
+}
+
+const quoted = (value: unknown): string => JSON.stringify(value).replaceAll("'", "'\\''");
+
+/** What the schema gives as one, or else the needed fields with something in them. */
+function exampleOf(document: Document, schema: Schema): unknown {
+  const whole = resolve(document, schema);
+  if (whole.example !== undefined) return whole.example;
+  if (whole.enum) return whole.enum[0];
+  const [kind] = [whole.type ?? []].flat();
+  if (kind === "array") return [exampleOf(document, whole.items ?? {})];
+  if (kind === "integer" || kind === "number") return whole.minimum ?? 1;
+  if (kind === "boolean") return true;
+  if (kind === "string") return "text";
+  return Object.fromEntries(
+    fieldsOf(document, whole).flatMap(({ name, field, required }) =>
+      required ? [[name, exampleOf(document, field)]] : [],
+    ),
+  );
+}
+
+/** What stands between backticks is code. */
+const text = (plain: string): string => escapeHtml(plain).replace(/`([^`]+)`/g, "<code>$1</code>");

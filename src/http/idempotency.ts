@@ -1,0 +1,112 @@
+import type { Context } from "hono";
+import { invalid, Problem } from "../base/errors.ts";
+import type { Answer, Answers, Begun, Run } from "../idempotency/answers.ts";
+import { claimMs } from "../idempotency/answers.ts";
+import { sha256 } from "../idempotency/once.ts";
+import { targetOf } from "./address.ts";
+import type { RouteEnv } from "./route.ts";
+
+/**
+ * `Idempotency-Key` on every POST. The first request with a key is run, and its answer kept for a day; the same again
+ * gets the same answer, and does nothing. Only success is kept: a refusal has changed nothing, so asking again is asking
+ * for the first time. After a failure of ours nobody knows, and the next one runs it again where that is safe.
+ */
+export type RunOnce = (c: Context<RouteEnv>, next: () => Promise<void>, repeatable: boolean) => Promise<void>;
+
+export type IdempotencyOutcome = (typeof idempotencyOutcomes)[number];
+export const idempotencyOutcomes = ["run", "replay", "mismatch", "in_flight", "unknown"] as const;
+
+export interface IdempotencySettings {
+  readonly answers: Answers;
+  readonly count: Record<IdempotencyOutcome, number>;
+  /** Told when an answer could not be kept, or given up. */
+  readonly failed: (error: unknown) => void;
+}
+
+const pattern = /^[\x21-\x7e]{1,255}$/;
+/** What of an answer is its own; the rest is about the request, or the same on all. */
+const keptHeaders = ["content-type", "etag", "location"];
+
+export function createRunOnce({ answers, count, failed }: IdempotencySettings): RunOnce {
+  return async (c, next, repeatable) => {
+    const key = c.req.header("idempotency-key");
+    if (key === undefined) return next();
+    if (!pattern.test(key)) {
+      throw invalid("Idempotency-Key", "bad_key", "An Idempotency-Key has 1 to 255 visible ASCII characters.");
+    }
+    const begun = await answers.begin(c.get("caller").tenant.id, key, await fingerprintOf(c), repeatable);
+    count[begun.kind]++;
+    if (begun.kind === "replay") {
+      c.res = replay(begun.answer);
+    } else if (begun.kind === "run") {
+      await work(c, next, begun.run);
+    } else {
+      throw refusal(begun);
+    }
+  };
+
+  async function work(c: Context<RouteEnv>, next: () => Promise<void>, run: Run): Promise<void> {
+    let changedNothing = false;
+    const { id, secret } = run.derived;
+    c.set("once", {
+      id,
+      secret,
+      forget() {
+        changedNothing = true;
+      },
+    });
+    const renewing = setInterval(() => void run.renew().catch(failed), claimMs / 3);
+    try {
+      await next();
+    } finally {
+      clearInterval(renewing);
+    }
+    // Whoever waits has what they asked for, and is told so even if it cannot be kept. Asked again, it is found.
+    await keep(c.res, run, changedNothing).catch(failed);
+  }
+
+  async function keep(response: Response, run: Run, changedNothing: boolean): Promise<void> {
+    if (response.status >= 500) return run.release();
+    if (!response.ok || changedNothing) return run.forget();
+    return run.finish(await answerOf(response));
+  }
+}
+
+/** Byte for byte: what is asked, and of which address. */
+async function fingerprintOf(c: Context<RouteEnv>): Promise<string> {
+  const { path, query } = targetOf(c.req.url);
+  return sha256(`${c.req.method} ${path}${query}\n${await c.req.text()}`);
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const headers = keptHeaders.flatMap((name) => {
+    const value = response.headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return { status: response.status, headers: Object.fromEntries(headers), body: await response.clone().text() };
+}
+
+function replay({ status, headers, body }: Answer): Response {
+  return new Response(body === "" ? null : body, { status, headers: { ...headers, "idempotency-replayed": "true" } });
+}
+
+function refusal(begun: Exclude<Begun, { kind: "run" | "replay" }>): Problem {
+  switch (begun.kind) {
+    case "mismatch":
+      return new Problem(
+        "idempotency_mismatch",
+        "This Idempotency-Key was used for a request with another address or body. Use a new one for a new request.",
+      );
+    case "in_flight":
+      return new Problem(
+        "idempotency_in_flight",
+        "The first request with this Idempotency-Key is still being worked on. Send the same again shortly.",
+        { retryAfterSeconds: Math.max(1, Math.ceil(begun.retryAfterMs / 1_000)) },
+      );
+    case "unknown":
+      return new Problem(
+        "idempotency_unknown",
+        "The first request with this Idempotency-Key was cut off, and may have been done. Look, and if it was not, send it again with another key.",
+      );
+  }
+}

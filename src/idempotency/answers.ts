@@ -1,0 +1,202 @@
+import { randomBytes } from "node:crypto";
+import { sql as raw } from "kysely";
+import { dayMs } from "../base/clock.ts";
+import type { TenantId } from "../base/ids.ts";
+import type { Sql } from "../sql/sql.ts";
+import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./once.ts";
+
+/**
+ * Requests that must happen once, and the answers they got.
+ *
+ * A row is claimed before the work and finished after it, each in a commit of its own. What happens between them is not
+ * in their transaction, and need not be: ids and secrets of what the request makes are derived from the row, so a
+ * request whose claim was left behind by a crash is simply run again, and finds what was made. A claim is renewed
+ * while its work runs and otherwise good for seconds; if two should run after all, they make the same things, and the
+ * primary keys of those let one of them in.
+ *
+ * On SQLite the commits do not wait for the disk. They need not: they are in the log before what the request makes,
+ * and whose commit waits for the disk waits for all before it.
+ */
+export interface Answers {
+  begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type Begun =
+  /** Do it. */
+  | { readonly kind: "run"; readonly run: Run }
+  | { readonly kind: "replay"; readonly answer: Answer }
+  | { readonly kind: "mismatch" }
+  | { readonly kind: "in_flight"; readonly retryAfterMs: number }
+  /** Whoever did it ended in the middle, and it is not a request that can be run again. */
+  | { readonly kind: "unknown" };
+
+export interface Run {
+  readonly derived: Derived;
+  /** Goes on having it; to be called at least every `claimMs`. */
+  renew(): Promise<void>;
+  finish(answer: Answer): Promise<void>;
+  /** Whether it was done is not known: the next one may run it again. */
+  release(): Promise<void>;
+  /** As if it had never been asked. */
+  forget(): Promise<void>;
+}
+
+export interface AnswerSettings {
+  readonly sql: Sql;
+  readonly serverSecret: Uint8Array;
+  /** No other process uses this database, so claims from before this one are nobody's. */
+  readonly alone: boolean;
+}
+
+export const claimMs = 5_000;
+const keptMs = dayMs;
+/** Of an answer as it is stored. A larger one is made again when it is asked for again. */
+const answerMost = 4 * 1_048_576;
+const inFlightMs = 1_000;
+
+export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Answers {
+  const { db } = sql;
+  let released: Promise<unknown> | undefined;
+
+  const until = raw<number>`${sql.now} + ${claimMs}`;
+
+  /** A row of its own, or that of a key which is no longer kept. */
+  const insert = (tenant: TenantId, hash: string, fingerprint: string, claim: string) => {
+    const fresh = {
+      fingerprint,
+      seed: newSeed(serverSecret),
+      state: "running" as const,
+      claim,
+      claimed_until: until,
+      answer: null,
+      created_at: sql.now,
+      expires_at: raw<number>`${sql.now} + ${keptMs}`,
+    };
+    return db
+      .insertInto("idempotency")
+      .values({ tenant_id: tenant, key_hash: hash, ...fresh })
+      .onConflict((conflict) =>
+        conflict.columns(["tenant_id", "key_hash"]).doUpdateSet(fresh).where("idempotency.expires_at", "<=", sql.now),
+      )
+      .returning(["seed", "created_at"])
+      .executeTakeFirst();
+  };
+
+  const find = (tenant: TenantId, hash: string) =>
+    db
+      .selectFrom("idempotency")
+      .selectAll()
+      .select(sql.now.as("now"))
+      .where("tenant_id", "=", tenant)
+      .where("key_hash", "=", hash)
+      .executeTakeFirst();
+
+  const takeOver = (tenant: TenantId, hash: string, former: string, claim: string) =>
+    db
+      .updateTable("idempotency")
+      .set({ state: "running", claim, claimed_until: until })
+      .where("tenant_id", "=", tenant)
+      .where("key_hash", "=", hash)
+      .where("claim", "=", former)
+      .returning(["seed", "created_at"])
+      .executeTakeFirst();
+
+  async function begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun> {
+    const hash = sha256(key);
+    const claim = randomBytes(12).toString("base64url");
+    const run = (row: Row): Begun => ({ kind: "run", run: running(tenant, hash, claim, origin(key, row)) });
+    const inserted = await insert(tenant, hash, fingerprint, claim);
+    if (inserted) return run(inserted);
+    const row = await find(tenant, hash);
+    // Forgotten between the two statements: whoever had it has just failed.
+    if (!row) return { kind: "in_flight", retryAfterMs: inFlightMs };
+    if (row.fingerprint !== fingerprint) return { kind: "mismatch" };
+    // From before the server's secret was changed: neither can the answer be read, nor would the same ids be made again.
+    if (!isSeedOf(serverSecret, row.seed)) return { kind: "unknown" };
+    if (row.answer !== null) return { kind: "replay", answer: parse(origin(key, row).open(row.answer)) };
+    if (row.state === "running" && row.claimed_until > row.now) return { kind: "in_flight", retryAfterMs: inFlightMs };
+    if (!repeatable) return { kind: "unknown" };
+    const taken = await takeOver(tenant, hash, row.claim, claim);
+    return taken ? run(taken) : { kind: "in_flight", retryAfterMs: inFlightMs };
+  }
+
+  const origin = (key: string, row: Row) => derive({ serverSecret, key, seed: row.seed, createdAt: row.created_at });
+
+  function running(tenant: TenantId, hash: string, claim: string, derived: Derived): Run {
+    const mine = { tenant_id: tenant, key_hash: hash, claim };
+    const update = () =>
+      db
+        .updateTable("idempotency")
+        .where((expression) => expression.and(mine))
+        .where("state", "=", "running");
+    return {
+      derived,
+      async renew() {
+        await update().set({ claimed_until: until }).execute();
+      },
+      async finish(answer) {
+        const sealed = derived.seal(JSON.stringify(answer));
+        const kept = sealed.length <= answerMost ? sealed : null;
+        await update().set({ state: "done", answer: kept }).execute();
+      },
+      async release() {
+        await update().set({ claimed_until: 0 }).execute();
+      },
+      async forget() {
+        await db
+          .deleteFrom("idempotency")
+          .where((expression) => expression.and({ ...mine, state: "running" as const }))
+          .execute();
+      },
+    };
+  }
+
+  const release = () =>
+    db.updateTable("idempotency").set({ claimed_until: 0 }).where("state", "=", "running").execute();
+
+  return {
+    async begin(tenant, key, fingerprint, repeatable) {
+      if (alone) {
+        released ??= release();
+        await released.catch((error: unknown) => {
+          released = undefined;
+          throw error;
+        });
+      }
+      return begin(tenant, key, fingerprint, repeatable);
+    },
+  };
+}
+
+interface Row {
+  readonly seed: string;
+  readonly created_at: number;
+}
+
+const parse = (text: string): Answer => JSON.parse(text) as Answer;
+
+/** Forgets those that were kept long enough; answers how many. */
+export async function pruneAnswers({ db, transaction, now }: Sql, limit: number): Promise<number> {
+  const rows = await db
+    .selectFrom("idempotency")
+    .select(["tenant_id", "key_hash"])
+    .where("expires_at", "<=", now)
+    .limit(limit)
+    .execute();
+  await transaction(async (trx) => {
+    for (const row of rows) {
+      await trx
+        .deleteFrom("idempotency")
+        .where((expression) => expression.and(row))
+        .where("expires_at", "<=", now)
+        .execute();
+    }
+  });
+  return rows.length;
+}

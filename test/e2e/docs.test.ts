@@ -1,0 +1,90 @@
+/** The page at /docs is made of our own files, tells of every route, and its examples run as they stand. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Document, routesOf } from "../../src/http/document.ts";
+import { runProcess } from "../ground/process.ts";
+import { tempFolder } from "../ground/temp.ts";
+import { type Reply, type Site, startSite } from "./servers.ts";
+
+describe("the page at /docs", () => {
+  let site: Site;
+  let page: Reply;
+  let document: Document;
+
+  beforeAll(async () => {
+    site = await startSite("SQLite");
+    page = await site.visit("/docs");
+    document = (await site.visit("/openapi.json")).json<Document>();
+  });
+
+  afterAll(async () => {
+    expect(await site.server.stop()).toBe(0);
+  });
+
+  /** What `$ID` stands for in an example of such an address. A new kind of thing needs a line here. */
+  const ids: Record<string, () => Promise<string>> = {
+    "/api/links/{id}": async () => (await site.create({ url: "https://example.com" })).id,
+    "/api/keys/{id}": async () => {
+      const reply = await site.call("POST", "/api/keys", { body: { name: "to go", scopes: ["links:read"] } });
+      return reply.json<{ id: string }>().id;
+    },
+  };
+
+  test("asks nobody else for anything, runs no script, and says so to the browser", () => {
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(page.headers.get("content-security-policy")).toStartWith("default-src 'none'; style-src 'sha256-");
+    expect(page.text).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|\son\w+=|style="/i);
+    const places = [...page.text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, place]) => place ?? "");
+    expect(places.filter((place) => !place.startsWith("#") && place !== "/openapi.json")).toEqual([]);
+  });
+
+  test("has no link that leads nowhere, and no id twice", () => {
+    const named = [...page.text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? "");
+    expect(named.filter((id, place) => named.indexOf(id) !== place)).toEqual([]);
+    const linked = [...page.text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id ?? "");
+    expect(linked.filter((id) => !named.includes(id))).toEqual([]);
+  });
+
+  test("tells of every route and every object of the document, each route under a name of its own", () => {
+    const routes = routesOf(document);
+    expect(routes.length).toBeGreaterThan(10);
+    for (const { method, path, operation } of routes) {
+      expect(operation.operationId).toMatch(/^[a-z][A-Za-z0-9]+$/);
+      expect(page.text).toContain(`<article id="${operation.operationId}">`);
+      expect(page.text).toContain(`<b>${method}</b><span>${path}</span>`);
+      for (const { name } of operation.parameters ?? []) expect(page.text).toContain(`<code>${name}</code>`);
+    }
+    expect(new Set(routes.map(({ operation }) => operation.operationId)).size).toBe(routes.length);
+    for (const name of Object.keys(document.components.schemas)) expect(page.text).toContain(`id="object-${name}"`);
+  });
+
+  test("has for every route an example for curl that works when it is pasted", async () => {
+    const home = tempFolder("curl");
+    writeFileSync(join(home, ".curlrc"), 'silent\nwrite-out = "\\n%{http_code}"\n');
+    const plain = page.text.replace(/&#(\d+);/g, (_, n) => String.fromCharCode(Number(n)));
+    for (const { method, path, operation } of routesOf(document)) {
+      const article = plain.slice(plain.indexOf(`<article id="${operation.operationId}">`));
+      const line = /<pre class="curl"><code>(curl [\s\S]*?)<\/code><\/pre>/.exec(article)?.[1];
+      if (line === undefined) throw new Error(`no example of ${method} ${path}`);
+      const kind = Object.keys(ids).find((known) => path.startsWith(known));
+      if (kind === undefined && path.includes("{")) throw new Error(`nobody knows what $ID is in ${path}`);
+      const { code, stdout } = await runProcess(["bash", "-c", line], {
+        env: {
+          PATH: String(process.env.PATH),
+          CURL_HOME: home,
+          QUICKLINK: site.server.url,
+          KEY: site.server.key,
+          ID: (kind === undefined ? undefined : await ids[kind]?.()) ?? "",
+        },
+      });
+      const status = Number(stdout.slice(stdout.lastIndexOf("\n") + 1));
+      expect({ line, code, stdout, works: status >= 200 && status < 300 }).toMatchObject({ code: 0, works: true });
+    }
+  });
+
+  test("answers HEAD, and nothing but that and GET", async () => {
+    expect((await site.visit("/docs", {}, "HEAD")).status).toBe(200);
+    expect((await site.visit("/docs", {}, "POST")).status).toBe(405);
+  });
+});
