@@ -30,6 +30,10 @@ export interface Links {
   create(tenant: Tenant, input: LinkInput, maker: Maker): Promise<Link>;
   /** Each on its own: a bad one does not keep the others out. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]>;
+  /** What a new link would be, by all rules but whether its code is free. Nothing is written. */
+  check(tenant: Tenant, input: LinkInput): LinkFields;
+  /** The same with an id and a code, for whoever writes many in a transaction of their own. */
+  draft(tenant: Tenant, input: LinkInput): Promise<NewLink>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
   byCode(tenant: TenantId, code: string): Promise<Link>;
   list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<Page>;
@@ -81,11 +85,15 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
     };
   }
 
-  async function draft(tenant: Tenant, input: LinkInput): Promise<NewLink> {
+  function checkNew(tenant: Tenant, input: LinkInput): LinkFields {
     const fields = prepare(tenant, input);
     if (input.code !== undefined) checkSlug(input.code);
+    return fields;
+  }
+
+  async function draft(tenant: Tenant, input: LinkInput): Promise<NewLink> {
     return {
-      ...fields,
+      ...checkNew(tenant, input),
       id: newId("link", clock),
       domain: ownDomain,
       code: input.code ?? (await issuer.next()),
@@ -162,6 +170,9 @@ export function createLinks({ store, issuer, clock, ownHosts, defaultDays, chang
       }
       return results;
     },
+
+    check: checkNew,
+    draft,
 
     async get(tenant, id) {
       return (await store.get(tenant, id)) ?? Promise.reject(missing());

@@ -7,8 +7,9 @@ import type { CodeState, LinkTable, Schema } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
+import { claim } from "./claim.ts";
 import { createGather } from "./gather.ts";
-import type { Link, LinkFields, MeteredTarget } from "./link.ts";
+import { cacheKey, type Link, type LinkFields, type MeteredTarget } from "./link.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
@@ -22,6 +23,8 @@ export interface NewLink extends LinkFields {
   /** A generated code may only be new or purged; a chosen one also one that its owner deleted. */
   readonly generated: boolean;
   readonly at: number;
+  /** If it was made elsewhere before. */
+  readonly createdAt?: number;
 }
 
 export type Written =
@@ -44,10 +47,18 @@ export interface LinkStore {
    * room for fewer than would be written, only the first so many are tried.
    */
   insert(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<Written[]>;
+  /** The operator's, in one transaction with what else is to be written if they are; what it throws undoes all. */
+  insertWith(
+    tenant: TenantId,
+    links: readonly NewLink[],
+    also: (trx: Transaction<Schema>, written: readonly Written[]) => Promise<void>,
+  ): Promise<Written[]>;
   get(tenant: TenantId, id: LinkId): Promise<Link | undefined>;
   byCode(tenant: TenantId, domain: string, code: string): Promise<Link | undefined>;
   /** Newest first; `before` is the last id of the page before. */
   list(tenant: TenantId, limit: number, before?: LinkId): Promise<Link[]>;
+  /** Oldest first; `after` is the last id of the page before. */
+  listUp(tenant: TenantId, limit: number, after?: LinkId): Promise<Link[]>;
   update(
     tenant: TenantId,
     id: LinkId,
@@ -67,6 +78,7 @@ export interface LinkStore {
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
 }
 
+const statementRows = 100; // a statement's text grows with its rows, and the compiled ones are kept
 const gatheredMost = 16; // on SQLite a transaction holds the thread that serves: for a few milliseconds at most
 
 export function createLinkStore(sql: Sql): LinkStore {
@@ -112,21 +124,28 @@ export function createLinkStore(sql: Sql): LinkStore {
   }
 
   async function write(trx: Transaction<Schema>, tenant: TenantId, links: readonly NewLink[]): Promise<Written[]> {
-    const results: Written[] = links.map(() => ({ kind: "taken" }));
+    const results = new Map<NewLink, Written>();
     // In the order of their codes: two transactions that want some of the same ones cannot wait for each other.
-    const inOrder = [...links.entries()].sort(([, a], [, b]) => (a.code < b.code ? -1 : 1));
-    const written: Link[] = [];
-    for (const [place, link] of inOrder) {
-      const version = await claim(trx, tenant, link);
-      if (version === undefined) continue;
-      const row = toRow(tenant, link);
-      await trx.insertInto("links").values(row).execute();
-      const result = toLink({ ...row, version });
-      results[place] = { kind: "written", link: result };
-      written.push(result);
+    const inOrder = [...links].sort(byCode);
+    for (let start = 0; start < inOrder.length; start += statementRows) {
+      const some = inOrder.slice(start, start + statementRows);
+      const versions = await claim(trx, tenant, some);
+      const ours = some.flatMap((link) => {
+        const version = versions.get(link);
+        return version === undefined ? [] : [{ link, row: toRow(tenant, link), version }];
+      });
+      if (ours.length === 0) continue;
+      await trx
+        .insertInto("links")
+        .values(ours.map(({ row }) => row))
+        .execute();
+      const changes = ours.map(({ link: { domain, code }, version }) => ({ domain, code, version }));
+      await recordChange(trx, changes, some[0]?.at ?? 0);
+      for (const { link, row, version } of ours) {
+        results.set(link, { kind: "written", link: toLink({ ...row, version }) });
+      }
     }
-    if (written.length > 0) await recordChange(trx, written, written[0]?.createdAt ?? 0);
-    return results;
+    return links.map((link) => results.get(link) ?? { kind: "taken" });
   }
 
   /**
@@ -170,6 +189,13 @@ export function createLinkStore(sql: Sql): LinkStore {
       return gathered({ tenant, month, most }, links);
     },
 
+    insertWith: (tenant, links, also) =>
+      sql.transaction(async (trx) => {
+        const written = await write(trx, tenant, links);
+        await also(trx, written);
+        return written;
+      }),
+
     async get(tenant, id) {
       const row = await byId(db, tenant, id).executeTakeFirst();
       return row && toLink(row);
@@ -188,6 +214,13 @@ export function createLinkStore(sql: Sql): LinkStore {
       let query = withVersion(db).where("links.tenant_id", "=", tenant);
       if (before !== undefined) query = query.where("links.id", "<", before);
       const rows = await query.orderBy("links.id", "desc").limit(limit).execute();
+      return rows.map(toLink);
+    },
+
+    async listUp(tenant, limit, after) {
+      let query = withVersion(db).where("links.tenant_id", "=", tenant);
+      if (after !== undefined) query = query.where("links.id", ">", after);
+      const rows = await query.orderBy("links.id").limit(limit).execute();
       return rows.map(toLink);
     },
 
@@ -266,6 +299,11 @@ export function createLinkStore(sql: Sql): LinkStore {
   };
 }
 
+function byCode(a: NewLink, b: NewLink): number {
+  const [one, other] = [cacheKey(a.domain, a.code), cacheKey(b.domain, b.code)];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
 /** Whose month the links count for, and how many it may have. */
 interface Spender {
   readonly tenant: TenantId;
@@ -278,36 +316,6 @@ class Overspent extends Error {
   constructor(readonly room: number) {
     super(`the month has room for ${room} more`);
   }
-}
-
-/** Makes the (domain, code) ours, with its next version; `undefined` when it is not to be had. */
-async function claim(trx: Transaction<Schema>, tenant: TenantId, link: NewLink): Promise<number | undefined> {
-  const row = await trx
-    .insertInto("link_versions")
-    .values({ domain: link.domain, code: link.code, version: 1, state: "live", tenant_id: tenant })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["domain", "code"])
-        .doUpdateSet((expression) => ({
-          version: expression("link_versions.version", "+", 1),
-          state: "live" as const,
-          tenant_id: tenant,
-        }))
-        .where((expression) => {
-          const purged = expression("link_versions.state", "=", "purged");
-          if (link.generated) return purged;
-          return expression.or([
-            purged,
-            expression.and([
-              expression("link_versions.state", "=", "deleted"),
-              expression("link_versions.tenant_id", "=", tenant),
-            ]),
-          ]);
-        }),
-    )
-    .returning("version")
-    .executeTakeFirst();
-  return row?.version;
 }
 
 function fieldColumns(fields: LinkFields) {
@@ -333,7 +341,7 @@ function toRow(tenant: TenantId, link: NewLink): LinkTable {
     ...fieldColumns(link),
     password_hash: null,
     file_id: null,
-    created_at: link.at,
+    created_at: link.createdAt ?? link.at,
     updated_at: link.at,
   };
 }
