@@ -29,6 +29,11 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   key: ["API keys", async () => (await import("./cli/key.ts")).keyCommand()],
   plan: ["what tenants may use", async () => (await import("./cli/plan.ts")).planCommand()],
   usage: ["what a tenant has used of its limits", async () => (await import("./cli/usage.ts")).usageCommand()],
+  import: [
+    "take links from a file: ours, or an export of Shlink, YOURLS, Kutt or Bitly",
+    async () => (await import("./cli/import.ts")).importCommand(),
+  ],
+  export: ["write all links to a file", async () => (await import("./cli/export.ts")).exportCommand()],
   hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
   cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],

@@ -75,6 +75,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   limits: ["base"],
   cache: ["base"],
   ...Object.fromEntries(subjects.map((subject) => [subject, subjectMay])),
+  transfer: subjectMay,
   sql: adapterMay,
   redis: adapterMay,
   memory: adapterMay,
@@ -87,7 +88,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...former,
     ...subjects,
-    ...["sql", "redis", "workers", "doctor", "config.ts", "core.ts", "counters.ts", "tier.ts", "app.ts"],
+    ...["sql", "redis", "transfer", "workers", "doctor", "config.ts", "core.ts", "counters.ts", "tier.ts", "app.ts"],
   ],
   "background.ts": all,
   "background-thread.ts": [...all, "background.ts"],

@@ -9,6 +9,7 @@ import { hotLinks } from "./migrations/0006-hot-links.ts";
 import { jobs } from "./migrations/0007-jobs.ts";
 import { email } from "./migrations/0008-email.ts";
 import { files } from "./migrations/0009-files.ts";
+import { imports } from "./migrations/0015-imports.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -26,6 +27,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0007-jobs": jobs,
   "0008-email": email,
   "0009-files": files,
+  "0015-imports": imports,
 };
 
 export interface Types {

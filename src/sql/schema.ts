@@ -27,6 +27,7 @@ export interface Schema {
   email_settings: EmailSettingsTable;
   files: FileTable;
   tenant_storage: TenantStorageTable;
+  imports: ImportTable;
 }
 
 type Flag = 0 | 1;
@@ -291,4 +292,20 @@ export interface TenantStorageTable {
   tenant_id: TenantId;
   bytes: number;
   version: number;
+}
+
+/** How far the import of a file has come. */
+export interface ImportTable {
+  /** A hash of whose it is, and of all that is in the file. */
+  id: string;
+  tenant_id: TenantId;
+  /** Of the file: this many were dealt with, the last of them on this line. */
+  records: number;
+  line: number;
+  /** Links that were written, that were there already, and rows that could not be taken. */
+  made: number;
+  present: number;
+  refused: number;
+  started_at: number;
+  finished_at: number | null;
 }
