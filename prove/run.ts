@@ -3,13 +3,14 @@ import { ensure } from "../test/ground/machine.ts";
 import { codes } from "./codes.ts";
 import { coherence } from "./coherence.ts";
 import { crash } from "./crash.ts";
+import { importing } from "./import.ts";
 import { limits } from "./limits.ts";
 import { outage } from "./outage.ts";
 import type { Proof } from "./proof.ts";
 import { quota } from "./quota.ts";
 import { regions } from "./regions.ts";
 
-const proofs: readonly Proof[] = [codes, coherence, crash, limits, outage, quota, regions];
+const proofs: readonly Proof[] = [codes, coherence, crash, importing, limits, outage, quota, regions];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.
