@@ -34,6 +34,14 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
     async () => (await import("./cli/import.ts")).importCommand(),
   ],
   export: ["write all links to a file", async () => (await import("./cli/export.ts")).exportCommand()],
+  backup: [
+    "write the embedded database and its secrets to a file",
+    async () => (await import("./cli/backup.ts")).backupCommand(),
+  ],
+  restore: [
+    "put a backup in the place of the database",
+    async () => (await import("./cli/restore.ts")).restoreCommand(),
+  ],
   hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
   cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],

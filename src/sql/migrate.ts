@@ -93,8 +93,8 @@ export async function schemaState(sql: Sql): Promise<SchemaState> {
   };
 }
 
-/** Brings the schema up to this program's, and answers the steps it ran. */
-export async function migrate(sql: Sql): Promise<readonly string[]> {
+/** Brings the schema up to this program's, or only up to a step of it, and answers the steps it ran. */
+export async function migrate(sql: Sql, to?: string): Promise<readonly string[]> {
   refuseNewer(await schemaState(sql));
   const migrator = new Migrator({
     db: sql.db,
@@ -117,7 +117,7 @@ export async function migrate(sql: Sql): Promise<readonly string[]> {
       },
     },
   });
-  const { error, results } = await migrator.migrateToLatest();
+  const { error, results } = await (to === undefined ? migrator.migrateToLatest() : migrator.migrateTo(to));
   if (error) throw error;
   return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
 }
@@ -135,7 +135,7 @@ export async function requireCurrentSchema(sql: Sql): Promise<void> {
   );
 }
 
-function refuseNewer(state: SchemaState): void {
+export function refuseNewer(state: SchemaState): void {
   if (state.unknown.length === 0) return;
   throw new OperatorError(
     `The database is newer than this program (it has: ${state.unknown.join(", ")}). Start the newer version of QuickLink that made it, or restore a backup from before the upgrade.`,
