@@ -84,7 +84,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
   "core.ts": [...former, ...subjects, "sql", "config.ts"],
-  doctor: ["base", "sql", "redis", "config.ts", "core.ts"],
+  doctor: ["base", "codes", "sql", "redis", "config.ts", "core.ts"],
   cli: [
     ...former,
     ...subjects,

@@ -7,6 +7,7 @@ import { type Config, loadConfig } from "../config.ts";
 import { openSql } from "../core.ts";
 import { type Secrets, writeBackup } from "../sql/backup.ts";
 import { quietLog } from "./core.ts";
+import { stepBack } from "./step-back.ts";
 
 export function backupCommand(): Command {
   return new Command("backup")
@@ -17,6 +18,7 @@ export function backupCommand(): Command {
         '\nExample:\n  $ quicklink backup "/backups/quicklink-$(date +%F).sqlite"',
     )
     .action(async (file: string) => {
+      stepBack();
       const config = loadConfig();
       requireEmbedded(config, "pg_dump");
       const path = join(config.QL_DATA, "quicklink.sqlite");

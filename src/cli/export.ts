@@ -8,6 +8,7 @@ import type { Tenant } from "../tenants/tenants.ts";
 import { type ExportFormat, exportLinks } from "../transfer/export.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { createProgress } from "./progress.ts";
+import { stepBack } from "./step-back.ts";
 
 interface ExportOptions {
   readonly tenant: string;
@@ -27,6 +28,7 @@ export function exportCommand(): Command {
 }
 
 async function run({ store }: Core, tenant: Tenant, { format, out }: ExportOptions): Promise<void> {
+  stepBack();
   const progress = createProgress(process.stderr, systemClock.elapsed);
   let links = 0;
   async function write(to: Writable): Promise<void> {

@@ -14,6 +14,7 @@ import { textOf } from "../transfer/text.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { type Format, printJson } from "./print.ts";
 import { createProgress, type Progress } from "./progress.ts";
+import { stepBack } from "./step-back.ts";
 
 interface ImportOptions extends Format {
   readonly tenant: string;
@@ -45,6 +46,7 @@ export function importCommand(): Command {
 const refusalsShown = 50;
 
 async function run(core: Core, tenant: Tenant, file: string, options: ImportOptions): Promise<void> {
+  stepBack();
   const { sql, links, store, clock } = core;
   const positions = createPositions(sql, clock);
   const piped = file === "-";

@@ -1,6 +1,9 @@
 import type { Config } from "../config.ts";
+import { address } from "./address.ts";
 import { dataFolder } from "./data-folder.ts";
+import { disk } from "./disk.ts";
 import { type Check, type Finding, fail } from "./finding.ts";
+import { machine } from "./machine.ts";
 import { redis } from "./redis.ts";
 import { settings } from "./settings.ts";
 import { sql } from "./sql.ts";
@@ -9,7 +12,15 @@ import { sql } from "./sql.ts";
  * Whether everything that a server needs is there and set up as it should be, without starting one and without changing
  * anything. A new check is a file of its own here, and a name in this list.
  */
-const checks: Readonly<Record<string, Check>> = { settings, "data folder": dataFolder, database: sql, redis };
+const checks: Readonly<Record<string, Check>> = {
+  settings,
+  "public address": address,
+  machine,
+  "data folder": dataFolder,
+  "disk space": disk,
+  database: sql,
+  redis,
+};
 
 export async function examine(config: Config): Promise<Finding[]> {
   const findings = await Promise.all(
