@@ -15,6 +15,7 @@ Examples:
   $ quicklink serve                                  start the server
   $ quicklink link create https://example.com/page   make a short link
   $ quicklink tenant update default --plan unlimited lift the limits of a tenant
+  $ quicklink import links.csv                       take links from a file
   $ quicklink usage                                  see what a tenant has used
   $ quicklink config                                 see every setting and where it came from
 
@@ -46,7 +47,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
   cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
   doctor: [
-    "check settings, database and Redis, and say what to do",
+    "check settings, machine, database and Redis, and say what to do",
     async () => (await import("./cli/doctor.ts")).doctorCommand(),
   ],
   migrate: [

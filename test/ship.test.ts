@@ -184,6 +184,22 @@ describe("ops/systemd/quicklink.service", () => {
   });
 });
 
+test("docs/install.md speaks of files and parts that there are", () => {
+  const text = read("docs/install.md");
+  const files = [...text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, path = ""]) => path);
+  const named = [...text.matchAll(/\b(?:ops|test)\/[\w./-]+\.\w+/g)].map(([path]) => `../${path}`);
+  expect(files.length).toBeGreaterThan(3);
+  expect([...files, ...named].filter((path) => !existsSync(join(root, "docs", path)))).toEqual([]);
+  const parts = [...text.matchAll(/^## (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, "")
+      .replaceAll(" ", "-"),
+  );
+  const wanted = [...text.matchAll(/\]\(#([^)]+)\)/g)].map(([, part = ""]) => part);
+  expect(wanted.filter((part) => !parts.includes(part))).toEqual([]);
+});
+
 test("ops/caddy/Caddyfile names only variables that compose.scaled.yml gives it, and its braces are closed", () => {
   const text = read("ops/caddy/Caddyfile");
   const { services } = Bun.YAML.parse(read("compose.scaled.yml")) as Compose;
