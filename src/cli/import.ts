@@ -5,6 +5,7 @@ import { Command, Option } from "commander";
 import { systemClock, toIso } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import type { Core } from "../core.ts";
+import { isUnavailable } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { type FormatName, formatNames } from "../transfer/formats.ts";
 import { type ImportSettings, importRecords } from "../transfer/import.ts";
@@ -85,6 +86,10 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
     if (id !== undefined) await positions.finish(id);
     progress.end();
     conclude(done, options, dryRun);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    const next = id === undefined ? "" : "\n  The same command goes on where it was, once the database answers again.";
+    throw new OperatorError(`The database does not answer: ${messageOf(error)}.${next}`);
   } finally {
     progress.end();
     if (errors) await once(errors.end(), "close");

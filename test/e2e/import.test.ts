@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { postgresAvailable, startPostgres } from "../ground/postgres.ts";
 import { cleanEnvironment, runProcess, startProcess, until } from "../ground/process.ts";
+import { cli } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { databases, must, query, type Site, startSite } from "./servers.ts";
 
@@ -232,3 +234,30 @@ describe.each([...databases])("importing into %s", (database) => {
     }
   });
 });
+
+if (postgresAvailable()) {
+  test("an import whose PostgreSQL dies says so, and goes on when it is back", async () => {
+    const postgres = await startPostgres({ durable: true });
+    try {
+      const env = { DATABASE_URL: await postgres.createDatabase("import"), QL_CODE_SALT: "a salt for imports" };
+      must(await cli(["migrate"], { env }));
+      must(await cli(["tenant", "create", "default"], { env }));
+      const rows = 20_000;
+      const path = file(`url\n${Array.from({ length: rows }, (_, i) => `https://example.com/${i}`).join("\n")}\n`);
+      const importing = cli(["import", path], { env });
+      const count = async () =>
+        Number(((await query(env, "select count(*) as n from links")) as { n: string }[])[0]?.n);
+      await until("some links", async () => ((await count()) > 0 ? true : undefined));
+      await postgres.kill();
+      const { code, stderr } = await importing;
+      expect([code, stderr]).toEqual([1, expect.stringContaining("The same command goes on where it was")]);
+      await postgres.restart();
+      expect(await count()).toBeLessThan(rows);
+      expect(must(await cli(["import", path], { env }))).toContain("20,000 links made");
+      const distinct = await query(env, "select count(*)::int as n, count(distinct url)::int as urls from links");
+      expect(distinct).toEqual([{ n: rows, urls: rows }]);
+    } finally {
+      await postgres.stop();
+    }
+  }, 90_000);
+}
