@@ -356,7 +356,9 @@ onEachDatabase(({ openTwo }) => {
       expect(await store.touch("", link.code, start)).toBe(2);
       expect(await links.get(stranger.id, link.id)).toEqual({ ...link, version: 2 });
       const { changes } = await feed.after(before, 1_000);
-      expect(changes.filter(({ code }) => code === link.code)).toMatchObject([{ domain: "", version: 2, at: start }]);
+      // A transaction of somebody else on the same PostgreSQL may let us hear of the creation once more.
+      const told = changes.filter(({ code }) => code === link.code);
+      expect(told.at(-1)).toMatchObject({ domain: "", version: 2, at: start });
     });
 
     test("works where the link is gone, and does not bring it back", async () => {
