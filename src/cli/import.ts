@@ -14,7 +14,7 @@ import { readRecords } from "../transfer/records.ts";
 import { textOf } from "../transfer/text.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { type Format, printJson } from "./print.ts";
-import { createProgress, type Progress } from "./progress.ts";
+import { createProgress, type Progress, printable } from "./progress.ts";
 import { stepBack } from "./step-back.ts";
 
 interface ImportOptions extends Format {
@@ -99,7 +99,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
 function createRefused(progress: Progress, errors: WriteStream | undefined) {
   let shown = 0;
   return (line: number, problem: string) => {
-    errors?.write(`${line}\t${problem.replaceAll(/[\t\r\n]/g, " ")}\n`);
+    errors?.write(`${line}\t${printable(problem)}\n`);
     if (++shown <= refusalsShown) progress.say(`line ${line}: ${problem}`);
     else if (shown === refusalsShown + 1 && !errors) progress.say("… and more. To see all of them: --errors FILE");
   };

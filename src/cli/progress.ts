@@ -44,11 +44,14 @@ export function createProgress(screen: Screen, elapsed: () => number): Progress 
     },
     say(line) {
       clear();
-      screen.write(`${line}\n`);
+      screen.write(`${printable(line)}\n`);
     },
     end: clear,
   };
 }
+
+/** Words of a file that somebody else wrote must not move the cursor, or more. */
+export const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, " ");
 
 function bar(share: number): string {
   const filled = Math.min(barWidth, Math.floor(share * barWidth));
