@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { openPacer, type Paced } from "../bench/paced.ts";
 import { progress, quantile, round } from "../bench/show.ts";
 import { createLinks, type Database, databases, type Subject, startSubject } from "../bench/subject.ts";
-import { type Child, cleanEnvironment, type Environment, startProcess } from "../test/ground/process.ts";
+import { type Child, cleanEnvironment, type Environment, startProcess, until } from "../test/ground/process.ts";
 import { removeFolder, tempFolder } from "../test/ground/temp.ts";
 import { look } from "./database.ts";
 import type { Proof } from "./proof.ts";
@@ -75,8 +75,8 @@ async function takeIn(database: Database, file: string, links: number): Promise<
     const env = { ...subject.env, QL_DATA: subject.server.dataDir };
     const paths = (await createLinks(subject.server, visitedLinks)).map((code) => `/${code}`);
     const pacer = await openPacer(subject.server.port, 302);
-    const visit = (until: Promise<unknown>) => pacer.run(paths, visitsPerSecond, until);
-    await visit(Bun.sleep(idleMs));
+    const visit = (end: Promise<unknown>) => pacer.run(paths, visitsPerSecond, end);
+    for (const path of paths) await remember(subject, path);
     const idle = [await visit(Bun.sleep(idleMs))];
     const importing = importTwice(env, file, links, (text) => shown.now(`${database}: ${text}`));
     const busy = await visit(importing);
@@ -100,6 +100,14 @@ async function takeIn(database: Database, file: string, links: number): Promise<
     shown.end();
     await subject.stop();
   }
+}
+
+/** In the server's memory: from there a link is answered whatever PostgreSQL does, and 503 is left to those it never saw. */
+async function remember({ server }: Subject, path: string): Promise<void> {
+  await until(`${path} to be in memory`, async () => {
+    const { status } = await fetch(server.url + path, { redirect: "manual" });
+    return status === 302 ? true : undefined;
+  });
 }
 
 function report(idle: readonly Paced[], busy: Paced): string {
@@ -185,8 +193,11 @@ async function follow({ server }: Subject, env: Environment, links: number): Pro
   });
   let astray = 0;
   for (const { code, url } of codes) {
-    const response = await fetch(`${server.url}/${code}`, { redirect: "manual" });
-    if (response.headers.get("location") !== url) astray++;
+    const answer = await until(`an answer for ${code}`, async () => {
+      const response = await fetch(`${server.url}/${code}`, { redirect: "manual" });
+      return response.status === 503 ? undefined : response;
+    });
+    if (answer.headers.get("location") !== url) astray++;
   }
   return codes.length === 0 ? links : astray;
 }
