@@ -8,7 +8,7 @@ const silent = createLog("silent", { write() {} }, false, () => 0);
 
 /** Looks into the database that these settings lead to, behind the server's back. */
 export async function look<Result>(env: Environment, at: (sql: Sql) => Promise<Result>): Promise<Result> {
-  const sql = await openSql(loadConfig(cleanEnvironment(env), String(env.QL_DATA)), silent);
+  const sql = await openSql(loadConfig(cleanEnvironment(env), String(env.QL_DATA)), silent, true);
   try {
     return await at(sql);
   } finally {

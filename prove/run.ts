@@ -5,6 +5,7 @@ import { coherence } from "./coherence.ts";
 import { crash } from "./crash.ts";
 import { email } from "./email.ts";
 import { idempotency } from "./idempotency.ts";
+import { importing } from "./import.ts";
 import { limits } from "./limits.ts";
 import { outage } from "./outage.ts";
 import type { Proof } from "./proof.ts";
@@ -14,7 +15,7 @@ import { ssrf } from "./ssrf.ts";
 import { storage } from "./storage.ts";
 
 const proofs: readonly Proof[] = [
-  ...[codes, coherence, crash, email, idempotency, limits, outage, quota, regions, ssrf, storage],
+  ...[codes, coherence, crash, email, idempotency, importing, limits, outage, quota, regions, ssrf, storage],
 ];
 
 process.exitCode = await main(Bun.argv.slice(2));

@@ -15,6 +15,7 @@ Examples:
   $ quicklink serve                                  start the server
   $ quicklink link create https://example.com/page   make a short link
   $ quicklink tenant update default --plan unlimited lift the limits of a tenant
+  $ quicklink import links.csv                       take links from a file
   $ quicklink usage                                  see what a tenant has used
   $ quicklink config                                 see every setting and where it came from
 
@@ -30,6 +31,19 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   plan: ["what tenants may use", async () => (await import("./cli/plan.ts")).planCommand()],
   usage: ["what a tenant has used of its limits", async () => (await import("./cli/usage.ts")).usageCommand()],
   sync: ["put right what is stored of tenants' files", async () => (await import("./cli/sync.ts")).syncCommand()],
+  import: [
+    "take links from a file: ours, or an export of Shlink, YOURLS, Kutt or Bitly",
+    async () => (await import("./cli/import.ts")).importCommand(),
+  ],
+  export: ["write all links to a file", async () => (await import("./cli/export.ts")).exportCommand()],
+  backup: [
+    "write the embedded database and its secrets to a file",
+    async () => (await import("./cli/backup.ts")).backupCommand(),
+  ],
+  restore: [
+    "put a backup in the place of the database",
+    async () => (await import("./cli/restore.ts")).restoreCommand(),
+  ],
   hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],
   domain: ["domains of a tenant's own", async () => (await import("./cli/domain.ts")).domainCommand()],
   codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
@@ -41,7 +55,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
   abuse: ["what people reported", async () => (await import("./cli/abuse.ts")).abuseCommand()],
   doctor: [
-    "check settings, database and Redis, and say what to do",
+    "check settings, machine, database and Redis, and say what to do",
     async () => (await import("./cli/doctor.ts")).doctorCommand(),
   ],
   migrate: [

@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync } from "node:fs";
-import { type Check, fail, ok } from "./finding.ts";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const name = "data folder";
 
@@ -8,8 +9,22 @@ export const dataFolder: Check = async ({ embedded, QL_DATA: folder }) => {
   if (!existsSync(folder)) return [ok(name, `${folder} is not there yet; the first start makes it`)];
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    return [ok(name, folder)];
+    const open = readableByOthers(folder);
+    return open.length === 0 ? [ok(name, folder)] : open;
   } catch (error) {
     return [fail(name, error, "Give the folder to the user that runs the server, or set QL_DATA to another.")];
   }
 };
+
+/** A folder that nobody else can enter protects all that is in it. */
+function readableByOthers(folder: string): Finding[] {
+  const others = 0o077;
+  const open = (path: string) => existsSync(path) && (statSync(path).mode & others) !== 0;
+  if (!open(folder)) return [];
+  const exposed = ["quicklink.sqlite", "secrets"].map((one) => join(folder, one)).filter(open);
+  const found = `other users of this machine can enter ${folder}`;
+  const advice = `Run: chmod -R go= ${folder}`;
+  return exposed.length > 0
+    ? [fail(name, `${found}, and read ${exposed.join(", ")}`, advice)]
+    : [warn(name, found, advice)];
+}

@@ -1,8 +1,11 @@
 import type { Config } from "../config.ts";
+import { address } from "./address.ts";
 import { blocklist } from "./blocklist.ts";
 import { dataFolder } from "./data-folder.ts";
+import { disk } from "./disk.ts";
 import { files } from "./files.ts";
 import { type Check, type Finding, fail } from "./finding.ts";
+import { machine } from "./machine.ts";
 import { redis } from "./redis.ts";
 import { settings } from "./settings.ts";
 import { smtp } from "./smtp.ts";
@@ -14,7 +17,10 @@ import { sql } from "./sql.ts";
  */
 const checks: Readonly<Record<string, Check>> = {
   settings,
+  "public address": address,
+  machine,
   "data folder": dataFolder,
+  "disk space": disk,
   database: sql,
   redis,
   files,

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { sql as raw } from "kysely";
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
+import { createCodes } from "../codes/codes.ts";
 import type { Config } from "../config.ts";
 import { openReplica, openSql } from "../core.ts";
 import { schemaState } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Check, clockFinding, type Finding, fail, ok } from "./finding.ts";
+import { connections, encoding, replicaOf } from "./postgres.ts";
 
 const reach = "database";
 const schema = "database schema";
@@ -17,15 +19,15 @@ export const sql: Check = async (config) => {
   if (config.embedded && !existsSync(join(config.QL_DATA, "quicklink.sqlite"))) {
     return [ok(reach, "there is none yet; the first start makes it")];
   }
-  const primary = await examine(reach, () => openSql(config, silent), [
+  const onPostgres = config.embedded ? [] : [encoding, connections(config)];
+  return examine(reach, () => openSql(config, silent), [
     reached(config),
     schemaOf(config),
+    saltOf(config),
     clockOf(config),
+    ...onPostgres,
+    (primary) => examine("database replica", () => openReplica(config, silent), [replicaOf(primary)]),
   ]);
-  const replica = await examine("database replica", () => openReplica(config, silent), [
-    async () => [ok("database replica", "answers")],
-  ]);
-  return [...primary, ...replica];
 };
 
 type Look = (sql: Sql) => Promise<Finding[]>;
@@ -65,6 +67,27 @@ const schemaOf =
     if (pending.length === 0) return [ok(schema, "up to date")];
     const found = `lacks ${pending.join(", ")}`;
     return [embedded ? ok(schema, `${found}; the next start adds it`) : fail(schema, found, "Run: quicklink migrate")];
+  };
+
+/** Codes were made with one salt, and a server with another is refused. */
+const saltOf =
+  ({ embedded, QL_CODE_SALT: salt }: Config): Look =>
+  async (database) => {
+    if (!(await schemaState(database)).applied.includes("0001-foundation")) return [];
+    const epoch = await database.db
+      .selectFrom("code_epochs")
+      .select("fingerprint")
+      .orderBy("epoch", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    if (epoch === undefined) return [];
+    if (salt !== undefined && createCodes(salt).fingerprint === epoch.fingerprint) {
+      return [ok("code salt", "is the one that this database was made with")];
+    }
+    const lost = embedded ? "Bring back secrets/QL_CODE_SALT in QL_DATA from a backup, or set" : "Set";
+    const advice = `${lost} QL_CODE_SALT to the one it was made with. If that is lost: quicklink codes rotate, once.`;
+    const found = salt === undefined ? "is gone: the database was made with one" : "is not the one of this database";
+    return [fail("code salt", found, advice)];
   };
 
 /** SQLite has no clock of its own. */

@@ -44,6 +44,10 @@ export interface Links {
   create(tenant: Tenant, input: LinkInput, maker: Maker): Promise<Link>;
   /** Each on its own: a bad one does not keep the others out. `atomic`: all of them, or none. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
+  /** What a new link would be, by all rules but whether its code is free. Nothing is written. */
+  check(tenant: Tenant, input: LinkInput): LinkFields;
+  /** The same with an id and a code, for whoever writes many in a transaction of their own. */
+  draft(tenant: Tenant, input: LinkInput): Promise<NewLink>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
   /** By its code, or host/code on a domain of the tenant's own. */
   byCode(tenant: TenantId, key: string): Promise<Link>;
@@ -118,15 +122,19 @@ export function createLinks(settings: LinkSettings): Links {
     return ownHosts.has(host) ? ownDomain : host;
   }
 
-  async function draft(tenant: Tenant, input: LinkInput): Promise<NewLink> {
+  function checkNew(tenant: Tenant, input: LinkInput): LinkFields {
     const fields = prepare(tenant, input);
-    const hidden = input.private ?? false;
     if (input.code !== undefined) checkSlug(input.code);
-    if (input.code !== undefined && hidden) {
+    if (input.code !== undefined && input.private) {
       throw invalid("private", "contradiction", "A private link gets a code of chance. Leave out one of the two.");
     }
+    return fields;
+  }
+
+  async function draft(tenant: Tenant, input: LinkInput): Promise<NewLink> {
+    const hidden = input.private ?? false;
     return {
-      ...fields,
+      ...checkNew(tenant, input),
       ...(await hashed(input)),
       id: input.id ?? newId("link", clock),
       domain: input.domain === undefined ? (tenant.defaultDomain ?? ownDomain) : domainOf(input.domain),
@@ -194,6 +202,9 @@ export function createLinks(settings: LinkSettings): Links {
     },
 
     createMany: createBulk({ store, newCode, clock, changed, draft, insert }),
+
+    check: checkNew,
+    draft,
 
     async get(tenant, id) {
       return (await store.get(tenant, id)) ?? Promise.reject(missing());

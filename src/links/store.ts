@@ -36,6 +36,8 @@ export interface NewLink extends StoredFields {
   /** Its id was chosen before: a link that has it already is this one. */
   readonly findable?: boolean;
   readonly at: number;
+  /** If it was made elsewhere before. */
+  readonly createdAt?: number;
 }
 
 export type Written =
@@ -73,6 +75,12 @@ export interface LinkStore {
   insert(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<Written[]>;
   /** All of them in one transaction, or none. */
   insertAll(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<AllWritten>;
+  /** The operator's, in one transaction with what else is to be written if they are; what it throws undoes all. */
+  insertWith(
+    tenant: TenantId,
+    links: readonly NewLink[],
+    also: (trx: Transaction<Schema>, written: readonly Written[]) => Promise<void>,
+  ): Promise<Written[]>;
   get(tenant: TenantId, id: LinkId): Promise<Link | undefined>;
   /** Those of them that there are. */
   made(tenant: TenantId, ids: readonly LinkId[]): Promise<Map<LinkId, Link>>;
@@ -81,6 +89,8 @@ export interface LinkStore {
   list(tenant: TenantId, limit: number, before?: LinkId): Promise<Link[]>;
   /** In the order asked for, from its position on. */
   find(tenant: TenantId, query: LinkQuery): Promise<Link[]>;
+  /** Oldest first; `after` is the last id of the page before. */
+  listUp(tenant: TenantId, limit: number, after?: LinkId): Promise<Link[]>;
   update(
     tenant: TenantId,
     id: LinkId,
@@ -303,6 +313,12 @@ export function createLinkStore(sql: Sql): LinkStore {
 
     insertAll: (tenant, links, spending) =>
       insertAll(spending === "nothing" ? undefined : spenderOf(tenant, links, spending), tenant, links),
+    insertWith: (tenant, links, also) =>
+      sql.transaction(async (trx) => {
+        const written = await write(trx, tenant, links);
+        await also(trx, written);
+        return written;
+      }),
 
     async get(tenant, id) {
       const row = await byId(db, tenant, id).executeTakeFirst();
@@ -331,6 +347,13 @@ export function createLinkStore(sql: Sql): LinkStore {
       let rows = withVersion(db).where("links.tenant_id", "=", tenant);
       for (const condition of conditionsOf(sql, query)) rows = rows.where(condition);
       return (await rows.orderBy(orderOf(query)).limit(query.limit).execute()).map(toLink);
+    },
+
+    async listUp(tenant, limit, after) {
+      let query = withVersion(db).where("links.tenant_id", "=", tenant);
+      if (after !== undefined) query = query.where("links.id", ">", after);
+      const rows = await query.orderBy("links.id").limit(limit).execute();
+      return rows.map(toLink);
     },
 
     update: (tenant, id, edit, at, expected) =>
@@ -526,7 +549,7 @@ function toRow(tenant: TenantId, link: NewLink): LinkTable {
     code: link.code,
     ...fieldColumns(link),
     password_hash: link.passwordHash ?? null,
-    created_at: link.at,
+    created_at: link.createdAt ?? link.at,
     updated_at: link.at,
   };
 }

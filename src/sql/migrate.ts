@@ -14,6 +14,7 @@ import { domains } from "./migrations/0011-domains.ts";
 import { idempotency } from "./migrations/0012-idempotency.ts";
 import { targets } from "./migrations/0013-targets.ts";
 import { abuse } from "./migrations/0014-abuse.ts";
+import { imports } from "./migrations/0015-imports.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -36,6 +37,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0012-idempotency": idempotency,
   "0013-targets": targets,
   "0014-abuse": abuse,
+  "0015-imports": imports,
 };
 
 export interface Types {
@@ -101,8 +103,8 @@ export async function schemaState(sql: Sql): Promise<SchemaState> {
   };
 }
 
-/** Brings the schema up to this program's, and answers the steps it ran. */
-export async function migrate(sql: Sql): Promise<readonly string[]> {
+/** Brings the schema up to this program's, or only up to a step of it, and answers the steps it ran. */
+export async function migrate(sql: Sql, to?: string): Promise<readonly string[]> {
   refuseNewer(await schemaState(sql));
   const migrator = new Migrator({
     db: sql.db,
@@ -125,7 +127,7 @@ export async function migrate(sql: Sql): Promise<readonly string[]> {
       },
     },
   });
-  const { error, results } = await migrator.migrateToLatest();
+  const { error, results } = await (to === undefined ? migrator.migrateToLatest() : migrator.migrateTo(to));
   if (error) throw error;
   return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
 }
@@ -143,7 +145,7 @@ export async function requireCurrentSchema(sql: Sql): Promise<void> {
   );
 }
 
-function refuseNewer(state: SchemaState): void {
+export function refuseNewer(state: SchemaState): void {
   if (state.unknown.length === 0) return;
   throw new OperatorError(
     `The database is newer than this program (it has: ${state.unknown.join(", ")}). Start the newer version of QuickLink that made it, or restore a backup from before the upgrade.`,

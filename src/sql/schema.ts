@@ -34,6 +34,7 @@ export interface Schema {
   suspended_links: SuspendedLinkTable;
   suspended_tenants: SuspendedTenantTable;
   idempotency: IdempotencyTable;
+  imports: ImportTable;
 }
 
 type Flag = 0 | 1;
@@ -397,4 +398,20 @@ export interface IdempotencyTable {
   answer: string | null;
   created_at: number;
   expires_at: number;
+}
+
+/** How far the import of a file has come. */
+export interface ImportTable {
+  /** A hash of whose it is, and of all that is in the file. */
+  id: string;
+  tenant_id: TenantId;
+  /** Of the file: this many were dealt with, the last of them on this line. */
+  records: number;
+  line: number;
+  /** Links that were written, that were there already, and rows that could not be taken. */
+  made: number;
+  present: number;
+  refused: number;
+  started_at: number;
+  finished_at: number | null;
 }

@@ -729,6 +729,43 @@ onEachDatabase(({ openTwo }) => {
       expect(told250).toHaveLength(250);
     });
 
+    test("take back codes that they may, whatever the others beside them may", async () => {
+      const owner = await newTenant();
+      const codes = Array.from({ length: 120 }, () => fresh("back"));
+      for (const who of [owner, stranger]) {
+        const mine = codes.filter((_, i) => (i % 2 === 0) === (who === owner));
+        await links.createMany(
+          who,
+          mine.map((code) => ({ url, code })),
+          "operator",
+        );
+        for (const code of mine) await links.remove(who.id, (await links.byCode(who.id, code)).id);
+      }
+      const inputs = codes.flatMap((code) => [{ url, code }, { url }]);
+      const results = await links.createMany(owner, inputs, "operator");
+      expect(results.map(outcomeOf)).toEqual(codes.flatMap((_, i) => [i % 2 === 0 ? "link" : "taken", "link"]));
+      const versions = results.flatMap((result) =>
+        "link" in result && result.link.code.startsWith("back") ? [result.link.version] : [],
+      );
+      expect(new Set(versions)).toEqual(new Set([3]));
+    });
+
+    test("are written with what goes along, or not at all", async () => {
+      const owner = await newTenant();
+      const [kept, undone] = [fresh("kept"), fresh("undone")];
+      const before = [await count("links"), await count("link_versions"), await count("changes")];
+      const attempt = store.insertWith(owner.id, [await links.draft(owner, { url, code: undone })], async () => {
+        throw new Error("not this time");
+      });
+      await expect(attempt).rejects.toThrow("not this time");
+      expect([await count("links"), await count("link_versions"), await count("changes")]).toEqual(before);
+      const written = await store.insertWith(owner.id, [await links.draft(owner, { url, code: kept })], async (trx) => {
+        await trx.updateTable("tenants").set({ name: "along" }).where("id", "=", owner.id).execute();
+      });
+      expect(written).toMatchObject([{ kind: "written", link: { code: kept, version: 1 } }]);
+      expect((await createTenants(sql, clock).bySlug(owner.slug))?.name).toBe("along");
+    });
+
     test("may be none", async () => {
       expect(await links.createMany(tenant, [], "operator")).toEqual([]);
     });

@@ -41,7 +41,7 @@ onEachDatabase(({ create, open, openTwo }) => {
   test("steps run once, however many start them at the same time", async () => {
     const place = await create();
     const clients = Array.from({ length: 4 }, () => place.connect());
-    const ran = (await Promise.all(clients.map(migrate))).flat();
+    const ran = (await Promise.all(clients.map((client) => migrate(client)))).flat();
     expect(ran).toEqual((await schemaState(place.connect())).applied.slice());
     expect(new Set(ran).size).toBe(ran.length);
   });

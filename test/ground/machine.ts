@@ -24,7 +24,7 @@ const needs = {
   postgresql: {
     purpose: "test",
     packages: ["postgresql"],
-    binaries: ["postgres", "initdb", "pg_dump", "psql"],
+    binaries: ["postgres", "initdb", "pg_dump", "pg_restore", "psql"],
     folders: debianPostgresFolders,
   },
   "redis-server": { purpose: "test", packages: ["redis-server"], binaries: ["redis-server", "redis-cli"] },

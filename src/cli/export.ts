@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { closeSync, createWriteStream, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import type { Writable } from "node:stream";
+import { Command, Option } from "commander";
+import { systemClock } from "../base/clock.ts";
+import type { Core } from "../core.ts";
+import type { Tenant } from "../tenants/tenants.ts";
+import { type ExportFormat, exportLinks } from "../transfer/export.ts";
+import { requireTenant, withCore } from "./core.ts";
+import { createProgress } from "./progress.ts";
+import { stepBack } from "./step-back.ts";
+
+interface ExportOptions {
+  readonly tenant: string;
+  readonly format: ExportFormat;
+  readonly out?: string;
+}
+
+export function exportCommand(): Command {
+  return new Command("export")
+    .option("--tenant <slug>", "whose links", "default")
+    .addOption(new Option("--format <name>", "csv, or jsonl for JSON lines").choices(["csv", "jsonl"]).default("csv"))
+    .option("--out <file>", "write to a file, which is there when it is complete")
+    .addHelpText("after", "\nExample:\n  $ quicklink export --tenant acme --out links.csv")
+    .action((options: ExportOptions) =>
+      withCore(async (core) => run(core, await requireTenant(core, options.tenant), options)),
+    );
+}
+
+async function run({ store }: Core, tenant: Tenant, { format, out }: ExportOptions): Promise<void> {
+  stepBack();
+  const progress = createProgress(process.stderr, systemClock.elapsed);
+  let links = 0;
+  async function write(to: Writable): Promise<void> {
+    for await (const page of exportLinks(store, tenant.id, format)) {
+      links += page.links;
+      if (!to.write(page.text)) await once(to, "drain");
+      progress.show(undefined, `${links.toLocaleString("en")} links`);
+    }
+    progress.end();
+  }
+  if (out === undefined) return write(process.stdout);
+  const draft = `${out}.${process.pid}`;
+  try {
+    const file = createWriteStream(draft, { mode: 0o600 });
+    await once(file, "open");
+    await write(file);
+    await once(file.end(), "close");
+    flush(draft);
+    renameSync(draft, out);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  console.log(`${links.toLocaleString("en")} links written to ${out}`);
+}
+
+function flush(path: string): void {
+  const file = openSync(path, "r");
+  fsyncSync(file);
+  closeSync(file);
+}

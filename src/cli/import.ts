@@ -1,0 +1,142 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createReadStream, createWriteStream, statSync, type WriteStream } from "node:fs";
+import { Command, Option } from "commander";
+import { systemClock, toIso } from "../base/clock.ts";
+import { messageOf, OperatorError } from "../base/errors.ts";
+import type { Core } from "../core.ts";
+import { isUnavailable } from "../sql/sql.ts";
+import type { Tenant } from "../tenants/tenants.ts";
+import { type FormatName, formatNames } from "../transfer/formats.ts";
+import { type ImportSettings, importRecords } from "../transfer/import.ts";
+import { beginning, createPositions, type Position } from "../transfer/position.ts";
+import { readRecords } from "../transfer/records.ts";
+import { textOf } from "../transfer/text.ts";
+import { requireTenant, withCore } from "./core.ts";
+import { type Format, printJson } from "./print.ts";
+import { createProgress, type Progress, printable } from "./progress.ts";
+import { stepBack } from "./step-back.ts";
+
+interface ImportOptions extends Format {
+  readonly tenant: string;
+  readonly format: FormatName | "auto";
+  readonly dryRun?: true;
+  readonly again?: true;
+  readonly errors?: string;
+}
+
+export function importCommand(): Command {
+  return new Command("import")
+    .argument("<file>", "CSV or JSON lines; - reads what is piped in")
+    .option("--tenant <slug>", "whose links they become", "default")
+    .addOption(new Option("--format <name>", "whose export it is").choices(["auto", ...formatNames]).default("auto"))
+    .option("--dry-run", "look at every row and write nothing")
+    .option("--again", "from the beginning, also what an earlier import of this file has made")
+    .option("--errors <file>", "write every row that cannot be taken to a file: its line, a tab, and why")
+    .option("--json", "print the result as JSON")
+    .addHelpText(
+      "after",
+      "\nThe same command again goes on where it was ended. Exits with 1 if a row could not be taken; the others are in.\n" +
+        "\nExamples:\n  $ quicklink import links.csv --dry-run\n  $ quicklink import short_urls.csv --tenant acme",
+    )
+    .action((file: string, options: ImportOptions) =>
+      withCore(async (core) => run(core, await requireTenant(core, options.tenant), file, options)),
+    );
+}
+
+const refusalsShown = 50;
+
+async function run(core: Core, tenant: Tenant, file: string, options: ImportOptions): Promise<void> {
+  stepBack();
+  const { sql, links, store, clock } = core;
+  const positions = createPositions(sql, clock);
+  const piped = file === "-";
+  const sizeBytes = piped ? undefined : sizeOf(file);
+  const dryRun = options.dryRun === true;
+  const id = piped || dryRun ? undefined : await idOf(file, tenant);
+  if (id !== undefined && options.again) await positions.forget(id);
+  const from = id === undefined ? { ...beginning, finishedAt: null } : await positions.open(id, tenant.id);
+  const progress = createProgress(process.stderr, systemClock.elapsed);
+  if (from.finishedAt !== null) {
+    progress.say(`This file was imported on ${toIso(from.finishedAt)}. To import it once more: --again`);
+    return conclude(from, options, dryRun);
+  }
+  if (from.records > 0) progress.say(`Going on after line ${from.line}, with ${from.made} links made before.`);
+  const errors = options.errors === undefined ? undefined : createWriteStream(options.errors, { mode: 0o600 });
+  const started = systemClock.elapsed();
+  let bytes = 0;
+  const settings: ImportSettings = {
+    ...{ sql, links, store, positions, tenant, id, dryRun },
+    refused: createRefused(progress, errors),
+    moved(to) {
+      const perSecond = Math.round(((to.records - from.records) * 1_000) / (systemClock.elapsed() - started));
+      progress.show(sizeBytes ? bytes / sizeBytes : undefined, `${summary(to, dryRun)}, ${figure(perSecond)} rows/s`);
+    },
+  };
+  const read = piped ? process.stdin : createReadStream(file);
+  const records = readRecords(textOf(counted(read, (more) => (bytes += more))), {
+    ...(options.format !== "auto" && { only: options.format }),
+    recognised(format, passedOver) {
+      if (format !== "quicklink") progress.say(`An export of ${format}.`);
+      if (passedOver.length > 0) progress.say(`Columns that are not known and passed over: ${passedOver.join(", ")}`);
+    },
+  });
+  try {
+    const done = await importRecords(records, from, settings);
+    if (id !== undefined) await positions.finish(id);
+    progress.end();
+    conclude(done, options, dryRun);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    const next = id === undefined ? "" : "\n  The same command goes on where it was, once the database answers again.";
+    throw new OperatorError(`The database does not answer: ${messageOf(error)}.${next}`);
+  } finally {
+    progress.end();
+    if (errors) await once(errors.end(), "close");
+  }
+}
+
+function createRefused(progress: Progress, errors: WriteStream | undefined) {
+  let shown = 0;
+  return (line: number, problem: string) => {
+    errors?.write(`${line}\t${printable(problem)}\n`);
+    if (++shown <= refusalsShown) progress.say(`line ${line}: ${problem}`);
+    else if (shown === refusalsShown + 1 && !errors) progress.say("… and more. To see all of them: --errors FILE");
+  };
+}
+
+function conclude(done: Position, options: ImportOptions, dryRun: boolean): void {
+  const { records, made, present, refused } = done;
+  if (options.json) printJson({ rows: records, made, present, refused, dryRun });
+  else console.log(summary(done, dryRun));
+  if (refused > 0) process.exitCode = 1;
+}
+
+const figure = (n: number): string => n.toLocaleString("en");
+
+const summary = ({ made, present, refused }: Position, dryRun: boolean): string =>
+  `${figure(made)} links ${dryRun ? "could be made" : "made"}, ${figure(present)} there already, ${figure(refused)} rows refused`;
+
+/** The same file for the same tenant, wherever it lies and whatever it is called. */
+async function idOf(file: string, tenant: Tenant): Promise<string> {
+  const hash = createHash("sha256").update(`${tenant.id}\n`);
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}
+
+function sizeOf(file: string): number {
+  try {
+    const found = statSync(file);
+    if (found.isFile()) return found.size;
+  } catch (error) {
+    throw new OperatorError(`${file} cannot be read: ${messageOf(error)}`, 2);
+  }
+  throw new OperatorError(`${file} is not a file. To read what is piped in: quicklink import -`, 2);
+}
+
+async function* counted(bytes: AsyncIterable<Buffer>, count: (more: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of bytes) {
+    count(chunk.length);
+    yield chunk;
+  }
+}

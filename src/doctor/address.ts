@@ -1,0 +1,38 @@
+import { type Check, type Finding, ok, warn } from "./finding.ts";
+
+const name = "public address";
+const local = /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/;
+
+/** What short links start with, and whether that fits what stands before the server. */
+export const address: Check = async ({ baseUrl, embedded, source }) => {
+  const { protocol, hostname } = new URL(baseUrl);
+  const proxied = (source.QL_TRUSTED_PROXIES ?? "") !== "";
+  const findings: Finding[] = [];
+  if (local.test(hostname) && (!embedded || proxied)) {
+    findings.push(
+      warn(
+        name,
+        `${baseUrl}: short links lead visitors to their own machine`,
+        "Set QL_BASE_URL to the address that people see.",
+      ),
+    );
+  } else if (proxied && protocol === "http:") {
+    findings.push(
+      warn(
+        name,
+        `${baseUrl} is behind a proxy, and not https: keys and visits can be read on their way`,
+        "Let the proxy speak TLS, and set QL_BASE_URL to its https:// address.",
+      ),
+    );
+  } else if (!proxied && protocol === "https:") {
+    // There is a proxy, for we speak no TLS.
+    findings.push(
+      warn(
+        name,
+        `${baseUrl} is behind a proxy that is not trusted: all visitors have its address, and share one limit on guesses`,
+        "Set QL_TRUSTED_PROXIES to the addresses that your proxy connects from.",
+      ),
+    );
+  }
+  return findings.length > 0 ? findings : [ok(name, baseUrl)];
+};

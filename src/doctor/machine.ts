@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { type Check, type Finding, ok, warn } from "./finding.ts";
+
+/** What the machine gives us: open files, cores. */
+export const machine: Check = async ({ QL_WORKERS: workers }) => [
+  ...openFiles(openFilesMost()),
+  judgeWorkers(workers, availableParallelism()),
+];
+
+const openFilesLeast = 4_096; // a connection is an open file
+
+function openFilesMost(): number | undefined {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+    return soft === undefined ? undefined : Number(soft);
+  } catch {
+    return undefined; // other systems keep it elsewhere
+  }
+}
+
+function openFiles(most: number | undefined): Finding[] {
+  if (most === undefined) return [];
+  const found = `at most ${most}`;
+  if (most >= openFilesLeast) return [ok("open files", found)];
+  return [
+    warn(
+      "open files",
+      `${found}: visitors beyond that cannot connect`,
+      `Allow 65536: LimitNOFILE in systemd, ulimit -n in a shell, ulimits in compose.`,
+    ),
+  ];
+}
+
+export function judgeWorkers(workers: number, cores: number): Finding {
+  const found = `${workers} on ${cores} ${cores === 1 ? "core" : "cores"}`;
+  return workers <= cores
+    ? ok("workers", found)
+    : warn("workers", `${found}: they take turns, and each has its own memory`, `Set QL_WORKERS to at most ${cores}.`);
+}

@@ -1,0 +1,59 @@
+import { toIso } from "../base/clock.ts";
+import type { LinkId, TenantId } from "../base/ids.ts";
+import type { Link } from "../links/link.ts";
+import type { LinkStore } from "../links/store.ts";
+import { writeCsv } from "./csv.ts";
+import { ownColumns } from "./formats.ts";
+
+/** All links of a tenant as text that can be imported again, oldest first, so that they come back in their order. */
+export type ExportFormat = "csv" | "jsonl";
+
+const pageRows = 1_000;
+
+export async function* exportLinks(
+  store: Pick<LinkStore, "listUp">,
+  tenant: TenantId,
+  format: ExportFormat,
+): AsyncGenerator<{ readonly text: string; readonly links: number }> {
+  if (format === "csv") yield { text: writeCsv(ownColumns), links: 0 };
+  const write = format === "csv" ? toCsv : toJsonLine;
+  for (let after: LinkId | undefined; ; ) {
+    const page = await store.listUp(tenant, pageRows, after);
+    if (page.length > 0) yield { text: page.map(write).join(""), links: page.length };
+    after = page.at(-1)?.id;
+    if (page.length < pageRows) return;
+  }
+}
+
+type Shown = Readonly<Record<(typeof ownColumns)[number], unknown>>;
+
+function show(link: Link): Shown {
+  const { code, url, title, notes, tags, status, permanent, fallbackUrl, hitsPerMonth } = link;
+  return {
+    ...{ code, url, title, notes, tags, status, permanent },
+    expiresAt: link.expiresAt === null ? null : toIso(link.expiresAt),
+    ...{ fallbackUrl, hitsPerMonth },
+    createdAt: toIso(link.createdAt),
+  };
+}
+
+const toJsonLine = (link: Link): string => `${JSON.stringify(show(link))}\n`;
+
+/** An empty cell is as good as none, so the one field that differs has a word: `never`. */
+export function toCsv(link: Link): string {
+  const shown = show(link);
+  return writeCsv(
+    ownColumns.map((name) => {
+      if (name === "tags") return writeTags(link.tags);
+      const value = shown[name];
+      if (value === null) return name === "expiresAt" ? "never" : "";
+      return String(value);
+    }),
+  );
+}
+
+/** A list with commas, or JSON where that would be read otherwise. */
+function writeTags(tags: readonly string[]): string {
+  const plain = tags.every((tag) => tag.trim() === tag && !tag.includes(",")) && !tags[0]?.startsWith("[");
+  return plain ? tags.join(",") : JSON.stringify(tags);
+}

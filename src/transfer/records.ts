@@ -1,0 +1,108 @@
+import { OperatorError } from "../base/errors.ts";
+import { readCsv } from "./csv.ts";
+import { type Fields, type Format, type FormatName, ownCells, ownColumns, recognise } from "./formats.ts";
+import { readJsonLines } from "./json-lines.ts";
+import type { Row } from "./row.ts";
+import { damageIn } from "./text.ts";
+
+/** The rows of a file as links, whoever wrote it. */
+export interface Reading {
+  /** Told once, as soon as the first row is read: whose file it is, and what in it is passed over. */
+  readonly recognised: (format: FormatName, passedOver: readonly string[]) => void;
+  readonly only?: FormatName;
+}
+
+/** JSON lines begin with a brace; CSV begins with the names of its columns. */
+export async function* readRecords(text: AsyncIterable<string>, reading: Reading): AsyncGenerator<Row<Fields>> {
+  const pieces = text[Symbol.asyncIterator]();
+  let head = "";
+  while (head.trim() === "") {
+    const { value, done } = await pieces.next();
+    if (done) throw new OperatorError("The file is empty.");
+    head += value;
+  }
+  const all = (async function* () {
+    yield head;
+    for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value;
+  })();
+  yield* head.trimStart().startsWith("{") ? fromJsonLines(all, reading) : fromCsv(all, reading);
+}
+
+async function* fromCsv(text: AsyncIterable<string>, { recognised, only }: Reading): AsyncGenerator<Row<Fields>> {
+  let names: readonly string[] | undefined;
+  let format: Format | undefined;
+  for await (const row of readCsv(text)) {
+    if (names === undefined || format === undefined) {
+      if ("problem" in row) throw new OperatorError(`Line ${row.line}, which names the columns, ${row.problem}.`);
+      names = row.value.map(columnName);
+      format = recognise(names, only) ?? refuse(names, only);
+      const known = format.name === "quicklink" ? new Set<string>(ownColumns) : undefined;
+      recognised(format.name, known === undefined ? [] : names.filter((name) => !known.has(name)));
+    } else if ("problem" in row) {
+      yield row;
+    } else {
+      yield fromCells(row.line, row.value, names, format);
+    }
+  }
+}
+
+function fromCells(line: number, cells: readonly string[], names: readonly string[], format: Format): Row<Fields> {
+  const damage = cells.map(damageIn).find((found) => found !== undefined);
+  if (damage !== undefined) return { line, problem: damage };
+  if (cells.length !== names.length) {
+    return { line, problem: `has ${cells.length} cells, and there are ${names.length} columns` };
+  }
+  const fields = Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""]));
+  return asLink(line, format.name === "quicklink" ? ownCells(fields) : fields, format);
+}
+
+async function* fromJsonLines(text: AsyncIterable<string>, { recognised, only }: Reading): AsyncGenerator<Row<Fields>> {
+  let format: Format | undefined;
+  for await (const row of readJsonLines(text)) {
+    if ("problem" in row) {
+      yield row;
+      continue;
+    }
+    const { line, value } = row;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      yield { line, problem: "is not an object" };
+      continue;
+    }
+    const damage = damageIn(JSON.stringify(value));
+    if (damage !== undefined) {
+      yield { line, problem: damage };
+      continue;
+    }
+    if (format === undefined) {
+      const names = Object.keys(value);
+      format = recognise(names, only) ?? refuse(names, only);
+      recognised(format.name, []);
+    }
+    yield asLink(line, value as Fields, format);
+  }
+}
+
+function asLink(line: number, fields: Fields, { toLink }: Format): Row<Fields> {
+  const link = toLink(fields);
+  return typeof link === "string" ? { line, problem: link } : { line, value: link };
+}
+
+/** Ours whatever their case; others' as they are. */
+function columnName(cell: string): string {
+  const name = cell.trim();
+  return ownColumns.find((own) => own.toLowerCase() === name.toLowerCase()) ?? name;
+}
+
+function refuse(names: readonly string[], only: FormatName | undefined): never {
+  const found = names.slice(0, 12).join(", ").slice(0, 300);
+  const list = names.includes("links") ? "links" : names.includes("data") ? "data" : undefined;
+  if (list !== undefined) {
+    throw new OperatorError(`This is a page of an API with many links in it. One a line: jq -c '.${list}[]' FILE`);
+  }
+  if (only !== undefined) throw new OperatorError(`This is no export of ${only}: it has ${found}. See docs/import.md.`);
+  const one = names[0] ?? "";
+  const hint = names.length === 1 && /[;\t]/.test(one) ? " Columns have to be separated by commas." : "";
+  throw new OperatorError(
+    `Nothing here says where links lead: there is no url, but ${found}.${hint} Which names are known: docs/import.md`,
+  );
+}

@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { postgresAvailable, startPostgres } from "../ground/postgres.ts";
+import { cleanEnvironment, runProcess, startProcess, until } from "../ground/process.ts";
+import { cli } from "../ground/server.ts";
+import { tempFolder } from "../ground/temp.ts";
+import { databases, must, query, type Site, startSite } from "./servers.ts";
+
+const root = join(import.meta.dir, "../..");
+const docs = readFileSync(join(root, "docs/import.md"), "utf8");
+
+interface Result {
+  readonly rows: number;
+  readonly made: number;
+  readonly present: number;
+  readonly refused: number;
+  readonly dryRun: boolean;
+}
+
+const folder = tempFolder("import");
+let files = 0;
+
+function file(content: string | Uint8Array, name = `links-${++files}`): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+describe.each([...databases])("importing into %s", (database) => {
+  let site: Site;
+
+  beforeAll(async () => {
+    site = await startSite(database);
+  }, 60_000);
+
+  afterAll(() => site.server.stop());
+
+  /** What became of a file, and what was said about it. */
+  async function take(path: string, ...options: string[]): Promise<Result & { code: number; said: string }> {
+    const { code, stdout, stderr } = await site.cli("import", path, "--json", ...options);
+    if (stdout === "") throw new Error(stderr);
+    return { ...(JSON.parse(stdout) as Result), code, said: stderr };
+  }
+
+  const leadsTo = async (code: string) => (await site.reach(`/${code}`)).headers.get("location");
+
+  const count = async (where: string): Promise<number> =>
+    Number(
+      await query(site.env, `select count(*) as n from links where ${where}`).then(
+        ([row]) => (row as { n: unknown }).n,
+      ),
+    );
+
+  test("every example of docs/import.md is taken, and recognised for what it is", async () => {
+    const examples = [...docs.matchAll(/^```(?:csv|json) import ?(\w*)\n([\s\S]*?)^```$/gm)];
+    expect(examples.map(([, who]) => who)).toEqual(["", "", "shlink", "yourls", "yourls", "kutt", "bitly"]);
+    for (const [, who = "", content = ""] of examples) {
+      const { made, refused, code, said } = await take(file(content));
+      expect({ made, refused, code, said: said.trim() }).toEqual({
+        made: content.trimEnd().split("\n").length - (content.startsWith("{") ? 0 : 1),
+        ...{ refused: 0, code: 0, said: who === "" ? "" : `An export of ${who}.` },
+      });
+    }
+    expect(await leadsTo("sale")).toBe("https://example.com/sale");
+    for (const code of ["jobs", "guide", "shop", "blog", "launch", "autumn"]) {
+      expect(await leadsTo(code)).toBe(`https://example.com/${code}`);
+    }
+    const shop = must(await site.cli("link", "get", "shop", "--json"));
+    expect(JSON.parse(shop)).toMatchObject({ title: "Shop", expiresAt: null, createdAt: "2023-01-02T03:04:05.000Z" });
+  }, 60_000);
+
+  test("bad rows are told with their lines, in a file too, and the good ones go in", async () => {
+    const errors = join(folder, `errors-${++files}`);
+    const path = file(
+      [
+        "url,code,title,expiresAt,hitsPerMonth",
+        "https://example.com/1,good-1,,,",
+        "ftp://example.com/,,,,",
+        "https://example.com/2,api,,,",
+        `https://example.com/3,,${"x".repeat(300)},,`,
+        "https://example.com/4,,,2001-01-01,",
+        "https://example.com/5,,,soon,",
+        "https://example.com/6,,,,many",
+        'https://example.com/7,,"open,,',
+        "https://example.com/8,x,,,",
+        "https://example.com/9,good-9,,,",
+      ].join("\n"),
+    );
+    const { made, refused, code } = await take(path, "--errors", errors);
+    expect({ made, refused, code }).toEqual({ made: 2, refused: 8, code: 1 });
+    const told = readFileSync(errors, "utf8").trimEnd().split("\n");
+    expect(told.map((line) => line.split(/[:\t]/).slice(0, 2).join(" "))).toEqual([
+      "3 url",
+      "4 code",
+      "5 title",
+      "6 expiresAt",
+      "7 expiresAt",
+      "8 hitsPerMonth",
+      "9 has a quote that is never closed",
+      "10 code",
+    ]);
+    expect(await leadsTo("good-9")).toBe("https://example.com/9");
+  });
+
+  test("a dry run says what would happen, and nothing happens", async () => {
+    await site.create({ url: "https://example.com/mine", code: "dry-mine" });
+    const before = await site.rows();
+    const counter = await query(site.env, "select next from counters");
+    const path = file(
+      "url,code\nhttps://example.com/,\nhttps://example.com/mine,dry-mine\nhttps://example.com/other,dry-mine\nhttps://example.com/,dry-new\nnowhere,\n",
+    );
+    const { made, present, refused, dryRun, said } = await take(path, "--dry-run");
+    expect({ made, present, refused, dryRun }).toEqual({ made: 2, present: 1, refused: 2, dryRun: true });
+    expect(said).toContain('line 4: code: "dry-mine" is taken: your link with it leads elsewhere.');
+    expect(await site.rows()).toEqual(before);
+    expect(await query(site.env, "select next from counters")).toEqual(counter);
+  });
+
+  test("a code that is taken is left as it is", async () => {
+    const key = await site.tenant(`stranger-${database.toLowerCase()}`);
+    await site.call("POST", "/api/links", { key, body: { url: "https://example.com/theirs", code: "their-own" } });
+    const { said, made, refused } = await take(file("url,code\nhttps://example.com/theirs,their-own\n"));
+    expect({ made, refused }).toEqual({ made: 0, refused: 1 });
+    expect(said).toContain("somebody else has it, or had it");
+    expect(await leadsTo("their-own")).toBe("https://example.com/theirs");
+  });
+
+  test("a running server that knew a code to be missing serves it", async () => {
+    expect((await site.reach("/soon-there")).status).toBe(404);
+    await take(file("url,code\nhttps://example.com/now,soon-there\n"));
+    await until("the link", async () =>
+      (await leadsTo("soon-there")) === "https://example.com/now" ? true : undefined,
+    );
+  });
+
+  test("the same file is imported once, and again only if that is said; what is piped in always", async () => {
+    const path = file("url\nhttps://example.com/once\n");
+    const once = "url = 'https://example.com/once'";
+    expect((await take(path)).made).toBe(1);
+    expect((await take(path)).said).toContain("This file was imported on");
+    expect((await take(file(readFileSync(path), "another-name"))).said).toContain("This file was imported on");
+    expect(await count(once)).toBe(1);
+    expect((await take(path, "--again")).made).toBe(1);
+    expect(await count(once)).toBe(2);
+    const piped = await runProcess([process.execPath, "--no-env-file", "src/main.ts", "import", "-"], {
+      cwd: root,
+      env: cleanEnvironment(site.env),
+      input: readFileSync(path, "utf8"),
+    });
+    expect(must(piped)).toBe("1 links made, 0 there already, 0 rows refused\n");
+    expect(await count(once)).toBe(3);
+  });
+
+  test("an import that is killed goes on where it was, and makes no link twice", async () => {
+    const rows = 20_000;
+    const lines = Array.from(
+      { length: rows },
+      (_, i) => `https://example.com/killed/${i},${i % 3 === 0 ? `killed-${i}` : ""}`,
+    );
+    const path = file(`url,code\n${lines.join("\n")}\n`);
+    const there = () => count("url like 'https://example.com/killed/%'");
+    let kills = 0;
+    for (let seen = 0; kills < 3; kills++) {
+      const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "import", path], {
+        cwd: root,
+        env: cleanEnvironment(site.env),
+      });
+      const before = seen;
+      seen = await until("some links", async () => {
+        const now = await there();
+        return now > before ? now : undefined;
+      });
+      await child.kill();
+    }
+    const left = await there();
+    expect(left).toBeLessThan(rows);
+    const { rows: read, made, refused, said } = await take(path);
+    expect({ read, made, refused }).toEqual({ read: rows, made: rows, refused: 0 });
+    expect(said).toContain("Going on after line");
+    const [row] = await query(
+      site.env,
+      "select count(*) as n, count(distinct url) as urls from links where url like 'https://example.com/killed/%'",
+    );
+    expect(Object.values(row as object).map(Number)).toEqual([rows, rows]);
+  }, 60_000);
+
+  test("two imports of one file at once make its links once", async () => {
+    const lines = Array.from({ length: 3_000 }, (_, i) => `https://example.com/both/${i}`);
+    const path = file(`url\n${lines.join("\n")}\n`);
+    const both = await Promise.all([site.cli("import", path), site.cli("import", path)]);
+    expect(both.some(({ code }) => code === 0)).toBe(true);
+    for (const { code, stderr } of both)
+      if (code !== 0) expect(stderr).toContain("Another process imports this very file");
+    expect(await count("url like 'https://example.com/both/%'")).toBe(3_000);
+  });
+
+  test("what is exported comes back in another tenant's place as it was", async () => {
+    const slug = `copy-${database.toLowerCase()}`;
+    await site.tenant(slug);
+    const fields = {
+      title: "=SUM(A1)",
+      notes: 'two\nlines, "quoted"',
+      tags: ["a,b", "c"],
+      hitsPerMonth: 7,
+      permanent: true,
+    };
+    await site.create({ url: "https://example.com/full", code: "exported", ...fields, expiresAt: null });
+    const out = join(folder, `out-${++files}.csv`);
+    must(await site.cli("export", "--out", out));
+    const csv = readFileSync(out, "utf8");
+    expect(csv).toContain(",'=SUM(A1),");
+    // Their codes are taken here, by the links themselves.
+    const unclaimed = csv.replaceAll(/^exported,/gm, "exported-too,");
+    const { made } = await take(file(unclaimed), "--tenant", slug);
+    expect(made).toBeGreaterThan(0);
+    const copy = must(await site.cli("link", "get", "exported-too", "--tenant", slug, "--json"));
+    expect(JSON.parse(copy)).toMatchObject({ url: "https://example.com/full", ...fields, expiresAt: null });
+    const lines = must(await site.cli("export", "--tenant", slug, "--format", "jsonl"))
+      .trimEnd()
+      .split("\n");
+    expect(lines).toHaveLength(made);
+  }, 60_000);
+
+  test("says what is wrong with a file that cannot be read at all", async () => {
+    for (const [path, status, sentence] of [
+      [join(folder, "nowhere"), 2, "cannot be read"],
+      [folder, 2, "is not a file"],
+      [file(Buffer.from("\ufeffurl\n", "utf16le")), 1, "UTF-16"],
+      [file("a,b\n"), 1, "there is no url"],
+    ] as const) {
+      const { code, stderr } = await site.cli("import", path);
+      expect([code, stderr]).toEqual([status, expect.stringContaining(sentence)]);
+    }
+  });
+});
+
+if (postgresAvailable()) {
+  test("an import whose PostgreSQL dies says so, and goes on when it is back", async () => {
+    const postgres = await startPostgres({ durable: true });
+    try {
+      const env = { DATABASE_URL: await postgres.createDatabase("import"), QL_CODE_SALT: "a salt for imports" };
+      must(await cli(["migrate"], { env }));
+      must(await cli(["tenant", "create", "default"], { env }));
+      const rows = 20_000;
+      const path = file(`url\n${Array.from({ length: rows }, (_, i) => `https://example.com/${i}`).join("\n")}\n`);
+      const importing = cli(["import", path], { env });
+      const count = async () =>
+        Number(((await query(env, "select count(*) as n from links")) as { n: string }[])[0]?.n);
+      await until("some links", async () => ((await count()) > 0 ? true : undefined));
+      await postgres.kill();
+      const { code, stderr } = await importing;
+      expect([code, stderr]).toEqual([1, expect.stringContaining("The same command goes on where it was")]);
+      await postgres.restart();
+      expect(await count()).toBeLessThan(rows);
+      expect(must(await cli(["import", path], { env }))).toContain("20,000 links made");
+      const distinct = await query(env, "select count(*)::int as n, count(distinct url)::int as urls from links");
+      expect(distinct).toEqual([{ n: rows, urls: rows }]);
+    } finally {
+      await postgres.stop();
+    }
+  }, 90_000);
+}
