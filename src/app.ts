@@ -43,8 +43,8 @@ import type { Peers } from "./workers/channel.ts";
  */
 export interface Running {
   readonly port: number;
-  /** Set on the very first start: the key of the tenant `default`, which is nowhere else. */
-  readonly firstKey: string | undefined;
+  /** On the very first start the key of the tenant `default`, which is nowhere else; it is made when all else is there. */
+  readonly firstKey: Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
@@ -217,7 +217,8 @@ async function serve(
   setImmediate(() => void api());
 
   // Only now that nothing can fail any more: a key that nobody got to see would be lost.
-  const firstKey = (await tenants.isEmpty()) ? await createFirstTenant(core) : undefined;
+  const firstKey = tenants.isEmpty().then((empty) => (empty ? createFirstTenant(core) : undefined));
+  firstKey.catch(() => {}); // whoever waits for it hears of it
 
   const attempt = async (what: string, work: () => Promise<unknown>) => {
     try {
@@ -240,6 +241,7 @@ async function serve(
     port: server.port,
     firstKey,
     async stop() {
+      await firstKey.catch(() => {});
       for (const timer of timers) clearInterval(timer);
       await Promise.all([server.stop(stopMs), mail.close()]);
       await flushKeys();

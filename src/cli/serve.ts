@@ -20,8 +20,7 @@ export function serveCommand(): Command {
       if (asWorker) return (await import("./workers.ts")).serveAsWorker(config, log);
       for (const name of config.unknown) log.warn({ name }, "this is not a setting of QuickLink and has no effect");
       if (config.QL_WORKERS > 1) return (await import("./workers.ts")).serveWithWorkers(config, log);
-      const running = await startServing(config, log);
+      await startServing(config, log, (running) => stopOnSignal(running.stop, log));
       log.info(facts(config), "listening");
-      stopOnSignal(running.stop, log);
     });
 }

@@ -1,16 +1,26 @@
+import type { Running } from "../app.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Config } from "../config.ts";
 import type { Peers } from "../workers/channel.ts";
 
-/** Starts the server in this process, and shows the key of a first start. */
-export async function startServing(config: Config, log: Logger, peers?: Peers): Promise<{ stop(): Promise<void> }> {
+/** Starts the server in this process, and shows the key of a first start. `listening`: from now on it can be stopped. */
+export async function startServing(
+  config: Config,
+  log: Logger,
+  listening: (running: Running) => void,
+  peers?: Peers,
+): Promise<void> {
   const { startApp } = await import("../app.ts");
   const running = await startApp(config, log, peers).catch((error: unknown) => {
     throw explainStart(error, config);
   });
-  if (running.firstKey !== undefined) console.log(welcome(config, running.firstKey));
-  return running;
+  listening(running);
+  const key = await running.firstKey.catch(async (error: unknown) => {
+    await running.stop();
+    throw error;
+  });
+  if (key !== undefined) console.log(welcome(config, key));
 }
 
 export const facts = (config: Config) => ({

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Running } from "../app.ts";
 import { systemClock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
@@ -34,8 +35,10 @@ export async function serveAsWorker(config: Config, shared: Logger): Promise<voi
     log.warn("the supervisor is gone");
     stop("supervisor gone");
   });
-  const running = await startServing(config, log, channel);
-  stop = stopOnSignal(running.stop, log, "debug");
+  const listening = (running: Running) => {
+    stop = stopOnSignal(running.stop, log, "debug");
+  };
+  await startServing(config, log, listening, channel);
   channel.ready();
 }
 
