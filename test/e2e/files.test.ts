@@ -106,6 +106,25 @@ for (const database of databases) {
         expect(await standing()).toMatchObject({ used, held });
       });
 
+      test("that fills nine tenths has the tenant's contact told, once", async () => {
+        must(await site.cli("tenant", "update", "default", "--storage", "10000"));
+        expect((await site.call("PATCH", "/api/email/settings", { body: { contact: "ops@example.com" } })).status).toBe(
+          200,
+        );
+        const { used, held } = await standing();
+        const files = [await site.store("x".repeat(9_000 - used - held)), await site.store("one more")];
+        const told = () => query(site.env, "select recipient, dedupe_key as key from emails where kind = 'quota'");
+        const rows = await until("a notice", async () => {
+          const found = await told();
+          return found.length > 0 ? found : undefined;
+        });
+        expect(rows).toEqual([
+          { recipient: "ops@example.com", key: expect.stringMatching(/^quota:storage:\d{4}-\d{2}:80$/) },
+        ]);
+        for (const { id } of files) expect((await remove(id)).status).toBe(204);
+        expect((await site.call("PATCH", "/api/email/settings", { body: { contact: null } })).status).toBe(200);
+      });
+
       test("of another tenant is nowhere to be found", async () => {
         const key = await site.tenant("stranger");
         const { id } = await site.store("mine");
