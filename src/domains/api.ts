@@ -43,7 +43,7 @@ const tags = ["Domains"];
 const routes = {
   list: route(
     "links:read",
-    { method: "get", path: "/api/domains", tags, summary: "List domains" },
+    { method: "get", path: "/api/domains", tags, operationId: "listDomains", summary: "List domains" },
     { 200: json(z.object({ items: z.array(domainSchema) }), "Your domains, oldest first") },
   ),
   add: route(
@@ -52,6 +52,7 @@ const routes = {
       method: "post",
       path: "/api/domains",
       tags,
+      operationId: "addDomain",
       summary: "Add a domain",
       description: "The answer says what to publish, to show that it is yours.",
       request: { body: jsonBody(newDomainSchema) },
@@ -63,7 +64,14 @@ const routes = {
   ),
   get: route(
     "links:read",
-    { method: "get", path: "/api/domains/{host}", tags, summary: "Read a domain", request: { params: hostParam } },
+    {
+      method: "get",
+      path: "/api/domains/{host}",
+      tags,
+      operationId: "getDomain",
+      summary: "Read a domain",
+      request: { params: hostParam },
+    },
     { 200: json(domainSchema, "The domain") },
     "not_found",
   ),
@@ -73,6 +81,7 @@ const routes = {
       method: "post",
       path: "/api/domains/{host}/verify",
       tags,
+      operationId: "verifyDomain",
       summary: "Verify a domain",
       description: "Looks for the TXT record, then for the file. From then on links can be made on it.",
       request: { params: hostParam },
@@ -88,6 +97,7 @@ const routes = {
       method: "patch",
       path: "/api/domains/{host}",
       tags,
+      operationId: "updateDomain",
       summary: "Change where a domain leads",
       request: { params: hostParam, body: jsonBody(changeSchema) },
     },
@@ -101,6 +111,7 @@ const routes = {
       method: "delete",
       path: "/api/domains/{host}",
       tags,
+      operationId: "removeDomain",
       summary: "Remove a domain",
       description: "Only when no link is on it any more. After that another tenant can verify it.",
       request: { params: hostParam },

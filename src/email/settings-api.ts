@@ -36,7 +36,13 @@ const changeSchema = z
 const routes = {
   get: route(
     "email:read",
-    { method: "get", path: "/api/email/settings", tags: ["Email"], summary: "How your email is sent" },
+    {
+      method: "get",
+      path: "/api/email/settings",
+      tags: ["Email"],
+      operationId: "getEmailSettings",
+      summary: "How your email is sent",
+    },
     { 200: json(settingsSchema, "The settings") },
   ),
   change: route(
@@ -45,6 +51,7 @@ const routes = {
       method: "patch",
       path: "/api/email/settings",
       tags: ["Email"],
+      operationId: "updateEmailSettings",
       summary: "Change some of it",
       description: "What is left out stays as it is; null removes it.",
       request: { body: jsonBody(changeSchema) },

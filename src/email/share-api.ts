@@ -23,6 +23,7 @@ const shareRoute = route(
     method: "post",
     path: "/api/links/{id}/share",
     tags: ["Email"],
+    operationId: "shareLink",
     summary: "Send somebody a link by email",
     request: {
       params: z.object({ id: z.string() }),

@@ -68,6 +68,7 @@ const routes = {
       method: "post",
       path: "/api/files",
       tags: ["Files"],
+      operationId: "createFile",
       summary: "Announce a file, and get the address to upload it to",
       description:
         "Its bytes are held from the tenant's storage. Send them with `upload.method` to `upload.url`, with exactly `upload.headers`, until `upload.expiresAt`; then complete it.",
@@ -84,6 +85,7 @@ const routes = {
       method: "post",
       path: "/api/files/{id}/complete",
       tags: ["Files"],
+      operationId: "completeFile",
       summary: "Say that a file is uploaded",
       description:
         "Size, type and checksum are compared with what was announced. If they differ the upload is given up: announce it again. Asked again, the answer is the same.",
@@ -101,6 +103,7 @@ const routes = {
       method: "get",
       path: "/api/files",
       tags: ["Files"],
+      operationId: "listFiles",
       summary: "List files, newest first",
       request: {
         query: z.strictObject({
@@ -114,7 +117,14 @@ const routes = {
   ),
   get: route(
     "files:read",
-    { method: "get", path: "/api/files/{id}", tags: ["Files"], summary: "Read about a file", request: { params } },
+    {
+      method: "get",
+      path: "/api/files/{id}",
+      tags: ["Files"],
+      operationId: "getFile",
+      summary: "Read about a file",
+      request: { params },
+    },
     { 200: json(fileSchema, "The file") },
     "not_found",
   ),
@@ -124,6 +134,7 @@ const routes = {
       method: "get",
       path: "/api/files/{id}/download",
       tags: ["Files"],
+      operationId: "downloadFile",
       summary: "Get an address to download a file from",
       description: "Whoever has the address can fetch the file until `expiresAt`. It counts as no visit of a link.",
       request: { params },
@@ -137,6 +148,7 @@ const routes = {
       method: "delete",
       path: "/api/files/{id}",
       tags: ["Files"],
+      operationId: "deleteFile",
       summary: "Delete a file, or give up its upload",
       description: "Its bytes are given back. Links that lead to it answer 404 until they lead somewhere else.",
       request: { params },

@@ -141,7 +141,10 @@ const linkSchema = z
     hitsPerMonth: z.int().nullable(),
     ...choiceFields,
     password: z.boolean().openapi({ description: "Whether visitors are asked for one." }),
-    target: targetSchema.nullable().openapi({ description: "What was last found there. Null: nobody looked yet." }),
+    // Not `nullable()`, which would make the object of that name nullable wherever it is meant.
+    target: z
+      .union([targetSchema, z.null()])
+      .openapi({ description: "What was last found there. Null: nobody looked yet." }),
     suspended: z
       .string()
       .nullable()
