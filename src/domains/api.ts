@@ -53,6 +53,7 @@ const routes = {
       path: "/api/domains",
       tags,
       operationId: "addDomain",
+      "x-repeatable": true,
       summary: "Add a domain",
       description: "The answer says what to publish, to show that it is yours.",
       request: { body: jsonBody(newDomainSchema) },
@@ -82,6 +83,7 @@ const routes = {
       path: "/api/domains/{host}/verify",
       tags,
       operationId: "verifyDomain",
+      "x-repeatable": true,
       summary: "Verify a domain",
       description: "Looks for the TXT record, then for the file. From then on links can be made on it.",
       request: { params: hostParam },
@@ -129,7 +131,8 @@ export function domainRoutes(api: Api, domains: Domains): void {
   });
 
   api.openapi(routes.add, async (c) => {
-    const domain = await domains.add(c.get("caller").tenant.id, c.req.valid("json").host);
+    const chance = c.get("once")?.secret("domain");
+    const domain = await domains.add(c.get("caller").tenant.id, c.req.valid("json").host, chance);
     c.header("location", `/api/domains/${domain.host}`);
     return c.json(showDomain(domain), 201);
   });

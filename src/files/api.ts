@@ -69,6 +69,7 @@ const routes = {
       path: "/api/files",
       tags: ["Files"],
       operationId: "createFile",
+      "x-repeatable": true,
       summary: "Announce a file, and get the address to upload it to",
       description:
         "Its bytes are held from the tenant's storage. Send them with `upload.method` to `upload.url`, with exactly `upload.headers`, until `upload.expiresAt`; then complete it.",
@@ -86,6 +87,7 @@ const routes = {
       path: "/api/files/{id}/complete",
       tags: ["Files"],
       operationId: "completeFile",
+      "x-repeatable": true,
       summary: "Say that a file is uploaded",
       description:
         "Size, type and checksum are compared with what was announced. If they differ the upload is given up: announce it again. Asked again, the answer is the same.",
@@ -160,8 +162,11 @@ const routes = {
 
 export function fileRoutes(api: Api, files: Files): void {
   api.openapi(routes.create, async (c) => {
-    const { sha256, ...input } = c.req.valid("json");
-    const { file, upload } = await files.create(c.get("caller").tenant, { ...input, ...(sha256 && { sha256 }) });
+    const { sha256, ...rest } = c.req.valid("json");
+    const input = { ...rest, ...(sha256 && { sha256 }) };
+    const once = c.get("once");
+    const idOf = once && ((place: number) => once.id("file", place));
+    const { file, upload } = await files.create(c.get("caller").tenant, input, idOf);
     c.header("location", `/api/files/${file.id}`);
     const { method, url, headers } = upload;
     const expiresAt = toIso(file.uploadUntil);
