@@ -78,14 +78,14 @@ for (const database of databases) {
     test("a share that was cut off is found again whatever became of its link and its recipient since", async () => {
       const key = newKey();
       const link = await site.create({ url: "https://example.com/to-share" });
-      const to = `since-${database}@example.com`;
+      const to = `since-${database.toLowerCase()}@example.com`;
       const first = await post(`/api/links/${link.id}/share`, { to }, key);
       expect(first.status).toBe(202);
       await site.call("DELETE", `/api/links/${link.id}`);
       await cutOff();
       const second = await post(`/api/links/${link.id}/share`, { to }, key);
       expect(told(second)).toEqual(told(first));
-      const rows = await query(site.env, `select id from emails where recipient = '${to.toLowerCase()}'`);
+      const rows = await query(site.env, `select id from emails where recipient = '${to}'`);
       expect(rows).toEqual([{ id: first.json<{ id: string }>().id }]);
     });
 
