@@ -24,8 +24,8 @@ const domainSchema = z
   .openapi("Domain");
 
 const newDomainSchema = z
-  .strictObject({ host: z.string().max(300).openapi({ example: "links.example.com" }) })
-  .openapi("NewDomain");
+  .strictObject({ host: z.string().max(300).openapi({ description: "Its bare name: no https://, no path." }) })
+  .openapi("NewDomain", { example: { host: "links.example.com" } });
 
 const target = (description: string) => z.string().max(4_000).nullable().optional().openapi({ description });
 
@@ -35,7 +35,7 @@ const changeSchema = z
     rootUrl: target("Where the bare domain leads. Null: a plain page."),
     missingUrl: target("Where codes that do not exist lead. Null: the usual 404 page."),
   })
-  .openapi("DomainChange");
+  .openapi("DomainChange", { example: { rootUrl: "https://example.com" } });
 
 const hostParam = z.object({ host: z.string() });
 const tags = ["Domains"];

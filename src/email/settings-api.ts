@@ -25,13 +25,13 @@ const text = z.string().max(1_000).nullable();
 
 const changeSchema = z
   .strictObject({
-    contact: text.openapi({ example: "ops@example.com" }),
-    sender: text.openapi({ example: "Acme <links@example.com>", description: "Verified at SendGrid." }),
+    contact: text.openapi({ description: "Where notices about limits go." }),
+    sender: text.openapi({ description: "Verified at SendGrid: `Acme <links@example.com>`." }),
     sendgridKey: text.openapi({ description: "Checked with SendGrid, then kept sealed. Null removes it." }),
     webhookKey: text.openapi({ description: "The verification key of SendGrid's signed event webhook." }),
   })
   .partial()
-  .openapi("EmailSettingsChange");
+  .openapi("EmailSettingsChange", { example: { contact: "ops@example.com" } });
 
 const routes = {
   get: route(

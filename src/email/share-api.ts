@@ -31,10 +31,10 @@ const shareRoute = route(
       body: jsonBody(
         z
           .strictObject({
-            to: z.string().max(addressMaxChars).openapi({ example: "ann@example.com" }),
+            to: z.string().max(addressMaxChars).openapi({ description: "One address." }),
             message: lines(messageMaxChars).nullable().optional().openapi({ description: "Plain text." }),
           })
-          .openapi("Share"),
+          .openapi("Share", { example: { to: "ann@example.com", message: "Have a look." } }),
       ),
     },
   },

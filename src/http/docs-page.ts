@@ -56,7 +56,7 @@ function introduction({ info, servers }: Document): string {
   return `<h1>${escapeHtml(info.title)} API</h1>
 <p class="soft">Version ${escapeHtml(info.version)}. The same as a document for programs: <a href="/openapi.json">openapi.json</a>, OpenAPI 3.1.</p>
 <article id="start"><h3>How to begin</h3>
-<p>Every call carries an API key. The lines on this page run as they stand once your shell knows two things, and where an address has an <code>$ID</code>, a third:</p>
+<p>Every call carries an API key. The lines on this page run as they stand once your shell knows two things, and where an address has an <code>$ID</code>, <code>$HOST</code> or <code>$ADDRESS</code>, that as well:</p>
 <pre><code>export QUICKLINK=${escapeHtml(servers?.[0]?.url ?? "")}
 export KEY=ql_…</code></pre>
 <p><b>Errors</b> are problem documents (<code>application/problem+json</code>). Their <code>code</code> never changes its meaning; <code>errors</code> names the bad fields; quote the <code>requestId</code> when you ask for help.</p>
@@ -121,7 +121,7 @@ function curl(document: Document, { method, path, operation }: Route): string {
   const query = (operation.parameters ?? [])
     .filter((one) => one.in === "query" && one.required)
     .map((one) => `${one.name}=${encodeURIComponent(String(one.example ?? one.schema.example ?? ""))}`);
-  const address = `$QUICKLINK${path.replace(/\{\w+\}/g, "$ID")}${query.length > 0 ? `?${query.join("&")}` : ""}`;
+  const address = `$QUICKLINK${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}${query.length > 0 ? `?${query.join("&")}` : ""}`;
   return [
     `curl${method === "GET" ? "" : ` -X ${method}`} "${address}"`,
     '-H "Authorization: Bearer $KEY"',

@@ -118,8 +118,9 @@ export interface EmailSettings {
 }
 
 export interface EmailSettingsChange {
+  /** Where notices about limits go. */
   readonly contact?: string | null | undefined;
-  /** Verified at SendGrid. */
+  /** Verified at SendGrid: `Acme <links@example.com>`. */
   readonly sender?: string | null | undefined;
   /** Checked with SendGrid, then kept sealed. Null removes it. */
   readonly sendgridKey?: string | null | undefined;
@@ -294,6 +295,7 @@ export interface NewApiKey {
 }
 
 export interface NewDomain {
+  /** Its bare name: no https://, no path. */
   readonly host: string;
 }
 
@@ -441,6 +443,7 @@ export interface Rule {
 }
 
 export interface Share {
+  /** One address. */
   readonly to: string;
   /** Plain text. */
   readonly message?: string | null | undefined;
