@@ -52,7 +52,7 @@ const routes = {
       path: "/api/email/settings",
       tags: ["Email"],
       operationId: "updateEmailSettings",
-      summary: "Change some of it",
+      summary: "Change how your email is sent",
       description: "What is left out stays as it is; null removes it.",
       request: { body: jsonBody(changeSchema) },
     },

@@ -70,7 +70,7 @@ const routes = {
       tags: ["Files"],
       operationId: "createFile",
       "x-repeatable": true,
-      summary: "Announce a file, and get the address to upload it to",
+      summary: "Announce a file, to upload it",
       description:
         "Its bytes are held from the tenant's storage. Send them with `upload.method` to `upload.url`, with exactly `upload.headers`, until `upload.expiresAt`; then complete it.",
       request: { body: jsonBody(createSchema) },
@@ -137,7 +137,7 @@ const routes = {
       path: "/api/files/{id}/download",
       tags: ["Files"],
       operationId: "downloadFile",
-      summary: "Get an address to download a file from",
+      summary: "Get a file's address for download",
       description: "Whoever has the address can fetch the file until `expiresAt`. It counts as no visit of a link.",
       request: { params },
     },

@@ -21,20 +21,20 @@ import {
 export function docsPage(document: Document): Response {
   const byTag = Map.groupBy(routesOf(document), ({ operation }) => operation.tags?.[0] ?? "More");
   const schemas = Object.keys(document.components.schemas).toSorted();
-  const contents = `<ul><li><a href="#start">How to begin</a></li></ul>
-${[...byTag].map(([tag, routes]) => `<h2>${escapeHtml(tag)}</h2><ul>${routes.map(entry).join("")}</ul>`).join("\n")}
-<h2>Objects</h2><ul>${schemas.map((name) => `<li><a href="#${anchor(name)}">${escapeHtml(name)}</a></li>`).join("")}</ul>`;
+  const contents = (open: boolean) => `<ul><li><a href="#start">How to begin</a></li></ul>
+${[...byTag].map(([tag, routes]) => group(tag, routes.map(entry), open)).join("\n")}
+${group("Objects", schemas.map(objectEntry), false)}`;
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>QuickLink API</title><style>${docsStyle}</style></head>
 <body><div class="page">
-<nav class="side" aria-label="Contents">${contents}</nav>
-<nav class="folded" aria-label="Contents"><details><summary>Contents</summary>${contents}</details></nav>
+<nav class="side" aria-label="Contents">${contents(true)}</nav>
+<nav class="folded" id="contents" aria-label="Contents"><h2>Contents</h2>${contents(false)}</nav>
 <main>${introduction(document)}
 ${[...byTag].map(([tag, routes]) => `<h2>${escapeHtml(tag)}</h2>\n${routes.map((route) => article(document, route)).join("\n")}`).join("\n")}
 <h2>Objects</h2>
 ${schemas.map((name) => object(document, name)).join("\n")}
-</main></div></body></html>
+</main></div><a class="up" href="#contents">Contents</a></body></html>
 `;
   return new Response(html, { headers: { ...headers } });
 }
@@ -49,8 +49,14 @@ const headers = {
   "x-content-type-options": "nosniff",
 };
 
+/** A subject, to be unfolded: there is more than fits on a screen. */
+const group = (name: string, entries: readonly string[], open: boolean): string =>
+  `<details${open ? " open" : ""}><summary>${escapeHtml(name)} <span>${entries.length}</span></summary><ul>${entries.join("")}</ul></details>`;
+
 const entry = ({ operation }: Route): string =>
   `<li><a href="#${operation.operationId}">${escapeHtml(operation.summary ?? operation.operationId)}</a></li>`;
+
+const objectEntry = (name: string): string => `<li><a href="#${anchor(name)}">${escapeHtml(name)}</a></li>`;
 
 function introduction({ info, servers }: Document): string {
   return `<h1>${escapeHtml(info.title)} API</h1>
