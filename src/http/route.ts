@@ -85,7 +85,7 @@ export function route<
   const once = config.method === "post";
   const repeatable = "x-repeatable" in config && config["x-repeatable"] === true;
   if (once) usual.push("idempotency_in_flight", "idempotency_unknown", "idempotency_mismatch");
-  const byStatus = Map.groupBy([...usual, ...codes], (code) => problems[code].status);
+  const byStatus = Map.groupBy(new Set([...usual, ...codes]), (code) => problems[code].status);
   const failures = Object.fromEntries(
     [...byStatus].map(([status, group]) => [
       status,

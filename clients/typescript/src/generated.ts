@@ -514,6 +514,10 @@ export interface ListLinksQuery {
   /** Whether a link must have all of the tags. */
   readonly match?: "all" | "any" | undefined;
   readonly status?: "active" | "disabled" | undefined;
+  /** One of your domains, or the server's own. */
+  readonly domain?: string | undefined;
+  /** Links that lead to this file. */
+  readonly file?: string | undefined;
   readonly createdAfter?: string | undefined;
   readonly createdBefore?: string | undefined;
   readonly expiresBefore?: string | undefined;
@@ -607,7 +611,7 @@ export class QuickLink {
     });
   }
 
-  /** Change some fields. Needs the scope `links:write`. */
+  /** Change some fields of a link. Needs the scope `links:write`. */
   updateLink(
     id: string,
     body: LinkPatch,
@@ -622,7 +626,7 @@ export class QuickLink {
     });
   }
 
-  /** Set all fields. Needs the scope `links:write`. */
+  /** Set all fields of a link. Needs the scope `links:write`. */
   replaceLink(
     id: string,
     body: LinkReplacement,
@@ -750,7 +754,7 @@ export class QuickLink {
     return this.#caller.json<Usage>({ method: "GET", path: "/api/usage", signal: options.signal });
   }
 
-  /** Announce a file, and get the address to upload it to. Its bytes are held from the tenant's storage. Send them with `upload.method` to `upload.url`, with exactly `upload.headers`, until `upload.expiresAt`; then complete it. Needs the scope `files:write`. */
+  /** Announce a file, to upload it. Its bytes are held from the tenant's storage. Send them with `upload.method` to `upload.url`, with exactly `upload.headers`, until `upload.expiresAt`; then complete it. Needs the scope `files:write`. */
   createFile(body: NewFile, options: PostOptions = {}): Promise<Upload> {
     return this.#caller.json<Upload>({
       method: "POST",
@@ -799,7 +803,7 @@ export class QuickLink {
     });
   }
 
-  /** Get an address to download a file from. Whoever has the address can fetch the file until `expiresAt`. It counts as no visit of a link. Needs the scope `files:read`. */
+  /** Get a file's address for download. Whoever has the address can fetch the file until `expiresAt`. It counts as no visit of a link. Needs the scope `files:read`. */
   downloadFile(id: string, options: CallOptions = {}): Promise<Download> {
     return this.#caller.json<Download>({
       method: "GET",
@@ -846,7 +850,7 @@ export class QuickLink {
     return this.#caller.json<EmailSettings>({ method: "GET", path: "/api/email/settings", signal: options.signal });
   }
 
-  /** Change some of it. What is left out stays as it is; null removes it. Needs the scope `admin`. */
+  /** Change how your email is sent. What is left out stays as it is; null removes it. Needs the scope `admin`. */
   updateEmailSettings(body: EmailSettingsChange, options: CallOptions = {}): Promise<EmailSettings> {
     return this.#caller.json<EmailSettings>({
       method: "PATCH",
