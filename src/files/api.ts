@@ -79,6 +79,7 @@ const routes = {
     "invalid_input",
     "over_quota",
     "limit_reached",
+    "busy",
   ),
   complete: route(
     "files:write",

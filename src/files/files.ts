@@ -11,7 +11,8 @@
  * goes, with what it counted for.
  *
  * Where a crash may leave things, and who goes on from there:
- * - row, no hold, or held and not admitted: nobody has its address; the sweeper removes it after a minute;
+ * - row, no hold, or held and not admitted: nobody has its address; the sweeper removes it after a minute, or the request
+ *   that made it when it is run again (`again.ts`);
  * - admitted, whatever was uploaded: the client completes it, or the sweeper removes it two hours after the address ended;
  * - moved and not stored: the same, for `complete` finds it at its final place;
  * - stored and the counters not told (`settled` is 0): it counts twice there until the sweeper tells them;
