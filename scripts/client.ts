@@ -48,7 +48,8 @@ ${routes.map(({ code }) => code).join("\n\n")}
 
 function declaration(name: string, schema: Schema): string {
   const comment = schema.description ? `/** ${schema.description} */\n` : "";
-  return schema.properties && !schema.allOf
+  // What may also be null is no interface.
+  return schema.type === "object" && schema.properties && !schema.allOf
     ? `${comment}export interface ${name} ${typeOf(schema)}`
     : `${comment}export type ${name} = ${typeOf(schema)};`;
 }

@@ -24,8 +24,8 @@ const domainSchema = z
   .openapi("Domain");
 
 const newDomainSchema = z
-  .strictObject({ host: z.string().max(300).openapi({ example: "links.example.com" }) })
-  .openapi("NewDomain");
+  .strictObject({ host: z.string().max(300).openapi({ description: "Its bare name: no https://, no path." }) })
+  .openapi("NewDomain", { example: { host: "links.example.com" } });
 
 const target = (description: string) => z.string().max(4_000).nullable().optional().openapi({ description });
 
@@ -35,7 +35,7 @@ const changeSchema = z
     rootUrl: target("Where the bare domain leads. Null: a plain page."),
     missingUrl: target("Where codes that do not exist lead. Null: the usual 404 page."),
   })
-  .openapi("DomainChange");
+  .openapi("DomainChange", { example: { rootUrl: "https://example.com" } });
 
 const hostParam = z.object({ host: z.string() });
 const tags = ["Domains"];
@@ -43,7 +43,7 @@ const tags = ["Domains"];
 const routes = {
   list: route(
     "links:read",
-    { method: "get", path: "/api/domains", tags, summary: "List domains" },
+    { method: "get", path: "/api/domains", tags, operationId: "listDomains", summary: "List domains" },
     { 200: json(z.object({ items: z.array(domainSchema) }), "Your domains, oldest first") },
   ),
   add: route(
@@ -52,6 +52,8 @@ const routes = {
       method: "post",
       path: "/api/domains",
       tags,
+      operationId: "addDomain",
+      "x-repeatable": true,
       summary: "Add a domain",
       description: "The answer says what to publish, to show that it is yours.",
       request: { body: jsonBody(newDomainSchema) },
@@ -63,7 +65,14 @@ const routes = {
   ),
   get: route(
     "links:read",
-    { method: "get", path: "/api/domains/{host}", tags, summary: "Read a domain", request: { params: hostParam } },
+    {
+      method: "get",
+      path: "/api/domains/{host}",
+      tags,
+      operationId: "getDomain",
+      summary: "Read a domain",
+      request: { params: hostParam },
+    },
     { 200: json(domainSchema, "The domain") },
     "not_found",
   ),
@@ -73,6 +82,8 @@ const routes = {
       method: "post",
       path: "/api/domains/{host}/verify",
       tags,
+      operationId: "verifyDomain",
+      "x-repeatable": true,
       summary: "Verify a domain",
       description: "Looks for the TXT record, then for the file. From then on links can be made on it.",
       request: { params: hostParam },
@@ -88,6 +99,7 @@ const routes = {
       method: "patch",
       path: "/api/domains/{host}",
       tags,
+      operationId: "updateDomain",
       summary: "Change where a domain leads",
       request: { params: hostParam, body: jsonBody(changeSchema) },
     },
@@ -101,6 +113,7 @@ const routes = {
       method: "delete",
       path: "/api/domains/{host}",
       tags,
+      operationId: "removeDomain",
       summary: "Remove a domain",
       description: "Only when no link is on it any more. After that another tenant can verify it.",
       request: { params: hostParam },
@@ -118,7 +131,8 @@ export function domainRoutes(api: Api, domains: Domains): void {
   });
 
   api.openapi(routes.add, async (c) => {
-    const domain = await domains.add(c.get("caller").tenant.id, c.req.valid("json").host);
+    const chance = c.get("once")?.secret("domain");
+    const domain = await domains.add(c.get("caller").tenant.id, c.req.valid("json").host, chance);
     c.header("location", `/api/domains/${domain.host}`);
     return c.json(showDomain(domain), 201);
   });

@@ -15,7 +15,8 @@ import type { Evidence } from "./verify.ts";
  * codes would lead to where somebody else decides.
  */
 export interface Domains {
-  add(tenant: TenantId, host: string): Promise<Domain>;
+  /** `chance`: of a request that may be run again, what its token is made of. By it an earlier run's claim is known. */
+  add(tenant: TenantId, host: string, chance?: Uint8Array): Promise<Domain>;
   list(tenant: TenantId): Promise<Domain[]>;
   get(tenant: TenantId, host: string): Promise<Domain>;
   verify(tenant: TenantId, host: string): Promise<Domain>;
@@ -35,6 +36,7 @@ export interface DomainSettings {
 }
 
 export const domainsMost = 100;
+const tokenBytes = 18;
 
 export function createDomains(settings: DomainSettings): Domains {
   const { store, evidence, ownHosts, isBlocked = () => false, clock, changed } = settings;
@@ -52,7 +54,7 @@ export function createDomains(settings: DomainSettings): Domains {
     get,
     list: store.list,
 
-    async add(tenant, text) {
+    async add(tenant, text, chance = randomBytes(tokenBytes)) {
       const host = parseHost(text);
       if (host === undefined) {
         throw invalid(
@@ -64,6 +66,9 @@ export function createDomains(settings: DomainSettings): Domains {
       if ([...ownHosts].some((own) => own === host || own.startsWith(`${host}:`))) {
         throw invalid("host", "own_host", "This is the server's own address; links are on it already.");
       }
+      const token = Buffer.from(chance.subarray(0, tokenBytes)).toString("base64url");
+      const made = await store.get(tenant, host);
+      if (made?.token === token) return made;
       if ((await store.count(tenant)) >= domainsMost) {
         throw new Problem("limit_reached", `A tenant has at most ${domainsMost} domains. Remove one you do not use.`);
       }
@@ -71,7 +76,7 @@ export function createDomains(settings: DomainSettings): Domains {
         tenantId: tenant,
         host,
         state: "pending",
-        token: randomBytes(18).toString("base64url"),
+        token,
         isDefault: false,
         rootUrl: null,
         missingUrl: null,

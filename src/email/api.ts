@@ -43,7 +43,13 @@ const addressMaxChars = 320;
 const routes = {
   stats: route(
     "email:read",
-    { method: "get", path: "/api/email/stats", tags: ["Email"], summary: "What you sent, and may send" },
+    {
+      method: "get",
+      path: "/api/email/stats",
+      tags: ["Email"],
+      operationId: "getEmailStats",
+      summary: "What you sent, and may send",
+    },
     { 200: json(statsSchema, "By provider") },
     "unavailable",
   ),
@@ -53,6 +59,7 @@ const routes = {
       method: "get",
       path: "/api/email/suppressions",
       tags: ["Email"],
+      operationId: "listSuppressions",
       summary: "Who gets no more email from you, and why",
       request: {
         query: z.strictObject({
@@ -79,6 +86,7 @@ const routes = {
       method: "delete",
       path: "/api/email/suppressions/{address}",
       tags: ["Email"],
+      operationId: "removeSuppression",
       summary: "Let an address get email again",
       description: "Only when its owner asks you to: mail that is not wanted hurts all you send.",
       request: { params: z.object({ address: z.string().max(addressMaxChars) }) },

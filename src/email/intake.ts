@@ -27,6 +27,8 @@ export function createOutbox({ store, suppressions, attempts, sender, clock }: I
   const isChecked = (taken: Awaited<ReturnType<typeof take>>): taken is CheckedMail => "subject" in taken;
 
   return {
+    find: store.find,
+
     async enqueue(mail) {
       const taken = await take(mail);
       if (!isChecked(taken)) return taken;

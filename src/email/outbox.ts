@@ -12,6 +12,8 @@ export interface Outbox {
   enqueue(mail: NewMail): Promise<Enqueued>;
   /** Charges the limits first, and queues it only if they have room now. */
   sendNow(mail: NewMail): Promise<Enqueued>;
+  /** The one with this key, whatever became of it. */
+  find(tenant: TenantId, key: string): Promise<EmailId | undefined>;
 }
 
 export interface NewMail {

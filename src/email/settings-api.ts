@@ -25,18 +25,24 @@ const text = z.string().max(1_000).nullable();
 
 const changeSchema = z
   .strictObject({
-    contact: text.openapi({ example: "ops@example.com" }),
-    sender: text.openapi({ example: "Acme <links@example.com>", description: "Verified at SendGrid." }),
+    contact: text.openapi({ description: "Where notices about limits go." }),
+    sender: text.openapi({ description: "Verified at SendGrid: `Acme <links@example.com>`." }),
     sendgridKey: text.openapi({ description: "Checked with SendGrid, then kept sealed. Null removes it." }),
     webhookKey: text.openapi({ description: "The verification key of SendGrid's signed event webhook." }),
   })
   .partial()
-  .openapi("EmailSettingsChange");
+  .openapi("EmailSettingsChange", { example: { contact: "ops@example.com" } });
 
 const routes = {
   get: route(
     "email:read",
-    { method: "get", path: "/api/email/settings", tags: ["Email"], summary: "How your email is sent" },
+    {
+      method: "get",
+      path: "/api/email/settings",
+      tags: ["Email"],
+      operationId: "getEmailSettings",
+      summary: "How your email is sent",
+    },
     { 200: json(settingsSchema, "The settings") },
   ),
   change: route(
@@ -45,7 +51,8 @@ const routes = {
       method: "patch",
       path: "/api/email/settings",
       tags: ["Email"],
-      summary: "Change some of it",
+      operationId: "updateEmailSettings",
+      summary: "Change how your email is sent",
       description: "What is left out stays as it is; null removes it.",
       request: { body: jsonBody(changeSchema) },
     },

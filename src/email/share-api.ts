@@ -23,16 +23,18 @@ const shareRoute = route(
     method: "post",
     path: "/api/links/{id}/share",
     tags: ["Email"],
+    operationId: "shareLink",
+    "x-repeatable": true,
     summary: "Send somebody a link by email",
     request: {
       params: z.object({ id: z.string() }),
       body: jsonBody(
         z
           .strictObject({
-            to: z.string().max(addressMaxChars).openapi({ example: "ann@example.com" }),
+            to: z.string().max(addressMaxChars).openapi({ description: "One address." }),
             message: lines(messageMaxChars).nullable().optional().openapi({ description: "Plain text." }),
           })
-          .openapi("Share"),
+          .openapi("Share", { example: { to: "ann@example.com", message: "Have a look." } }),
       ),
     },
   },
@@ -63,12 +65,18 @@ export function shareRoutes(api: Api, { links, outbox, stopLinks, baseUrl, clock
   api.openapi(shareRoute, async (c) => {
     const { tenant } = c.get("caller");
     const { to, message = null } = c.req.valid("json");
+    const once = c.get("once")?.id("email");
+    const key = once && `share:${once}`;
+    // Before anything is asked of link or recipient, which may have changed since it was sent.
+    const before = key && (await outbox.find(tenant.id, key));
+    if (before) return c.json({ id: before, state: "queued" as const }, 202);
     const id = parseId("link", c.req.valid("param").id);
     if (id === undefined) throw new Problem("not_found", "There is no such link.");
     const link = await links.get(tenant.id, id);
     requireOpen(link, clock.now());
     const mail = write(tenant, link, to, message === null ? null : message.replaceAll(/\r\n?/g, "\n"));
-    return c.json(accepted(to, await outbox.sendNow({ tenant: tenant.id, kind: "share", to, ...mail })), 202);
+    const answer = await outbox.sendNow({ tenant: tenant.id, kind: "share", to, ...(key && { key }), ...mail });
+    return c.json(accepted(to, answer), 202);
   });
 }
 

@@ -15,6 +15,7 @@ import type { ProviderName } from "./provider.ts";
 export interface EmailStore {
   /** With a claim it is ours from the start. An email whose key was used before is not written. */
   insert(row: NewEmail, by?: string): Promise<{ readonly id: EmailId; readonly repeated: boolean }>;
+  find(tenant: TenantId, key: string): Promise<EmailId | undefined>;
   /** Whether anything is due, and whether some of it was left behind. */
   look(): Promise<{ readonly due: boolean; readonly left: boolean }>;
   /** Takes back what was left behind; answers those whose outcome nobody knows. */
@@ -131,7 +132,19 @@ export function createEmailStore(sql: Sql): EmailStore {
 
   const changed = ({ numUpdatedRows }: { numUpdatedRows: bigint }) => numUpdatedRows > 0n;
 
+  const find: EmailStore["find"] = async (tenant, key) => {
+    const row = await db
+      .selectFrom("emails")
+      .select("id")
+      .where("tenant_id", "=", tenant)
+      .where("dedupe_key", "=", key)
+      .executeTakeFirst();
+    return row?.id;
+  };
+
   return {
+    find,
+
     async insert({ id, tenant, kind, key, to, replyTo, subject, text, html }, by) {
       const claim = by === undefined ? {} : { claimed_by: by, claimed_until: after(claimMs) };
       const written = await db
@@ -152,13 +165,9 @@ export function createEmailStore(sql: Sql): EmailStore {
         .returning("id")
         .executeTakeFirst();
       if (written !== undefined) return { id, repeated: false };
-      const first = await db
-        .selectFrom("emails")
-        .select("id")
-        .where("tenant_id", "=", tenant)
-        .where("dedupe_key", "=", key)
-        .executeTakeFirstOrThrow();
-      return { id: first.id, repeated: true };
+      const first = await find(tenant, key ?? "");
+      if (first === undefined) throw new Error("the email with this key went away in between");
+      return { id: first, repeated: true };
     },
 
     async look() {

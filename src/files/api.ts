@@ -68,7 +68,9 @@ const routes = {
       method: "post",
       path: "/api/files",
       tags: ["Files"],
-      summary: "Announce a file, and get the address to upload it to",
+      operationId: "createFile",
+      "x-repeatable": true,
+      summary: "Announce a file, to upload it",
       description:
         "Its bytes are held from the tenant's storage. Send them with `upload.method` to `upload.url`, with exactly `upload.headers`, until `upload.expiresAt`; then complete it.",
       request: { body: jsonBody(createSchema) },
@@ -77,6 +79,7 @@ const routes = {
     "invalid_input",
     "over_quota",
     "limit_reached",
+    "busy",
   ),
   complete: route(
     "files:write",
@@ -84,6 +87,8 @@ const routes = {
       method: "post",
       path: "/api/files/{id}/complete",
       tags: ["Files"],
+      operationId: "completeFile",
+      "x-repeatable": true,
       summary: "Say that a file is uploaded",
       description:
         "Size, type and checksum are compared with what was announced. If they differ the upload is given up: announce it again. Asked again, the answer is the same.",
@@ -101,6 +106,7 @@ const routes = {
       method: "get",
       path: "/api/files",
       tags: ["Files"],
+      operationId: "listFiles",
       summary: "List files, newest first",
       request: {
         query: z.strictObject({
@@ -114,7 +120,14 @@ const routes = {
   ),
   get: route(
     "files:read",
-    { method: "get", path: "/api/files/{id}", tags: ["Files"], summary: "Read about a file", request: { params } },
+    {
+      method: "get",
+      path: "/api/files/{id}",
+      tags: ["Files"],
+      operationId: "getFile",
+      summary: "Read about a file",
+      request: { params },
+    },
     { 200: json(fileSchema, "The file") },
     "not_found",
   ),
@@ -124,7 +137,8 @@ const routes = {
       method: "get",
       path: "/api/files/{id}/download",
       tags: ["Files"],
-      summary: "Get an address to download a file from",
+      operationId: "downloadFile",
+      summary: "Get a file's address for download",
       description: "Whoever has the address can fetch the file until `expiresAt`. It counts as no visit of a link.",
       request: { params },
     },
@@ -137,6 +151,7 @@ const routes = {
       method: "delete",
       path: "/api/files/{id}",
       tags: ["Files"],
+      operationId: "deleteFile",
       summary: "Delete a file, or give up its upload",
       description: "Its bytes are given back. Links that lead to it answer 404 until they lead somewhere else.",
       request: { params },
@@ -148,8 +163,11 @@ const routes = {
 
 export function fileRoutes(api: Api, files: Files): void {
   api.openapi(routes.create, async (c) => {
-    const { sha256, ...input } = c.req.valid("json");
-    const { file, upload } = await files.create(c.get("caller").tenant, { ...input, ...(sha256 && { sha256 }) });
+    const { sha256, ...rest } = c.req.valid("json");
+    const input = { ...rest, ...(sha256 && { sha256 }) };
+    const once = c.get("once");
+    const idOf = once && ((place: number) => once.id("file", place));
+    const { file, upload } = await files.create(c.get("caller").tenant, input, idOf);
     c.header("location", `/api/files/${file.id}`);
     const { method, url, headers } = upload;
     const expiresAt = toIso(file.uploadUntil);

@@ -11,7 +11,8 @@
  * goes, with what it counted for.
  *
  * Where a crash may leave things, and who goes on from there:
- * - row, no hold, or held and not admitted: nobody has its address; the sweeper removes it after a minute;
+ * - row, no hold, or held and not admitted: nobody has its address; the sweeper removes it after a minute, or the request
+ *   that made it when it is run again (`again.ts`);
  * - admitted, whatever was uploaded: the client completes it, or the sweeper removes it two hours after the address ended;
  * - moved and not stored: the same, for `complete` finds it at its final place;
  * - stored and the counters not told (`settled` is 0): it counts twice there until the sweeper tells them;
@@ -25,14 +26,16 @@ import type { Logger } from "../base/log.ts";
 import type { TargetFile } from "../links/link.ts";
 import type { Change } from "../sql/feed.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import { type Admitted, createAgain, idsMost, uploadMs } from "./again.ts";
 import { contradiction, headBytes } from "./content.ts";
 import { type FileInput, incomingKey, isAdmitted, storedKey, type TenantFile } from "./file.ts";
 import type { Room, Whose } from "./room.ts";
-import type { SignedRequest, Storage } from "./storage.ts";
+import type { Storage } from "./storage.ts";
 import type { FileKey, FileStore, NewFile } from "./store.ts";
 
 export interface Files {
-  create(tenant: Tenant, input: FileInput): Promise<Admitted>;
+  /** `idOf`: the ids of a request that may be run again. It then finds what an earlier run has made. */
+  create(tenant: Tenant, input: FileInput, idOf?: (place: number) => FileId): Promise<Admitted>;
   /** Asked again, it gives the same answer. */
   complete(tenant: Tenant, id: FileId): Promise<TenantFile>;
   get(tenant: TenantId, id: FileId): Promise<TenantFile>;
@@ -45,11 +48,6 @@ export interface Files {
   remove(tenant: TenantId, id: FileId): Promise<void>;
   /** Goes on with a condemned file. False when it has to be done again. */
   finish(file: TenantFile): Promise<boolean>;
-}
-
-export interface Admitted {
-  readonly file: TenantFile;
-  readonly upload: SignedRequest;
 }
 
 export interface Offer {
@@ -75,7 +73,6 @@ export interface FileSettings {
   readonly filled?: (tenant: Tenant, usedBytes: number) => void;
 }
 
-export const uploadMs = 15 * 60_000;
 export const downloadMs = 10 * 60_000;
 /** Of one tenant, at a time: the counters look through all of them at each hold. */
 const uploadsMost = 200;
@@ -87,12 +84,13 @@ export function createFiles(settings: FileSettings): Files {
   const { store, storage, room, clock, log, mostBytes, changed, filled } = settings;
   const completing = new Map<FileId, Promise<TenantFile>>();
 
-  async function admit(whose: Whose, draft: NewFile): Promise<Admitted | "denied"> {
-    await store.insert(draft);
+  /** `closed`: under this id a hold was released already; it can be announced under another. */
+  async function admit(whose: Whose, draft: NewFile): Promise<Admitted | "denied" | "closed"> {
+    if (!(await store.insert(draft))) throw runningAlready();
     const verdict = await room.hold(whose, draft);
-    if (verdict.kind === "denied") {
+    if (verdict.kind === "denied" || verdict.kind === "closed") {
       await store.withdraw(draft);
-      return "denied";
+      return verdict.kind;
     }
     if (verdict.kind !== "granted") {
       await giveUp(draft);
@@ -241,21 +239,28 @@ export function createFiles(settings: FileSettings): Files {
     return true;
   }
 
+  const findAgain = createAgain({ store, storage, clock, discard });
+
   return {
-    async create(tenant, input) {
+    async create(tenant, input, idOf) {
+      const ids = Array.from({ length: idsMost }, (_, place) => idOf?.(place) ?? newId("file", clock));
+      const again = idOf ? await findAgain(tenant.id, ids) : ids;
+      if ("file" in again) return again;
       const { name, size, type, sha256 = null } = input;
       if (size > mostBytes) throw invalid("size", "too_big", `A file may have at most ${mostBytes} bytes.`);
       const whose = { id: tenant.id, max: tenant.limits.storageBytes };
-      for (let tries = 1; ; tries++) {
+      let denials = 0;
+      for (const id of again) {
         const announced = await room.freshen(tenant.id);
         if (announced === undefined) throw unavailable();
         if (announced.uploads >= uploadsMost) throw tooManyUploads();
-        const id = newId("file", clock);
         const draft = { id, tenantId: tenant.id, name, sizeBytes: size, type, sha256, createdAt: clock.now() };
         const admitted = await admit(whose, draft);
+        if (admitted === "closed") continue;
         if (admitted !== "denied") return admitted;
-        if (tries > 1 || !(await fits(whose, size))) throw await refuse(whose, size);
+        if (++denials > 1 || !(await fits(whose, size))) throw await refuse(whose, size);
       }
+      throw runningAlready();
     },
 
     async complete(tenant, id) {
@@ -306,6 +311,10 @@ const unavailable = () =>
   new Problem("unavailable", "How much room is left for files cannot be told right now. Try again shortly.", {
     retryAfterSeconds: retrySeconds,
   });
+
+/** Or it came to nothing so often that there is no id left. */
+const runningAlready = () =>
+  new Problem("busy", "The same request is just being worked on. Send it again shortly.", { retryAfterSeconds: 1 });
 
 const tooManyUploads = () =>
   new Problem("limit_reached", `${uploadsMost} uploads are open. Complete or delete some of them first.`, {

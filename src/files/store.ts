@@ -13,13 +13,16 @@ import { lockStanding, readStanding, type Standing, setStanding, sumOfBytes } fr
  * never stored has not counted yet.
  */
 export interface FileStore {
-  insert(file: NewFile): Promise<void>;
+  /** False when there is one with this id. */
+  insert(file: NewFile): Promise<boolean>;
   /** Its hold is there: from now on it may be uploaded, and is found. False when the row is gone. */
   admit(file: FileKey, until: number): Promise<boolean>;
   /** It was refused before it was admitted. */
   withdraw(file: FileKey): Promise<void>;
   /** Whatever its state. */
   get(tenant: TenantId, id: FileId): Promise<TenantFile | undefined>;
+  /** Those of them that are there, whatever their state. */
+  several(tenant: TenantId, ids: readonly FileId[]): Promise<TenantFile[]>;
   /** Those that are stored or may be uploaded, newest first. */
   list(tenant: TenantId, limit: number, before?: FileId): Promise<TenantFile[]>;
   /** Makes a pending file a stored one if it fits: the last gate of the quota, whatever the counters think. */
@@ -75,7 +78,7 @@ export function createFileStore(sql: Sql): FileStore {
 
   return {
     async insert(file) {
-      await db
+      const row = await db
         .insertInto("files")
         .values({
           id: file.id,
@@ -90,7 +93,10 @@ export function createFileStore(sql: Sql): FileStore {
           upload_until: file.createdAt,
           stored_at: null,
         })
-        .execute();
+        .onConflict((conflict) => conflict.column("id").doNothing())
+        .returning("id")
+        .executeTakeFirst();
+      return row !== undefined;
     },
 
     async admit({ tenantId, id }, until) {
@@ -118,6 +124,16 @@ export function createFileStore(sql: Sql): FileStore {
     async get(tenantId, id) {
       const row = await one(db, { tenantId, id }).executeTakeFirst();
       return row && toFile(row);
+    },
+
+    async several(tenant, ids) {
+      const rows = await db
+        .selectFrom("files")
+        .selectAll()
+        .where("tenant_id", "=", tenant)
+        .where("id", "in", [...ids])
+        .execute();
+      return rows.map(toFile);
     },
 
     async list(tenant, limit, before) {

@@ -21,20 +21,20 @@ import {
 export function docsPage(document: Document): Response {
   const byTag = Map.groupBy(routesOf(document), ({ operation }) => operation.tags?.[0] ?? "More");
   const schemas = Object.keys(document.components.schemas).toSorted();
-  const contents = `<ul><li><a href="#start">How to begin</a></li></ul>
-${[...byTag].map(([tag, routes]) => `<h2>${escapeHtml(tag)}</h2><ul>${routes.map(entry).join("")}</ul>`).join("\n")}
-<h2>Objects</h2><ul>${schemas.map((name) => `<li><a href="#${anchor(name)}">${escapeHtml(name)}</a></li>`).join("")}</ul>`;
+  const contents = (open: boolean) => `<ul><li><a href="#start">How to begin</a></li></ul>
+${[...byTag].map(([tag, routes]) => group(tag, routes.map(entry), open)).join("\n")}
+${group("Objects", schemas.map(objectEntry), false)}`;
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>QuickLink API</title><style>${docsStyle}</style></head>
 <body><div class="page">
-<nav class="side" aria-label="Contents">${contents}</nav>
-<nav class="folded" aria-label="Contents"><details><summary>Contents</summary>${contents}</details></nav>
+<nav class="side" aria-label="Contents">${contents(true)}</nav>
+<nav class="folded" id="contents" aria-label="Contents"><h2>Contents</h2>${contents(false)}</nav>
 <main>${introduction(document)}
 ${[...byTag].map(([tag, routes]) => `<h2>${escapeHtml(tag)}</h2>\n${routes.map((route) => article(document, route)).join("\n")}`).join("\n")}
 <h2>Objects</h2>
 ${schemas.map((name) => object(document, name)).join("\n")}
-</main></div></body></html>
+</main></div><a class="up" href="#contents">Contents</a></body></html>
 `;
   return new Response(html, { headers: { ...headers } });
 }
@@ -49,14 +49,20 @@ const headers = {
   "x-content-type-options": "nosniff",
 };
 
+/** A subject, to be unfolded: there is more than fits on a screen. */
+const group = (name: string, entries: readonly string[], open: boolean): string =>
+  `<details${open ? " open" : ""}><summary>${escapeHtml(name)} <span>${entries.length}</span></summary><ul>${entries.join("")}</ul></details>`;
+
 const entry = ({ operation }: Route): string =>
   `<li><a href="#${operation.operationId}">${escapeHtml(operation.summary ?? operation.operationId)}</a></li>`;
+
+const objectEntry = (name: string): string => `<li><a href="#${anchor(name)}">${escapeHtml(name)}</a></li>`;
 
 function introduction({ info, servers }: Document): string {
   return `<h1>${escapeHtml(info.title)} API</h1>
 <p class="soft">Version ${escapeHtml(info.version)}. The same as a document for programs: <a href="/openapi.json">openapi.json</a>, OpenAPI 3.1.</p>
 <article id="start"><h3>How to begin</h3>
-<p>Every call carries an API key. The lines on this page run as they stand once your shell knows two things, and where an address has an <code>$ID</code>, a third:</p>
+<p>Every call carries an API key. The lines on this page run as they stand once your shell knows two things, and where an address has an <code>$ID</code>, <code>$HOST</code> or <code>$ADDRESS</code>, that as well:</p>
 <pre><code>export QUICKLINK=${escapeHtml(servers?.[0]?.url ?? "")}
 export KEY=ql_…</code></pre>
 <p><b>Errors</b> are problem documents (<code>application/problem+json</code>). Their <code>code</code> never changes its meaning; <code>errors</code> names the bad fields; quote the <code>requestId</code> when you ask for help.</p>
@@ -121,7 +127,7 @@ function curl(document: Document, { method, path, operation }: Route): string {
   const query = (operation.parameters ?? [])
     .filter((one) => one.in === "query" && one.required)
     .map((one) => `${one.name}=${encodeURIComponent(String(one.example ?? one.schema.example ?? ""))}`);
-  const address = `$QUICKLINK${path.replace(/\{\w+\}/g, "$ID")}${query.length > 0 ? `?${query.join("&")}` : ""}`;
+  const address = `$QUICKLINK${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}${query.length > 0 ? `?${query.join("&")}` : ""}`;
   return [
     `curl${method === "GET" ? "" : ` -X ${method}`} "${address}"`,
     '-H "Authorization: Bearer $KEY"',

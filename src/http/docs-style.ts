@@ -12,8 +12,11 @@ a:focus-visible, summary:focus-visible { outline: 2px solid var(--accent); outli
 .page { display: grid; grid-template-columns: minmax(0, 1fr); max-width: 76rem; margin: 0 auto }
 nav { padding: 1rem 1.25rem 0 }
 .side { display: none }
-nav summary { cursor: pointer; font-weight: 600; padding: .5rem 0 }
-nav h2 { margin: 1rem 0 .25rem; font-size: .8rem; text-transform: uppercase; letter-spacing: .05em; color: var(--soft) }
+nav h2 { margin: .5rem 0; font-size: 1.1rem }
+nav summary { cursor: pointer; padding: .45rem 0; font-size: .925rem; font-weight: 600 }
+nav summary span { margin-left: .25rem; font-weight: 400; color: var(--soft) }
+nav details ul { padding: 0 0 .5rem 1rem }
+.up { position: fixed; right: 1rem; bottom: 1rem; padding: .5rem .9rem; background: var(--card); border: 1px solid var(--line); border-radius: 999px; text-decoration: none; font-size: .925rem }
 nav ul { list-style: none; margin: 0; padding: 0 }
 nav li a { display: block; padding: .3rem 0; text-decoration: none; color: var(--ink); font-size: .925rem }
 nav li a:hover { color: var(--accent) }
@@ -41,9 +44,9 @@ dt .needed { color: var(--delete) }
 dd { margin: 0; color: var(--soft); font-size: .925rem }
 @media (min-width: 60rem) {
   .page { grid-template-columns: 17rem minmax(0, 1fr) }
-  .folded { display: none }
+  .folded, .up { display: none }
   .side { display: block; position: sticky; top: 0; align-self: start; max-height: 100vh; overflow-y: auto; padding: 1.5rem 1rem 2rem 1.5rem }
   main { padding: 1.5rem 2rem 4rem }
 }
-@media print { nav { display: none } article { break-inside: avoid } }
+@media print { nav, .up { display: none } article { break-inside: avoid } }
 `;

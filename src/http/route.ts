@@ -56,7 +56,8 @@ export const problemSchema = z
   })
   .openapi("Problem");
 
-type Described = Omit<Parameters<typeof createRoute>[0], "responses">;
+/** `operationId` is the method's name in the client and the place on the page: once given out it stays. */
+type Described = Omit<Parameters<typeof createRoute>[0], "responses"> & { readonly operationId: string };
 
 /**
  * A route that only callers with `scope` may take, and the problems it may answer besides the usual ones.
@@ -84,7 +85,7 @@ export function route<
   const once = config.method === "post";
   const repeatable = "x-repeatable" in config && config["x-repeatable"] === true;
   if (once) usual.push("idempotency_in_flight", "idempotency_unknown", "idempotency_mismatch");
-  const byStatus = Map.groupBy([...usual, ...codes], (code) => problems[code].status);
+  const byStatus = Map.groupBy(new Set([...usual, ...codes]), (code) => problems[code].status);
   const failures = Object.fromEntries(
     [...byStatus].map(([status, group]) => [
       status,
@@ -95,7 +96,6 @@ export function route<
     ]),
   );
   return createRoute({
-    operationId: nameOf(config.method, config.path),
     ...config,
     security: [{ key: [] }],
     "x-scope": scope,
@@ -110,14 +110,6 @@ export function route<
     responses: { ...failures, ...success } as Success,
   });
 }
-
-/** For a route that brings no name of its own: `POST /api/files/{id}/complete` is `postFilesIdComplete`. */
-const nameOf = (method: string, path: string): string =>
-  method +
-  path
-    .replace(/^\/api/, "")
-    .replace(/\W+(\w)/g, (_, first: string) => first.toUpperCase())
-    .replace(/\W/g, "");
 
 const idempotencyKey = {
   name: "Idempotency-Key",

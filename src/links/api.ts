@@ -14,19 +14,19 @@ import type { BulkResult, LinkChange, LinkInput, Links } from "./links.ts";
 /** All routes of links, with their schemas. */
 const destination = z.string().max(destinationMost + 1_000, "is far too long");
 
+const fileId = z
+  .string()
+  .max(100)
+  .refine((text) => parseId("file", text) !== undefined, {
+    message: "is no file's id",
+    params: { code: "unknown_file" },
+  });
+
 const fields = {
   url: destination
     .nullable()
     .openapi({ description: "Where the link leads: http or https, at most 2,048 characters." }),
-  file: z
-    .string()
-    .max(100)
-    .refine((text) => parseId("file", text) !== undefined, {
-      message: "is no file's id",
-      params: { code: "unknown_file" },
-    })
-    .nullable()
-    .openapi({ description: "Instead of `url`: the stored file that the link leads to." }),
+  file: fileId.nullable().openapi({ description: "Instead of `url`: the stored file that the link leads to." }),
   permanent: z
     .boolean()
     .openapi({ description: "Answer 301 instead of 302. Browsers then remember it for 90 seconds." }),
@@ -141,7 +141,10 @@ const linkSchema = z
     hitsPerMonth: z.int().nullable(),
     ...choiceFields,
     password: z.boolean().openapi({ description: "Whether visitors are asked for one." }),
-    target: targetSchema.nullable().openapi({ description: "What was last found there. Null: nobody looked yet." }),
+    // Not `nullable()`, which would make the object of that name nullable wherever it is meant.
+    target: z
+      .union([targetSchema, z.null()])
+      .openapi({ description: "What was last found there. Null: nobody looked yet." }),
     suspended: z
       .string()
       .nullable()
@@ -189,6 +192,8 @@ const listSchema = z.strictObject({
     }),
   match: z.enum(["all", "any"]).default("all").openapi({ description: "Whether a link must have all of the tags." }),
   status: z.enum(["active", "disabled"]).optional(),
+  domain: z.string().max(300).optional().openapi({ description: "One of your domains, or the server's own." }),
+  file: fileId.optional().openapi({ description: "Links that lead to this file." }),
   createdAfter: moment.openapi({ type: "string", format: "date-time" }),
   createdBefore: moment.openapi({ type: "string", format: "date-time" }),
   expiresBefore: moment.openapi({ type: "string", format: "date-time" }),
@@ -298,7 +303,7 @@ const routes = {
       path: "/api/links/{id}",
       tags: ["Links"],
       operationId: "updateLink",
-      summary: "Change some fields",
+      summary: "Change some fields of a link",
       request: { params: idParam, headers: ifMatch, body: jsonBody(patchSchema) },
     },
     { 200: json(linkSchema, "The link as it is now") },
@@ -313,7 +318,7 @@ const routes = {
       path: "/api/links/{id}",
       tags: ["Links"],
       operationId: "replaceLink",
-      summary: "Set all fields",
+      summary: "Set all fields of a link",
       request: { params: idParam, headers: ifMatch, body: jsonBody(replaceSchema) },
     },
     { 200: json(linkSchema, "The link as it is now") },
@@ -408,9 +413,15 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   });
 
   api.openapi(routes.list, async (c) => {
-    const { cursor, fields, tag, ...rest } = c.req.valid("query");
+    const { cursor, fields, tag, domain, file, ...rest } = c.req.valid("query");
     const tenant = c.get("caller").tenant.id;
-    const query = { ...rest, tags: tag, limit: rest.limit + 1 };
+    const query = {
+      ...rest,
+      tags: tag,
+      domain: domain === undefined ? undefined : links.domainOf(domain),
+      file: file === undefined ? undefined : parseId("file", file),
+      limit: rest.limit + 1,
+    };
     const after = cursor === undefined ? undefined : cursors.read(tenant, query, cursor);
     const found = await find(tenant, { ...query, after });
     const items = found.slice(0, rest.limit);

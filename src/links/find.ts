@@ -1,12 +1,12 @@
 import { type RawBuilder, sql as raw } from "kysely";
-import type { LinkId } from "../base/ids.ts";
+import type { FileId, LinkId } from "../base/ids.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { LinkStatus } from "./link.ts";
 
 /**
- * Which links a list shows, and in which order. Only the plain list, newest first, follows an index; everything else reads
- * the tenant's links until a page is full, all of them if little is found: some 1 to 3 µs for each. An index for every
- * order would be written with every link for what is asked now and then.
+ * Which links a list shows, and in which order. Only the plain list, newest first, and the links of one file follow an
+ * index; everything else reads the tenant's links until a page is full, all of them if little is found: some 1 to 3 µs for
+ * each. An index for every order would be written with every link for what is asked now and then.
  */
 export interface LinkQuery {
   readonly limit: number;
@@ -18,6 +18,10 @@ export interface LinkQuery {
   /** Whether a link must have all of the tags, or any. */
   readonly match?: "all" | "any" | undefined;
   readonly status?: LinkStatus | undefined;
+  /** As the store knows it: the server's own is empty. */
+  readonly domain?: string | undefined;
+  /** The stored file that they lead to. */
+  readonly file?: FileId | undefined;
   readonly createdAfter?: number | undefined;
   readonly createdBefore?: number | undefined;
   readonly expiresBefore?: number | undefined;
@@ -65,11 +69,14 @@ export function orderOf({ sort, order }: LinkQuery): RawBuilder<unknown> {
 
 /** All that a link has to fulfil, besides being the tenant's. */
 export function conditionsOf({ folded }: Sql, query: LinkQuery): RawBuilder<boolean>[] {
-  const { after, tags = [], match = "all", status, createdAfter, createdBefore, expiresBefore, search } = query;
+  const { after, tags = [], match = "all", status, domain, file, search } = query;
+  const { createdAfter, createdBefore, expiresBefore } = query;
   const conditions: RawBuilder<boolean>[] = [];
   if (after) conditions.push(isAfter(query, after));
   if (tags.length > 0) conditions.push(joined(tags.map(hasTag), match === "all" ? raw` and ` : raw` or `));
   if (status) conditions.push(raw<boolean>`links.status = ${status}`);
+  if (domain !== undefined) conditions.push(raw<boolean>`links.domain = ${domain}`);
+  if (file !== undefined) conditions.push(leadsTo(file));
   if (createdAfter !== undefined) conditions.push(raw<boolean>`links.created_at > ${createdAfter}`);
   if (createdBefore !== undefined) conditions.push(raw<boolean>`links.created_at < ${createdBefore}`);
   if (expiresBefore !== undefined) conditions.push(raw<boolean>`links.expires_at < ${expiresBefore}`);
@@ -88,6 +95,10 @@ function isAfter({ sort, order }: LinkQuery, { value, id }: Position): RawBuilde
   if (sort === "createdAt") return raw<boolean>`links.id ${further} ${id}`;
   return raw<boolean>`(${column} ${further} ${value} or (${column} = ${value} and links.id ${further} ${id}))`;
 }
+
+/** Not just `links.file_id = …`: SQLite would then read all of the tenant's links in their order, and not the file's index. */
+const leadsTo = (file: FileId): RawBuilder<boolean> =>
+  raw<boolean>`links.id in (select led.id from links as led where led.file_id = ${file})`;
 
 /**
  * In the JSON of the tags: a quote inside of a tag has a backslash before it, so these two are found only where a tag

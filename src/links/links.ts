@@ -60,6 +60,8 @@ export interface Links {
    */
   replace(tenant: Tenant, id: LinkId, fields: LinkInput, expected?: number): Promise<Link>;
   remove(tenant: TenantId, id: LinkId, expected?: number): Promise<void>;
+  /** A domain as the store knows it; the server's own may be said in any of its names. */
+  domainOf(text: string): string;
 }
 
 export interface LinkSettings {
@@ -116,7 +118,6 @@ export function createLinks(settings: LinkSettings): Links {
     throw new Problem("busy", "Too many passwords are being set or checked. Try again.", { retryAfterSeconds: 1 });
   }
 
-  /** As the store knows it; the server's own may be said in any of its names. */
   function domainOf(text: string): string {
     const host = text.trim().toLowerCase();
     return ownHosts.has(host) ? ownDomain : host;
@@ -205,6 +206,7 @@ export function createLinks(settings: LinkSettings): Links {
 
     check: checkNew,
     draft,
+    domainOf,
 
     async get(tenant, id) {
       return (await store.get(tenant, id)) ?? Promise.reject(missing());

@@ -29,6 +29,7 @@ const qrRoute = route(
     method: "get",
     path: "/api/links/{id}/qr",
     tags: ["Links"],
+    operationId: "getLinkQr",
     summary: "A link's short address as a QR code",
     request: { params: z.object({ id: z.string() }), query: qrOptions },
   },

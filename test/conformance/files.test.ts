@@ -5,8 +5,9 @@ import { manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type FileId, newId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
+import type { Admitted } from "../../src/files/again.ts";
 import { incomingKey, storedKey, type TenantFile } from "../../src/files/file.ts";
-import { type Admitted, createFiles, type Files } from "../../src/files/files.ts";
+import { createFiles, type Files } from "../../src/files/files.ts";
 import { findOrphans, graceMs } from "../../src/files/orphans.ts";
 import { syncQuota } from "../../src/files/quotas.ts";
 import { createRoom, type Room } from "../../src/files/room.ts";
@@ -460,6 +461,52 @@ onEachDatabase(({ openTwo }) => {
           const isStored = completed.status === "fulfilled";
           expect(await standing(tenant)).toEqual({ used: isStored ? 100 : 0, held: 0 });
           expect((await objects(admitted.file)).stored).toBe(isStored);
+        }
+      });
+    });
+
+    describe("a request that is run again", () => {
+      const input = { name: "a file.txt", size: 600, type: "text/plain" };
+      const newIds = () => {
+        const ids = Array.from({ length: 20 }, () => newId("file", clock));
+        return (place: number) => ids[place] ?? newId("file", clock);
+      };
+
+      test("finds its upload, with the same address, and holds its bytes once", async () => {
+        const [tenant, idOf] = [await newTenant(), newIds()];
+        const first = await files.create(tenant, input, idOf);
+        const second = await elsewhere.create(tenant, input, idOf);
+        expect(second).toEqual(first);
+        expect(await standing(tenant)).toEqual({ used: 0, held: 600 });
+        await put(second, bytesOf(600));
+        expect((await files.complete(tenant, first.file.id)).state).toBe("stored");
+        expect((await files.create(tenant, input, idOf)).file).toMatchObject({ id: first.file.id, state: "stored" });
+        expect(await standing(tenant)).toEqual({ used: 600, held: 0 });
+      });
+
+      test("gives up what was never admitted, and announces it under another id", async () => {
+        const [tenant, idOf] = [await newTenant(), newIds()];
+        const { size: sizeBytes, ...rest } = input;
+        const draft = { ...rest, id: idOf(0), tenantId: tenant.id, sizeBytes, sha256: null, createdAt: clock.now() };
+        await store.insert(draft);
+        await room.hold({ id: tenant.id, max: 1_000 }, draft);
+        const { file } = await files.create(tenant, input, idOf);
+        expect(file.id).toBe(idOf(1));
+        expect(await rowOf(tenant, draft.id)).toBeUndefined();
+        expect(await standing(tenant)).toEqual({ used: 0, held: 600 });
+        // The row of the first is gone, and its hold over: its id is not used again.
+        await files.remove(tenant.id, file.id);
+        expect((await files.create(tenant, input, idOf)).file.id).toBe(idOf(2));
+        expect(await standing(tenant)).toEqual({ used: 0, held: 600 });
+      });
+
+      test("at the same time as itself makes one upload", async () => {
+        for (let round = 1; round <= 10; round++) {
+          const [tenant, idOf] = [await newTenant(), newIds()];
+          await Promise.allSettled([files.create(tenant, input, idOf), elsewhere.create(tenant, input, idOf)]);
+          const { file } = await files.create(tenant, input, idOf);
+          expect((await files.list(tenant.id, 10)).items.map(({ id }) => id)).toEqual([file.id]);
+          expect(await standing(tenant)).toEqual({ used: 0, held: 600 });
         }
       });
     });

@@ -64,7 +64,7 @@ describe("the TypeScript client", () => {
       links: Array.from({ length: 25 }, (_, n) => ({ url: `https://example.com/page/${n}`, tags: ["pages"] })),
     });
     expect(created).toBe(25);
-    const seen = new Set<string>();
+    const seen = new Set<string | null>();
     for await (const { url } of client.iterateLinks({ tag: ["pages"], sort: "code", limit: 4 })) seen.add(url);
     expect(seen.size).toBe(25);
   });

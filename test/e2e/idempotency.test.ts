@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../ground/process.ts";
+import { type Names, posts, startNames } from "./posts.ts";
 import {
   databases,
   type LinkBody,
@@ -9,28 +10,26 @@ import {
   type Reply,
   type Site,
   startSite,
+  type UploadBody,
 } from "./servers.ts";
 
 let keys = 0;
 /** Unlike any other of this run. */
 const newKey = () => `test-${++keys}-${crypto.randomUUID()}`;
 
-const requests: readonly (readonly [path: string, body: unknown])[] = [
-  ["/api/links", { url: "https://example.com/once" }],
-  ["/api/links/bulk", { links: [{ url: "https://example.com/0" }, { url: "no" }, { url: "https://example.com/2" }] }],
-  ["/api/keys", { name: "made once", scopes: ["links:read"] }],
-];
-
 for (const database of databases) {
   describe(`on ${database}`, () => {
     let site: Site;
+    let names: Names;
 
     beforeAll(async () => {
-      site = await startSite(database);
+      names = await startNames();
+      site = await startSite(database, { QL_DNS_SERVERS: names.address });
     });
 
     afterAll(async () => {
       expect(await site.server.stop()).toBe(0);
+      names.stop();
     });
 
     const post = (path: string, body: unknown, key: string, options: { key?: string } = {}) =>
@@ -50,9 +49,10 @@ for (const database of databases) {
       return (await query(site.env, `select id from links where url = '${url}'`)).length;
     }
 
-    for (const [path, body] of requests) {
-      test(`POST ${path} with the same key happens once and is answered alike`, async () => {
+    for (const [route, prepare] of Object.entries(posts)) {
+      test(`POST ${route} with the same key happens once and is answered alike`, async () => {
         const key = newKey();
+        const { path, body } = await prepare(site, names);
         const first = await post(path, body, key);
         expect(first.status).toBeLessThan(300);
         expect(first.headers.get("idempotency-replayed")).toBeNull();
@@ -63,8 +63,9 @@ for (const database of databases) {
         expect(await site.rows()).toEqual(before);
       });
 
-      test(`POST ${path} that was cut off before its answer was kept is found again, not made again`, async () => {
+      test(`POST ${route} that was cut off before its answer was kept is found again, not made again`, async () => {
         const key = newKey();
+        const { path, body } = await prepare(site, names);
         const first = await post(path, body, key);
         const before = await site.rows();
         expect((await cutOff()).length).toBeGreaterThan(0);
@@ -73,6 +74,55 @@ for (const database of databases) {
         expect(await site.rows()).toEqual(before);
       });
     }
+
+    test("a share that was cut off is found again whatever became of its link and its recipient since", async () => {
+      const key = newKey();
+      const link = await site.create({ url: "https://example.com/to-share" });
+      const to = `since-${database.toLowerCase()}@example.com`;
+      const first = await post(`/api/links/${link.id}/share`, { to }, key);
+      expect(first.status).toBe(202);
+      await site.call("DELETE", `/api/links/${link.id}`);
+      await cutOff();
+      const second = await post(`/api/links/${link.id}/share`, { to }, key);
+      expect(told(second)).toEqual(told(first));
+      const rows = await query(site.env, `select id from emails where recipient = '${to}'`);
+      expect(rows).toEqual([{ id: first.json<{ id: string }>().id }]);
+    });
+
+    test("an upload whose time is over when its request is run again gets a new address, for the same file", async () => {
+      const key = newKey();
+      const asked = { name: `late-${database}.txt`, size: 5, type: "text/plain" };
+      const first = (await post("/api/files", asked, key)).json<UploadBody>();
+      await query(
+        site.env,
+        `update files set created_at = 1, upload_until = ${Date.now() - 1_000} where id = '${first.id}' returning id`,
+      );
+      await cutOff();
+      const second = (await post("/api/files", asked, key)).json<UploadBody>();
+      expect(second.id).toBe(first.id);
+      expect(second.upload.url).not.toBe(first.upload.url);
+      expect((await site.send(second.upload, "hello")).status).toBe(201);
+      expect((await site.call("POST", `/api/files/${first.id}/complete`)).status).toBe(200);
+    });
+
+    test("an upload that its owner deleted since is announced anew, once", async () => {
+      const key = newKey();
+      const asked = { name: `deleted-${database}.txt`, size: 5, type: "text/plain" };
+      const first = (await post("/api/files", asked, key)).json<UploadBody>();
+      await site.call("DELETE", `/api/files/${first.id}`);
+      for (let run = 1; run <= 2; run++) {
+        await cutOff();
+        expect((await post("/api/files", asked, key)).status).toBe(201);
+      }
+      expect((await query(site.env, `select id from files where name = '${asked.name}'`)).length).toBe(1);
+    });
+
+    test("a domain that somebody else's request has added is not taken for this one's", async () => {
+      const [key, host] = [newKey(), `taken-${database.toLowerCase()}.example.com`];
+      expect((await post("/api/domains", { host }, newKey())).status).toBe(201);
+      const reply = await post("/api/domains", { host }, key);
+      expect([reply.status, reply.json<ProblemBody>().code]).toEqual([409, "name_taken"]);
+    });
 
     test("a bulk request that was cut off in the middle is completed", async () => {
       const key = newKey();
@@ -204,7 +254,7 @@ for (const database of databases) {
 
     test("a caller without the scope gets nobody's answer", async () => {
       const key = newKey();
-      const [path, body] = requests[2] ?? ["", {}];
+      const [path, body] = ["/api/keys", { name: "made once", scopes: ["links:read"] }] as const;
       await post(path, body, key);
       const reader = must(
         await site.cli("key", "create", "reader", "--tenant", "default", "--scopes", "links:read"),
@@ -212,17 +262,19 @@ for (const database of databases) {
       expect((await post(path, body, key, { key: reader })).status).toBe(403);
     });
 
-    test("every POST in the document names the header and its refusals", async () => {
+    test("every POST in the document can be run again, and names the header and its refusals", async () => {
       type Operation = {
         parameters?: { name: string; in: string }[];
         responses: Record<string, { description: string }>;
+        "x-repeatable"?: boolean;
       };
       const { paths } = (await site.visit("/openapi.json")).json<{
         paths: Record<string, Record<string, Operation>>;
       }>();
-      const posts = Object.values(paths).flatMap(({ post }) => post ?? []);
-      expect(posts.length).toBeGreaterThanOrEqual(requests.length);
-      for (const { parameters, responses } of posts) {
+      const described = Object.entries(paths).flatMap(([path, { post }]) => (post ? [[path, post] as const] : []));
+      expect(described.map(([path]) => path).toSorted()).toEqual(Object.keys(posts).toSorted());
+      for (const [, { parameters, responses, "x-repeatable": repeatable }] of described) {
+        expect(repeatable).toBe(true);
         expect(parameters?.map(({ name, in: place }) => `${place} ${name}`)).toContain("header Idempotency-Key");
         expect(responses[409]?.description).toContain("idempotency_in_flight");
         expect(responses[422]?.description).toContain("idempotency_mismatch");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databases, type LinkBody, type ProblemBody, query, type Site, startSite } from "./servers.ts";
+import { databases, type LinkBody, type ProblemBody, query, type Site, startSite, type UploadBody } from "./servers.ts";
 
 type Page = { items: LinkBody[]; nextCursor: string | null };
 
@@ -106,6 +106,50 @@ for (const database of databases) {
       }
     });
 
+    test("the links of one domain, or of one file, can be listed, searched and paged alone", async () => {
+      const own = await site.tenant(`narrow-${database.toLowerCase()}`);
+      const call = (method: string, path: string, body?: unknown) =>
+        site.call(method, path, { key: own, ...(body === undefined ? {} : { body }) });
+      const host = `narrow-${database.toLowerCase()}.example.com`;
+      expect((await call("POST", "/api/domains", { host })).status).toBe(201);
+      await query(site.env, `update domains set state = 'verified' where host = '${host}' returning host`);
+      const announced = (
+        await call("POST", "/api/files", { name: "a", size: 5, type: "text/plain" })
+      ).json<UploadBody>();
+      await site.send(announced.upload, "hello");
+      expect((await call("POST", `/api/files/${announced.id}/complete`)).status).toBe(200);
+      const url = "https://example.com/narrow";
+      for (const [title, more] of [
+        ["here", { url }],
+        ["there 1", { url, domain: host }],
+        ["there 2", { url, domain: host, tags: ["x"] }],
+        ["there 3", { url, domain: host }],
+        ["a file's", { file: announced.id }],
+        ["a file's, there", { file: announced.id, domain: host }],
+      ] as const) {
+        expect((await call("POST", "/api/links", { title, ...more })).status).toBe(201);
+      }
+      const listed = async (asked: string) => {
+        const all: string[] = [];
+        for (let cursor: string | null = ""; cursor !== null; ) {
+          const reply = await call("GET", `/api/links?${asked}&limit=2${cursor && `&cursor=${cursor}`}`);
+          expect(reply.status).toBe(200);
+          const { items, nextCursor } = reply.json<Page>();
+          all.push(...items.map(({ title }) => String(title)));
+          cursor = nextCursor;
+        }
+        return all;
+      };
+      const serversOwn = (await site.create({ url })).domain;
+      expect(await listed(`domain=${host}`)).toEqual(["a file's, there", "there 3", "there 2", "there 1"]);
+      expect(await listed(`domain=${host.toUpperCase()}&search=there&tag=x`)).toEqual(["there 2"]);
+      expect(await listed(`domain=${serversOwn}`)).toEqual(["a file's", "here"]);
+      expect(await listed(`file=${announced.id}&order=asc`)).toEqual(["a file's", "a file's, there"]);
+      expect(await listed(`file=${announced.id}&domain=${host}`)).toEqual(["a file's, there"]);
+      expect(await listed("domain=elsewhere.example.com")).toEqual([]);
+      expect((await list(`file=${announced.id}`)).items).toEqual([]);
+    });
+
     test("filters work together", async () => {
       expect(await titles("search=red&status=active&tag=blue")).toEqual(["red and blue"]);
     });
@@ -203,6 +247,8 @@ for (const database of databases) {
         ["tag=", "tag.0"],
         [`tag=${"x".repeat(51)}`, "tag.0"],
         [Array.from({ length: 11 }, (_, n) => `tag=${n}`).join("&"), "tag"],
+        ["file=no-id", "file"],
+        [`domain=${"x".repeat(301)}`, "domain"],
         ["nope=1", "nope"],
       ] as const) {
         const reply = await site.call("GET", `/api/links?${asked}`, { key });

@@ -240,6 +240,7 @@ async function allRows(env: Environment): Promise<Record<string, unknown[]>> {
     emailSettings: "select * from email_settings order by tenant_id",
     suppressions: "select tenant_id, address, reason from suppressions order by tenant_id, address",
     tenants: "select id, slug, plan, limits from tenants order by id",
+    domains: "select tenant_id, host, state, token, is_default, root_url from domains order by tenant_id, host",
     files: "select id, tenant_id, name, size_bytes, type, sha256, state from files order by id",
     storage: "select tenant_id, bytes, version from tenant_storage order by tenant_id",
   };
