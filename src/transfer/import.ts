@@ -1,10 +1,11 @@
 import { fromIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import type { TenantId } from "../base/ids.ts";
+import type { FileId, TenantId } from "../base/ids.ts";
 import { parseNewLink } from "../links/api.ts";
-import { ownDomain } from "../links/link.ts";
+import { cacheKey, ownDomain } from "../links/link.ts";
 import type { LinkInput, Links } from "../links/links.ts";
-import type { LinkStore, NewLink } from "../links/store.ts";
+import { refusal } from "../links/refusals.ts";
+import type { LinkStore, NewLink, Written } from "../links/store.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Fields } from "./formats.ts";
@@ -58,13 +59,18 @@ export async function importRecords(
 }
 
 /** A row that is fit to be a link. */
-interface Wanted {
+interface Wanted extends Destined {
   readonly line: number;
   readonly input: LinkInput;
-  /** Where it will lead. */
-  readonly url: string;
+  readonly domain: string;
   /** Nothing in a dry run: a code that is drawn is spent. */
   readonly link: NewLink | undefined;
+}
+
+/** Where it will lead. */
+interface Destined {
+  readonly url: string;
+  readonly file: FileId | null;
 }
 
 interface Refusal {
@@ -106,14 +112,19 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
   if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: This is not a time." };
   try {
     const input = parseNewLink(sent);
-    if (dryRun) return { line, input, url: links.check(tenant, input).url, link: undefined };
-    const link = { ...(await links.draft(tenant, input)), ...(createdAt !== undefined && { createdAt }) };
-    return { line, input, url: link.url, link };
+    const link = dryRun ? undefined : await links.draft(tenant, input);
+    const { url, file, domain } = link ?? links.check(tenant, input);
+    const made = link && { ...link, ...(createdAt !== undefined && { createdAt }) };
+    return { line, input, url, file, domain, link: made };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const [first] = error.more.errors ?? [];
-    return { line, problem: first ? `${first.field}: ${first.message}` : error.detail };
+    return { line, problem: sentenceOf(error) };
   }
+}
+
+function sentenceOf({ detail, more }: Problem): string {
+  const [first] = more.errors ?? [];
+  return first ? `${first.field}: ${first.message}` : detail;
 }
 
 type Arrive = (made: number, taken: Sorted) => Position;
@@ -131,15 +142,11 @@ async function write(
   for (let tries = 1; ; tries++) {
     try {
       await store.insertWith(tenant.id, drafts, async (trx, written) => {
-        const taken = [...written.keys()].filter((place) => written[place]?.kind !== "written");
-        const unlucky = taken.filter((place) => drafts[place]?.generated);
+        const kinds = written.map(({ kind }) => kind);
+        const unlucky = [...kinds.keys()].filter((place) => kinds[place] === "taken" && drafts[place]?.generated);
         if (unlucky.length > 0) throw new Unlucky(unlucky);
-        const sorted = await sort(
-          taken.flatMap((place) => wanted[place] ?? []),
-          tenant.id,
-          trx,
-        );
-        const to = arrive(written.length - taken.length, sorted);
+        const sorted = await sort(wanted, kinds, tenant.id, trx);
+        const to = arrive(kinds.filter((kind) => kind === "written").length, sorted);
         if (id !== undefined) await positions.move(trx, id, from, to);
         refusals = sorted.refusals;
       });
@@ -165,52 +172,88 @@ class Unlucky extends Error {
 
 async function look(
   wanted: readonly Wanted[],
-  { sql: { db }, tenant }: ImportSettings,
+  { sql: { db }, store, tenant }: ImportSettings,
   arrive: Arrive,
 ): Promise<readonly Refusal[]> {
-  const codes = wanted.flatMap(({ input }) => input.code ?? []);
-  const rows =
-    codes.length === 0
-      ? []
-      : await db
-          .selectFrom("link_versions")
-          .select(["code", "state", "tenant_id"])
-          .where("domain", "=", ownDomain)
-          .where("code", "in", codes)
-          .execute();
-  const closed = new Set(
-    rows
-      .filter(({ state, tenant_id: owner }) => state === "live" || (state === "deleted" && owner !== tenant.id))
-      .map(({ code }) => code),
+  const chosen = wanted.filter(({ input }) => input.code !== undefined);
+  const rows = await of(chosen, (domains, codes) =>
+    db
+      .selectFrom("link_versions")
+      .select(["domain", "code", "state", "tenant_id"])
+      .where("domain", "in", domains)
+      .where("code", "in", codes)
+      .execute(),
   );
-  const taken = wanted.filter(({ input }) => input.code !== undefined && closed.has(input.code));
-  const sorted = await sort(taken, tenant.id, db);
-  arrive(wanted.length - taken.length, sorted);
+  // A domain of a tenant's own has passed on with all its codes, if it has.
+  const kept = rows.filter(({ state, tenant_id: owner, domain }) => {
+    return state === "live" || (state === "deleted" && owner !== tenant.id && domain === ownDomain);
+  });
+  const closed = new Set(kept.map(({ domain, code }) => cacheKey(domain, code)));
+  const unfit = await store.unfit(tenant.id, wanted);
+  const kinds = wanted.map((one, place): Kind => {
+    const taken = one.input.code !== undefined && closed.has(keyOf(one));
+    return unfit[place] ?? (taken ? "taken" : "written");
+  });
+  const sorted = await sort(wanted, kinds, tenant.id, db);
+  arrive(kinds.filter((kind) => kind === "written").length, sorted);
   return sorted.refusals;
 }
 
-/** Of links whose codes are taken: how many are there already, and what is in the way of the others. */
+type Kind = Written["kind"];
+
+const keyOf = ({ domain, input }: Wanted): string => cacheKey(domain, input.code ?? "");
+
+/** What there is under the names of these, and perhaps under others: all their domains with all their codes. */
+async function of<Found>(
+  wanted: readonly Wanted[],
+  find: (domains: readonly string[], codes: readonly string[]) => Promise<Found[]>,
+): Promise<Found[]> {
+  if (wanted.length === 0) return [];
+  return find(
+    [...new Set(wanted.map(({ domain }) => domain))],
+    [...new Set(wanted.map((one) => one.input.code ?? ""))],
+  );
+}
+
+/** Of links that were not written: how many are there already, and what is in the way of the others. */
 interface Sorted {
   readonly present: number;
   readonly refusals: readonly Refusal[];
 }
 
-async function sort(taken: readonly Wanted[], tenant: TenantId, db: Pick<Sql["db"], "selectFrom">): Promise<Sorted> {
-  if (taken.length === 0) return { present: 0, refusals: [] };
-  const codes = taken.map(({ input }) => input.code ?? "");
-  const rows = await db
-    .selectFrom("links")
-    .select(["code", "url"])
-    .where("tenant_id", "=", tenant)
-    .where("domain", "=", ownDomain)
-    .where("code", "in", codes)
-    .execute();
-  const urls = new Map(rows.map(({ code, url }) => [code, url]));
-  const refusals = taken.flatMap(({ line, input: { code = "" }, url }) => {
-    const theirs = urls.get(code);
-    if (theirs === url) return [];
-    const why = theirs === undefined ? "somebody else has it, or had it" : "your link with it leads elsewhere";
-    return [{ line, problem: `code: "${code}" is taken: ${why}.` }];
+async function sort(
+  wanted: readonly Wanted[],
+  kinds: readonly Kind[],
+  tenant: TenantId,
+  db: Pick<Sql["db"], "selectFrom">,
+): Promise<Sorted> {
+  const taken = wanted.filter((_, place) => kinds[place] === "taken");
+  const rows = await of(taken, (domains, codes) =>
+    db
+      .selectFrom("links")
+      .select(["domain", "code", "url", "file_id as file"])
+      .where("tenant_id", "=", tenant)
+      .where("domain", "in", domains)
+      .where("code", "in", codes)
+      .execute(),
+  );
+  const ours = new Map(rows.map((row) => [cacheKey(row.domain, row.code), row]));
+  const refusals = wanted.flatMap((one, place): Refusal[] => {
+    const problem = inTheWay(one, kinds[place], ours.get(keyOf(one)));
+    return problem === undefined ? [] : [{ line: one.line, problem }];
   });
-  return { present: taken.length - refusals.length, refusals };
+  const left = kinds.filter((kind) => kind !== "written").length;
+  return { present: left - refusals.length, refusals };
+}
+
+/** Nothing if it was written, or is there already. */
+function inTheWay(wanted: Wanted, kind: Kind | undefined, theirs: Destined | undefined): string | undefined {
+  const { domain, url, file, input } = wanted;
+  const { code = "" } = input;
+  if (kind === "no_domain" || kind === "no_file") {
+    return sentenceOf(refusal(kind, { domain, code, generated: false }));
+  }
+  if (kind !== "taken" || (theirs?.url === url && theirs.file === file)) return undefined;
+  const why = theirs === undefined ? "somebody else has it, or had it" : "your link with it leads elsewhere";
+  return `code: "${code}" is taken: ${why}.`;
 }
