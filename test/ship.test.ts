@@ -210,7 +210,7 @@ describe("ops/caddy/Caddyfile", () => {
     const used = [...bare.matchAll(/\{\$(\w+)/g)].map(([, name = ""]) => name);
     expect(Object.keys(given).toSorted()).toEqual([...new Set(used)].toSorted());
     expect(bare.split("{").length).toBe(bare.split("}").length);
-    expect(Object.keys(services)).toContain(String(given.QUICKLINK_UPSTREAM).split(":")[0]);
+    expect(Object.keys(services)).toContain(String(given.QUICKLINK_UPSTREAM).replace(/:\d+$/, ""));
     const snippets = [...bare.matchAll(/^\((\w+)\) \{$/gm)].map(([, name = ""]) => name);
     const imported = [...bare.matchAll(/^\timport (\w+)$/gm)].map(([, name = ""]) => name);
     expect([...new Set(imported)]).toEqual(snippets);
