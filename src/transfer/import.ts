@@ -1,16 +1,15 @@
 import { fromIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import type { FileId, TenantId } from "../base/ids.ts";
 import { parseNewLink } from "../links/api.ts";
-import { cacheKey, ownDomain } from "../links/link.ts";
 import type { LinkInput, Links } from "../links/links.ts";
-import { refusal } from "../links/refusals.ts";
-import type { LinkStore, NewLink, Written } from "../links/store.ts";
+import type { LinkStore } from "../links/store.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Fields } from "./formats.ts";
+import type { Rest } from "./pace.ts";
 import type { Position, Positions } from "./position.ts";
 import type { Row } from "./row.ts";
+import { foresee, type Refusal, type Sorted, sentenceOf, sort, type Wanted } from "./taken.ts";
 
 /**
  * Rows of a file become links, a few hundred in a transaction, in the order of the file. The place in the file is moved on
@@ -30,6 +29,8 @@ export interface ImportSettings {
   readonly id: string | undefined;
   /** Looks at everything and writes nothing. */
   readonly dryRun: boolean;
+  /** After each batch, with how many rows it had. */
+  readonly rest?: Rest;
   readonly refused: (line: number, problem: string) => void;
   readonly moved: (to: Position) => void;
 }
@@ -51,31 +52,12 @@ export async function importRecords(
     if (batch.length < batchRows) continue;
     position = await take(batch, position, settings);
     settings.moved(position);
+    await settings.rest?.(batch.length);
     batch = [];
   }
   if (batch.length > 0) position = await take(batch, position, settings);
   settings.moved(position);
   return position;
-}
-
-/** A row that is fit to be a link. */
-interface Wanted extends Destined {
-  readonly line: number;
-  readonly input: LinkInput;
-  readonly domain: string;
-  /** Nothing in a dry run: a code that is drawn is spent. */
-  readonly link: NewLink | undefined;
-}
-
-/** Where it will lead. */
-interface Destined {
-  readonly url: string;
-  readonly file: FileId | null;
-}
-
-interface Refusal {
-  readonly line: number;
-  readonly problem: string;
 }
 
 async function take(batch: readonly Row<Fields>[], from: Position, settings: ImportSettings): Promise<Position> {
@@ -120,11 +102,6 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
     if (!(error instanceof Problem)) throw error;
     return { line, problem: sentenceOf(error) };
   }
-}
-
-function sentenceOf({ detail, more }: Problem): string {
-  const [first] = more.errors ?? [];
-  return first ? `${first.field}: ${first.message}` : detail;
 }
 
 type Arrive = (made: number, taken: Sorted) => Position;
@@ -175,85 +152,8 @@ async function look(
   { sql: { db }, store, tenant }: ImportSettings,
   arrive: Arrive,
 ): Promise<readonly Refusal[]> {
-  const chosen = wanted.filter(({ input }) => input.code !== undefined);
-  const rows = await of(chosen, (domains, codes) =>
-    db
-      .selectFrom("link_versions")
-      .select(["domain", "code", "state", "tenant_id"])
-      .where("domain", "in", domains)
-      .where("code", "in", codes)
-      .execute(),
-  );
-  // A domain of a tenant's own has passed on with all its codes, if it has.
-  const kept = rows.filter(({ state, tenant_id: owner, domain }) => {
-    return state === "live" || (state === "deleted" && owner !== tenant.id && domain === ownDomain);
-  });
-  const closed = new Set(kept.map(({ domain, code }) => cacheKey(domain, code)));
-  const unfit = await store.unfit(tenant.id, wanted);
-  const kinds = wanted.map((one, place): Kind => {
-    const taken = one.input.code !== undefined && closed.has(keyOf(one));
-    return unfit[place] ?? (taken ? "taken" : "written");
-  });
+  const kinds = await foresee(wanted, tenant.id, store, db);
   const sorted = await sort(wanted, kinds, tenant.id, db);
   arrive(kinds.filter((kind) => kind === "written").length, sorted);
   return sorted.refusals;
-}
-
-type Kind = Written["kind"];
-
-const keyOf = ({ domain, input }: Wanted): string => cacheKey(domain, input.code ?? "");
-
-/** What there is under the names of these, and perhaps under others: all their domains with all their codes. */
-async function of<Found>(
-  wanted: readonly Wanted[],
-  find: (domains: readonly string[], codes: readonly string[]) => Promise<Found[]>,
-): Promise<Found[]> {
-  if (wanted.length === 0) return [];
-  return find(
-    [...new Set(wanted.map(({ domain }) => domain))],
-    [...new Set(wanted.map((one) => one.input.code ?? ""))],
-  );
-}
-
-/** Of links that were not written: how many are there already, and what is in the way of the others. */
-interface Sorted {
-  readonly present: number;
-  readonly refusals: readonly Refusal[];
-}
-
-async function sort(
-  wanted: readonly Wanted[],
-  kinds: readonly Kind[],
-  tenant: TenantId,
-  db: Pick<Sql["db"], "selectFrom">,
-): Promise<Sorted> {
-  const taken = wanted.filter((_, place) => kinds[place] === "taken");
-  const rows = await of(taken, (domains, codes) =>
-    db
-      .selectFrom("links")
-      .select(["domain", "code", "url", "file_id as file"])
-      .where("tenant_id", "=", tenant)
-      .where("domain", "in", domains)
-      .where("code", "in", codes)
-      .execute(),
-  );
-  const ours = new Map(rows.map((row) => [cacheKey(row.domain, row.code), row]));
-  const refusals = wanted.flatMap((one, place): Refusal[] => {
-    const problem = inTheWay(one, kinds[place], ours.get(keyOf(one)));
-    return problem === undefined ? [] : [{ line: one.line, problem }];
-  });
-  const left = kinds.filter((kind) => kind !== "written").length;
-  return { present: left - refusals.length, refusals };
-}
-
-/** Nothing if it was written, or is there already. */
-function inTheWay(wanted: Wanted, kind: Kind | undefined, theirs: Destined | undefined): string | undefined {
-  const { domain, url, file, input } = wanted;
-  const { code = "" } = input;
-  if (kind === "no_domain" || kind === "no_file") {
-    return sentenceOf(refusal(kind, { domain, code, generated: false }));
-  }
-  if (kind !== "taken" || (theirs?.url === url && theirs.file === file)) return undefined;
-  const why = theirs === undefined ? "somebody else has it, or had it" : "your link with it leads elsewhere";
-  return `code: "${code}" is taken: ${why}.`;
 }

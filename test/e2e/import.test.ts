@@ -231,7 +231,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect((await take(path)).said).toContain("This file was imported on");
     expect((await take(file(readFileSync(path), "another-name"))).said).toContain("This file was imported on");
     expect(await count(once)).toBe(1);
-    expect((await take(path, "--again")).made).toBe(1);
+    expect((await take(path, "--again", "--rate", "1000")).made).toBe(1);
     expect(await count(once)).toBe(2);
     const piped = await runProcess([process.execPath, "--no-env-file", "src/main.ts", "import", "-"], {
       cwd: root,
@@ -318,6 +318,7 @@ describe.each([...databases])("importing into %s", (database) => {
       [folder, 2, "is not a file"],
       [file(Buffer.from("\ufeffurl\n", "utf16le")), 1, "UTF-16"],
       [file("a,b\n"), 1, "there is no url"],
+      ["--rate=fast", 2, "Give a whole number of rows"],
     ] as const) {
       const { code, stderr } = await site.cli("import", path);
       expect([code, stderr]).toEqual([status, expect.stringContaining(sentence)]);
