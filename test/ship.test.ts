@@ -92,7 +92,10 @@ describe.each(["compose.yml", "compose.scaled.yml"])("%s", (name) => {
     expect(ours.length).toBeGreaterThan(0);
     for (const { environment = {} } of ours) {
       expect(Object.keys(environment).filter((setting) => !settings.has(setting))).toEqual([]);
-      const given = { QL_METRICS_TOKEN: "a token for the test", QL_CODE_SALT: "a salt for the test", QL_WORKERS: "2" };
+      const given = {
+        ...{ QL_METRICS_TOKEN: "a token for the test", QL_CODE_SALT: "a salt for the test", QL_WORKERS: "2" },
+        QL_SECRET_KEYS: `k1:${"0f".repeat(32)}`,
+      };
       const filled = Object.entries(environment).map(([setting, value]) => {
         const interpolated = String(value).replaceAll(/\$\{(\w+)[^}]*\}/g, (_, variable: string) =>
           variable === "QL_BASE_URL"
