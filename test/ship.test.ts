@@ -11,7 +11,7 @@ import { freePort } from "./ground/ports.ts";
 import { postgresAvailable } from "./ground/postgres.ts";
 import { cleanEnvironment, runProcess, startProcess } from "./ground/process.ts";
 import { redisAvailable, startRedis } from "./ground/redis.ts";
-import { cli } from "./ground/server.ts";
+import { cli, startServer } from "./ground/server.ts";
 import { tempFolder } from "./ground/temp.ts";
 
 const root = join(import.meta.dir, "..");
@@ -92,7 +92,10 @@ describe.each(["compose.yml", "compose.scaled.yml"])("%s", (name) => {
     expect(ours.length).toBeGreaterThan(0);
     for (const { environment = {} } of ours) {
       expect(Object.keys(environment).filter((setting) => !settings.has(setting))).toEqual([]);
-      const given = { QL_METRICS_TOKEN: "a token for the test", QL_CODE_SALT: "a salt for the test", QL_WORKERS: "2" };
+      const given = {
+        ...{ QL_METRICS_TOKEN: "a token for the test", QL_CODE_SALT: "a salt for the test", QL_WORKERS: "2" },
+        QL_SECRET_KEYS: `k1:${"0f".repeat(32)}`,
+      };
       const filled = Object.entries(environment).map(([setting, value]) => {
         const interpolated = String(value).replaceAll(/\$\{(\w+)[^}]*\}/g, (_, variable: string) =>
           variable === "QL_BASE_URL"
@@ -200,11 +203,44 @@ test("docs/install.md speaks of files and parts that there are", () => {
   expect(wanted.filter((part) => !parts.includes(part))).toEqual([]);
 });
 
-test("ops/caddy/Caddyfile names only variables that compose.scaled.yml gives it, and its braces are closed", () => {
+describe("ops/caddy/Caddyfile", () => {
   const text = read("ops/caddy/Caddyfile");
   const { services } = Bun.YAML.parse(read("compose.scaled.yml")) as Compose;
-  const used = [...text.matchAll(/\{\$(\w+)/g)].map(([, name = ""]) => name);
-  expect(Object.keys(services.caddy?.environment ?? {}).toSorted()).toEqual([...new Set(used)].toSorted());
-  expect(text.split("{").length).toBe(text.split("}").length);
-  expect(text).toContain("health_uri /readyz");
+  const given = services.caddy?.environment ?? {};
+  const bare = text.replaceAll(/#.*$/gm, "");
+
+  test("names only variables that compose.scaled.yml gives it, and its braces are closed", () => {
+    const used = [...bare.matchAll(/\{\$(\w+)/g)].map(([, name = ""]) => name);
+    expect(Object.keys(given).toSorted()).toEqual([...new Set(used)].toSorted());
+    expect(bare.split("{").length).toBe(bare.split("}").length);
+    expect(Object.keys(services)).toContain(String(given.QUICKLINK_UPSTREAM).replace(/:\d+$/, ""));
+    const snippets = [...bare.matchAll(/^\((\w+)\) \{$/gm)].map(([, name = ""]) => name);
+    const imported = [...bare.matchAll(/^\timport (\w+)$/gm)].map(([, name = ""]) => name);
+    expect([...new Set(imported)]).toEqual(snippets);
+  });
+
+  test("serves the own host, and on demand whatever else leads here", () => {
+    expect([...bare.matchAll(/^(\S+) \{$/gm)].map(([, site = ""]) => site)).toEqual([
+      "(quicklink)",
+      "{$QUICKLINK_HOST:localhost}",
+      "https://",
+    ]);
+    expect(bare.slice(bare.indexOf("https:// {"))).toMatch(/\ttls \{\s+on_demand\s+\}/);
+  });
+
+  test("asks addresses that the server answers: whether it is well, and for whom certificates are", async () => {
+    const asked = /^\t\task http:\/\/\{\$QUICKLINK_UPSTREAM:[\d.:]+\}(\/\S+)$/m.exec(bare)?.[1];
+    const health = /health_uri (\/\S+)/.exec(bare)?.[1];
+    const server = await startServer({ env: { QL_BASE_URL: "https://go.example.com" } });
+    try {
+      // As Caddy calls it, by its name in the network of containers.
+      const headers = { host: String(given.QUICKLINK_UPSTREAM) };
+      const status = async (path: string) => (await fetch(server.url + path, { headers })).status;
+      expect(await status(`${health}`)).toBe(200);
+      expect(await status(`${asked}?domain=go.example.com`)).toBe(200);
+      expect(await status(`${asked}?domain=stranger.example.com`)).toBe(404);
+    } finally {
+      await server.stop();
+    }
+  });
 });

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { manualClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { type Announced, follow } from "./follow.ts";
 
 const pollMs = 500;
-const batch = 1_000;
+const batch = 250;
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -20,6 +21,8 @@ function setUp() {
   const followed: number[] = [];
   const lines: string[] = [];
   const limits: number[] = [];
+  /** How much was announced whenever somebody else had a turn. */
+  const turns: number[] = [];
   let line = Number.POSITIVE_INFINITY;
   let fault: Error | undefined;
   let gate: Promise<void> = Promise.resolve();
@@ -48,6 +51,7 @@ function setUp() {
     followed,
     lines,
     limits,
+    turns,
     insert,
     change(...codes: string[]) {
       for (const code of codes) insert(code, (rows.at(-1)?.at ?? 0) + 1);
@@ -75,7 +79,11 @@ function setUp() {
     async pass(ms: number) {
       clock.advance(ms);
       jest.advanceTimersByTime(ms);
-      for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+      for (let turn = 0; turn < 5; turn++) {
+        for (let step = 0; step < 10; step++) await Promise.resolve();
+        await othersTurn();
+        turns.push(announced.length);
+      }
     },
   };
 }
@@ -135,13 +143,14 @@ describe("a follower", () => {
     expect(told).toEqual(["followed", "announced", "followed", "corrected a"]);
   });
 
-  test("reads on without a pause while there are full batches", async () => {
-    const { start, change, pass, announced, limits, followed } = setUp();
+  test("reads on while there are full batches, and lets others have a turn between them", async () => {
+    const { start, change, pass, announced, limits, followed, turns } = setUp();
     const follower = await start();
     change(...Array.from({ length: 2 * batch + 1 }, (_, i) => `c${i}`));
     await pass(pollMs);
     expect(announced).toHaveLength(2 * batch + 1);
     expect(limits).toEqual([batch, batch, batch]);
+    expect(turns).toContain(2 * batch);
     expect(followed).toEqual([0, pollMs]);
     await follower.stop();
   });
@@ -181,14 +190,14 @@ describe("a follower", () => {
     const follower = await start();
     for (let at = 1; at <= batch; at++) insert(`c${at}`, at);
     insert("on the second page", batch + 1);
-    settle(500);
+    settle(100);
     const first = hold();
     await pass(pollMs);
     const second = hold();
     first();
     await pass(0);
     expect(limits).toHaveLength(2);
-    insert("late", 500.5);
+    insert("late", 100.5);
     settle(Number.POSITIVE_INFINITY);
     second();
     await pass(0);

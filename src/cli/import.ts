@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream, createWriteStream, statSync, type WriteStream } from "node:fs";
-import { Command, Option } from "commander";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { systemClock, toIso } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import type { Core } from "../core.ts";
@@ -9,6 +10,7 @@ import { isUnavailable } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { type FormatName, formatNames } from "../transfer/formats.ts";
 import { type ImportSettings, importRecords } from "../transfer/import.ts";
+import { createRest } from "../transfer/pace.ts";
 import { beginning, createPositions, type Position } from "../transfer/position.ts";
 import { readRecords } from "../transfer/records.ts";
 import { textOf } from "../transfer/text.ts";
@@ -23,6 +25,7 @@ interface ImportOptions extends Format {
   readonly dryRun?: true;
   readonly again?: true;
   readonly errors?: string;
+  readonly rate?: number;
 }
 
 export function importCommand(): Command {
@@ -33,6 +36,7 @@ export function importCommand(): Command {
     .option("--dry-run", "look at every row and write nothing")
     .option("--again", "from the beginning, also what an earlier import of this file has made")
     .option("--errors <file>", "write every row that cannot be taken to a file: its line, a tab, and why")
+    .option("--rate <rows>", "take no more rows than this in a second, to leave the database to others", parseRate)
     .option("--json", "print the result as JSON")
     .addHelpText(
       "after",
@@ -67,6 +71,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   let bytes = 0;
   const settings: ImportSettings = {
     ...{ sql, links, store, positions, tenant, id, dryRun },
+    ...(options.rate !== undefined && { rest: createRest(options.rate, systemClock, sleep) }),
     refused: createRefused(progress, errors),
     moved(to) {
       const perSecond = Math.round(((to.records - from.records) * 1_000) / (systemClock.elapsed() - started));
@@ -110,6 +115,14 @@ function conclude(done: Position, options: ImportOptions, dryRun: boolean): void
   if (options.json) printJson({ rows: records, made, present, refused, dryRun });
   else console.log(summary(done, dryRun));
   if (refused > 0) process.exitCode = 1;
+}
+
+const rateMost = 1_000_000;
+
+function parseRate(text: string): number {
+  const rate = Number(text);
+  if (Number.isInteger(rate) && rate >= 1 && rate <= rateMost) return rate;
+  throw new InvalidArgumentError("Give a whole number of rows.");
 }
 
 const figure = (n: number): string => n.toLocaleString("en");

@@ -45,7 +45,7 @@ export interface Links {
   /** Each on its own: a bad one does not keep the others out. `atomic`: all of them, or none. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
   /** What a new link would be, by all rules but whether its code is free. Nothing is written. */
-  check(tenant: Tenant, input: LinkInput): LinkFields;
+  check(tenant: Tenant, input: LinkInput): LinkFields & { readonly domain: string };
   /** The same with an id and a code, for whoever writes many in a transaction of their own. */
   draft(tenant: Tenant, input: LinkInput): Promise<NewLink>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
@@ -123,13 +123,14 @@ export function createLinks(settings: LinkSettings): Links {
     return ownHosts.has(host) ? ownDomain : host;
   }
 
-  function checkNew(tenant: Tenant, input: LinkInput): LinkFields {
+  function checkNew(tenant: Tenant, input: LinkInput): LinkFields & { readonly domain: string } {
     const fields = prepare(tenant, input);
     if (input.code !== undefined) checkSlug(input.code);
     if (input.code !== undefined && input.private) {
       throw invalid("private", "contradiction", "A private link gets a code of chance. Leave out one of the two.");
     }
-    return fields;
+    const domain = input.domain === undefined ? (tenant.defaultDomain ?? ownDomain) : domainOf(input.domain);
+    return { ...fields, domain };
   }
 
   async function draft(tenant: Tenant, input: LinkInput): Promise<NewLink> {
@@ -138,7 +139,6 @@ export function createLinks(settings: LinkSettings): Links {
       ...checkNew(tenant, input),
       ...(await hashed(input)),
       id: input.id ?? newId("link", clock),
-      domain: input.domain === undefined ? (tenant.defaultDomain ?? ownDomain) : domainOf(input.domain),
       code: input.code ?? (await newCode(hidden)),
       generated: input.code === undefined,
       private: hidden,

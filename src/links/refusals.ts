@@ -29,7 +29,10 @@ export const noFile = () =>
   invalid("file", "unknown_file", "There is no such file, or it is not stored yet. Complete it first.");
 
 /** Why the store did not write it. */
-export function refusal(kind: Exclude<Written["kind"], "written" | "found" | "spent">, link: NewLink): Problem {
+export function refusal(
+  kind: Exclude<Written["kind"], "written" | "found" | "spent">,
+  link: Pick<NewLink, "domain" | "code" | "generated">,
+): Problem {
   switch (kind) {
     case "taken":
       return taken(link);
@@ -47,7 +50,7 @@ const foreignDomain = (host: string): Problem =>
     `You have no verified domain "${host}". Add and verify it first, or leave it out.`,
   );
 
-function taken(link: NewLink): Problem {
+function taken(link: Pick<NewLink, "code" | "generated">): Problem {
   if (link.generated) return new Problem("busy", "No free code was found. Try again.", { retryAfterSeconds: 1 });
   const message = `The code "${link.code}" is taken. Choose another, or leave it out and get a generated one.`;
   return new Problem("code_taken", message, { errors: [{ field: "code", code: "taken", message }] });

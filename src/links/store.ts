@@ -81,6 +81,11 @@ export interface LinkStore {
     links: readonly NewLink[],
     also: (trx: Transaction<Schema>, written: readonly Written[]) => Promise<void>,
   ): Promise<Written[]>;
+  /** What would keep each of them out, whatever its code; nothing where nothing would. */
+  unfit(
+    tenant: TenantId,
+    links: readonly Pick<NewLink, "domain" | "file">[],
+  ): Promise<("no_domain" | "no_file" | undefined)[]>;
   get(tenant: TenantId, id: LinkId): Promise<Link | undefined>;
   /** Those of them that there are. */
   made(tenant: TenantId, ids: readonly LinkId[]): Promise<Map<LinkId, Link>>;
@@ -166,7 +171,7 @@ export function createLinkStore(sql: Sql): LinkStore {
    * finds the link, and gives it a new version.
    */
   async function lockFiles(
-    trx: Transaction<Schema>,
+    trx: Pick<typeof db, "selectFrom">,
     tenant: TenantId,
     links: readonly Pick<LinkFields, "file">[],
   ): Promise<Set<FileId>> {
@@ -249,9 +254,9 @@ export function createLinkStore(sql: Sql): LinkStore {
 
   /** They stay the tenant's until the transaction ends: a domain goes only when no link is on it. */
   async function ownedDomains(
-    trx: Transaction<Schema>,
+    trx: Pick<typeof db, "selectFrom">,
     tenant: TenantId,
-    links: readonly NewLink[],
+    links: readonly Pick<NewLink, "domain">[],
   ): Promise<ReadonlySet<string>> {
     const asked = [...new Set(links.map(({ domain }) => domain))].filter((domain) => domain !== ownDomain);
     if (asked.length === 0) return onlyOwn;
@@ -319,6 +324,15 @@ export function createLinkStore(sql: Sql): LinkStore {
         await also(trx, written);
         return written;
       }),
+
+    async unfit(tenant, links) {
+      const owned = await ownedDomains(db, tenant, links);
+      const files = await lockFiles(db, tenant, links);
+      return links.map(({ domain, file }) => {
+        if (!owned.has(domain)) return "no_domain";
+        return file === null || files.has(file) ? undefined : "no_file";
+      });
+    },
 
     async get(tenant, id) {
       const row = await byId(db, tenant, id).executeTakeFirst();

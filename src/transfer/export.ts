@@ -1,9 +1,10 @@
 import { toIso } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
-import type { Link } from "../links/link.ts";
+import { showChoice } from "../links/choice-schema.ts";
+import { type Link, ownDomain } from "../links/link.ts";
 import type { LinkStore } from "../links/store.ts";
 import { writeCsv } from "./csv.ts";
-import { ownColumns } from "./formats.ts";
+import { ownColumns, ownDomainWord } from "./formats.ts";
 
 /** All links of a tenant as text that can be imported again, oldest first, so that they come back in their order. */
 export type ExportFormat = "csv" | "jsonl";
@@ -27,27 +28,34 @@ export async function* exportLinks(
 
 type Shown = Readonly<Record<(typeof ownColumns)[number], unknown>>;
 
+/** What leads to a file has no address. That there is a password is said, so that nobody opens the link unawares. */
 function show(link: Link): Shown {
-  const { code, url, title, notes, tags, status, permanent, fallbackUrl, hitsPerMonth } = link;
+  const { code, url, file, title, notes, tags, status, permanent, fallbackUrl, hitsPerMonth, password } = link;
   return {
-    ...{ code, url, title, notes, tags, status, permanent },
+    domain: link.domain === ownDomain ? null : link.domain,
+    ...{ code, url: file === null ? url : null, file, title, notes, tags, status, permanent },
     expiresAt: link.expiresAt === null ? null : toIso(link.expiresAt),
     ...{ fallbackUrl, hitsPerMonth },
-    createdAt: toIso(link.createdAt),
+    ...showChoice(link),
+    ...{ password, createdAt: toIso(link.createdAt) },
   };
 }
 
 const toJsonLine = (link: Link): string => `${JSON.stringify(show(link))}\n`;
 
-/** An empty cell is as good as none, so the one field that differs has a word: `never`. */
+/** An empty cell is as good as none, so fields where none means something have a word for it. */
+const words: Partial<Shown> = { expiresAt: "never", domain: ownDomainWord };
+
 export function toCsv(link: Link): string {
   const shown = show(link);
   return writeCsv(
     ownColumns.map((name) => {
-      if (name === "tags") return writeTags(link.tags);
       const value = shown[name];
-      if (value === null) return name === "expiresAt" ? "never" : "";
-      return String(value);
+      if (name === "tags") return writeTags(link.tags);
+      if (value === null) return String(words[name] ?? "");
+      if (name === "password" || name === "forwardQuery") return value === true ? "true" : "";
+      if (Array.isArray(value) && value.length === 0) return "";
+      return typeof value === "object" ? JSON.stringify(value) : String(value);
     }),
   );
 }

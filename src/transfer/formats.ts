@@ -1,4 +1,5 @@
 import { fromIso, toIso } from "../base/clock.ts";
+import { ownDomain } from "../links/link.ts";
 import { undisarm } from "./csv.ts";
 
 /**
@@ -22,9 +23,13 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** What a row of our own may have. */
 export const ownColumns = [
-  ...["code", "url", "title", "notes", "tags", "status", "permanent"],
-  ...["expiresAt", "fallbackUrl", "hitsPerMonth", "createdAt"],
+  ...(["domain", "code", "url", "file", "title", "notes", "tags", "status", "permanent"] as const),
+  ...(["expiresAt", "fallbackUrl", "hitsPerMonth", "rules", "split", "utm", "forwardQuery"] as const),
+  ...(["password", "createdAt"] as const),
 ] as const;
+
+/** In a cell: the server's own domain, whatever it is called. No cell at all is the tenant's default. */
+export const ownDomainWord = "own";
 
 const shlink: Format = {
   name: "shlink",
@@ -79,7 +84,7 @@ const bitly: Format = {
   },
 };
 
-/** Told apart from ours first: ours only needs `url`. */
+/** Told apart from ours first: ours only needs `url`, or `file`. */
 export const formats: readonly Format[] = [
   shlink,
   yourlsPlugin,
@@ -87,6 +92,7 @@ export const formats: readonly Format[] = [
   kutt,
   bitly,
   { name: "quicklink", needs: ["url"], toLink: own },
+  { name: "quicklink", needs: ["file"], toLink: own },
 ];
 
 export function recognise(names: readonly string[], only?: FormatName): Format | undefined {
@@ -97,17 +103,25 @@ export function recognise(names: readonly string[], only?: FormatName): Format |
 
 /** A row of CSV in our own columns: cells are text, and an empty one is as good as none. */
 export function ownCells(cells: Fields): Fields {
-  const { tags, permanent, hitsPerMonth, expiresAt, ...texts } = Object.fromEntries(
+  const { tags, hitsPerMonth, expiresAt, domain, ...texts } = Object.fromEntries(
     ownColumns.map((name) => [name, undisarm(String(cells[name] ?? ""))]),
   );
+  const flag = (text = ""): unknown => flags[text.toLowerCase()] ?? text;
   return given({
     ...texts,
     tags: tags?.startsWith("[") ? fromJson(tags) : split(tags, ","),
-    permanent: flags[permanent?.toLowerCase() ?? ""] ?? permanent,
+    permanent: flag(texts.permanent),
+    forwardQuery: flag(texts.forwardQuery),
     hitsPerMonth: hitsPerMonth === "" ? undefined : Number(hitsPerMonth),
     expiresAt: expiresAt === "never" ? null : expiresAt,
+    domain: domain?.trim().toLowerCase() === ownDomainWord ? null : domain,
+    ...Object.fromEntries(inJson.map((name) => [name, texts[name] === "" ? undefined : fromJson(texts[name] ?? "")])),
+    // As an export marks it; any other text is a password itself.
+    password: ({ true: true, false: false } as Fields)[texts.password ?? ""] ?? texts.password,
   });
 }
+
+const inJson = ["rules", "split", "utm"] as const;
 
 const flags: Readonly<Record<string, boolean>> = {
   true: true,
@@ -119,11 +133,20 @@ const flags: Readonly<Record<string, boolean>> = {
 };
 
 /** What a link of ours says besides, which nobody can choose for another. */
-const passedOver = new Set(["id", "domain", "shortUrl", "version", "updatedAt"]);
+const passedOver = new Set(["id", "shortUrl", "version", "updatedAt", "target", "suspended"]);
 
-function own(fields: Fields): Fields {
-  return given(Object.fromEntries(Object.entries(fields).filter(([name]) => !passedOver.has(name))));
+function own({ domain, password, ...fields }: Fields): Fields | string {
+  // Without it the link would be open to all.
+  if (password === true) return lostPassword;
+  return {
+    ...given(Object.fromEntries(Object.entries(fields).filter(([name]) => !passedOver.has(name)))),
+    ...(password !== false && given({ password })),
+    ...(domain === null ? { domain: ownDomain } : given({ domain })),
+  };
 }
+
+const lostPassword =
+  "password: It has one, which no export can hold. Put a new one in the place of true, or nothing to open it to all.";
 
 /** Without what is not there. Times are brought to one form; what is none stays as it is, and is refused by name. */
 function given(fields: Fields): Fields {

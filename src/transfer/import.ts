@@ -1,15 +1,15 @@
 import { fromIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import type { TenantId } from "../base/ids.ts";
 import { parseNewLink } from "../links/api.ts";
-import { ownDomain } from "../links/link.ts";
 import type { LinkInput, Links } from "../links/links.ts";
-import type { LinkStore, NewLink } from "../links/store.ts";
+import type { LinkStore } from "../links/store.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Fields } from "./formats.ts";
+import type { Rest } from "./pace.ts";
 import type { Position, Positions } from "./position.ts";
 import type { Row } from "./row.ts";
+import { foresee, type Refusal, type Sorted, sentenceOf, sort, type Wanted } from "./taken.ts";
 
 /**
  * Rows of a file become links, a few hundred in a transaction, in the order of the file. The place in the file is moved on
@@ -29,6 +29,8 @@ export interface ImportSettings {
   readonly id: string | undefined;
   /** Looks at everything and writes nothing. */
   readonly dryRun: boolean;
+  /** After each batch, with how many rows it had. */
+  readonly rest?: Rest;
   readonly refused: (line: number, problem: string) => void;
   readonly moved: (to: Position) => void;
 }
@@ -50,26 +52,12 @@ export async function importRecords(
     if (batch.length < batchRows) continue;
     position = await take(batch, position, settings);
     settings.moved(position);
+    await settings.rest?.(batch.length);
     batch = [];
   }
   if (batch.length > 0) position = await take(batch, position, settings);
   settings.moved(position);
   return position;
-}
-
-/** A row that is fit to be a link. */
-interface Wanted {
-  readonly line: number;
-  readonly input: LinkInput;
-  /** Where it will lead. */
-  readonly url: string;
-  /** Nothing in a dry run: a code that is drawn is spent. */
-  readonly link: NewLink | undefined;
-}
-
-interface Refusal {
-  readonly line: number;
-  readonly problem: string;
 }
 
 async function take(batch: readonly Row<Fields>[], from: Position, settings: ImportSettings): Promise<Position> {
@@ -106,13 +94,13 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
   if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: This is not a time." };
   try {
     const input = parseNewLink(sent);
-    if (dryRun) return { line, input, url: links.check(tenant, input).url, link: undefined };
-    const link = { ...(await links.draft(tenant, input)), ...(createdAt !== undefined && { createdAt }) };
-    return { line, input, url: link.url, link };
+    const link = dryRun ? undefined : await links.draft(tenant, input);
+    const { url, file, domain } = link ?? links.check(tenant, input);
+    const made = link && { ...link, ...(createdAt !== undefined && { createdAt }) };
+    return { line, input, url, file, domain, link: made };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const [first] = error.more.errors ?? [];
-    return { line, problem: first ? `${first.field}: ${first.message}` : error.detail };
+    return { line, problem: sentenceOf(error) };
   }
 }
 
@@ -131,15 +119,11 @@ async function write(
   for (let tries = 1; ; tries++) {
     try {
       await store.insertWith(tenant.id, drafts, async (trx, written) => {
-        const taken = [...written.keys()].filter((place) => written[place]?.kind !== "written");
-        const unlucky = taken.filter((place) => drafts[place]?.generated);
+        const kinds = written.map(({ kind }) => kind);
+        const unlucky = [...kinds.keys()].filter((place) => kinds[place] === "taken" && drafts[place]?.generated);
         if (unlucky.length > 0) throw new Unlucky(unlucky);
-        const sorted = await sort(
-          taken.flatMap((place) => wanted[place] ?? []),
-          tenant.id,
-          trx,
-        );
-        const to = arrive(written.length - taken.length, sorted);
+        const sorted = await sort(wanted, kinds, tenant.id, trx);
+        const to = arrive(kinds.filter((kind) => kind === "written").length, sorted);
         if (id !== undefined) await positions.move(trx, id, from, to);
         refusals = sorted.refusals;
       });
@@ -165,52 +149,11 @@ class Unlucky extends Error {
 
 async function look(
   wanted: readonly Wanted[],
-  { sql: { db }, tenant }: ImportSettings,
+  { sql: { db }, store, tenant }: ImportSettings,
   arrive: Arrive,
 ): Promise<readonly Refusal[]> {
-  const codes = wanted.flatMap(({ input }) => input.code ?? []);
-  const rows =
-    codes.length === 0
-      ? []
-      : await db
-          .selectFrom("link_versions")
-          .select(["code", "state", "tenant_id"])
-          .where("domain", "=", ownDomain)
-          .where("code", "in", codes)
-          .execute();
-  const closed = new Set(
-    rows
-      .filter(({ state, tenant_id: owner }) => state === "live" || (state === "deleted" && owner !== tenant.id))
-      .map(({ code }) => code),
-  );
-  const taken = wanted.filter(({ input }) => input.code !== undefined && closed.has(input.code));
-  const sorted = await sort(taken, tenant.id, db);
-  arrive(wanted.length - taken.length, sorted);
+  const kinds = await foresee(wanted, tenant.id, store, db);
+  const sorted = await sort(wanted, kinds, tenant.id, db);
+  arrive(kinds.filter((kind) => kind === "written").length, sorted);
   return sorted.refusals;
-}
-
-/** Of links whose codes are taken: how many are there already, and what is in the way of the others. */
-interface Sorted {
-  readonly present: number;
-  readonly refusals: readonly Refusal[];
-}
-
-async function sort(taken: readonly Wanted[], tenant: TenantId, db: Pick<Sql["db"], "selectFrom">): Promise<Sorted> {
-  if (taken.length === 0) return { present: 0, refusals: [] };
-  const codes = taken.map(({ input }) => input.code ?? "");
-  const rows = await db
-    .selectFrom("links")
-    .select(["code", "url"])
-    .where("tenant_id", "=", tenant)
-    .where("domain", "=", ownDomain)
-    .where("code", "in", codes)
-    .execute();
-  const urls = new Map(rows.map(({ code, url }) => [code, url]));
-  const refusals = taken.flatMap(({ line, input: { code = "" }, url }) => {
-    const theirs = urls.get(code);
-    if (theirs === url) return [];
-    const why = theirs === undefined ? "somebody else has it, or had it" : "your link with it leads elsewhere";
-    return [{ line, problem: `code: "${code}" is taken: ${why}.` }];
-  });
-  return { present: taken.length - refusals.length, refusals };
 }

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { LinkId, TenantId } from "../base/ids.ts";
+import { idFrom, type LinkId, type TenantId } from "../base/ids.ts";
 import { parseNewLink } from "../links/api.ts";
+import { splitMost } from "../links/choice.ts";
 import type { Link } from "../links/link.ts";
+import { days, devices, rulesMostChars, systems, type When } from "../links/rules.ts";
 import { exportLinks } from "./export.ts";
 import type { Fields } from "./formats.ts";
 import { readRecords } from "./records.ts";
@@ -49,19 +51,37 @@ describe("our own", () => {
 
   test("lines of JSON are as the API takes them, and what the API shows besides is passed over", async () => {
     const line = {
-      id: "lnk_1",
-      domain: "x",
-      shortUrl: "y",
-      version: 3,
-      updatedAt: "z",
-      url: "https://example.com/",
-      title: null,
+      ...{ id: "lnk_1", shortUrl: "y", version: 3, updatedAt: "z", target: null, suspended: null },
+      ...{ url: "https://example.com/", domain: "go.example.com", title: null, password: false },
     };
     expect(await values(`${JSON.stringify(line)}\n[1]\n`)).toEqual([
-      { url: "https://example.com/", title: null },
+      { url: "https://example.com/", domain: "go.example.com", title: null },
       "2: is not an object",
     ]);
   });
+});
+
+describe("a password", () => {
+  test("that a link had elsewhere keeps the row out, for without it the link would be open", async () => {
+    const refused = /^\d: password: It has one, which no export can hold\./;
+    const [csv] = await values("url,password\nhttps://example.com/,true\n");
+    expect(csv).toMatch(refused);
+    const [line] = await values('{"url":"https://example.com/","password":true}\n');
+    expect(line).toMatch(refused);
+  });
+
+  test("that is given is the new one", async () => {
+    expect(await values("url,password\nhttps://example.com/,'=1+1\nhttps://example.com/,\n")).toEqual([
+      { url: "https://example.com/", password: "=1+1" },
+      { url: "https://example.com/" },
+    ]);
+  });
+});
+
+test("rules that are no JSON are refused by their name", async () => {
+  const [row] = await values('url,rules,utm\nhttps://example.com/,[oops,"{""source"":""x""}"\n');
+  expect(row).toMatchObject({ rules: "[oops", utm: { source: "x" } });
+  expect(() => parseNewLink(row)).toThrow(/rules/);
 });
 
 describe("a file that is not what it should be is refused as a whole, with what to do", () => {
@@ -78,24 +98,74 @@ describe("a file that is not what it should be is refused as a whole, with what 
   });
 });
 
-const link = fc.record({
+const address = fc.webUrl({ withQueryParameters: true }).map((text) => new URL(text).href);
+const moment = fc.integer({ min: 0, max: 4e12 });
+const some = <Item>(...items: Item[]) => fc.subarray(items, { minLength: 1 });
+
+const when: fc.Arbitrary<When> = fc.record(
+  {
+    country: some("DE", "AT", "BR"),
+    device: some(...devices),
+    os: some(...systems),
+    language: some("de", "pt-br", "zh-hant-tw"),
+    from: moment,
+    until: moment,
+    hours: fc.record(
+      {
+        zone: fc.constantFrom("Europe/Berlin", "America/Sao_Paulo", "UTC"),
+        days: some(...days),
+        fromMinute: fc.integer({ min: 0, max: 1_439 }),
+        untilMinute: fc.integer({ min: 0, max: 1_440 }),
+      },
+      { requiredKeys: ["zone", "fromMinute", "untilMinute"] },
+    ),
+    query: fc.record({ name: oneLine(100), value: fc.string({ maxLength: 20 }) }, { requiredKeys: ["name"] }),
+  },
+  { requiredKeys: [] },
+);
+
+const utm = fc
+  .record(
+    { source: oneLine(100), medium: oneLine(100), campaign: oneLine(100), term: oneLine(100), content: oneLine(100) },
+    { requiredKeys: [] },
+  )
+  .filter((one) => Object.keys(one).length > 0);
+
+const destined = fc.oneof(
+  fc.record({ url: address, file: fc.constant(null) }),
+  fc.record({ url: fc.constant(""), file: moment.map((at) => idFrom("file", at, new Uint8Array(16))) }),
+);
+
+const fields = fc.record({
   id: fc.constant("lnk_0" as LinkId),
   tenantId: fc.constant("ten_0" as TenantId),
-  domain: fc.constant(""),
+  domain: fc.constantFrom("", "go.example.com", "own.example"),
   code: fc.stringMatching(/^[A-Za-z0-9_-]{3,64}$/),
-  url: fc.webUrl({ withQueryParameters: true }).map((text) => new URL(text).href),
   permanent: fc.boolean(),
   status: fc.constantFrom("active" as const, "disabled" as const),
-  expiresAt: fc.option(fc.integer({ min: 0, max: 4e12 })),
+  expiresAt: fc.option(moment),
   title: fc.option(oneLine(200)),
   notes: fc.option(oneLine(100).map((text) => `${text}\nand "more",\r\n=1+1`)),
   tags: fc.uniqueArray(oneLine(50), { maxLength: 5 }),
   fallbackUrl: fc.option(fc.webUrl()),
   hitsPerMonth: fc.option(fc.integer({ min: 1, max: 1_000_000_000 })),
+  rules: fc.array(fc.record({ when, url: address }), { maxLength: 3 }),
+  split: fc.array(fc.record({ url: address, weight: fc.integer({ min: 1, max: 1_000 }) }), { maxLength: 3 }),
+  utm: fc.option(utm),
+  forwardQuery: fc.boolean(),
+  password: fc.boolean(),
   version: fc.constant(1),
-  createdAt: fc.integer({ min: 0, max: 4e12 }),
+  createdAt: moment,
   updatedAt: fc.constant(0),
 });
+
+const link: fc.Arbitrary<Link> = fc.tuple(fields, destined).map(([one, other]) => ({ ...one, ...other }));
+
+/** What every new link has where nothing is said. */
+const unsaid = {
+  ...{ title: null, notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null },
+  ...{ rules: [], split: [], utm: null, forwardQuery: false },
+};
 
 /** As the API takes them: not blank, no control characters. */
 function oneLine(most: number) {
@@ -107,31 +177,43 @@ function oneLine(most: number) {
 }
 
 describe.each(["csv", "jsonl"] as const)("what is exported as %s", (format) => {
-  test("is imported as it was", async () => {
+  test("is imported as it was, but for what had a password, which is refused by its line", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(link, { minLength: 1, maxLength: 5 }), async (links) => {
         let text = "";
-        const more = { file: null, rules: [], split: [], utm: null, forwardQuery: false, password: false };
-        const store = { listUp: async (): Promise<Link[]> => links.map((link) => ({ ...more, ...link })) };
-        for await (const page of exportLinks(store, "ten_0" as TenantId, format)) text += page.text;
-        const back = (await values(text)).map((value) => {
-          if (typeof value === "string") throw new Error(value);
-          const { createdAt, ...sent } = value;
-          const read = parseNewLink(sent);
-          return {
-            title: null,
-            notes: null,
-            tags: [],
-            fallbackUrl: null,
-            hitsPerMonth: null,
-            ...read,
-            createdAt: Date.parse(String(createdAt)),
-          };
+        for await (const page of exportLinks({ listUp: async () => links }, "ten_0" as TenantId, format)) {
+          text += page.text;
+        }
+        const back = (await read(text)).map((row) => {
+          if ("problem" in row) return row.problem.split(":")[0];
+          const { createdAt, ...sent } = row.value;
+          return { ...unsaid, ...parseNewLink(sent), createdAt: Date.parse(String(createdAt)) };
         });
-        const fields = links.map(({ id: _i, tenantId: _t, domain: _d, version: _v, updatedAt: _u, ...rest }) => rest);
-        expect(back as unknown).toEqual(fields);
+        const expected = links.map(({ id: _i, tenantId: _t, version: _v, updatedAt: _u, password, ...rest }) =>
+          password ? "password" : rest,
+        );
+        expect(back as unknown).toEqual(expected);
       }),
       { numRuns: 300 },
     );
+  });
+
+  test("fits into a row at the longest that links can be", async () => {
+    const longest = (length: number) => `https://example.com/${"x".repeat(length - 20)}`;
+    const quotes = (length: number) => '"'.repeat(length);
+    const rule = { when: { query: { name: quotes(100), value: quotes(200) } }, url: longest(100) };
+    const [one] = fc.sample(link, 1);
+    const full = {
+      ...(one as Link),
+      ...{ url: longest(2_048), file: null, fallbackUrl: longest(2_048), password: false },
+      ...{ title: quotes(200), notes: quotes(2_000), tags: Array.from({ length: 20 }, (_, i) => quotes(48) + i) },
+      rules: Array.from({ length: Math.floor(rulesMostChars / JSON.stringify(rule).length) }, () => rule),
+      split: Array.from({ length: splitMost }, () => ({ url: longest(2_048), weight: 1_000 })),
+      utm: { source: quotes(200), medium: quotes(200), campaign: quotes(200), term: quotes(200), content: quotes(200) },
+    };
+    let text = "";
+    for await (const page of exportLinks({ listUp: async () => [full] }, "ten_0" as TenantId, format))
+      text += page.text;
+    expect(await values(text)).toEqual([expect.objectContaining({ title: full.title, utm: full.utm })]);
   });
 });

@@ -4,4 +4,4 @@ export type Row<Value> =
   | { readonly line: number; readonly problem: string };
 
 /** A row may have this many characters: more than all fields of a link at their longest. */
-export const rowMost = 65_536;
+export const rowMost = 131_072;

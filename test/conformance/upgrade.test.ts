@@ -14,6 +14,7 @@ import { migrate, requireCurrentSchema, schemaState } from "../../src/sql/migrat
 import type { Sql } from "../../src/sql/sql.ts";
 import { createKeys } from "../../src/tenants/keys.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { createPositions } from "../../src/transfer/position.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const at = Date.UTC(2026, 10, 1);
@@ -66,11 +67,54 @@ const written: Readonly<Record<string, readonly string[]>> = {
     `insert into email_settings (tenant_id, contact, updated_at) values ('ten_1', 'c@example.com', ${at})`,
   ],
   "0009-files": [
-    `insert into files (id, tenant_id, name, size_bytes, type, state, created_at, upload_until)
-      values ('fil_1', 'ten_1', 'a.pdf', 10, 'application/pdf', 'pending', ${at}, ${at})`,
-    `insert into tenant_storage (tenant_id, bytes, version) values ('ten_1', 10, 2)`,
+    `insert into files (id, tenant_id, name, size_bytes, type, sha256, state, created_at, upload_until, stored_at) values
+      ('fil_1', 'ten_1', 'a.pdf', 10, 'application/pdf', null, 'pending', ${at}, ${at}, null),
+      ('fil_2', 'ten_1', 'b.pdf', 20, 'application/pdf', 'abc', 'stored', ${at}, ${at}, ${at})`,
+    `insert into tenant_storage (tenant_id, bytes, version) values ('ten_1', 30, 2)`,
+    ...linkOf("file", `url, file_id`, `'', 'fil_2'`),
+  ],
+  "0010-rules": linkOf(
+    "rules",
+    "url, rules, split, utm, forward_query",
+    `'https://example.com/', '[{"when":{"country":["DE"]},"url":"https://example.com/de"}]',
+      '[{"url":"https://example.com/a","weight":1},{"url":"https://example.com/b","weight":2}]', '{"source":"print"}', 1`,
+  ),
+  "0011-domains": [
+    `insert into domains (tenant_id, host, state, token, is_default, root_url, missing_url, created_at, verified_at) values
+      ('ten_1', 'go.example.com', 'verified', 'token', 0, 'https://example.com/root', null, ${at}, ${at}),
+      ('ten_1', 'new.example.com', 'pending', 'other', 0, null, null, ${at}, null)`,
+    ...linkOf("theirs", "url", "'https://example.com/theirs'", "go.example.com"),
+  ],
+  "0012-idempotency": [
+    `insert into idempotency (tenant_id, key_hash, fingerprint, seed, state, claim, claimed_until, answer, created_at, expires_at)
+      values ('ten_1', 'hash', 'print', 'seed', 'done', 'claim', ${at}, '{"status":201}', ${at}, ${later})`,
+  ],
+  "0013-targets": [
+    `insert into targets (link_id, url_hash, state, http_status, reason, failures, wants_title, checked_at, next_check_at)
+      values ('lnk_1', 'hash', 'failing', 500, 'status', 2, 0, ${at}, ${later})`,
+    `insert into walks (name, position) values ('targets', 'lnk_1')`,
+  ],
+  "0014-abuse": [
+    `insert into abuse_reports (id, domain, code, reason, state, created_at)
+      values ('rep_1', '', 'active', 'phishing', 'open', ${at})`,
+    ...linkOf("stopped", "url", "'https://example.com/stopped'"),
+    `insert into suspended_links (domain, code, cause, reason, suspended_by, suspended_at)
+      values ('', 'stopped', 'operator', 'phishing', 'operator', ${at})`,
+  ],
+  "0015-imports": [
+    `insert into imports (id, tenant_id, records, line, made, present, refused, started_at, finished_at)
+      values ('imp_1', 'ten_1', 500, 501, 490, 6, 4, ${at}, null)`,
   ],
 };
+
+/** A link of a later version, in its columns. */
+function linkOf(code: string, columns: string, values: string, domain = ""): string[] {
+  return [
+    `insert into link_versions (domain, code, version, state, tenant_id) values ('${domain}', '${code}', 3, 'live', 'ten_1')`,
+    `insert into links (id, tenant_id, domain, code, permanent, status, tags, created_at, updated_at, ${columns})
+      values ('lnk_${code}', 'ten_1', '${domain}', '${code}', 0, 'active', '[]', ${at}, ${at}, ${values})`,
+  ];
+}
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
@@ -103,6 +147,8 @@ onEachDatabase(({ create }) => {
         for (const statement of written[step] ?? []) await run(sql, statement);
       }
       expect(Object.keys(written).filter((step) => !steps.includes(step))).toEqual([]);
+      const empty = [...(await everything(sql))].filter(([, rows]) => rows.length === 0).map(([table]) => table);
+      expect(empty).toEqual(["suspended_tenants"]);
       await requireCurrentSchema(sql);
 
       const clock = manualClock(later);
@@ -117,6 +163,19 @@ onEachDatabase(({ create }) => {
         [1, "https://example.com/3", 42],
         [6, undefined, undefined],
       ]);
+      const { value: byRules } = await store.target("", "rules");
+      expect(byRules?.choice).toMatchObject({
+        rules: [{ when: { country: ["DE"] }, url: "https://example.com/de?utm_source=print" }],
+        split: [{ weight: 1 }, { weight: 2 }],
+        forwardQuery: true,
+      });
+      expect((await store.target("", "file")).value?.file).toMatchObject({ name: "b.pdf", sizeBytes: 20 });
+      expect((await store.target("go.example.com", "theirs")).value?.url).toBe("https://example.com/theirs");
+      expect((await store.target("", "stopped")).value?.suspended).toBe(true);
+      expect(await createPositions(sql, clock).open("imp_1", "ten_1" as TenantId)).toMatchObject({
+        line: 501,
+        made: 490,
+      });
       const tenants = createTenants(sql, clock);
       const tenant = await tenants.bySlug("first");
       if (!tenant) throw new Error("the tenant is gone");

@@ -1,6 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
+import type { TenantId } from "../../src/base/ids.ts";
+import { createRing, parseKeys } from "../../src/base/seal.ts";
+import { createEmailSettings } from "../../src/email/settings.ts";
+import { openSqlite } from "../../src/sql/sqlite.ts";
+import { createTenants } from "../../src/tenants/tenants.ts";
 import { find } from "../ground/machine.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { cleanEnvironment, type Environment, runProcess } from "../ground/process.ts";
@@ -17,6 +23,29 @@ const refusal = async (args: string[], env: Environment): Promise<string> => {
   expect(code).toBeGreaterThan(0);
   return stderr;
 };
+
+async function tables(env: Environment): Promise<Record<string, unknown[]>> {
+  const names = (await query(env, "select name from sqlite_schema where type = 'table'")) as { name: string }[];
+  const all: Record<string, unknown[]> = {};
+  for (const { name } of names) all[name] = await query(env, `select * from ${name} order by 1, 2`);
+  return all;
+}
+
+/** The email settings of the first tenant, under the keys in its data folder. */
+async function withEmail<Result>(
+  { QL_DATA }: Environment,
+  use: (settings: ReturnType<typeof createEmailSettings>, tenant: TenantId) => Promise<Result>,
+): Promise<Result> {
+  const keys = readFileSync(join(String(QL_DATA), "secrets", "QL_SECRET_KEYS"), "utf8").trim();
+  const sql = openSqlite(join(String(QL_DATA), "quicklink.sqlite"));
+  try {
+    const [tenant] = await createTenants(sql, systemClock).list();
+    if (tenant === undefined) throw new Error("there is no tenant");
+    return await use(createEmailSettings(sql, createRing(parseKeys(keys)), systemClock), tenant.id);
+  } finally {
+    await sql.close();
+  }
+}
 
 describe("a backup of the embedded database", () => {
   const running: Site[] = [];
@@ -58,6 +87,37 @@ describe("a backup of the embedded database", () => {
       expect(given.has((await restored.create({ url: "https://example.com/new" })).code)).toBe(false);
     }
     expect(await query(env, "select name from sqlite_schema where name like 'backup%'")).toEqual([]);
+  }, 60_000);
+
+  test("brings back every row of every table, and tenants' secrets still open", async () => {
+    const site = await startSite("SQLite");
+    const { id: stored } = await site.store("hello");
+    await site.create({ file: stored, code: "to-file", password: "open sesame" });
+    const rules = [{ when: { country: ["DE"] }, url: "https://example.com/de" }];
+    const headers = { "idempotency-key": "once" };
+    await site.call("POST", "/api/links", { body: { url: "https://example.com/", code: "by-rules", rules }, headers });
+    must(await site.cli("domain", "add", "go.example.com"));
+    must(await site.cli("link", "suspend", "by-rules", "--reason", "phishing"));
+    const list = join(folder, `links-${++files}.csv`);
+    writeFileSync(list, "url\nhttps://example.com/imported\n");
+    must(await site.cli("import", list));
+    await site.server.stop();
+    await withEmail(site.env, async (email, tenant) =>
+      email.change(tenant, { sendgridKey: "SG.a-secret", sender: "a@example.com" }),
+    );
+
+    const file = newFile();
+    expect(must(await site.cli("backup", file))).toContain("Uploaded files are not in it.");
+    const env = { QL_DATA: tempFolder("data") };
+    must(await cli(["restore", file], { env }));
+    const [before, after] = [await tables(site.env), await tables(env)];
+    for (const name of ["links", "files", "domains", "suspended_links", "imports", "idempotency", "email_settings"]) {
+      expect([name, before[name]?.length]).not.toEqual([name, 0]);
+    }
+    // The counter of codes jumps.
+    expect({ ...after, counters: [] }).toEqual({ ...before, counters: [] });
+    expect(await withEmail(env, async (email, tenant) => (await email.ownKey(tenant))?.key)).toBe("SG.a-secret");
+    expect(existsSync(join(env.QL_DATA, "files"))).toBe(false);
   }, 60_000);
 
   test("has the salt also if that came from the environment, and not a wrong one", async () => {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type DnsServer, startDns } from "../ground/dns.ts";
 import { postgresAvailable, startPostgres } from "../ground/postgres.ts";
 import { cleanEnvironment, runProcess, startProcess, until } from "../ground/process.ts";
 import { cli } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
-import { databases, must, query, type Site, startSite } from "./servers.ts";
+import { databases, type LinkBody, must, query, type Site, startSite } from "./servers.ts";
 
 const root = join(import.meta.dir, "../..");
 const docs = readFileSync(join(root, "docs/import.md"), "utf8");
@@ -28,13 +29,32 @@ function file(content: string | Uint8Array, name = `links-${++files}`): string {
 }
 
 describe.each([...databases])("importing into %s", (database) => {
+  const published = new Map<string, string>();
+  let dns: DnsServer;
   let site: Site;
 
   beforeAll(async () => {
-    site = await startSite(database);
+    dns = await startDns(
+      () => undefined,
+      (name) => [published.get(name) ?? ""],
+    );
+    const settings = { QL_BLOCKLIST: file("blocked.example\n"), QL_BASE_URL: "http://s.test" };
+    const started = await startSite(database, { QL_DNS_SERVERS: dns.address, ...settings });
+    site = { ...started, cli: (...args) => cli(args, { env: { ...started.env, ...settings } }) };
   }, 60_000);
 
-  afterAll(() => site.server.stop());
+  afterAll(async () => {
+    await site.server.stop();
+    dns.stop();
+  });
+
+  /** A domain that is the tenant's by all rules. */
+  async function own(host: string): Promise<void> {
+    const added = await site.call("POST", "/api/domains", { body: { host } });
+    const { proof } = added.json<{ proof: { txt: { name: string; value: string } } }>();
+    published.set(proof.txt.name, proof.txt.value);
+    expect((await site.call("POST", `/api/domains/${host}/verify`)).status).toBe(200);
+  }
 
   /** What became of a file, and what was said about it. */
   async function take(path: string, ...options: string[]): Promise<Result & { code: number; said: string }> {
@@ -126,6 +146,76 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(await leadsTo("their-own")).toBe("https://example.com/theirs");
   });
 
+  test("links on a tenant's own domain, to its files and by rules come back from both formats as they were", async () => {
+    await own("go.example.com");
+    const { id: stored } = await site.store("hello");
+    const full = {
+      rules: [
+        {
+          when: { country: ["DE"], hours: { zone: "Europe/Berlin", from: "09:00", until: "17:30" } },
+          url: "https://example.com/de",
+        },
+      ],
+      split: [1, 2].map((weight) => ({ url: `https://example.com/split-${weight}`, weight })),
+      utm: { source: 'news, and "more"' },
+      forwardQuery: true,
+    };
+    const made = [
+      await site.create({ url: "https://example.com/full", code: "both", ...full, expiresAt: null }),
+      await site.create({ url: "https://example.com/theirs", code: "both", domain: "go.example.com" }),
+      await site.create({ file: stored, code: "to-file" }),
+    ];
+    for (const format of ["csv", "jsonl"]) {
+      const out = join(folder, `all-${database}.${format}`);
+      must(await site.cli("export", "--format", format, "--out", out));
+      // All that is there is there; nothing is made, and nothing is in the way.
+      const again = await take(out);
+      expect({ ...again, said: "" }).toMatchObject({ made: 0, refused: 0, said: "" });
+      expect((await take(out, "--dry-run")).made).toBe(0);
+      for (const { id } of made) expect((await site.call("DELETE", `/api/links/${id}`)).status).toBe(204);
+      expect((await take(out, "--again", "--dry-run")).made).toBe(made.length);
+      expect(await take(out, "--again")).toMatchObject({ made: made.length, refused: 0 });
+      for (const [place, { domain, code, ...link }] of made.entries()) {
+        const key = domain === "go.example.com" ? `${domain}/${code}` : code;
+        const back = JSON.parse(must(await site.cli("link", "get", key, "--json"))) as LinkBody;
+        const { id: _i, version: _v, updatedAt: _u, ...same } = link;
+        expect(back).toMatchObject({ ...same, domain, code });
+        made[place] = back;
+      }
+    }
+  }, 60_000);
+
+  test("what is not the tenant's, or nobody may link to, is refused by its line, also in a dry run", async () => {
+    const key = await site.tenant(`other-${database.toLowerCase()}`);
+    const theirs = await site.call("POST", "/api/domains", { key, body: { host: "theirs.example.com" } });
+    expect(theirs.status).toBe(201);
+    const path = file(
+      [
+        "url,file,domain,password,rules",
+        "https://example.com/,,theirs.example.com,,",
+        "https://example.com/,,s.test,,",
+        ",fil_01234567890123456789012345,,,",
+        "https://example.com/,,,true,",
+        'https://example.com/,,,,"[{""when"":{""country"":[""DE""]},""url"":""https://blocked.example/""}]"',
+        "https://www.blocked.example/,,,,",
+        "https://example.com/asked,,own,a new one,",
+      ].join("\n"),
+    );
+    for (const options of [["--dry-run"], []]) {
+      const { made, refused, said } = await take(path, ...options);
+      expect({ made, refused }).toEqual({ made: 2, refused: 5 });
+      const told = said.split("\n").filter((line) => line.startsWith("line "));
+      expect(told.map((line) => line.split(": ").slice(0, 2).join(" "))).toEqual([
+        "line 2 domain",
+        "line 4 file",
+        "line 5 password",
+        "line 6 rules.0.url",
+        "line 7 url",
+      ]);
+    }
+    expect(await count("url = 'https://example.com/asked' and password_hash is not null")).toBe(1);
+  });
+
   test("a running server that knew a code to be missing serves it", async () => {
     expect((await site.reach("/soon-there")).status).toBe(404);
     await take(file("url,code\nhttps://example.com/now,soon-there\n"));
@@ -141,7 +231,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect((await take(path)).said).toContain("This file was imported on");
     expect((await take(file(readFileSync(path), "another-name"))).said).toContain("This file was imported on");
     expect(await count(once)).toBe(1);
-    expect((await take(path, "--again")).made).toBe(1);
+    expect((await take(path, "--again", "--rate", "1000")).made).toBe(1);
     expect(await count(once)).toBe(2);
     const piped = await runProcess([process.execPath, "--no-env-file", "src/main.ts", "import", "-"], {
       cwd: root,
@@ -211,7 +301,7 @@ describe.each([...databases])("importing into %s", (database) => {
     const csv = readFileSync(out, "utf8");
     expect(csv).toContain(",'=SUM(A1),");
     // Their codes are taken here, by the links themselves.
-    const unclaimed = csv.replaceAll(/^exported,/gm, "exported-too,");
+    const unclaimed = csv.replaceAll(/^own,exported,/gm, "own,exported-too,");
     const { made } = await take(file(unclaimed), "--tenant", slug);
     expect(made).toBeGreaterThan(0);
     const copy = must(await site.cli("link", "get", "exported-too", "--tenant", slug, "--json"));
@@ -228,6 +318,7 @@ describe.each([...databases])("importing into %s", (database) => {
       [folder, 2, "is not a file"],
       [file(Buffer.from("\ufeffurl\n", "utf16le")), 1, "UTF-16"],
       [file("a,b\n"), 1, "there is no url"],
+      ["--rate=fast", 2, "Give a whole number of rows"],
     ] as const) {
       const { code, stderr } = await site.cli("import", path);
       expect([code, stderr]).toEqual([status, expect.stringContaining(sentence)]);
