@@ -40,7 +40,7 @@ export function refusal(kind: Exclude<Written["kind"], "written" | "found" | "sp
   }
 }
 
-const foreignDomain = (host: string): Problem =>
+export const foreignDomain = (host: string): Problem =>
   invalid(
     "domain",
     "unknown_domain",
