@@ -1,7 +1,10 @@
-/** The documents that are made from the code are made from the code as it is; `npm run docs` makes them anew. */
+/**
+ * The documents that are made from the code are made from the code as it is; `npm run docs` makes them anew. What the
+ * others point at is there.
+ */
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
 import { describeDashboard } from "../scripts/dashboard.ts";
 import { describeErrors, fieldCodes } from "../scripts/errors-doc.ts";
 import { problems } from "../src/base/errors.ts";
@@ -54,5 +57,71 @@ describe("docs/errors.md", () => {
 describe("ops/grafana/dashboard.json", () => {
   test("is what its table says", () => {
     expect(read("ops/grafana/dashboard.json")).toBe(describeDashboard());
+  });
+});
+
+describe("documents that people write", () => {
+  const pages = [...new Bun.Glob("{*.md,docs/**/*.md,ops/*.md,bench/*.md,clients/*/*.md}").scanSync(root)].filter(
+    (path) => !path.includes("node_modules"),
+  );
+  const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```/gm, "");
+
+  /** What a heading is called in an address, as GitHub has it. */
+  const anchors = (path: string) =>
+    [...withoutCode(read(path)).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+      title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+        .replace(/\s/g, "-"),
+    );
+
+  test("lead only to what is there", () => {
+    const broken = pages.flatMap((page) =>
+      [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].flatMap(
+        ([, link, picture]) => {
+          const [path = "", anchor] = (link ?? picture ?? "").split("#");
+          if (/^[a-z]+:/.test(path)) return [];
+          const target = path === "" ? page : normalize(join(dirname(page), path));
+          const found =
+            existsSync(join(root, target)) && (anchor === undefined || anchors(target).some((one) => one === anchor));
+          return found ? [] : [`${page}: ${link ?? picture}`];
+        },
+      ),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test("name only files that are there", () => {
+    const missing = pages.flatMap((page) =>
+      [...read(page).matchAll(/`((?:src|test|scripts|bench|prove|ops)\/[\w./-]+\.\w+)`/g)].flatMap(([, path = ""]) =>
+        existsSync(join(root, path)) ? [] : [`${page}: ${path}`],
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test("name only proofs and benchmarks that can be run", () => {
+    const missing = pages.flatMap((page) =>
+      [...read(page).matchAll(/npm run (prove|bench)\s--\s(\w+)/g)].flatMap(([, kind, name]) =>
+        existsSync(join(root, `${kind}/${name}.ts`)) ? [] : [`${page}: ${kind} ${name}`],
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test("the index of decisions has every page, in order, by its title", () => {
+    const index = [...read("docs/adr/0001-record-decisions.md").matchAll(/^\| \[\d+\]\((.+)\) \| (.+) \|$/gm)];
+    const rest = readdirSync(join(root, "docs/adr")).toSorted().slice(1);
+    const titles = rest.map((file) => [file, /^# \d{4}\. (.+)$/m.exec(read(`docs/adr/${file}`))?.[1]]);
+    expect(index.map(([, file, title]) => [file, title])).toEqual(titles);
+  });
+
+  test("every room of src/ is in the table of ARCHITECTURE.md, and no other", () => {
+    const table = read("ARCHITECTURE.md").split("## The rooms")[1]?.split("\n## ")[0] ?? "";
+    const named = [...table.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = ""]) =>
+      [...cell.matchAll(/`([^`]+)`/g)].map(([, room = ""]) => room.replace(/\/$/, "")),
+    );
+    const rooms = readdirSync(join(root, "src")).filter((name) => !name.endsWith(".test.ts"));
+    expect(named.toSorted()).toEqual(rooms.toSorted());
   });
 });

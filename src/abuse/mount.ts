@@ -1,10 +1,10 @@
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import { readBody } from "../base/read-body.ts";
+import { readForm } from "../base/read-body.ts";
 import { slugPattern } from "../codes/slugs.ts";
 import { parseAddress } from "../email/address.ts";
 import type { Mount } from "../http/mount.ts";
-import { problemResponse } from "../http/problem.ts";
+import { problemResponse, wrongMethod } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { ReportLimit } from "../limits/report-limit.ts";
 import { finalPage } from "../redirect/pages.ts";
@@ -46,9 +46,7 @@ export function mountReports(settings: ReportSettings): Mount {
         case "POST":
           return receive(settings, request, address);
         default:
-          return problemResponse(
-            new Problem("method_not_allowed", "This address takes GET and POST.", { allow: ["GET", "HEAD", "POST"] }),
-          );
+          return wrongMethod("GET", "HEAD", "POST");
       }
     },
   };
@@ -62,7 +60,7 @@ function queryOf(url: string): URLSearchParams {
 
 async function receive(settings: ReportSettings, request: Request, address: string | undefined): Promise<Response> {
   const { reports, limit, guesses, domainOf, find, log } = settings;
-  const sent = await readForm(request);
+  const sent = await readForm(request, bodyBytes, bodyMs);
   if (sent === undefined) {
     return problemResponse(new Problem("unsupported_media_type", "Send the form of /report, with at most 32 KB."));
   }
@@ -96,13 +94,6 @@ async function receive(settings: ReportSettings, request: Request, address: stri
     log.error({ error }, "an abuse report could not be kept");
     return laterPage(503, "We cannot take your report right now.", laterSeconds);
   }
-}
-
-async function readForm(request: Request): Promise<URLSearchParams | undefined> {
-  const type = request.headers.get("content-type") ?? "";
-  if (request.body === null || !/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) return undefined;
-  const read = await readBody(request.body, bodyBytes, bodyMs);
-  return read.kind === "whole" ? new URLSearchParams(new TextDecoder().decode(read.bytes)) : undefined;
 }
 
 function typedFrom(fields: URLSearchParams): Typed {

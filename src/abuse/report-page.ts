@@ -33,7 +33,7 @@ export function reportPage(status: number, typed: Typed, mistakes: Mistakes = {}
     "Report a link",
     `<p>Tell the operator of this service about a link that should not be here. They will look at where it leads.</p>
 <form method="post" action="/report">
-${field("code", "The link, or what stands after the last /", mistakes, (more) => `<input ${more} value="${escapeHtml(typed.code)}" required maxlength="300" autocomplete="off">`)}
+${field("code", "The link, or what stands after the last\u00a0/", mistakes, (more) => `<input ${more} value="${escapeHtml(typed.code)}" required maxlength="300" autocomplete="off">`)}
 ${field("reason", "What is wrong with it", mistakes, (more) => `<select ${more} required><option value="">Choose one</option>${options.join("")}</select>`)}
 ${field("details", "What we should know (optional)", mistakes, (more) => `<textarea ${more} rows="4" maxlength="${detailsMost}">\n${escapeHtml(typed.details)}</textarea>`)}
 ${field("email", "Your email address, if we may ask you something (optional)", mistakes, (more) => `<input ${more} type="email" value="${escapeHtml(typed.email)}" maxlength="254" autocomplete="email">`)}

@@ -34,3 +34,15 @@ export async function readBody(
     clearTimeout(timer);
   }
 }
+
+/** The fields of a form as browsers send it; nothing if it is none, or not all of it came. */
+export async function readForm(
+  request: Request,
+  limitBytes: number,
+  deadlineMs: number,
+): Promise<URLSearchParams | undefined> {
+  const type = request.headers.get("content-type") ?? "";
+  if (request.body === null || !/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) return undefined;
+  const read = await readBody(request.body, limitBytes, deadlineMs);
+  return read.kind === "whole" ? new URLSearchParams(new TextDecoder().decode(read.bytes)) : undefined;
+}

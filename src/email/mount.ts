@@ -1,7 +1,7 @@
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Mount } from "../http/mount.ts";
-import { problemResponse } from "../http/problem.ts";
+import { problemResponse, wrongMethod } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import { buttonPage, escapeHtml, finalPage, page } from "../redirect/pages.ts";
 import { isUnavailable } from "../sql/sql.ts";
@@ -49,10 +49,10 @@ export function mountEmail(settings: EmailMount): Mount {
 
   async function answer(request: Request, path: string, address: string | undefined): Promise<Response> {
     if (path.startsWith(stopPath)) {
-      if (!["GET", "HEAD", "POST"].includes(request.method)) return wrongMethod(["GET", "HEAD", "POST"]);
+      if (!["GET", "HEAD", "POST"].includes(request.method)) return wrongMethod("GET", "HEAD", "POST");
       return stop(request, path.slice(stopPath.length), address);
     }
-    if (path === eventsPath) return request.method === "POST" ? webhook(request, address) : wrongMethod(["POST"]);
+    if (path === eventsPath) return request.method === "POST" ? webhook(request, address) : wrongMethod("POST");
     return finalPage({ kind: "missing" }, request);
   }
 
@@ -72,6 +72,3 @@ export function mountEmail(settings: EmailMount): Mount {
 }
 
 const retrySeconds = 30;
-
-const wrongMethod = (allow: readonly string[]): Response =>
-  problemResponse(new Problem("method_not_allowed", `This takes ${allow.join(", ")}.`, { allow }));

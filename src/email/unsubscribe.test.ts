@@ -27,8 +27,6 @@ describe("a link to stop further emails", () => {
     const token = tokenOf(links.urlFor(tenant, "jo@example.com"));
     for (let place = 0; place < token.length; place++) {
       const other = token[place] === "A" ? "B" : "A";
-      // The last character of a MAC has bits that stand for nothing.
-      if (place === token.length - 1) continue;
       expect(links.read(token.slice(0, place) + other + token.slice(place + 1))).toBeUndefined();
     }
   });

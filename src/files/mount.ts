@@ -1,6 +1,5 @@
-import { Problem } from "../base/errors.ts";
 import type { Mount } from "../http/mount.ts";
-import { problemResponse } from "../http/problem.ts";
+import { wrongMethod } from "../http/problem.ts";
 import { finalPage } from "../redirect/pages.ts";
 import { downloadPath, uploadPath } from "./disk.ts";
 import { createDownload, type DownloadSettings } from "./download.ts";
@@ -19,10 +18,7 @@ export function mountFiles(settings: UploadSettings & DownloadSettings): Mount {
       ]) {
         if (!tools.path.startsWith(path)) continue;
         if (method === takes) return answer(request, tools.path.slice(path.length), tools);
-        const allow = takes === "GET" ? ["GET", "HEAD"] : [takes];
-        return problemResponse(
-          new Problem("method_not_allowed", `This address takes ${allow.join(" and ")}.`, { allow }),
-        );
+        return takes === "GET" ? wrongMethod("GET", "HEAD") : wrongMethod(takes);
       }
       return finalPage({ kind: "missing" }, request);
     },

@@ -1,6 +1,6 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
+import { createSigner } from "../base/signature.ts";
 import { checkKey, type Download, type Upload } from "./storage.ts";
 
 /**
@@ -18,18 +18,16 @@ export interface Tokens {
 const lengthMost = 4_000;
 
 export function createTokens(secret: Uint8Array, clock: Clock): Tokens {
-  const mac = (purpose: Purpose, payload: string) =>
-    createHmac("sha256", secret).update(`${purpose}.${payload}`).digest("base64url");
+  const signer = createSigner(secret);
 
   function seal(purpose: Purpose, content: readonly (string | number | null)[]): string {
     const payload = Buffer.from(JSON.stringify(content)).toString("base64url");
-    return `${payload}.${mac(purpose, payload)}`;
+    return `${payload}.${signer.sign(`${purpose}.${payload}`)}`;
   }
 
   function open(purpose: Purpose, token: string): unknown[] {
     const [payload = "", signature = "", ...more] = token.length > lengthMost ? [] : token.split(".");
-    const [given, wanted] = [Buffer.from(signature), Buffer.from(mac(purpose, payload))];
-    if (more.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
+    if (more.length > 0 || !signer.isSigned(`${purpose}.${payload}`, signature)) {
       throw new Problem("address_invalid", "This address was not given out by this server, or was changed since.");
     }
     const [until, ...content] = JSON.parse(Buffer.from(payload, "base64url").toString());

@@ -14,6 +14,9 @@ export function problemResponse(problem: Problem, requestId?: string): Response 
   return new Response(JSON.stringify(problemBody(problem, requestId)), { status: problem.status, headers });
 }
 
+export const wrongMethod = (...allow: string[]): Response =>
+  problemResponse(new Problem("method_not_allowed", `This address takes ${allow.join(", ")}.`, { allow }));
+
 export function problemBody(problem: Problem, requestId?: string) {
   return {
     type: `urn:quicklink:problem:${problem.code}`,

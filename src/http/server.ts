@@ -1,8 +1,8 @@
-import { timingSafeEqual } from "node:crypto";
 import type { BlockList } from "node:net";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { sameText } from "../base/signature.ts";
 import { hostOfHeader } from "../domains/domain.ts";
 import type { Hosts } from "../domains/hosts.ts";
 import { escapeHtml, finalPage, page } from "../redirect/pages.ts";
@@ -12,7 +12,7 @@ import type { HttpApi } from "./api.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
 import type { Readiness } from "./health.ts";
 import type { Mount, MountTools } from "./mount.ts";
-import { problemResponse } from "./problem.ts";
+import { problemResponse, wrongMethod } from "./problem.ts";
 
 /**
  * The socket. A redirect is tried first and answered without entering the framework; what it declines is looked up in a
@@ -85,9 +85,7 @@ export function startServer(settings: ServerSettings): Server {
     const mount = settings.mounts.find(({ prefix }) => path.startsWith(prefix));
     if (mount !== undefined) return mount.handle(request, toolsFor(request, path));
     if (request.method !== "GET" && request.method !== "HEAD") {
-      return problemResponse(
-        new Problem("method_not_allowed", "Only GET and HEAD are answered here.", { allow: ["GET", "HEAD"] }),
-      );
+      return wrongMethod("GET", "HEAD");
     }
     switch (path) {
       case "/":
@@ -221,11 +219,6 @@ const plain = (text: string): Response =>
 
 const isDirect = (request: Request): boolean =>
   !["x-forwarded-for", "forwarded", "via", "x-real-ip"].some((name) => request.headers.has(name));
-
-function sameText(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
 
 const bare = (host: string): Response =>
   page(

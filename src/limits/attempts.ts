@@ -1,6 +1,7 @@
-import { createHmac, randomBytes } from "node:crypto";
-import { type Clock, toIso } from "../base/clock.ts";
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
 import type { Counters, Limit } from "./counters.ts";
+import { createDayNames } from "./day-names.ts";
 import { networkOf } from "./network.ts";
 import { slidingHour, type Window } from "./window.ts";
 
@@ -9,8 +10,8 @@ import { slidingHour, type Window } from "./window.ts";
  * everywhere in an hour, on all servers together. A try is counted before it is looked at, and given back if it was
  * right: an office behind one address may come in one after the other.
  *
- * An address is known here only by a keyed hash under a key of the day, as in `guesses.ts`. When the counters cannot be
- * asked nobody may try, for a short password lasts only as long as tries are few; whoever is in stays in.
+ * An address is known here only by its name of the day. When the counters cannot be asked nobody may try, for a short
+ * password lasts only as long as tries are few; whoever is in stays in.
  */
 export interface Attempts {
   begin(key: string, address: string | undefined): Promise<Attempt>;
@@ -31,19 +32,16 @@ export interface AttemptSettings {
 export const attemptsPerAddress = 10;
 export const attemptsPerLink = 100;
 const quarterHour: Window = { kind: "sliding", bucketMs: 15_000, buckets: 60 };
-const hashBytes = 16;
 const retryMs = 15_000;
 
 export function createAttempts({ counters, clock, secretFor }: AttemptSettings): Attempts {
   const instance = randomBytes(9).toString("base64url");
   let begun = 0;
 
+  const dayName = createDayNames("attempts", secretFor, clock);
   /** Those whose address is not known are one. */
-  function nameOf(address: string | undefined): string {
-    const network = (address === undefined ? undefined : networkOf(address)) ?? "";
-    const key = secretFor(`attempts ${toIso(clock.now()).slice(0, 10)}`);
-    return createHmac("sha256", key).update(network).digest().subarray(0, hashBytes).toString("base64url");
-  }
+  const nameOf = (address: string | undefined): string =>
+    dayName((address === undefined ? undefined : networkOf(address)) ?? "");
 
   return {
     async begin(key, address) {

@@ -1,14 +1,13 @@
-import { createHmac, randomBytes } from "node:crypto";
-import { type Clock, toIso } from "../base/clock.ts";
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
 import type { Counters, Limit } from "./counters.ts";
+import { createDayNames } from "./day-names.ts";
 import { networkOf } from "./network.ts";
 import { slidingMinute } from "./window.ts";
 
 /**
- * A limit on guessing: so many misses a minute for an address, on all servers together.
- *
- * An address is known here only by a keyed hash of its network, under a key of the day: nothing that is stored, sent or
- * kept could be turned back into it, and nothing of today can be compared with tomorrow's.
+ * A limit on guessing: so many misses a minute for an address, on all servers together. An address is known here only by
+ * its name of the day.
  *
  * Whoever is over the limit is remembered in this process until the time is up, so that further guesses cost neither a
  * call nor a lookup. When the counters cannot be asked a miss is just a miss: an outage must not close the door to
@@ -33,7 +32,6 @@ export interface GuessSettings {
 }
 
 const blockedMost = 10_000;
-const hashBytes = 16;
 const minuteMs = 60_000;
 
 export function createGuesses({ counters, perMinute, clock, secretFor }: GuessSettings): Guesses {
@@ -41,14 +39,11 @@ export function createGuesses({ counters, perMinute, clock, secretFor }: GuessSe
   const blocked = new Map<string, number>();
   const instance = randomBytes(9).toString("base64url");
   let misses = 0;
-  let today: { date: string; key: Uint8Array } = { date: "", key: new Uint8Array() };
+  const dayName = createDayNames("guesses", secretFor, clock);
 
   function nameOf(address: string | undefined): string | undefined {
     const network = address === undefined ? undefined : networkOf(address);
-    if (network === undefined) return undefined;
-    const date = toIso(clock.now()).slice(0, 10);
-    if (today.date !== date) today = { date, key: secretFor(`guesses ${date}`) };
-    return createHmac("sha256", today.key).update(network).digest().subarray(0, hashBytes).toString("base64url");
+    return network === undefined ? undefined : dayName(network);
   }
 
   function waitOf(name: string): number | undefined {

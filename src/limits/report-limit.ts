@@ -1,13 +1,14 @@
-import { createHmac, randomBytes } from "node:crypto";
-import { type Clock, toIso } from "../base/clock.ts";
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
 import type { Counters, Limit } from "./counters.ts";
+import { createDayNames } from "./day-names.ts";
 import { networkOf } from "./network.ts";
 import { slidingHour } from "./window.ts";
 
 /**
- * A limit on reporting links: so many an hour for an address, on all servers together. An address is known only by a keyed
- * hash under a key of the day, as in `guesses.ts`; those whose address cannot be told share a larger limit. When the
- * counters cannot be asked a report is taken: there is an end to how many are kept anyway.
+ * A limit on reporting links: so many an hour for an address, on all servers together. An address is known only by its
+ * name of the day; those whose address cannot be told share a larger limit. When the counters cannot be asked a report
+ * is taken: there is an end to how many are kept anyway.
  */
 export interface ReportLimit {
   /** Counts one; seconds to wait when that was one too many. */
@@ -24,16 +25,11 @@ export interface ReportLimitSettings {
 export const reportsPerHour = 10;
 const unknownPerHour = 100;
 const hourMs = 3_600_000;
-const hashBytes = 16;
 
 export function createReportLimit({ counters, clock, secretFor }: ReportLimitSettings): ReportLimit {
   const instance = randomBytes(9).toString("base64url");
+  const nameOf = createDayNames("reports", secretFor, clock);
   let taken = 0;
-
-  function nameOf(network: string): string {
-    const key = secretFor(`reports ${toIso(clock.now()).slice(0, 10)}`);
-    return createHmac("sha256", key).update(network).digest().subarray(0, hashBytes).toString("base64url");
-  }
 
   return {
     async take(address) {

@@ -1,6 +1,6 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { invalid } from "../base/errors.ts";
 import { parseId, type TenantId } from "../base/ids.ts";
+import { createSigner } from "../base/signature.ts";
 import type { LinkQuery, Position } from "./find.ts";
 
 /**
@@ -14,22 +14,21 @@ export interface Cursors {
 }
 
 export const cursorMost = 300;
-const signatureBytes = 16;
 
 export function createCursors(secret: Uint8Array): Cursors {
-  const sign = (tenant: TenantId, { sort, order }: LinkQuery, text: string): Buffer =>
-    createHmac("sha256", secret).update(`${tenant} ${sort} ${order} ${text}`).digest().subarray(0, signatureBytes);
+  const signer = createSigner(secret);
+  const placed = (tenant: TenantId, { sort, order }: LinkQuery, text: string): string =>
+    `${tenant} ${sort} ${order} ${text}`;
 
   return {
     write(tenant, query, { value, id }) {
       const text = Buffer.from(JSON.stringify([value, id])).toString("base64url");
-      return `${text}.${sign(tenant, query, text).toString("base64url")}`;
+      return `${text}.${signer.sign(placed(tenant, query, text))}`;
     },
 
     read(tenant, query, cursor) {
       const [text = "", signature = ""] = cursor.split(".");
-      const [given, wanted] = [Buffer.from(signature, "base64url"), sign(tenant, query, text)];
-      if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw badCursor();
+      if (!signer.isSigned(placed(tenant, query, text), signature)) throw badCursor();
       const [value, id] = JSON.parse(Buffer.from(text, "base64url").toString()) as [string | number, string];
       const known = parseId("link", id);
       if (known === undefined) throw badCursor();

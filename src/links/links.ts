@@ -5,12 +5,13 @@ import type { Passwords } from "../base/passwords.ts";
 import type { Issuer } from "../codes/issuer.ts";
 import { privateCode } from "../codes/private.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
+import { parseHost } from "../domains/domain.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { createBulk } from "./bulk.ts";
 import { checkChoice } from "./choice.ts";
 import { createAdmit } from "./destination.ts";
 import { type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
-import { generatedTries, limitReached, missing, noFile, refusal } from "./refusals.ts";
+import { foreignDomain, generatedTries, limitReached, missing, noFile, refusal } from "./refusals.ts";
 import type { Changed, LinkStore, NewLink } from "./store.ts";
 
 /** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */
@@ -118,9 +119,12 @@ export function createLinks(settings: LinkSettings): Links {
     throw new Problem("busy", "Too many passwords are being set or checked. Try again.", { retryAfterSeconds: 1 });
   }
 
+  /** As the store knows it; the server's own may be said in any of its names, of which nothing is none. */
   function domainOf(text: string): string {
-    const host = text.trim().toLowerCase();
-    return ownHosts.has(host) ? ownDomain : host;
+    if (ownHosts.has(text.trim().toLowerCase())) return ownDomain;
+    const host = parseHost(text);
+    if (host === undefined) throw foreignDomain(text);
+    return host;
   }
 
   function checkNew(tenant: Tenant, input: LinkInput): LinkFields & { readonly domain: string } {

@@ -43,7 +43,7 @@ export function refusal(
   }
 }
 
-const foreignDomain = (host: string): Problem =>
+export const foreignDomain = (host: string): Problem =>
   invalid(
     "domain",
     "unknown_domain",

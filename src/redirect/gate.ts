@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Passwords } from "../base/passwords.ts";
-import { readBody } from "../base/read-body.ts";
+import { readForm } from "../base/read-body.ts";
 import type { Attempts } from "../limits/attempts.ts";
 import { splitKey } from "../links/link.ts";
 import type { Passes } from "./pass.ts";
@@ -65,7 +65,8 @@ export function createGate(settings: GateSettings): Gate {
     isOpen: (request, key, version) => passes.isGood(request.headers.get("cookie"), key, version, clock.now()),
 
     async knock(request, code) {
-      const password = isOurs(request) ? await sentPassword(request) : undefined;
+      const form = isOurs(request) ? await readForm(request, bodyBytes, bodyMs) : undefined;
+      const password = form?.get("password") ?? undefined;
       if (password === undefined) return { kind: "not_ours" };
       const attempt = await attempts.begin(code, addressOf(request));
       if (attempt.kind === "denied") return { kind: "attempts", retryAfterSeconds: attempt.retryAfterSeconds };
@@ -80,13 +81,4 @@ export function createGate(settings: GateSettings): Gate {
       return { kind: "open", version, pass: passes.issue(code, splitKey(code).code, version, clock.now()) };
     },
   };
-}
-
-/** Of a form, as browsers send it. */
-async function sentPassword(request: Request): Promise<string | undefined> {
-  const type = request.headers.get("content-type") ?? "";
-  if (request.body === null || !/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) return undefined;
-  const read = await readBody(request.body, bodyBytes, bodyMs);
-  if (read.kind !== "whole") return undefined;
-  return new URLSearchParams(new TextDecoder().decode(read.bytes)).get("password") ?? undefined;
 }

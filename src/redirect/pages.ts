@@ -8,27 +8,32 @@ import type { Final } from "./decide.ts";
  * happened and what they can do. Programs that ask for JSON get the same as a problem.
  */
 const style = `
-:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #dfe4ea; --back: #f6f7f9; --card: #fff; --accent: #2456d6 }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8ecf2; --soft: #9aa6b5; --line: #2b3441; --back: #10151c; --card: #171e27; --accent: #86a8ff } }
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #dfe4ea; --edge: #7d8794; --back: #f6f7f9; --card: #fff;
+  --accent: #2456d6; --wrong: #b3261e }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8ecf2; --soft: #9aa6b5; --line: #2b3441; --edge: #6c7888; --back: #10151c;
+  --card: #171e27; --accent: #86a8ff; --wrong: #ff9d94 } }
 * { box-sizing: border-box }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--back); color: var(--ink);
   font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
-main { width: 100%; max-width: 30rem; padding: 2rem; background: var(--card); border: 1px solid var(--line); border-radius: 14px }
+main { width: 100%; max-width: 30rem; padding: 2rem; background: var(--card); border: 1px solid var(--line); border-radius: 14px;
+  overflow-wrap: anywhere }
+@media (max-width: 30rem) { body { padding: 1rem } main { padding: 1.5rem } }
 h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3 }
 p { margin: .5rem 0 0; color: var(--soft) }
-a { color: var(--accent); overflow-wrap: anywhere }
-code { overflow-wrap: anywhere }
+strong { color: var(--ink) }
+a { color: var(--accent) }
+time { white-space: nowrap }
 ul { margin: .5rem 0 0; padding-left: 1.2rem; color: var(--soft) }
 form { margin-top: 1.25rem; display: grid; gap: .5rem }
-input, select, textarea, button { font: inherit; padding: .6rem .75rem; border-radius: 8px; border: 1px solid var(--line) }
+input, select, textarea, button { font: inherit; padding: .6rem .75rem; border-radius: 8px; border: 1px solid var(--edge) }
 input, select, textarea { width: 100%; background: var(--back); color: var(--ink) }
 textarea { resize: vertical }
 label { margin-top: .5rem }
 label + [role=alert] { margin: 0 }
-[aria-invalid] { border-color: var(--ink) }
-button { margin-top: .75rem }
-button { background: var(--accent); color: var(--card); border-color: transparent; font-weight: 600; cursor: pointer }
-[role=alert] { color: var(--ink); font-weight: 600 }
+button { margin-top: .75rem; background: var(--accent); color: var(--card); border-color: transparent; font-weight: 600; cursor: pointer }
+[role=alert] { color: var(--wrong); font-weight: 600 }
+[aria-invalid] { border-color: var(--wrong) }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 small { display: block; margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft) }
 `;
 
@@ -173,9 +178,9 @@ function passwordPage(status: number, again: boolean): Response {
   return page(
     status,
     title,
-    `<p${again ? ' role="alert"' : ""}>${escapeHtml(text)}</p>
+    `<p id="told"${again ? ' role="alert"' : ""}>${escapeHtml(text)}</p>
 <form method="post"><label for="password">Password</label>
-<input id="password" name="password" type="password" required maxlength="200" autocomplete="off" autofocus>
+<input id="password" name="password" type="password" required maxlength="200" autocomplete="off" autofocus aria-describedby="told"${again ? ' aria-invalid="true"' : ""}>
 <button>Open the link</button></form>
 `,
     { "content-security-policy": policy("'self' https: http:"), "referrer-policy": "same-origin" },

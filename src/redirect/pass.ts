@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createSigner } from "../base/signature.ts";
 
 /**
  * A pass: what a browser keeps after it gave a link's password, so that it is asked once a day. It names no password and
@@ -21,13 +21,13 @@ const cookiesMost = 8_192;
 export function createPasses(secret: Uint8Array, secure: boolean): Passes {
   const name = secure ? "__Secure-quicklink-pass" : "quicklink-pass";
 
-  const sign = (key: string, version: number, until: string): Buffer =>
-    createHmac("sha256", secret).update(`${key}\n${version}\n${until}`).digest();
+  const signer = createSigner(secret);
+  const textOf = (key: string, version: number, until: string): string => `${key}\n${version}\n${until}`;
 
   return {
     issue(key, code, version, now) {
       const until = String(Math.floor(now / 1_000) + lifeSeconds);
-      const value = `${until}.${sign(key, version, until).toString("base64url")}`;
+      const value = `${until}.${signer.sign(textOf(key, version, until))}`;
       const attributes = `Path=/${code}; Max-Age=${lifeSeconds}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
       return `${name}=${value}; ${attributes}`;
     },
@@ -38,8 +38,7 @@ export function createPasses(secret: Uint8Array, secure: boolean): Passes {
         const [given, value = ""] = cookie.trim().split("=", 2);
         const [until = "", signature = ""] = value.split(".", 2);
         if (given !== name || !/^\d{1,12}$/.test(until) || Number(until) * 1_000 <= now) return false;
-        const [sent, wanted] = [Buffer.from(signature, "base64url"), sign(key, version, until)];
-        return sent.length === wanted.length && timingSafeEqual(sent, wanted);
+        return signer.isSigned(textOf(key, version, until), signature);
       });
     },
   };

@@ -44,7 +44,8 @@ function otherUrls(url: string, { choice }: Target): string[] {
   return [...new Set(all)].filter((other) => other !== url);
 }
 
-const dayOf = (time: number): string => toIso(time).slice(0, 10);
+/** HTML: a day stays in one piece where lines are broken. */
+const dayOf = (time: number): string => `<time>${toIso(time).slice(0, 10)}</time>`;
 
 function anchor(url: string): string {
   const shown = escapeHtml(url);

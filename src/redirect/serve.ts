@@ -1,11 +1,10 @@
 import type { Clock } from "../base/clock.ts";
-import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Cache, Versioned } from "../cache/cache.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
 import type { Hosts, HostTargets } from "../domains/hosts.ts";
-import { problemResponse } from "../http/problem.ts";
+import { wrongMethod } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { Meters } from "../limits/meters.ts";
 import type { Verdict } from "../limits/verdict.ts";
@@ -264,10 +263,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   return serve;
 }
 
-const notForPosts = (): Response =>
-  problemResponse(
-    new Problem("method_not_allowed", "Only GET and HEAD are answered here.", { allow: ["GET", "HEAD"] }),
-  );
+const notForPosts = (): Response => wrongMethod("GET", "HEAD");
 
 const personal = (url: string): Response =>
   new Response(null, { status: 302, headers: { Location: url, "Cache-Control": personalCaching } });

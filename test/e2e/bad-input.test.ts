@@ -114,19 +114,9 @@ const badFields = (port: number): readonly Bad[] => [
   ["hitsPerMonth", -1, "too_small"],
   ["hitsPerMonth", 1_000_000_001, "too_big"],
   ...badRules(port),
-  ...[
-    "uRL",
-    "id",
-    "tenantId",
-    "domain",
-    "version",
-    "createdAt",
-    "shortUrl",
-    "",
-    "constructor",
-    "prototype",
-    "toString",
-  ].map((name): Bad => [name, "x", "unknown_field"]),
+  ...["uRL", "id", "tenantId", "version", "createdAt", "shortUrl", "", "constructor", "prototype", "toString"].map(
+    (name): Bad => [name, "x", "unknown_field"],
+  ),
 ];
 
 const badCodes: readonly Bad[] = [
@@ -157,6 +147,17 @@ const badCodes: readonly Bad[] = [
   ].map((value): Bad => ["code", value, "bad_code"]),
   ...["api", "API", "Healthz", "metrics", "ADMIN", "well-known"].map((value): Bad => ["code", value, "reserved"]),
 ];
+
+/** A link stays on the domain that it was made on. */
+const badDomains: readonly Bad[] = [
+  ["domain", 1, "wrong_type"],
+  ["domain", null, "wrong_type"],
+  ["domain", long(301), "too_long"],
+  ...["", " ", "x", "somebody-elses.example", "../api", "a\r\nb", "a\u0000b", "\ud800", "127.0.0.1"].map(
+    (value): Bad => ["domain", value, "unknown_domain"],
+  ),
+];
+const badPlaces = [...badCodes, ...badDomains];
 
 const show = (value: unknown) => {
   const text = JSON.stringify(value);
@@ -234,20 +235,24 @@ for (const database of databases) {
       });
     }
 
-    test("no link is made with a bad code, and a code cannot be changed at all", async () => {
+    test("no link is made with a bad code or domain, and neither can be changed at all", async () => {
       const found: string[] = [];
       await harmlessly(async () => {
-        for (const bad of badCodes) found.push(`${show(bad[1])} ${outcome(await post({ body: withField(bad) }))}`);
+        for (const bad of badPlaces) found.push(`${show(bad[1])} ${outcome(await post({ body: withField(bad) }))}`);
         for (const method of ["PATCH", "PUT"]) {
-          const reply = await site.call(method, `/api/links/${link.id}`, { body: { url: https, code: "another" } });
-          expectField(reply, "code", "unknown_field");
+          for (const field of ["code", "domain"]) {
+            const reply = await site.call(method, `/api/links/${link.id}`, {
+              body: { url: https, [field]: "another" },
+            });
+            expectField(reply, field, "unknown_field");
+          }
         }
       });
-      expect(found).toEqual(badCodes.map(([field, value, code]) => `${show(value)} ${field}: ${code}`));
+      expect(found).toEqual(badPlaces.map(([field, value, code]) => `${show(value)} ${field}: ${code}`));
     });
 
     test("bad elements of a bulk request are refused one by one, for the same reasons", async () => {
-      const bad = [...badFields(site.server.port), ...badCodes];
+      const bad = [...badFields(site.server.port), ...badPlaces];
       const reply = await harmlessly(() =>
         site.call("POST", "/api/links/bulk", { body: { links: bad.map((one) => withField(one)) } }),
       );
