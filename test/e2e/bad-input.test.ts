@@ -114,22 +114,17 @@ const badFields = (port: number): readonly Bad[] => [
   ["hitsPerMonth", -1, "too_small"],
   ["hitsPerMonth", 1_000_000_001, "too_big"],
   ...badRules(port),
-  ...[
-    "uRL",
-    "id",
-    "tenantId",
-    "domain",
-    "version",
-    "createdAt",
-    "shortUrl",
-    "",
-    "constructor",
-    "prototype",
-    "toString",
-  ].map((name): Bad => [name, "x", "unknown_field"]),
+  ...["uRL", "id", "tenantId", "version", "createdAt", "shortUrl", "", "constructor", "prototype", "toString"].map(
+    (name): Bad => [name, "x", "unknown_field"],
+  ),
 ];
 
+/** Of what is said when a link is made, and never after. */
 const badCodes: readonly Bad[] = [
+  ["domain", "x", "unknown_domain"],
+  ["domain", "elsewhere.example.com", "unknown_domain"],
+  ["domain", 5, "wrong_type"],
+  ["domain", long(301), "too_long"],
   ["code", 1, "wrong_type"],
   ["code", null, "wrong_type"],
   ["code", ["abc"], "wrong_type"],
@@ -234,13 +229,17 @@ for (const database of databases) {
       });
     }
 
-    test("no link is made with a bad code, and a code cannot be changed at all", async () => {
+    test("no link is made with a bad code or domain, and neither can be changed at all", async () => {
       const found: string[] = [];
       await harmlessly(async () => {
         for (const bad of badCodes) found.push(`${show(bad[1])} ${outcome(await post({ body: withField(bad) }))}`);
         for (const method of ["PATCH", "PUT"]) {
-          const reply = await site.call(method, `/api/links/${link.id}`, { body: { url: https, code: "another" } });
-          expectField(reply, "code", "unknown_field");
+          for (const field of ["code", "domain"]) {
+            const reply = await site.call(method, `/api/links/${link.id}`, {
+              body: { url: https, [field]: "another" },
+            });
+            expectField(reply, field, "unknown_field");
+          }
         }
       });
       expect(found).toEqual(badCodes.map(([field, value, code]) => `${show(value)} ${field}: ${code}`));
