@@ -119,7 +119,12 @@ const badFields = (port: number): readonly Bad[] => [
   ),
 ];
 
+/** Of what is said when a link is made, and never after. */
 const badCodes: readonly Bad[] = [
+  ["domain", "x", "unknown_domain"],
+  ["domain", "elsewhere.example.com", "unknown_domain"],
+  ["domain", 5, "wrong_type"],
+  ["domain", long(301), "too_long"],
   ["code", 1, "wrong_type"],
   ["code", null, "wrong_type"],
   ["code", ["abc"], "wrong_type"],
