@@ -224,12 +224,33 @@ for (const database of databases) {
         });
       });
 
-      test("a tampered address, and one for another file", async () => {
+      test("a tampered address, one put together from two, and one to read", async () => {
+        const other = await site.store("other");
         await givingBack(async () => {
           const { id, upload } = (await announce({})).json<UploadBody>();
-          const tampered = { ...upload, url: upload.url.replace(/.$/, (last) => (last === "A" ? "B" : "A")) };
-          expect((await site.send(tampered, "hello")).status).toBe(403);
+          const { id: next, upload: theirs } = (await announce({})).json<UploadBody>();
+          const reading = (await site.call("GET", `/api/files/${other.id}/download`)).json<{ url: string }>().url;
+          for (const url of [
+            upload.url.replace(/.$/, (last) => (last === "A" ? "B" : "A")),
+            upload.url.replace(/[^.]*$/, theirs.url.split(".").at(-1) ?? ""),
+            upload.url.replace(/[^/]*$/, reading.split("/").at(-1) ?? ""),
+          ]) {
+            const reply = await site.send({ ...upload, url }, "hello");
+            expect([reply.status, codeOf(reply)]).toEqual([403, "address_invalid"]);
+          }
           expect(codeOf(await complete(id))).toBe("upload_missing");
+          await Promise.all([remove(id), remove(next)]);
+        });
+        await remove(other.id);
+      });
+
+      test("a second time before it is completed: the first bytes stay", async () => {
+        await givingBack(async () => {
+          const { id, upload } = (await announce({})).json<UploadBody>();
+          expect((await site.send(upload, "hello")).status).toBe(201);
+          const again = await site.send(upload, "HELLO");
+          expect([again.status, codeOf(again)]).toEqual([409, "upload_taken"]);
+          expect((await complete(id)).json<FileBody>().sha256).toBe(sha256Of("hello"));
           await remove(id);
         });
       });
