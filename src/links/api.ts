@@ -89,8 +89,8 @@ const createSchema = z
     code: z.string().max(100).optional().openapi({
       description: "3 to 64 letters, digits, - and _; case matters. Left out: seven characters are generated.",
     }),
-    domain: z.string().max(300).optional().openapi({
-      description: "One of your verified domains, or the server's own. Left out: your default domain.",
+    domain: z.string().max(300).nullable().optional().openapi({
+      description: "One of your verified domains. Null: the server's own. Left out: your default domain.",
     }),
     private: z.boolean().optional().openapi({
       description: "Twelve characters of chance instead of seven, which nobody finds by trying.",

@@ -22,8 +22,8 @@ export interface LinkChange extends Partial<LinkFields> {
 
 export interface LinkInput extends LinkChange {
   readonly code?: string;
-  /** One of the tenant's own, or the server's. Left out: the tenant's default. */
-  readonly domain?: string;
+  /** One of the tenant's own. Null: the server's. Left out: the tenant's default. */
+  readonly domain?: string | null;
   /** A code that nobody finds by trying. */
   readonly private?: boolean;
   /** Chosen before it was first asked for: asked for again, the link that has it is the answer. */
@@ -133,8 +133,8 @@ export function createLinks(settings: LinkSettings): Links {
     if (input.code !== undefined && input.private) {
       throw invalid("private", "contradiction", "A private link gets a code of chance. Leave out one of the two.");
     }
-    const domain = input.domain === undefined ? (tenant.defaultDomain ?? ownDomain) : domainOf(input.domain);
-    return { ...fields, domain };
+    const { domain = tenant.defaultDomain } = input;
+    return { ...fields, domain: domain === null ? ownDomain : domainOf(domain) };
   }
 
   async function draft(tenant: Tenant, input: LinkInput): Promise<NewLink> {

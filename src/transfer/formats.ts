@@ -1,5 +1,4 @@
 import { fromIso, toIso } from "../base/clock.ts";
-import { ownDomain } from "../links/link.ts";
 import { undisarm } from "./csv.ts";
 
 /**
@@ -141,7 +140,7 @@ function own({ domain, password, ...fields }: Fields): Fields | string {
   return {
     ...given(Object.fromEntries(Object.entries(fields).filter(([name]) => !passedOver.has(name)))),
     ...(password !== false && given({ password })),
-    ...(domain === null ? { domain: ownDomain } : given({ domain })),
+    ...(domain === null ? { domain } : given({ domain })),
   };
 }
 

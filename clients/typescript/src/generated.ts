@@ -340,8 +340,8 @@ export interface NewLink {
   readonly fetchTitle?: boolean | undefined;
   /** 3 to 64 letters, digits, - and _; case matters. Left out: seven characters are generated. */
   readonly code?: string | undefined;
-  /** One of your verified domains, or the server's own. Left out: your default domain. */
-  readonly domain?: string | undefined;
+  /** One of your verified domains. Null: the server's own. Left out: your default domain. */
+  readonly domain?: string | null | undefined;
   /** Twelve characters of chance instead of seven, which nobody finds by trying. */
   readonly private?: boolean | undefined;
 }
