@@ -18,7 +18,7 @@ const root = join(import.meta.dir, "..");
 const testTimeoutMs = 30_000;
 
 // Two at least, because most of a test's time is waiting for servers; not many, because each of them brings some.
-const workers = Math.min(4, Math.max(2, availableParallelism()));
+const workers = Math.min(4, Math.max(3, availableParallelism()));
 
 // Settings of the developer's shell, which could lead a test to a server that is not ours.
 const foreign = /^(QL_|PG|DATABASE_URL$|REDIS_URL$|LIMITS_REDIS_URL$|S3_URL$)/;
