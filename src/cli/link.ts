@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { fromIso, toIso } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
-import { parseLinkChange, parseNewLink } from "../links/api.ts";
+import { parseLinkChange, parseNewLink } from "../links/sent.ts";
 import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { qrCommand } from "./link-qr.ts";
 import { printFields, printJson, printRows } from "./print.ts";
@@ -17,6 +17,7 @@ interface FieldOptions extends TenantOption, VisitorOptions {
 
 interface CreateOptions extends FieldOptions {
   readonly code?: string;
+  readonly domain?: string;
   readonly private?: boolean;
 }
 
@@ -28,14 +29,18 @@ export function linkCommand(): Command {
   const command = new Command("link");
   fieldOptions(ofTenant(command.command("create").argument("<url>")))
     .option("--code <text>", "choose the code instead of getting one")
+    .option("--domain <host>", "one of the tenant's verified domains; own for the server's")
     .option("--private", "a code of twelve characters that nobody finds by trying")
     .option("--fetch-title", "take the title of the page that it leads to")
     .description("make a link and print its address")
     .addHelpText("after", "\nExample:\n  $ quicklink link create https://example.com/page --code sale")
     .action((url: string, options: CreateOptions) =>
       withTenant(options, async (core, tenant) => {
-        const { code, private: hidden } = options;
-        const input = parseNewLink({ url, code, private: hidden, ...(await sentFields(options)) });
+        const { code, private: hidden, domain } = options;
+        const input = parseNewLink({
+          ...{ url, code, private: hidden, domain: domain === "own" ? null : domain },
+          ...(await sentFields(options)),
+        });
         const link = await core.links.create(tenant, input, "operator");
         if (options.fetchTitle && link.title === null) await core.targets.want(link.id, core.clock.now());
         if (options.json) printJson(show(core, link));

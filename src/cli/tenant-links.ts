@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { parseId } from "../base/ids.ts";
 import type { Core } from "../core.ts";
-import { showLink } from "../links/api.ts";
 import type { Link } from "../links/link.ts";
+import { showLink } from "../links/sent.ts";
 import { statesOf } from "../links/states.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { type Api, route, z } from "../http/route.ts";
-import { linkId, showLink } from "../links/api.ts";
+import { linkId } from "../links/api.ts";
 import type { Links } from "../links/links.ts";
+import { showLink } from "../links/sent.ts";
 import { colourPattern } from "./colour.ts";
 import { levels } from "./matrix.ts";
 import { contentTypes, drawQr, marginMost, type QrOptions, qrDefaults, sizeLeast, sizeMost } from "./qr.ts";
