@@ -4,8 +4,9 @@ import type { LinkId } from "../base/ids.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { cacheKey } from "./link.ts";
 import type { BulkResult, LinkInput, Links, Maker } from "./links.ts";
+import type { NewLink } from "./new-links.ts";
 import { generatedTries, limitReached, notMade, refusal, twice } from "./refusals.ts";
-import type { LinkStore, NewLink } from "./store.ts";
+import type { LinkStore } from "./store.ts";
 
 /** Many links in one request: each on its own in short transactions, or all of them in one. */
 export interface BulkParts {

@@ -11,8 +11,9 @@ import { createBulk } from "./bulk.ts";
 import { checkChoice } from "./choice.ts";
 import { createAdmit } from "./destination.ts";
 import { type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
+import type { NewLink } from "./new-links.ts";
 import { foreignDomain, generatedTries, limitReached, missing, noFile, refusal } from "./refusals.ts";
-import type { Changed, LinkStore, NewLink } from "./store.ts";
+import type { Changed, LinkStore } from "./store.ts";
 
 /** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */
 export interface LinkChange extends Partial<LinkFields> {

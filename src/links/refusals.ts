@@ -2,7 +2,7 @@ import { toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { monthEnd, secondsToMonthEnd } from "../limits/month.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import type { NewLink, Written } from "./store.ts";
+import type { NewLink, Written } from "./new-links.ts";
 
 /** Why there is no such link, or no new one, in the words of whoever asked. */
 export const missing = () => new Problem("not_found", "There is no such link.");

@@ -2,8 +2,9 @@ import type { Problem } from "../base/errors.ts";
 import type { FileId, TenantId } from "../base/ids.ts";
 import { cacheKey, ownDomain } from "../links/link.ts";
 import type { LinkInput } from "../links/links.ts";
+import type { NewLink, Written } from "../links/new-links.ts";
 import { refusal } from "../links/refusals.ts";
-import type { LinkStore, NewLink, Written } from "../links/store.ts";
+import type { LinkStore } from "../links/store.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** What is in the way of rows that are fit to be links: told by what became of them, or foreseen before anything is. */

@@ -1,0 +1,94 @@
+import type { Kysely, Selectable } from "kysely";
+import type { FileId, TenantId } from "../base/ids.ts";
+import { storedKey } from "../files/file.ts";
+import type { LinkTable, Schema } from "../sql/schema.ts";
+import { choiceColumns, toChoiceFields } from "./choice-columns.ts";
+import type { Link, LinkFields, TargetFile } from "./link.ts";
+import type { NewLink } from "./new-links.ts";
+
+/** Links as rows, and back. */
+export type From = Pick<Kysely<Schema>, "selectFrom">;
+
+export const withVersion = (from: From) =>
+  from
+    .selectFrom("links")
+    .innerJoin("link_versions", (join) =>
+      join.onRef("link_versions.domain", "=", "links.domain").onRef("link_versions.code", "=", "links.code"),
+    )
+    .selectAll("links")
+    .select("link_versions.version");
+
+export function fieldColumns(fields: LinkFields) {
+  return {
+    url: fields.url,
+    file_id: fields.file,
+    permanent: fields.permanent ? (1 as const) : (0 as const),
+    status: fields.status,
+    expires_at: fields.expiresAt,
+    title: fields.title,
+    notes: fields.notes,
+    tags: JSON.stringify(fields.tags),
+    fallback_url: fields.fallbackUrl,
+    hits_per_month: fields.hitsPerMonth,
+    ...choiceColumns(fields),
+  };
+}
+
+interface JoinedFile {
+  readonly tenant_id: TenantId | null;
+  readonly file_id: FileId | null;
+  readonly name: string | null;
+  readonly type: string | null;
+  readonly size_bytes: number | null;
+  readonly sha256: string | null;
+}
+
+/** Nothing if it leads to none, or to one that is gone. */
+export function fileOf({
+  tenant_id: tenantId,
+  file_id: id,
+  name,
+  type,
+  size_bytes,
+  sha256,
+}: JoinedFile): TargetFile | null {
+  if (tenantId === null || id === null || name === null || type === null || size_bytes === null) return null;
+  return { key: storedKey({ tenantId, id }), name, type, sizeBytes: size_bytes, sha256 };
+}
+
+export function toRow(tenant: TenantId, link: NewLink): LinkTable {
+  return {
+    id: link.id,
+    tenant_id: tenant,
+    domain: link.domain,
+    code: link.code,
+    ...fieldColumns(link),
+    password_hash: link.passwordHash ?? null,
+    created_at: link.createdAt ?? link.at,
+    updated_at: link.at,
+  };
+}
+
+export function toLink(row: Selectable<LinkTable> & { version: number }): Link {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    domain: row.domain,
+    code: row.code,
+    url: row.url,
+    file: row.file_id,
+    permanent: row.permanent === 1,
+    status: row.status,
+    expiresAt: row.expires_at,
+    title: row.title,
+    notes: row.notes,
+    tags: JSON.parse(row.tags) as string[],
+    fallbackUrl: row.fallback_url,
+    hitsPerMonth: row.hits_per_month,
+    ...toChoiceFields(row),
+    password: row.password_hash !== null,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
