@@ -22,6 +22,7 @@ import type { Storage } from "./files/storage.ts";
 import { createTokens } from "./files/tokens.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
+import { createResources, type Resources } from "./resources.ts";
 import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
@@ -46,6 +47,8 @@ export interface Core {
   /** For addresses that strangers name. */
   readonly guarded: Guarded;
   readonly passwords: Passwords;
+  /** What callers of this process share. */
+  readonly resources: Resources;
   readonly storage: Storage;
   readonly clock: Clock;
   /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
@@ -83,7 +86,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       userAgent: `QuickLink/${version} (+${config.baseUrl})`,
       resolve: dns.addresses,
     });
-    const passwords = createPasswords();
+    const resources = createResources(config);
+    const passwords = createPasswords(resources.passwords);
     const secretFor: Core["secretFor"] = (purpose) => createHmac("sha256", salt).update(purpose).digest();
     return {
       config,
@@ -97,6 +101,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       reports: createReports(sql, clock),
       keys: createKeys(sql, clock),
       passwords,
+      resources,
       links: createLinks({
         store,
         passwords,
@@ -110,6 +115,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       domains: createDomains({
         store: createDomainStore(sql),
         evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(guarded, url) }),
+        outgoing: resources.outgoing,
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         clock,
