@@ -2,6 +2,7 @@ import { sql as raw } from "kysely";
 import type { TenantId } from "../base/ids.ts";
 import type { EmailProvider } from "../limits/email-limits.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import type { ProviderName } from "./provider.ts";
 
 /**
@@ -29,21 +30,27 @@ const providersOf: Readonly<Record<EmailProvider, readonly ProviderName[]>> = {
 };
 
 export function createEmailSeeds({ db, now }: Sql): EmailSeedQueries {
-  const taken = (provider: EmailProvider) =>
-    db
-      .selectFrom("emails")
-      .select(
-        raw<number>`coalesce(sum(unsure + case when state in ('sending', 'sent') then 1 else 0 end), 0)`.as("taken"),
-      )
-      .where("provider", "in", providersOf[provider])
-      .where("handed_at", ">", raw<number>`(select ${now} - ${raw.lit(seedMs)})`);
+  const taken = raw<number>`coalesce(sum(unsure + case when state in ('sending', 'sent') then 1 else 0 end), 0)`;
+  const windowStart = raw<number>`(select ${now} - ${raw.lit(seedMs)})`;
 
   return {
     async tenant(tenant, provider) {
-      return Number((await taken(provider).where("tenant_id", "=", tenant).executeTakeFirstOrThrow()).taken);
+      const row = await ofTenant(db, tenant)
+        .selectFrom("emails")
+        .select(taken.as("taken"))
+        .where("provider", "in", providersOf[provider])
+        .where("handed_at", ">", windowStart)
+        .executeTakeFirstOrThrow();
+      return Number(row.taken);
     },
     async platform() {
-      return Number((await taken("smtp").executeTakeFirstOrThrow()).taken);
+      const row = await acrossTenants(db)
+        .selectFrom("emails")
+        .select(taken.as("taken"))
+        .where("provider", "in", providersOf.smtp)
+        .where("handed_at", ">", windowStart)
+        .executeTakeFirstOrThrow();
+      return Number(row.taken);
     },
   };
 }

@@ -5,6 +5,7 @@ import { claimMs } from "../../src/email/store.ts";
 import type { Counters } from "../../src/limits/counters.ts";
 import { unavailable } from "../../src/limits/counters.ts";
 import { createMemoryCounters } from "../../src/memory/counters.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newMail, newTenant, openOutbox, pass, rowOf } from "./outbox.ts";
 
@@ -46,7 +47,7 @@ onEachDatabase((database) => {
       await work();
       expect(handed).toHaveLength(expected);
     }
-    const rows = await sql.db.selectFrom("emails").select(["state", "attempts"]).execute();
+    const rows = await acrossTenants(sql.db).selectFrom("emails").select(["state", "attempts"]).execute();
     expect(rows.every(({ state, attempts }) => state === "sent" && attempts === 1)).toBe(true);
   });
 
@@ -286,7 +287,9 @@ onEachDatabase((database) => {
     await slow.sender.step();
     await slow.sender.idle();
     expect([quick.handed.length, slow.handed.length]).toEqual([1, 0]);
-    expect(await sql.db.selectFrom("emails").select(["state", "reason"]).orderBy("state").execute()).toEqual([
+    expect(
+      await acrossTenants(sql.db).selectFrom("emails").select(["state", "reason"]).orderBy("state").execute(),
+    ).toEqual([
       { state: "queued", reason: "limited" },
       { state: "sent", reason: null },
     ]);
@@ -307,7 +310,7 @@ onEachDatabase((database) => {
       await pass(sql, 10_000, clock);
     }
     expect(handed).toEqual([]);
-    expect(await sql.db.selectFrom("emails").select(["id", "state", "attempts"]).execute()).toEqual([
+    expect(await acrossTenants(sql.db).selectFrom("emails").select(["id", "state", "attempts"]).execute()).toEqual([
       { id: queued.id, state: "queued", attempts: 0 },
     ]);
     away = false;
@@ -422,7 +425,10 @@ onEachDatabase((database) => {
     expect(refused.retryAfterMs).toBeLessThanOrEqual(62 * minuteMs);
     await sender.idle();
     expect(handed).toHaveLength(2);
-    expect(await sql.db.selectFrom("emails").select("state").execute()).toEqual([{ state: "sent" }, { state: "sent" }]);
+    expect(await acrossTenants(sql.db).selectFrom("emails").select("state").execute()).toEqual([
+      { state: "sent" },
+      { state: "sent" },
+    ]);
   });
 
   test("more at once than can be handed over are queued, and charged once", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { claimMs, createEmailStore } from "../../src/email/store.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newRow, newTenant, pass, rowOf } from "./outbox.ts";
 
@@ -166,7 +167,7 @@ onEachDatabase((database) => {
     await store.insert(newRow(tenant));
     expect(await store.prune(Date.now() - 91 * day, 500)).toBe(0);
     expect(await store.prune(Date.now() - 89 * day, 500)).toBe(1);
-    expect(await sql.db.selectFrom("emails").select("state").execute()).toEqual([
+    expect(await acrossTenants(sql.db).selectFrom("emails").select("state").execute()).toEqual([
       { state: "queued" },
       { state: "queued" },
     ]);

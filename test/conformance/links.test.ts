@@ -11,6 +11,7 @@ import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
 import { takeCodeBlock } from "../../src/sql/counter.ts";
 import { createFeed } from "../../src/sql/feed.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
 
@@ -75,7 +76,7 @@ onEachDatabase(({ openTwo }) => {
   const versionsTold = (code: string) => told.filter((entry) => entry.startsWith(`/${code}@`));
 
   async function count(table: "links" | "link_versions" | "changes"): Promise<number> {
-    const { rows } = await sql.db
+    const { rows } = await acrossTenants(sql.db)
       .selectFrom(table)
       .select((expression) => expression.fn.countAll<number>().as("rows"))
       .executeTakeFirstOrThrow();
@@ -95,7 +96,7 @@ onEachDatabase(({ openTwo }) => {
         expect(made[0]?.id).toBe(id);
       }
       expect((await count("links")) - before).toBe(10);
-      const spent = await sql.db
+      const spent = await acrossTenants(sql.db)
         .selectFrom("tenant_usage")
         .select("used")
         .where("tenant_id", "=", spender.id)

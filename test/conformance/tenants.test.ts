@@ -5,6 +5,7 @@ import { dayMs, manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type KeyId, newId } from "../../src/base/ids.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { allows, createKeys, type Keys, scopes } from "../../src/tenants/keys.ts";
 import { builtInPlans, defaultLimits as defaults, type Limits, limitNames } from "../../src/tenants/plans.ts";
 import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
@@ -208,7 +209,11 @@ onEachDatabase(({ open, openTwo }) => {
 
     test("is nowhere in SQL, only its hash", async () => {
       const { key, secret } = await keys.create(tenant.id, { name: "hashed", scopes: ["admin"] });
-      const row = await sql.db.selectFrom("api_keys").selectAll().where("id", "=", key.id).executeTakeFirst();
+      const row = await acrossTenants(sql.db)
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("id", "=", key.id)
+        .executeTakeFirst();
       expect(row?.hash).toBe(createHash("sha256").update(secret).digest("hex"));
       expect(JSON.stringify(row)).not.toContain(secret.slice(8));
     });
