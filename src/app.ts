@@ -23,7 +23,7 @@ import { createGuesses } from "./limits/guesses.ts";
 import { createReportLimit } from "./limits/report-limit.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { isPlain } from "./links/find.ts";
-import { cacheKey, ownDomain } from "./links/link.ts";
+import { cacheKey } from "./links/link.ts";
 import { openLookup } from "./lookup.ts";
 import { mountMail, openMail } from "./mail.ts";
 import { openNotices } from "./notices.ts";
@@ -205,7 +205,6 @@ async function serve(
         reports: core.reports,
         limit: createReportLimit({ counters: counters.guesses, clock, secretFor: core.secretFor }),
         guesses,
-        domainOf: (request) => lookup.hosts.of(request)?.host ?? ownDomain,
         find: async (domain, code) => (await lookup.cache.lookup(cacheKey(domain, code))).value,
         log,
       }),

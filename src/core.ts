@@ -195,5 +195,7 @@ async function migrateEmbedded(config: Config, sql: Sql, lockHeld: boolean): Pro
 /** As people see it, and as somebody on the machine itself would write it. */
 function ownHosts(config: Config): Set<string> {
   const local = ["localhost", "127.0.0.1", "[::1]"].map((host) => new URL(`http://${host}:${config.PORT}`).host);
-  return new Set([new URL(config.baseUrl).host, ...local]);
+  const { host, port } = new URL(config.baseUrl);
+  const others = config.QL_HOSTS.flatMap((name) => (port === "" ? [name] : [name, `${name}:${port}`]));
+  return new Set([host, ...others, ...local]);
 }

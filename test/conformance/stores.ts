@@ -44,7 +44,11 @@ export async function openDiskStore(
   const tokens = createTokens(Buffer.from("a secret for tests of storage"), clock);
   const folder = createFolder(root);
   const metrics = createMetrics();
-  const hosts = await openHosts({ load: async () => [], log: silent });
+  const hosts = await openHosts({
+    load: async () => [],
+    own: { names: new Set(["127.0.0.1"]), onlyThese: true },
+    log: silent,
+  });
   const server = startServer({
     hostname: "127.0.0.1",
     port,

@@ -359,6 +359,8 @@ export interface Problem {
     | "unauthorized"
     | "forbidden"
     | "suspended"
+    | "invalid_host"
+    | "misdirected"
     | "not_found"
     | "method_not_allowed"
     | "address_expired"
