@@ -135,8 +135,8 @@ async function serve(
     isPlain(query) ? core.store.find(tenant, query) : background.find(tenant, query);
   const unforced = await openUnforced(core);
   opened.defer(() => (unforced === sql ? undefined : unforced.close()));
-  const serverSecret = core.secretFor("requests that happen once");
-  const answers = createAnswers({ sql: unforced, serverSecret, alone: config.embedded });
+  const serverSecrets = core.signing.secretsFor("requests that happen once");
+  const answers = createAnswers({ sql: unforced, serverSecrets, alone: config.embedded });
   const notices = openNotices({ core, mail, background, hitsMaxOf: (key) => lookup.cache.recall(key)?.hitsMax, log });
   opened.defer(() => notices.close());
   const { made } = notices;
@@ -172,7 +172,7 @@ async function serve(
   opened.defer(() => watching.stop());
 
   const disk = config.S3_URL === undefined ? createFolder(config.filesFolder) : undefined;
-  const tokens = createTokens(core.secretFor("files"), clock);
+  const tokens = createTokens(core.signing.signerFor("files"), clock);
   const server = startServer({
     hostname: config.HOST,
     port: config.PORT,

@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { accessSync, constants, mkdirSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { domainToASCII } from "node:url";
 import { parseEnv } from "node:util";
+import { systemClock } from "./base/clock.ts";
 import { OperatorError } from "./base/errors.ts";
 import { hostName } from "./base/host-name.ts";
 import { newKey, parseKeys, writeKeys } from "./base/seal.ts";
 import { keepSecret } from "./base/secret-file.ts";
+import { parseSigningKeys, rotated, saltKey, writeSigningKeys } from "./base/signing-keys.ts";
 import { parseMailbox } from "./email/address.ts";
 import { parseRedisUrl } from "./redis/address.ts";
 
@@ -25,8 +27,8 @@ interface Setting<Value> {
   readonly fallback?: string;
   /** Hidden from view; of an address only who signs in, and with what. */
   readonly secret?: "all" | "credentials";
-  /** A secret that an embedded server makes up for itself on its first start. */
-  readonly generate?: () => string;
+  /** A secret that an embedded server makes up for itself on its first start; `salt`, if it has signed until now. */
+  readonly generate?: (salt: string | undefined) => string;
 }
 
 const table = {
@@ -106,7 +108,7 @@ const table = {
     example: "the output of: openssl rand -hex 32",
     parse: text(16, 1_000),
     secret: "all",
-    generate: () => randomBytes(32).toString("hex"),
+    generate: newSecret,
   }),
   QL_CODE_BLOCK: setting({
     help: "How many code numbers a process takes from SQL at once. A crash skips at most this many of 3.5 trillion.",
@@ -185,6 +187,13 @@ const table = {
     parse: parseKeys,
     secret: "all",
     generate: () => writeKeys([newKey()]),
+  }),
+  QL_SIGNING_KEYS: setting({
+    help: "Keys that sign unsubscribe links, addresses of files, cursors and passes of links with a password, as name:64 hex digits, comma separated; the first one signs, all of them verify, a former one with @YYYY-MM-DD behind it until that day. Generated into QL_DATA when embedded; with DATABASE_URL the same on every machine, and if unset derived from QL_CODE_SALT.",
+    example: "the output of: echo k1:$(openssl rand -hex 32)",
+    parse: parseSigningKeys,
+    secret: "all",
+    generate: (salt) => writeSigningKeys(rotated(salt === undefined ? [] : [saltKey(salt)], systemClock.now())),
   }),
   S3_URL: setting({
     help: "An S3-compatible store for files, instead of the folder files in QL_DATA: key, secret, host, bucket, and the region if it is not us-east-1.",
@@ -332,14 +341,18 @@ export function prepareDataFolder(config: Config): void {
 }
 
 /** What an embedded server never lacks. */
-type Generated = { readonly [Name in "QL_CODE_SALT" | "QL_SECRET_KEYS"]: NonNullable<Values[Name]> };
+type Generated = {
+  readonly [Name in "QL_CODE_SALT" | "QL_SECRET_KEYS" | "QL_SIGNING_KEYS"]: NonNullable<Values[Name]>;
+};
 
 /** First start of the embedded mode: secrets nobody set are made up once and kept beside the data, for us alone. */
 export function withSecrets(config: Config): Config & Generated {
+  // Versions without signing keys signed with the salt. Where there is no database yet, nothing was signed.
+  const salt = existsSync(join(config.QL_DATA, "quicklink.sqlite")) ? config.QL_CODE_SALT : undefined;
   const made = settingNames.flatMap((name) => {
     const { generate, parse }: Setting<unknown> = table[name];
     if (generate === undefined || config[name] !== undefined) return [];
-    return [[name, parse(keepSecret(secretPath(config.QL_DATA, name), generate()))] as const];
+    return [[name, parse(keepSecret(secretPath(config.QL_DATA, name), generate(salt)))] as const];
   });
   return { ...config, ...Object.fromEntries(made) } as Config & Generated;
 }
@@ -482,6 +495,10 @@ function readIfThere(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+export function newSecret(): string {
+  return randomBytes(32).toString("hex");
 }
 
 export const secretPath = (dataFolder: string, name: string): string => join(dataFolder, "secrets", name);
