@@ -21,6 +21,7 @@ import { type Known, linkSource, sizeOfKnown } from "../../src/redirect/resolve.
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
 import type { FileTable } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { defaultLimits } from "../../src/tenants/plans.ts";
 import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
 import { openTier } from "../../src/tier.ts";
@@ -187,7 +188,7 @@ if (redisAvailable()) {
       async function verify({ id: tenant_id }: Tenant, name: string): Promise<void> {
         const times = { created_at: now, verified_at: now };
         const row = { tenant_id, host: name, state: "verified", token: "x", is_default: 0, ...times } as const;
-        await sql.db
+        await acrossTenants(sql.db)
           .insertInto("domains")
           .values({ ...row, root_url: null, missing_url: null })
           .execute();
@@ -200,7 +201,7 @@ if (redisAvailable()) {
           ...{ id, tenant_id, name, type, size_bytes, sha256: hashed ? "ab".repeat(32) : null, state: "stored" },
           ...{ settled: 1, created_at: now, upload_until: now, stored_at: now },
         };
-        await sql.db.insertInto("files").values(row).execute();
+        await acrossTenants(sql.db).insertInto("files").values(row).execute();
         return id;
       }
 
