@@ -153,6 +153,16 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       ask: { [`max(quicklink_email_late_seconds${own})`]: "late" },
       alerts: { warning: 300 },
     },
+    {
+      title: "The platform's hour",
+      help: "Emails of all tenants through SMTP_URL within the last hour, of what ordinary mail may use: four fifths of QL_EMAILS_PER_HOUR. Above 100 % only verification and password resets go out. Alerts above 80 % and at 100 %.",
+      unit: "percentunit",
+      ask: {
+        [`max(quicklink_platform_emails_used${own}) / max(quicklink_platform_emails_limit${ownAnd('mail="ordinary"')})`]:
+          "used",
+      },
+      alerts: { warning: 0.8, critical: 1 },
+    },
   ],
   Limits: [
     {

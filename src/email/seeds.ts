@@ -28,22 +28,23 @@ const providersOf: Readonly<Record<EmailProvider, readonly ProviderName[]>> = {
   sendgrid: ["sendgrid"],
 };
 
-export function createEmailSeeds({ db, now }: Sql): EmailSeedQueries {
-  const taken = (provider: EmailProvider) =>
-    db
-      .selectFrom("emails")
-      .select(
-        raw<number>`coalesce(sum(unsure + case when state in ('sending', 'sent') then 1 else 0 end), 0)`.as("taken"),
-      )
-      .where("provider", "in", providersOf[provider])
-      .where("handed_at", ">", raw<number>`(select ${now} - ${raw.lit(seedMs)})`);
+export const takenOf = ({ db, now }: Sql, provider: EmailProvider) =>
+  db
+    .selectFrom("emails")
+    .select(
+      raw<number>`coalesce(sum(unsure + case when state in ('sending', 'sent') then 1 else 0 end), 0)`.as("taken"),
+    )
+    .where("provider", "in", providersOf[provider])
+    .where("handed_at", ">", raw<number>`(select ${now} - ${raw.lit(seedMs)})`);
 
+export function createEmailSeeds(sql: Sql): EmailSeedQueries {
   return {
     async tenant(tenant, provider) {
-      return Number((await taken(provider).where("tenant_id", "=", tenant).executeTakeFirstOrThrow()).taken);
+      const { taken } = await takenOf(sql, provider).where("tenant_id", "=", tenant).executeTakeFirstOrThrow();
+      return Number(taken);
     },
     async platform() {
-      return Number((await taken("smtp").executeTakeFirstOrThrow()).taken);
+      return Number((await takenOf(sql, "smtp").executeTakeFirstOrThrow()).taken);
     },
   };
 }
