@@ -170,7 +170,7 @@ const table = {
     parse: parseMailbox,
   }),
   QL_EMAILS_PER_HOUR: setting({
-    help: "Emails through SMTP_URL in any hour, of all tenants together; the last fifth is kept for password resets and verification. none is without limit.",
+    help: "Emails through SMTP_URL in any hour, of all tenants together. The last fifth is reserved for verification and password resets: of 2000, ordinary mail may use 1600. none is without limit.",
     example: "500",
     fallback: "2000",
     parse: orNone(integer(1, 10_000_000)),

@@ -174,7 +174,7 @@ function sqlSource(
 
 const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
   load(key, atLeast) {
-    miss.absent++;
+    miss.memory++;
     return sql.load(key, atLeast);
   },
 });
