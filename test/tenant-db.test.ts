@@ -11,7 +11,6 @@ const root = join(import.meta.dir, "..");
 const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> = {
   "src/abuse/apply-blocklist.ts": [2, "the blocklist holds for the links of all tenants"],
   "src/domains/store.ts": [2, "redirects need every verified domain; one is removed only when no link at all is on it"],
-  "src/email/deliveries.ts": [1, "an event names an email by the provider's id only; what it changes is scoped again"],
   "src/email/near-limits.ts": [
     2,
     "looks for tenants that want notices; a visited link is known by domain and code only",

@@ -29,28 +29,30 @@ const providersOf: Readonly<Record<EmailProvider, readonly ProviderName[]>> = {
   sendgrid: ["sendgrid"],
 };
 
-export function createEmailSeeds({ db, now }: Sql): EmailSeedQueries {
-  const taken = raw<number>`coalesce(sum(unsure + case when state in ('sending', 'sent') then 1 else 0 end), 0)`;
-  const windowStart = raw<number>`(select ${now} - ${raw.lit(seedMs)})`;
+const taken = raw<number>`coalesce(sum(unsure + case when state in ('sending', 'sent') then 1 else 0 end), 0)`;
+const windowStart = ({ now }: Sql) => raw<number>`(select ${now} - ${raw.lit(seedMs)})`;
 
+/** By all tenants together, for the caller to group. */
+export const takenThroughPlatform = (sql: Sql) =>
+  acrossTenants(sql.db)
+    .selectFrom("emails")
+    .select(taken.as("taken"))
+    .where("provider", "in", providersOf.smtp)
+    .where("handed_at", ">", windowStart(sql));
+
+export function createEmailSeeds(sql: Sql): EmailSeedQueries {
   return {
     async tenant(tenant, provider) {
-      const row = await ofTenant(db, tenant)
+      const row = await ofTenant(sql.db, tenant)
         .selectFrom("emails")
         .select(taken.as("taken"))
         .where("provider", "in", providersOf[provider])
-        .where("handed_at", ">", windowStart)
+        .where("handed_at", ">", windowStart(sql))
         .executeTakeFirstOrThrow();
       return Number(row.taken);
     },
     async platform() {
-      const row = await acrossTenants(db)
-        .selectFrom("emails")
-        .select(taken.as("taken"))
-        .where("provider", "in", providersOf.smtp)
-        .where("handed_at", ">", windowStart)
-        .executeTakeFirstOrThrow();
-      return Number(row.taken);
+      return Number((await takenThroughPlatform(sql).executeTakeFirstOrThrow()).taken);
     },
   };
 }

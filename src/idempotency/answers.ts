@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { sql as raw } from "kysely";
 import { dayMs } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
+import type { Secrets } from "../base/signature.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./once.ts";
@@ -50,7 +51,8 @@ export interface Run {
 
 export interface AnswerSettings {
   readonly sql: Sql;
-  readonly serverSecret: Uint8Array;
+  /** The newest makes rows, all of them read rows. */
+  readonly serverSecrets: Secrets;
   /** No other process uses this database, so claims from before this one are nobody's. */
   readonly alone: boolean;
 }
@@ -61,17 +63,19 @@ const keptMs = dayMs;
 const answerMost = 4 * 1_048_576;
 const inFlightMs = 1_000;
 
-export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Answers {
+export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): Answers {
   const { db } = sql;
   let released: Promise<unknown> | undefined;
 
   const until = raw<number>`${sql.now} + ${claimMs}`;
+  /** The secret that a row was made with, if it is still known. */
+  const secretOf = (seed: string) => serverSecrets.all().find((secret) => isSeedOf(secret, seed));
 
   /** A row of its own, or that of a key which is no longer kept. */
   const insert = (tenant: TenantId, hash: string, fingerprint: string, claim: string) => {
     const fresh = {
       fingerprint,
-      seed: newSeed(serverSecret),
+      seed: newSeed(serverSecrets.newest),
       state: "running" as const,
       claim,
       claimed_until: until,
@@ -109,23 +113,28 @@ export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Ans
   async function begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun> {
     const hash = sha256(key);
     const claim = randomBytes(12).toString("base64url");
-    const run = (row: Row): Begun => ({ kind: "run", run: running(tenant, hash, claim, origin(key, row)) });
+    const run = (row: Row, secret: Uint8Array): Begun => ({
+      kind: "run",
+      run: running(tenant, hash, claim, origin(secret, key, row)),
+    });
     const inserted = await insert(tenant, hash, fingerprint, claim);
-    if (inserted) return run(inserted);
+    if (inserted) return run(inserted, serverSecrets.newest);
     const row = await find(tenant, hash);
     // Forgotten between the two statements: whoever had it has just failed.
     if (!row) return { kind: "in_flight", retryAfterMs: inFlightMs };
     if (row.fingerprint !== fingerprint) return { kind: "mismatch" };
-    // From before the server's secret was changed: neither can the answer be read, nor would the same ids be made again.
-    if (!isSeedOf(serverSecret, row.seed)) return { kind: "unknown" };
-    if (row.answer !== null) return { kind: "replay", answer: parse(origin(key, row).open(row.answer)) };
+    // Made with a secret that was removed: neither can the answer be read, nor would the same ids be made again.
+    const secret = secretOf(row.seed);
+    if (secret === undefined) return { kind: "unknown" };
+    if (row.answer !== null) return { kind: "replay", answer: parse(origin(secret, key, row).open(row.answer)) };
     if (row.state === "running" && row.claimed_until > row.now) return { kind: "in_flight", retryAfterMs: inFlightMs };
     if (!repeatable) return { kind: "unknown" };
     const taken = await takeOver(tenant, hash, row.claim, claim);
-    return taken ? run(taken) : { kind: "in_flight", retryAfterMs: inFlightMs };
+    return taken ? run(taken, secret) : { kind: "in_flight", retryAfterMs: inFlightMs };
   }
 
-  const origin = (key: string, row: Row) => derive({ serverSecret, key, seed: row.seed, createdAt: row.created_at });
+  const origin = (serverSecret: Uint8Array, key: string, row: Row) =>
+    derive({ serverSecret, key, seed: row.seed, createdAt: row.created_at });
 
   function running(tenant: TenantId, hash: string, claim: string, derived: Derived): Run {
     const own = ofTenant(db, tenant);

@@ -178,7 +178,7 @@ export function createLinkStore(sql: Sql): LinkStore {
           expiresAt: row.expires_at,
           fallbackUrl: row.fallback_url,
           password: row.password_hash !== null,
-          ...((row.suspended_at ?? row.tenant_suspended_at) !== null && { suspended: true as const }),
+          suspended: (row.suspended_at ?? row.tenant_suspended_at) !== null,
           choice: toChoice(row),
           hitsMax: hitsMax(row.hits_per_month, row.plan ?? "", row.plan_limits, row.overrides ?? "{}"),
         },

@@ -1,6 +1,6 @@
 import type { Problem } from "../base/errors.ts";
 import type { FileId, TenantId } from "../base/ids.ts";
-import { cacheKey, ownDomain } from "../links/link.ts";
+import { cacheKey, type LinkKey, ownDomain } from "../links/link.ts";
 import type { LinkInput } from "../links/links.ts";
 import type { NewLink, Written } from "../links/new-links.ts";
 import { refusal } from "../links/refusals.ts";
@@ -62,7 +62,7 @@ export async function foresee(
 
 export type Kind = Written["kind"];
 
-const keyOf = ({ domain, input }: Wanted): string => cacheKey(domain, input.code ?? "");
+const keyOf = ({ domain, input }: Wanted): LinkKey => cacheKey(domain, input.code ?? "");
 
 /** What there is under the names of these, and perhaps under others: all their domains with all their codes. */
 async function of<Found>(

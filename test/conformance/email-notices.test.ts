@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { newId, type TenantId } from "../../src/base/ids.ts";
+import { createSigningKeys } from "../../src/base/signature.ts";
 import { linkUse, nearLimits } from "../../src/email/near-limits.ts";
 import { createNotices } from "../../src/email/notices.ts";
 import { createEmailSettings } from "../../src/email/settings.ts";
@@ -23,7 +24,8 @@ onEachDatabase((database) => {
     const tenants = createTenants(sql, systemClock);
     const settings = createEmailSettings(sql, undefined, systemClock);
     const { outbox } = openOutbox(sql);
-    const stopLinks = createStopLinks(Buffer.from("secret"), "https://go.example.com");
+    const signing = createSigningKeys([{ id: "k1", key: Buffer.from("secret") }], clock);
+    const stopLinks = createStopLinks(signing.signerFor("unsubscribe"), "https://go.example.com");
     const baseUrl = "https://go.example.com";
     const parts = { sql, tenants, settings, outbox, stopLinks, baseUrl, clock, log: silent };
     const start = () => createNotices(parts);

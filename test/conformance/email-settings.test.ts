@@ -31,7 +31,7 @@ onEachDatabase((database) => {
   test("what a tenant never said is nothing", async () => {
     const sql = await database.open();
     const tenant = await newTenant(sql);
-    const none = { contact: null, sender: null, sendgrid: null, webhookKey: null };
+    const none = { contact: null, sender: null, sendgrid: null, webhookKey: null, webhookSecret: null };
     expect(await settingsOf(sql).of(tenant)).toEqual(none);
     expect(await settingsOf(sql).ownKey(tenant)).toBeUndefined();
   });

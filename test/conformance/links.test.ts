@@ -644,7 +644,7 @@ onEachDatabase(({ openTwo }) => {
         version: 1,
         value: {
           ...{ url, file: null, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` },
-          ...{ password: false, choice: null, hitsMax: 10_000 },
+          ...{ password: false, suspended: false, choice: null, hitsMax: 10_000 },
         },
       });
     });

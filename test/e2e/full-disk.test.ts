@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
-import { fileAddresses, fileSalt } from "./file-addresses.ts";
+import { fileAddresses, fileKeys } from "./file-addresses.ts";
 
 // Only this process and its children see the mount; without root, as the root of a world of their own.
 const unshare = process.getuid?.() === 0 ? ["unshare", "--mount"] : ["unshare", "--map-root-user", "--mount"];
@@ -15,7 +15,7 @@ test("a full disk is a clear error, leaves nothing behind, and is over when ther
   const files = join(dataDir, "files");
   mkdirSync(files);
   const within = [...unshare, "sh", "-c", mount, "sh", files];
-  const server = await startServer({ dataDir, within, env: { QL_CODE_SALT: fileSalt } });
+  const server = await startServer({ dataDir, within, env: { QL_SIGNING_KEYS: fileKeys } });
   const { upload, type } = fileAddresses();
   const send = async (key: string, sizeBytes: number) => {
     const headers = { "content-type": type };

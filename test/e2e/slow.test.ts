@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { openDiskStore } from "../conformance/stores.ts";
 import { until } from "../ground/process.ts";
 import { startServer } from "../ground/server.ts";
-import { fileAddresses, fileSalt } from "./file-addresses.ts";
+import { fileAddresses, fileKeys } from "./file-addresses.ts";
 import { dial, hangingRequest } from "./servers.ts";
 
 test.concurrent("a body that trickles in is refused after ten seconds, and nobody else waits meanwhile", async () => {
@@ -49,7 +49,7 @@ test.concurrent("a stop cuts off a request that never ends, within ten seconds, 
 const pauseMs = 13_000; // the server looks at timeouts every four seconds
 
 test.concurrent("an upload and a download that pause for longer than ten seconds are whole in the end", async () => {
-  const server = await startServer({ env: { QL_CODE_SALT: fileSalt } });
+  const server = await startServer({ env: { QL_SIGNING_KEYS: fileKeys } });
   const { upload, download, type } = fileAddresses();
   const bytes = Buffer.alloc(24_000_000, "0123456789"); // more than the buffers between us hold
   const sent = await fetch(server.url + upload("incoming/quick", bytes.length), {
