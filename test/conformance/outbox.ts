@@ -20,6 +20,7 @@ import { createMemoryCounters } from "../../src/memory/counters.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { notOfTwin } from "./two-tenants.ts";
 
 export const silent = createLog("silent", { write() {} }, false, systemClock.now);
 
@@ -62,6 +63,7 @@ export async function pass(sql: Sql, ms: number, clock?: ManualClock): Promise<v
       created_at: earlier("created_at"),
       finished_at: earlier("finished_at"),
     })
+    .where(notOfTwin)
     .execute();
   clock?.advance(ms);
 }

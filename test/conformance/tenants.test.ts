@@ -4,6 +4,7 @@ import { CompiledQuery } from "kysely";
 import { dayMs, manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type KeyId, newId } from "../../src/base/ids.ts";
+import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { allows, createKeys, type Keys, scopes } from "../../src/tenants/keys.ts";
@@ -26,7 +27,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   return field ? `${field.field}: ${field.code}` : error.code;
 }
 
-onEachDatabase(({ open, openTwo }) => {
+onEachDatabase(({ create, open, openTwo }) => {
   const clock = manualClock(start);
   let sql: Sql;
   let tenants: Tenants;
@@ -124,7 +125,9 @@ onEachDatabase(({ open, openTwo }) => {
     });
 
     test("is the first when there is none", async () => {
-      const empty = createTenants(await open(), clock);
+      const sql = (await create()).connect();
+      await migrate(sql);
+      const empty = createTenants(sql, clock);
       expect(await empty.isEmpty()).toBe(true);
       await empty.create("first", "First");
       expect(await empty.isEmpty()).toBe(false);
