@@ -67,7 +67,7 @@ export function composeApi(parts: ApiParts): HttpApi {
         : log.info("limits on API calls are answered again"),
   });
   const checkKey = createKeyCheck(config.QL_SENDGRID_URL);
-  const cursors = createCursors(core.secretFor("cursors of lists"));
+  const cursors = createCursors(core.signing.signerFor("cursors of lists"));
   const runOnce = createRunOnce({
     answers,
     count: metrics.tally(

@@ -24,7 +24,7 @@ import { createGuesses } from "./limits/guesses.ts";
 import { createReportLimit } from "./limits/report-limit.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { isPlain } from "./links/find.ts";
-import { cacheKey, ownDomain } from "./links/link.ts";
+import { cacheKey } from "./links/link.ts";
 import { openLookup } from "./lookup.ts";
 import { mountMail, openMail } from "./mail.ts";
 import { openNotices } from "./notices.ts";
@@ -138,8 +138,8 @@ async function serve(
     isPlain(query) ? core.store.find(tenant, query) : background.find(tenant, query);
   const unforced = await openUnforced(core);
   opened.defer(() => (unforced === sql ? undefined : unforced.close()));
-  const serverSecret = core.secretFor("requests that happen once");
-  const answers = createAnswers({ sql: unforced, serverSecret, alone: config.embedded });
+  const serverSecrets = core.signing.secretsFor("requests that happen once");
+  const answers = createAnswers({ sql: unforced, serverSecrets, alone: config.embedded });
   const notices = openNotices({ core, mail, background, hitsMaxOf: (key) => lookup.cache.recall(key)?.hitsMax, log });
   opened.defer(() => notices.close());
   const { made } = notices;
@@ -175,7 +175,7 @@ async function serve(
   opened.defer(() => watching.stop());
 
   const disk = config.S3_URL === undefined ? createFolder(config.filesFolder) : undefined;
-  const tokens = createTokens(core.secretFor("files"), clock);
+  const tokens = createTokens(core.signing.signerFor("files"), clock);
   const server = startServer({
     hostname: config.HOST,
     port: config.PORT,
@@ -208,7 +208,6 @@ async function serve(
         reports: core.reports,
         limit: createReportLimit({ counters: counters.guesses, clock, secretFor: core.secretFor }),
         guesses,
-        domainOf: (request) => lookup.hosts.of(request)?.host ?? ownDomain,
         find: async (domain, code) => (await lookup.cache.lookup(cacheKey(domain, code))).value,
         log,
       }),

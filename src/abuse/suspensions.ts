@@ -1,10 +1,10 @@
-import type { Transaction } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
 import { cacheKey } from "../links/link.ts";
 import { recordChange } from "../sql/feed.ts";
-import type { Schema, SuspendedLinkTable } from "../sql/schema.ts";
+import type { SuspendedLinkTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { ofTenant, type Trx } from "../sql/tenant-db.ts";
 
 /**
  * What the operator has stopped. It stands in tables that no tenant's request writes, and a link is stopped by its
@@ -51,7 +51,7 @@ export interface Touched {
 export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
   const { db } = sql;
 
-  async function touch(trx: Transaction<Schema>, { domain, code }: Place): Promise<number | undefined> {
+  async function touch(trx: Trx, { domain, code }: Place): Promise<number | undefined> {
     const row = await trx
       .updateTable("link_versions")
       .set((expression) => ({ version: expression("version", "+", 1) }))
@@ -101,24 +101,21 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
 
     async suspendTenant(tenant, reason, by) {
       const row = { reason, suspended_by: by, suspended_at: clock.now() };
-      await db
+      await ofTenant(db, tenant)
         .insertInto("suspended_tenants")
-        .values({ tenant_id: tenant, ...row })
+        .values(row)
         .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(row))
         .execute();
     },
 
     async restoreTenant(tenant) {
-      const { numDeletedRows } = await db
-        .deleteFrom("suspended_tenants")
-        .where("tenant_id", "=", tenant)
-        .executeTakeFirst();
+      const { numDeletedRows } = await ofTenant(db, tenant).deleteFrom("suspended_tenants").executeTakeFirst();
       return numDeletedRows > 0n;
     },
 
     touchLinks: (tenant, after, limit) =>
       sql.transaction(async (trx) => {
-        let query = trx.selectFrom("links").select(["id", "domain", "code"]).where("tenant_id", "=", tenant);
+        let query = ofTenant(trx, tenant).selectFrom("links").select(["id", "domain", "code"]);
         if (after !== undefined) query = query.where("id", ">", after);
         const rows = await query.orderBy("id").limit(limit).execute();
         // In the order of their codes, as everywhere: two transactions cannot wait for each other.

@@ -24,15 +24,15 @@ const refreshChance = 0.05;
 const refreshesMost = 20;
 
 export function createTiered<Value>({ tier, sql, counts, random = Math.random }: TieredOptions<Value>): Source<Value> {
-  const { hit, miss, events } = counts;
+  const { hit, events } = counts;
   const refreshing = new Set<string>();
-  async function ask(key: string): Promise<Shared<Value> | undefined> {
-    try {
-      return await tier.get(key);
-    } catch {
-      miss.failed++;
-      return undefined; // the breaker says what is wrong; here SQL is the answer
-    }
+
+  /** Nothing when it does not answer: the breaker says what is wrong. */
+  const ask = (key: string): Promise<Shared<Value> | undefined> => tier.get(key).catch(() => undefined);
+
+  function missed(why: keyof CacheCounts["why"]): undefined {
+    counts.miss.redis++;
+    counts.why[why]++;
   }
 
   async function readSql(key: string, atLeast: number): Promise<Answer<Value>> {
@@ -53,19 +53,10 @@ export function createTiered<Value>({ tier, sql, counts, random = Math.random }:
 
   /** What of it may be given away right now. */
   function usable(shared: Shared<Value> | undefined, key: string, atLeast: number): Versioned<Value> | undefined {
-    if (shared === undefined) return undefined;
-    if (shared.kind !== "value") {
-      miss[shared.kind === "fence" ? "fence" : "absent"]++;
-      return undefined;
-    }
-    if (shared.answer.version < atLeast) {
-      miss.older++;
-      return undefined;
-    }
-    if (shared.left <= 0) {
-      miss.expired++;
-      return undefined;
-    }
+    if (shared === undefined) return missed("failed");
+    if (shared.kind !== "value") return missed(shared.kind === "fence" ? "fence" : "absent");
+    if (shared.answer.version < atLeast) return missed("older");
+    if (shared.left <= 0) return missed("expired");
     hit.redis++;
     if (shared.left < refreshShare && random() < refreshChance) refresh(key);
     return shared.answer;
@@ -86,7 +77,7 @@ export function createTiered<Value>({ tier, sql, counts, random = Math.random }:
         const answer = usable(shared, key, atLeast);
         if (answer !== undefined) return answer;
       } else {
-        miss.untrusted++;
+        missed("untrusted");
       }
       try {
         return await readSql(key, atLeast);

@@ -31,15 +31,6 @@ export function parseHost(text: string): string | undefined {
   return host.length <= 253 && hostPattern.test(host) && isIP(host) === 0 ? host : undefined;
 }
 
-/** `links.example.com:8080` → `links.example.com`; what cannot be a host of ours comes back as it is, and is not found. */
-export function hostOfHeader(header: string): string {
-  const colon = header.indexOf(":");
-  const host = colon === -1 ? header : header.slice(0, colon);
-  return lowered.test(host) ? host : host.toLowerCase();
-}
-
-const lowered = /^[^A-Z]*$/;
-
 export const tokenName = (host: string): string => `_quicklink.${host}`;
 export const tokenPath = "/.well-known/quicklink-domain.txt";
 export const tokenText = (token: string): string => `quicklink-domain=${token}`;

@@ -5,6 +5,8 @@
 export interface Mount {
   /** `/files/`, or one address: `/report`. Its first part must be a reserved code. */
   readonly prefix: string;
+  /** Whether it answers on custom domains too. What is addressed by QL_BASE_URL does not. */
+  readonly onCustomDomains: boolean;
   handle(request: Request, tools: MountTools): Response | Promise<Response>;
 }
 
@@ -12,6 +14,8 @@ export interface Mount {
 export interface MountTools {
   /** Of the request's address, without its query. */
   readonly path: string;
+  /** That the request came to: empty for the server's own. */
+  readonly domain: string;
   /** Who asks, as far as they can be held to it. */
   readonly address: string | undefined;
   /** For so long a silent connection is not cut off. After that, or when it is over, the server's own timeout is back. */

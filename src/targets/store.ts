@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { idAt, type LinkId, type TenantId } from "../base/ids.ts";
 import type { LinkTarget } from "../links/link.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants } from "../sql/tenant-db.ts";
 import type { Verdict } from "./verdict.ts";
 
 /**
@@ -82,7 +83,7 @@ export function createTargetStore(sql: Sql): TargetStore {
 
     async adopt(now, limit, at) {
       const from = await db.selectFrom("walks").select("position").where("name", "=", walk).executeTakeFirst();
-      const rows = await db
+      const rows = await acrossTenants(db)
         .selectFrom("links")
         .select("id")
         .where("id", ">", (from?.position ?? "") as LinkId)
@@ -106,7 +107,7 @@ export function createTargetStore(sql: Sql): TargetStore {
     },
 
     async due(now, limit) {
-      const rows = await db
+      const rows = await acrossTenants(db)
         .selectFrom("targets as t")
         .leftJoin("links as l", "l.id", "t.link_id")
         .select(["t.link_id", "t.url_hash", "t.failures", "t.wants_title"])

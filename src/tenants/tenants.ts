@@ -3,6 +3,7 @@ import { invalid, Problem } from "../base/errors.ts";
 import { newId, type TenantId } from "../base/ids.ts";
 import type { Sql } from "../sql/sql.ts";
 import { isUniqueViolation } from "../sql/sql.ts";
+import { acrossTenants } from "../sql/tenant-db.ts";
 import {
   builtInPlans,
   effectiveLimits,
@@ -75,7 +76,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
   }
 
   async function one(column: "slug" | "id", value: string): Promise<Tenant | undefined> {
-    const row = await db
+    const row = await acrossTenants(db)
       .selectFrom("tenants as t")
       .leftJoin("suspended_tenants as s", "s.tenant_id", "t.id")
       .selectAll("t")

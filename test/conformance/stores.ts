@@ -6,6 +6,7 @@ import { type FileId, newId, parseId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics, type Metrics } from "../../src/base/metrics.ts";
 import { createShares } from "../../src/base/shares.ts";
+import { createSigningKeys } from "../../src/base/signature.ts";
 import { openHosts } from "../../src/domains/hosts.ts";
 import { createDisk } from "../../src/files/disk.ts";
 import type { DownloadSettings } from "../../src/files/download.ts";
@@ -54,7 +55,8 @@ export async function openDiskStore(
   const clock = manualClock(Date.now());
   const port = freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const tokens = createTokens(Buffer.from("a secret for tests of storage"), clock);
+  const keys = [{ id: "k1", key: Buffer.from("a secret for tests of storage") }];
+  const tokens = createTokens(createSigningKeys(keys, clock).signerFor("files"), clock);
   const folder = createFolder(root);
   const metrics = createMetrics();
   const disk = createDisk({ root, baseUrl, tokens });
@@ -71,7 +73,11 @@ export async function openDiskStore(
       return disk.signUpload(upload);
     },
   };
-  const hosts = await openHosts({ load: async () => [], log: silent });
+  const hosts = await openHosts({
+    load: async () => [],
+    own: { names: new Set(["127.0.0.1"]), onlyThese: true },
+    log: silent,
+  });
   const server = startServer({
     hostname: "127.0.0.1",
     port,

@@ -88,7 +88,7 @@ onEachDatabase(({ open }) => {
       expect({ version, url: value?.url, suspended: value?.suspended }).toEqual({
         version: 3,
         url,
-        suspended: undefined,
+        suspended: false,
       });
       expect(await suspensions.restoreLink({ domain: "", code })).toBeUndefined();
     });
@@ -130,10 +130,10 @@ onEachDatabase(({ open }) => {
         expect(await target(code)).toMatchObject({ version: 2, value: { suspended: true } });
         expect(await changesOf(code)).toEqual([1, 2]);
       }
-      expect((await target(bystander.code)).value?.suspended).toBeUndefined();
+      expect((await target(bystander.code)).value?.suspended).toBe(false);
       expect(await suspensions.restoreTenant(other.id)).toBe(true);
       expect(await suspensions.restoreTenant(other.id)).toBe(false);
-      expect((await target(made[0]?.code ?? "")).value?.suspended).toBeUndefined();
+      expect((await target(made[0]?.code ?? "")).value?.suspended).toBe(false);
     });
   });
 
@@ -162,7 +162,7 @@ onEachDatabase(({ open }) => {
       const parts = { sql, suspensions, blocklist };
       const suspended = async () =>
         (await Promise.all([evil, falls, ruled, fine, mine].map(({ code }) => target(code)))).map(
-          ({ value }) => value?.suspended ?? false,
+          ({ value }) => value?.suspended,
         );
 
       expect(await isOutdated(parts)).toBe(true);
