@@ -4,15 +4,12 @@ import { createLog } from "./base/log.ts";
 import { loadConfig } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 
-/** The other side of `background.ts`: one job after the other, on a connection of its own. */
+/** The other side of `background.ts`, which decides how many jobs are here at a time; on connections of its own. */
 declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: FromThread): void };
 
 let core: Promise<Core> | undefined;
-let last: Promise<void> = Promise.resolve();
 
-self.onmessage = ({ data: message }) => {
-  last = last.then(() => handle(message));
-};
+self.onmessage = ({ data: message }) => void handle(message);
 
 async function handle(message: ToThread): Promise<void> {
   if (message.kind === "open") {

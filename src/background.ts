@@ -14,14 +14,18 @@ import { type BusyLink, busiestLinks } from "./links/busiest.ts";
 import type { LinkQuery } from "./links/find.ts";
 import type { Link } from "./links/link.ts";
 import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
+import type { Resources } from "./resources.ts";
 import { createFeed } from "./sql/feed.ts";
 import { pruneLeases } from "./sql/leases.ts";
 import type { Tenant } from "./tenants/tenants.ts";
 
 /**
  * Work that takes long. On SQLite a statement holds its thread, so bulk writes, reports and clean-up go to a thread of their own
- * with a connection of its own, started when first needed; on PostgreSQL the database does the work, and waiting for it
- * stops nobody.
+ * with a connection of its own, started when first needed; on PostgreSQL the database does the work.
+ *
+ * Tenants take turns at it (`resources.work`), so that a flood of one costs the others one job each. The operator's rounds
+ * have a place of their own (`resources.upkeep`): they run beside tenants' work, in short statements that it can get
+ * in between.
  */
 export interface Background {
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
@@ -46,7 +50,21 @@ export interface Background {
 }
 
 export function createBackground(core: Core): Background {
-  return core.config.embedded ? thread(core.config) : direct(core);
+  return inTurns(core.resources, core.config.embedded ? thread(core.config) : direct(core));
+}
+
+function inTurns({ work, upkeep }: Resources, background: Background): Background {
+  return {
+    createMany: (tenant, ...more) => work.run(tenant.id, () => background.createMany(tenant, ...more)),
+    find: (tenant, query) => work.run(tenant, () => background.find(tenant, query)),
+    busiest: (tenant) => work.run(tenant.id, () => background.busiest(tenant)),
+    recount: (tenant, look) => upkeep.run("recount", () => background.recount(tenant, look)),
+    nearLimits: () => upkeep.run("nearLimits", () => background.nearLimits()),
+    clean: () => upkeep.run("clean", () => background.clean()),
+    applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
+    raiseOutdated: () => upkeep.run("raiseOutdated", () => background.raiseOutdated()),
+    close: () => background.close(),
+  };
 }
 
 export interface Cleaned {
@@ -129,8 +147,6 @@ export type SentResult =
   | Extract<BulkResult, { link: unknown }>
   | { readonly problem: { readonly code: ProblemCode; readonly detail: string; readonly more: Problem["more"] } };
 
-const queueMost = 100;
-
 function thread(config: Config): Background {
   let worker: Worker | undefined;
   let lastId = 0;
@@ -156,11 +172,6 @@ function thread(config: Config): Background {
   }
 
   async function run(job: Job): Promise<unknown> {
-    if (waiting.size >= queueMost) {
-      throw new Problem("busy", "Too many large requests are waiting already. Try again shortly.", {
-        retryAfterSeconds: 5,
-      });
-    }
     worker ??= start();
     const id = ++lastId;
     const result = Promise.withResolvers<unknown>();

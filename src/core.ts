@@ -23,6 +23,7 @@ import type { Storage } from "./files/storage.ts";
 import { createTokens } from "./files/tokens.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
+import { createResources, type Resources } from "./resources.ts";
 import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
@@ -49,6 +50,8 @@ export interface Core {
   /** For addresses that strangers name. */
   readonly guarded: Guarded;
   readonly passwords: Passwords;
+  /** What callers of this process share. */
+  readonly resources: Resources;
   readonly storage: Storage;
   readonly clock: Clock;
   /** What signs addresses, cursors and passes. */
@@ -91,7 +94,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       userAgent: `QuickLink/${version} (+${config.baseUrl})`,
       resolve: dns.addresses,
     });
-    const passwords = createPasswords();
+    const resources = createResources(config);
+    const passwords = createPasswords(resources.passwords);
     const signing = createSigningKeys(secrets.QL_SIGNING_KEYS ?? [saltKey(salt)], clock);
     return {
       config,
@@ -106,6 +110,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       reports: createReports(sql, clock),
       keys: createKeys(sql, clock),
       passwords,
+      resources,
       links: createLinks({
         store,
         passwords,
@@ -119,6 +124,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       domains: createDomains({
         store: createDomainStore(sql),
         evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(guarded, url) }),
+        outgoing: resources.outgoing,
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         clock,

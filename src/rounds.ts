@@ -66,6 +66,7 @@ function targetWork({ core, metrics }: RoundsSettings, signal: AbortSignal): (()
   const settings: RoundSettings = {
     store: core.targets,
     guarded: core.guarded,
+    outgoing: core.resources.outgoing,
     everyMs: config.QL_CHECK_TARGETS * dayMs,
     clock,
     chance: Math.random,

@@ -22,6 +22,8 @@ export interface FileStore {
   withdraw(file: FileKey): Promise<void>;
   /** Whatever its state. */
   get(tenant: TenantId, id: FileId): Promise<TenantFile | undefined>;
+  /** Of whichever tenant, whatever its state: for who has a signed address of it. */
+  byId(id: FileId): Promise<TenantFile | undefined>;
   /** Those of them that are there, whatever their state. */
   several(tenant: TenantId, ids: readonly FileId[]): Promise<TenantFile[]>;
   /** Those that are stored or may be uploaded, newest first. */
@@ -121,6 +123,11 @@ export function createFileStore(sql: Sql): FileStore {
 
     async get(tenantId, id) {
       const row = await one(db, { tenantId, id }).executeTakeFirst();
+      return row && toFile(row);
+    },
+
+    async byId(id) {
+      const row = await acrossTenants(db).selectFrom("files").selectAll().where("id", "=", id).executeTakeFirst();
       return row && toFile(row);
     },
 

@@ -18,7 +18,7 @@ export interface TargetStore {
   /** Takes in links that were made since the last time, to be looked at for the first time at `at`; answers how many. */
   adopt(now: number, limit: number, at: () => number): Promise<number>;
   due(now: number, limit: number): Promise<DueTarget[]>;
-  putOff(link: LinkId, at: number): Promise<void>;
+  putOff(links: readonly LinkId[], at: number): Promise<void>;
   forget(link: LinkId): Promise<void>;
   record(link: Pointing, verdict: Verdict, now: number, nextAt: number): Promise<void>;
 }
@@ -128,8 +128,13 @@ export function createTargetStore(sql: Sql): TargetStore {
       }));
     },
 
-    async putOff(link, at) {
-      await db.updateTable("targets").set({ next_check_at: at }).where("link_id", "=", link).execute();
+    async putOff(links, at) {
+      if (links.length === 0) return;
+      await db
+        .updateTable("targets")
+        .set({ next_check_at: at })
+        .where("link_id", "in", [...links])
+        .execute();
     },
 
     async forget(link) {

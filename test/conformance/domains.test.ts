@@ -3,6 +3,7 @@ import { sql as raw } from "kysely";
 import { systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { TenantId } from "../../src/base/ids.ts";
+import { createShares } from "../../src/base/shares.ts";
 import { createDomains } from "../../src/domains/domains.ts";
 import { createDomainStore } from "../../src/domains/store.ts";
 import { createFeed } from "../../src/sql/feed.ts";
@@ -10,6 +11,7 @@ import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { databases } from "./databases.ts";
+import { few } from "./stores.ts";
 import { notOfTwin } from "./two-tenants.ts";
 
 for (const database of databases) {
@@ -23,6 +25,7 @@ for (const database of databases) {
       const changed: string[] = [];
       const store = createDomainStore(sql);
       const domains = createDomains({
+        outgoing: createShares(few),
         store,
         evidence: { shows: async (host, text) => published.has(`${host} ${text}`) },
         ownHosts: new Set(["go.example.net", "localhost:3000"]),

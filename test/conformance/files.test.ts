@@ -367,6 +367,18 @@ onEachDatabase(({ openTwo }) => {
       expect(await standing(tenant)).toEqual({ used: 20, held: 0 });
     });
 
+    test("what a store takes for a file that was deleted is cleared away", async () => {
+      const tenant = await newTenant();
+      const admitted = await announce(tenant, 20);
+      await files.remove(tenant.id, admitted.file.id);
+      // As a bucket does: it knows no rows, and the address is good for some minutes more.
+      await put(admitted, bytesOf(20));
+      expect(await objects(admitted.file)).toEqual({ incoming: true, stored: false });
+      clock.advance(120_000);
+      await sweep();
+      expect(await objects(admitted.file)).toEqual({ incoming: false, stored: false });
+    });
+
     describe("a file that is deleted", () => {
       test("gives its bytes back, and is nowhere any more", async () => {
         const tenant = await newTenant();
