@@ -21,6 +21,7 @@ import type { RedisCache, RedisCacheOptions } from "./redis/cache.ts";
 import type { Redis } from "./redis/client.ts";
 import { onWake, wake } from "./redis/wake.ts";
 import { createFeed } from "./sql/feed.ts";
+import { watchReplica } from "./sql/replica.ts";
 import type { Sql } from "./sql/sql.ts";
 
 /**
@@ -69,6 +70,7 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const { config, clock } = core;
   const counts = countCache(metrics);
   const replica = await openReplica(config, log);
+  const watching = watchReplica(replica, metrics);
   const feed = createFeed(replica ?? core.sql);
   const fromSql = sqlSource(replica && createLinkStore(replica), counts, settings);
   const changes = createChangeRates(clock);
@@ -146,6 +148,7 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
     },
     async stop() {
       listening?.close();
+      watching.stop();
       hosts.stop();
       await follower.stop();
       await replica?.close();
