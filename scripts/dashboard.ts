@@ -116,6 +116,13 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       alerts: { warning: 1.5, critical: 10 },
     },
     {
+      title: "Lag of replicas",
+      help: "How old the last commit is that DATABASE_REPLICA_URL has; up to two seconds when all is well. Alerts above 10 s and 60 s.",
+      unit: "s",
+      ask: { [`max by (instance) (quicklink_replica_lag_seconds${own})`]: "{{instance}}" },
+      alerts: { warning: 10, critical: 60 },
+    },
+    {
       title: "Lag of changes",
       help: "From a change made elsewhere to its being known here.",
       unit: "s",

@@ -206,7 +206,7 @@ async function serve(
       ...(disk ? [mountFiles({ folder: disk, tokens, log, metrics, fileOf: filing.fileOf, uploads, downloads })] : []),
       mountReports({
         reports: core.reports,
-        limit: createReportLimit({ counters: counters.guesses, clock, secretFor: core.secretFor }),
+        limit: createReportLimit({ counters: counters.reports, clock, secretFor: core.secretFor }),
         guesses,
         find: async (domain, code) => (await lookup.cache.lookup(cacheKey(domain, code))).value,
         log,

@@ -34,6 +34,7 @@ async function work(background: Background, job: Extract<ToThread, { id: number 
   if (job.kind === "recount") return background.recount(job.tenant, job.look);
   if (job.kind === "nearLimits") return background.nearLimits();
   if (job.kind === "applyBlocklist") return background.applyBlocklist();
+  if (job.kind === "raiseOutdated") return background.raiseOutdated();
   if (job.kind === "find") return background.find(job.tenant, job.query);
   if (job.kind === "busiest") return background.busiest(job.tenant);
   const results = await background.createMany(job.tenant, job.inputs, job.maker, job.atomic);

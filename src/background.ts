@@ -45,6 +45,8 @@ export interface Background {
   clean(): Promise<Cleaned>;
   /** Stops links to hosts that are on the blocklist now, and frees those that no longer are. */
   applyBlocklist(): Promise<Applied>;
+  /** New versions for the links of tenants that changed, where a command did not finish; how many. */
+  raiseOutdated(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -61,6 +63,7 @@ function inTurns({ work, upkeep }: Resources, background: Background): Backgroun
     nearLimits: () => upkeep.run("nearLimits", () => background.nearLimits()),
     clean: () => upkeep.run("clean", () => background.clean()),
     applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
+    raiseOutdated: () => upkeep.run("raiseOutdated", () => background.raiseOutdated()),
   };
 }
 
@@ -100,6 +103,7 @@ export function direct(core: Core): Background {
       };
     },
     applyBlocklist: () => applyBlocklist(core),
+    raiseOutdated: () => core.outdated.finish(),
     async close() {},
   };
 }
@@ -125,7 +129,8 @@ export type Job =
   | { readonly kind: "recount"; readonly tenant: TenantId; readonly look: boolean }
   | { readonly kind: "nearLimits" }
   | { readonly kind: "clean" }
-  | { readonly kind: "applyBlocklist" };
+  | { readonly kind: "applyBlocklist" }
+  | { readonly kind: "raiseOutdated" };
 
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string> }
@@ -190,6 +195,7 @@ function thread(config: Config): Background {
     nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
+    raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
     async close() {
       if (!worker) return;
       const closing = worker;

@@ -27,6 +27,7 @@ import { createResources, type Resources } from "./resources.ts";
 import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
+import { createOutdated, type Outdated } from "./sql/outdated.ts";
 import type { Sql } from "./sql/sql.ts";
 import { createTargetStore, type TargetStore } from "./targets/store.ts";
 import { createKeys, type Keys } from "./tenants/keys.ts";
@@ -42,6 +43,7 @@ export interface Core {
   readonly links: Links;
   readonly targets: TargetStore;
   readonly suspensions: Suspensions;
+  readonly outdated: Outdated;
   readonly blocklist: Blocklist;
   readonly reports: Reports;
   readonly domains: Domains;
@@ -103,6 +105,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       tenants: createTenants(sql, clock),
       targets: createTargetStore(sql),
       suspensions: createSuspensions(sql, clock),
+      outdated: createOutdated(sql, clock),
       blocklist,
       reports: createReports(sql, clock),
       keys: createKeys(sql, clock),

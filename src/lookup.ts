@@ -21,6 +21,7 @@ import type { RedisCache, RedisCacheOptions } from "./redis/cache.ts";
 import type { Redis } from "./redis/client.ts";
 import { onWake, wake } from "./redis/wake.ts";
 import { createFeed } from "./sql/feed.ts";
+import { watchReplica } from "./sql/replica.ts";
 import type { Sql } from "./sql/sql.ts";
 
 /**
@@ -58,6 +59,8 @@ const sqlWaiting = 200;
 const sqlFailures = 0.5;
 const redisFailures = 0.1;
 const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
+const newAtOnce = 2;
+const newWaiting = 100;
 const warmAtOnce = 4;
 const warmTries = 5;
 const warmPauseMs = 500;
@@ -67,12 +70,14 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const { config, clock } = core;
   const counts = countCache(metrics);
   const replica = await openReplica(config, log);
+  const watching = watchReplica(replica, metrics);
   const feed = createFeed(replica ?? core.sql);
   const fromSql = sqlSource(replica && createLinkStore(replica), counts, settings);
   const changes = createChangeRates(clock);
   const life = (key: string) => lifeMs(hot.perMinute(key), changes.perDay(key));
   const tier = redis && (await openGuarded(redis, counts, settings, { lifeMs: life, onEmpty: () => fill(hot.keys()) }));
-  const source = tier ? createTiered({ tier, sql: fromSql, counts }) : counted(fromSql, counts);
+  const tiered = tier && createTiered({ tier, sql: fromSql, counts });
+  const source = tiered ?? counted(fromSql, counts);
   const cache = createCache<Known, LinkKey>({
     source,
     clock,
@@ -118,6 +123,8 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const listening = redis && (await onWake(redis, follower.wake));
   const wakeOthers = redis && oncePerTurn((code: string) => wake(redis, code));
 
+  const created = tiered && writeThrough((key) => tiered.writeThrough(key, 1));
+
   /** A Redis that lost everything gets the hottest links back first. */
   function fill(keys: readonly string[]): void {
     void some(keys, (key) => source.load(key, 0));
@@ -136,11 +143,12 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
       }
       if (replica === undefined) cache.announce(key, version);
       // Best effort, and not waited for: the feed says the same a moment later.
-      tier?.fenceOne(key, version).catch(() => {});
+      if (version !== 1 || !created?.(key)) tier?.fenceOne(key, version).catch(() => {});
       wakeOthers?.(key);
     },
     async stop() {
       listening?.close();
+      watching.stop();
       hosts.stop();
       await follower.stop();
       await replica?.close();
@@ -223,6 +231,27 @@ async function some<Key>(keys: readonly Key[], work: (key: Key) => Promise<unkno
     for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await patiently(key, work);
   };
   await Promise.all(Array.from({ length: warmAtOnce }, next));
+}
+
+/**
+ * Puts new links into Redis, so that the first visitor on any server finds them there. A few at a time, and no more than
+ * can wait: whoever creates links by the thousand does not keep SQL from visitors. Answers whether there is room.
+ */
+function writeThrough(work: (key: string) => Promise<void>): (key: string) => boolean {
+  const waiting: string[] = [];
+  let running = 0;
+  const next = async () => {
+    running++;
+    // What fails is read by its first visitor.
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await work(key).catch(() => {});
+    running--;
+  };
+  return (key) => {
+    if (waiting.length >= newWaiting) return false;
+    waiting.push(key);
+    if (running < newAtOnce) void next();
+    return true;
+  };
 }
 
 /** A thousand links in one request are one message. */

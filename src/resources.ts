@@ -39,7 +39,7 @@ export function createResources({ embedded, QL_DATABASE_POOL: pool }: Config): R
     }),
     upkeep: createShares({
       ...{ resource: "upkeep", what: "rounds over all data" },
-      ...{ atOnce: 1, waitingMost: 20, waitMs: 3_600_000, retryAfterSeconds },
+      ...{ atOnce: 4, waitingMost: 20, waitMs: 3_600_000, retryAfterSeconds },
     }),
     passwords: createShares(passwordShares),
     outgoing: createShares({

@@ -50,7 +50,7 @@ export function openVisits({ core, lookup, counters, server, log }: VisitParts):
         return withDeadline(passwordOf(sql, domain, code), sqlMs, "SQL");
       },
       passwords,
-      attempts: createAttempts({ counters: counters.guesses, clock, secretFor }),
+      attempts: createAttempts({ counters: counters.attempts, clock, secretFor }),
       passes: createPasses(signing.signerFor("passes"), config.baseUrl.startsWith("https:")),
       addressOf,
       baseUrl: config.baseUrl,

@@ -124,13 +124,8 @@ function mistakesOf({ reason, details, email }: Typed, code: string | undefined)
 
 /** People paste the whole address, or that of the preview. */
 function codeOf(text: string): string | undefined {
-  const code =
-    text
-      .trim()
-      .replace(/[?#].*$/, "")
-      .replace(/\/+$/, "")
-      .split("/")
-      .at(-1)
-      ?.replace(/\+$/, "") ?? "";
+  const [path = ""] = text.trim().split(/[?#]/, 1);
+  const last = path.split("/").findLast((part) => part !== "") ?? "";
+  const code = last.endsWith("+") ? last.slice(0, -1) : last;
   return slugPattern.test(code) ? code : undefined;
 }

@@ -23,7 +23,12 @@ const refreshShare = 0.2;
 const refreshChance = 0.05;
 const refreshesMost = 20;
 
-export function createTiered<Value>({ tier, sql, counts, random = Math.random }: TieredOptions<Value>): Source<Value> {
+export interface Tiered<Value> extends Source<Value> {
+  /** Writes what SQL says to the tier, before anybody asks for it. Throws when SQL fails, or has less than `atLeast`. */
+  writeThrough(key: string, atLeast: number): Promise<void>;
+}
+
+export function createTiered<Value>({ tier, sql, counts, random = Math.random }: TieredOptions<Value>): Tiered<Value> {
   const { hit, events } = counts;
   const refreshing = new Set<string>();
 
@@ -70,6 +75,11 @@ export function createTiered<Value>({ tier, sql, counts, random = Math.random }:
   }
 
   return {
+    async writeThrough(key, atLeast) {
+      const { version } = await readSql(key, atLeast);
+      if (version < atLeast) throw new Error(`SQL has version ${version} of ${key}, and not yet ${atLeast}`);
+    },
+
     async load(key, atLeast) {
       let shared: Shared<Value> | undefined;
       if (tier.trusts(key)) {

@@ -4,6 +4,7 @@ import { recordChange } from "../sql/feed.ts";
 import type { CodeState } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { raiseVersions } from "../sql/versions.ts";
 import { hitsMax } from "../tenants/plans.ts";
 import { toChoice, toUtm } from "./choice-columns.ts";
 import { conditionsOf, type LinkQuery, orderOf } from "./find.ts";
@@ -186,17 +187,7 @@ export function createLinkStore(sql: Sql): LinkStore {
     },
 
     touch: (domain, code, at) =>
-      sql.transaction(async (trx) => {
-        const row = await trx
-          .updateTable("link_versions")
-          .set((expression) => ({ version: expression("version", "+", 1) }))
-          .where("domain", "=", domain)
-          .where("code", "=", code)
-          .returning("version")
-          .executeTakeFirst();
-        if (row) await recordChange(trx, [{ domain, code, version: row.version }], at);
-        return row?.version;
-      }),
+      sql.transaction(async (trx) => (await raiseVersions(sql, trx, [{ domain, code }], at))[0]?.version),
 
     async purge(expiredBefore, limit, at) {
       const rows = await acrossTenants(db)
