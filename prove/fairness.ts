@@ -52,7 +52,8 @@ async function run(options: ReadonlyMap<string, number>): Promise<boolean> {
   const edits = planted[options.get("planted") ?? 0] ?? [];
   const shown = progress();
   const held: boolean[] = [];
-  for (const database of ["sqlite", "postgres"] as const) {
+  // A mistake is in what both have in common.
+  for (const database of edits.length > 0 ? (["sqlite"] as const) : (["sqlite", "postgres"] as const)) {
     shown.now(`starting a server on ${database}`);
     const site = await startSite(database, edits);
     try {
