@@ -1,6 +1,6 @@
 /**
  * Constant load: so many requests a second, each due at its time whatever became of those before it, and timed from
- * then. A bounded number of connections to each server, each with one request at a time; when all are taken, a request
+ * then to its last answer: whoever is told 503 although somebody could have answered comes again, and waits. A bounded number of connections to each server, each with one request at a time; when all are taken, a request
  * waits and its time runs.
  */
 import { createLine, type Line } from "../../bench/line.ts";
@@ -54,15 +54,21 @@ export function createLoad(): Load {
   }
 
   async function ask(line: Line, { question, atMs, insists, tally }: Due): Promise<void> {
-    const path = `/${question.code}`;
-    let answer = await line.ask(question.port, path);
-    const ms = performance.now() - atMs;
-    for (let tries = 1; answer === 503 && insists && tries < triesMost; tries++) {
-      tally.askedAgain++;
-      await Bun.sleep(againMs);
-      answer = await line.ask(question.port, path);
+    let [refusals, withoutRetry] = [0, 0];
+    for (;;) {
+      const answer = await line.ask(question.port, `/${question.code}`);
+      if (answer === 503) {
+        refusals++;
+        if (line.header("retry-after") === undefined) withoutRetry++;
+        if (insists && refusals < triesMost) {
+          await Bun.sleep(againMs);
+          continue;
+        }
+      }
+      const ms = performance.now() - atMs;
+      add(tally, question, { answer, location: line.header("location"), refusals, withoutRetry, ms });
+      break;
     }
-    add(tally, question, { answer, location: line.header("location"), retryAfter: line.header("retry-after"), ms });
     underWay--;
   }
 

@@ -1,5 +1,5 @@
 /** Two servers on one PostgreSQL and one Redis, and bad ways to both of these. */
-import { authorization, createLink, createLinks, destination, startSubject } from "../../bench/subject.ts";
+import { authorization, createLinks, destination, startSubject } from "../../bench/subject.ts";
 import type { Postgres } from "../../test/ground/postgres.ts";
 import type { Environment } from "../../test/ground/process.ts";
 import { startProxy, type TcpProxy } from "../../test/ground/proxy.ts";
@@ -14,14 +14,14 @@ export interface Site {
   readonly toRedis: TcpProxy;
   readonly questions: Questions;
   readonly servers: readonly [Server, Server];
-  /** Other settings for both servers; what they had in memory is gone. */
-  restart(way: Environment): Promise<void>;
+  /** Other settings for both servers, or another copy of the program; what they had in memory is gone. */
+  restart(way: Environment, source?: string): Promise<void>;
   /** The settings that lead by the bad ways. */
   readonly byProxy: { readonly DATABASE_URL: string; readonly REDIS_URL: string };
   stop(): Promise<void>;
 }
 
-const batches = 6;
+const batches = 7;
 const batch = 1_000;
 const limit = 1_000_000;
 // They all come from one address, and are counted all the same.
@@ -35,10 +35,12 @@ export async function startSite(): Promise<Site> {
   const [toSql, toRedis] = await Promise.all([startProxy(postgres.port), startProxy(redis.port)]);
   const { key } = server;
   let servers: readonly [Server, Server] = [server, await startServer({ env, key })];
-  const stock: Target[] = [];
-  for (let i = 0; i < batches; i++) stock.push(...(await makeLinks(server, batch)));
-  const limited = { code: await createLink(server, limit), url: destination };
-  const questions = createQuestions(stock, limited);
+  const [plain, limited]: [Target[], Target[]] = [[], []];
+  for (let i = 0; i < batches; i++) {
+    plain.push(...(await makeLinks(server, batch)));
+    limited.push(...(await makeLinks(server, batch, limit)));
+  }
+  const questions = createQuestions(plain, limited);
   const askThem = () => questions.askAt([servers[0].port, servers[1].port]);
   askThem();
 
@@ -51,9 +53,11 @@ export async function startSite(): Promise<Site> {
     get servers() {
       return servers;
     },
-    async restart(way) {
+    async restart(way, source) {
       await Promise.all(servers.map((one) => one.stop()));
-      const again = ({ port, dataDir }: Server) => startServer({ env: { ...env, ...way }, key, port, dataDir });
+      const copy = source === undefined ? {} : { source };
+      const again = ({ port, dataDir }: Server) =>
+        startServer({ env: { ...env, ...way }, key, port, dataDir, ...copy });
       servers = await Promise.all([again(servers[0]), again(servers[1])]);
       askThem();
     },
@@ -67,8 +71,8 @@ export async function startSite(): Promise<Site> {
   };
 }
 
-async function makeLinks(server: Server, count: number): Promise<Target[]> {
-  const codes = await createLinks(server, count);
+async function makeLinks(server: Server, count: number, hitsPerMonth?: number): Promise<Target[]> {
+  const codes = await createLinks(server, count, hitsPerMonth);
   return codes.map((code, i) => ({ code, url: `${destination}&n=${i}` }));
 }
 
