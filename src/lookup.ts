@@ -14,7 +14,7 @@ import { type Core, openReplica } from "./core.ts";
 import { type Hosts, openHosts } from "./domains/hosts.ts";
 import { createDomainStore, domainCode } from "./domains/store.ts";
 import type { HotLinks } from "./hot.ts";
-import { cacheKey } from "./links/link.ts";
+import { cacheKey, type LinkKey } from "./links/link.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import type { RedisCache, RedisCacheOptions } from "./redis/cache.ts";
@@ -33,13 +33,13 @@ import type { Sql } from "./sql/sql.ts";
  * say what it is.
  */
 export interface Lookup {
-  readonly cache: Cache<Known>;
-  /** Which hosts are tenants' own. */
+  readonly cache: Cache<Known, LinkKey>;
+  /** Whose host a request came to. */
   readonly hosts: Hosts;
   /** What lookups read from, if that is not what everything is written to. */
   readonly replica: Sql | undefined;
   /** Has these at hand before somebody asks for them. Those that cannot be had are left out. */
-  warm(keys: readonly string[]): Promise<void>;
+  warm(keys: readonly LinkKey[]): Promise<void>;
   /** After a commit: nothing older is served from here, and the others are woken. */
   changed(change: Announced): void;
   stop(): Promise<void>;
@@ -78,7 +78,7 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const tier = redis && (await openGuarded(redis, counts, settings, { lifeMs: life, onEmpty: () => fill(hot.keys()) }));
   const tiered = tier && createTiered({ tier, sql: fromSql, counts });
   const source = tiered ?? counted(fromSql, counts);
-  const cache = createCache<Known>({
+  const cache = createCache<Known, LinkKey>({
     source,
     clock,
     counts,
@@ -88,7 +88,7 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
   metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
 
-  const hosts = await openHosts({ load: createDomainStore(replica ?? core.sql).verified, log });
+  const hosts = await openHosts({ load: createDomainStore(replica ?? core.sql).verified, own: config.ownNames, log });
   metrics.gauge("quicklink_domains", "Domains of tenants that links are served on.", () => hosts.size, "max");
 
   let followedAt = clock.elapsed();
@@ -213,7 +213,7 @@ async function openGuarded(
 }
 
 /** A server that has just started is busy, and SQL may miss its deadline once. */
-async function patiently(key: string, work: (key: string) => Promise<unknown>): Promise<void> {
+async function patiently<Key>(key: Key, work: (key: Key) => Promise<unknown>): Promise<void> {
   for (let tries = 1; tries <= warmTries; tries++) {
     const done = await work(key).then(
       () => true,
@@ -225,7 +225,7 @@ async function patiently(key: string, work: (key: string) => Promise<unknown>): 
 }
 
 /** A few at a time, so that visitors come first. */
-async function some(keys: readonly string[], work: (key: string) => Promise<unknown>): Promise<void> {
+async function some<Key>(keys: readonly Key[], work: (key: Key) => Promise<unknown>): Promise<void> {
   const waiting = [...keys];
   const next = async () => {
     for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await patiently(key, work);

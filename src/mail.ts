@@ -58,7 +58,7 @@ export function openMail(parts: MailParts): Mail {
   const store = createEmailStore(sql);
   const suppressions = createSuppressions(sql);
   const settings = createEmailSettings(sql, core.ring, clock);
-  const stopLinks = createStopLinks(core.secretFor("unsubscribe"), config.baseUrl);
+  const stopLinks = createStopLinks(core.signing.signerFor("unsubscribe"), config.baseUrl);
   const charges = createCharges({ counters, tenants, seeds: createEmailSeeds(sql), platformMax });
   const platform: ProviderName = config.SMTP_URL === undefined ? "log" : "smtp";
   const senders = openSenders(core, settings, log);

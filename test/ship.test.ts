@@ -95,6 +95,7 @@ describe.each(["compose.yml", "compose.scaled.yml"])("%s", (name) => {
       const given = {
         ...{ QL_METRICS_TOKEN: "a token for the test", QL_CODE_SALT: "a salt for the test", QL_WORKERS: "2" },
         QL_SECRET_KEYS: `k1:${"0f".repeat(32)}`,
+        QL_SIGNING_KEYS: `k1:${"1f".repeat(32)}`,
       };
       const filled = Object.entries(environment).map(([setting, value]) => {
         const interpolated = String(value).replaceAll(/\$\{(\w+)[^}]*\}/g, (_, variable: string) =>

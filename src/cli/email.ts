@@ -10,6 +10,7 @@ import type { HandOver, Mailbox, RejectReason } from "../email/provider.ts";
 import type { Sender } from "../email/senders.ts";
 import { createEmailSettings } from "../email/settings.ts";
 import { render } from "../email/templates/letter.ts";
+import { webhookUrl } from "../email/webhook.ts";
 import { openSenders } from "../mail.ts";
 import { quietLog, requireTenant, withCore } from "./core.ts";
 import { type Format, printFields, printJson, printRows } from "./print.ts";
@@ -49,6 +50,20 @@ export function emailCommand(): Command {
         } finally {
           await senders.close();
         }
+      }),
+    );
+  command
+    .command("webhook")
+    .option("--tenant <slug>", "whose", "default")
+    .option("--rotate", "replace it; the former address stops working at once")
+    .description("print the address for SendGrid's Event Webhook; creates one if there is none")
+    .addHelpText("after", "\nExample:\n  $ quicklink email webhook --tenant acme --rotate")
+    .action(({ tenant: slug, rotate }: { tenant: string; rotate?: true }) =>
+      withCore(async (core) => {
+        const { id } = await requireTenant(core, slug);
+        const settings = createEmailSettings(core.sql, core.ring, core.clock);
+        const saved = await (rotate === true ? settings.rotateWebhook(id) : settings.change(id, {}));
+        console.log(webhookUrl(core.config.baseUrl, id, saved));
       }),
     );
   command

@@ -5,7 +5,7 @@ import { bucketAt, countsUntil } from "../limits/window.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 import { ordinaryMax } from "./charges.ts";
-import { createEmailSeeds, takenOf } from "./seeds.ts";
+import { createEmailSeeds, takenThroughPlatform } from "./seeds.ts";
 
 /** What all tenants together sent through the platform's SMTP within the last hour, and may still send: for the operator. */
 export interface PlatformEmails {
@@ -48,7 +48,7 @@ export interface PlatformEmailSettings {
 
 export function createPlatformEmails({ sql, tenants, counters, max }: PlatformEmailSettings): PlatformEmails {
   const { platform } = createEmailSeeds(sql);
-  const taken = () => takenOf(sql, "smtp");
+  const taken = () => takenThroughPlatform(sql);
 
   async function counted(from: Pick<Counters, "status">) {
     const answer = await from.status([platformEmailLimit(max, platform)]);

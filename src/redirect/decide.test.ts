@@ -12,6 +12,7 @@ const link: Target = {
   expiresAt: null,
   fallbackUrl: null,
   password: false,
+  suspended: false,
   choice: null,
 };
 const file: TargetFile = { key: "stored/a/b", name: "plan.pdf", type: "application/pdf", sizeBytes: 9, sha256: null };
@@ -185,6 +186,7 @@ describe("whatever the link and the request", () => {
     expiresAt: fc.oneof(fc.constant(null), fc.integer({ min: now - 2, max: now + 2 })),
     fallbackUrl: fc.constantFrom(null, fallbackUrl),
     password: fc.boolean(),
+    suspended: fc.boolean(),
     choice: fc.constantFrom(null, forwarding),
   });
   const anyFacts: fc.Arbitrary<Facts> = fc.record({
