@@ -36,10 +36,14 @@ interface Connections {
 
 const connectionsEach = 48;
 const tickMs = 2;
+const controlEvery = 4;
 const triesMost = 20;
 const againMs = 100;
 
-export function createLoad(): Load {
+/** `control`: the port of a server that answers at once, asked beside the others to know how busy the machine is. */
+export function createLoad(control: number): Load {
+  const idle = Array.from({ length: connectionsEach }, createLine);
+  let asked = 0;
   const byPort = new Map<number, Connections>();
   let current: { asking: Asking; tally: Tally } | undefined;
   let dueMs = performance.now();
@@ -72,6 +76,13 @@ export function createLoad(): Load {
     underWay--;
   }
 
+  async function askControl(line: Line, atMs: number, tally: Tally): Promise<void> {
+    await line.ask(control, "/");
+    tally.control.push(performance.now() - atMs);
+    idle.push(line);
+    underWay--;
+  }
+
   async function use(line: Line, { free, waiting }: Connections, first: Due): Promise<void> {
     for (let due: Due | undefined = first; due !== undefined; due = waiting.shift()) await ask(line, due);
     free.push(line);
@@ -89,6 +100,11 @@ export function createLoad(): Load {
       underWay++;
       if (line === undefined) connections.waiting.push(due);
       else void use(line, connections, due);
+      const spare = ++asked % controlEvery === 0 ? idle.shift() : undefined;
+      if (spare !== undefined) {
+        underWay++;
+        void askControl(spare, dueMs, tally);
+      }
     }
   }
 
@@ -110,6 +126,7 @@ export function createLoad(): Load {
       clearInterval(timer);
       await pause();
       for (const { free } of byPort.values()) for (const line of free) line.hangUp();
+      for (const line of idle) line.hangUp();
     },
   };
 }

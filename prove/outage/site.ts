@@ -1,7 +1,10 @@
 /** Two servers on one PostgreSQL and one Redis, and bad ways to both of these. */
+import { join } from "node:path";
+import { createLine } from "../../bench/line.ts";
 import { authorization, createLinks, destination, startSubject } from "../../bench/subject.ts";
+import { freePort } from "../../test/ground/ports.ts";
 import type { Postgres } from "../../test/ground/postgres.ts";
-import type { Environment } from "../../test/ground/process.ts";
+import { cleanEnvironment, type Environment, startProcess, until } from "../../test/ground/process.ts";
 import { startProxy, type TcpProxy } from "../../test/ground/proxy.ts";
 import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
 import { type Server, startServer } from "../../test/ground/server.ts";
@@ -13,6 +16,8 @@ export interface Site {
   readonly toSql: TcpProxy;
   readonly toRedis: TcpProxy;
   readonly questions: Questions;
+  /** The port of a server that answers at once, and has nothing else to do. */
+  readonly control: number;
   readonly servers: readonly [Server, Server];
   /** Other settings for both servers, or another copy of the program; what they had in memory is gone. */
   restart(way: Environment, source?: string): Promise<void>;
@@ -41,6 +46,7 @@ export async function startSite(): Promise<Site> {
     limited.push(...(await makeLinks(server, batch, limit)));
   }
   const questions = createQuestions(plain, limited);
+  const control = await startControl();
   const askThem = () => questions.askAt([servers[0].port, servers[1].port]);
   askThem();
 
@@ -50,6 +56,7 @@ export async function startSite(): Promise<Site> {
     toSql,
     toRedis,
     questions,
+    control: control.port,
     get servers() {
       return servers;
     },
@@ -66,9 +73,23 @@ export async function startSite(): Promise<Site> {
       await Promise.all(servers.map((one) => one.stop().catch(() => one.kill())));
       toSql.stop();
       toRedis.stop();
+      await control.stop();
       await Promise.all([postgres.stop(), redis.stop()]);
     },
   };
+}
+
+async function startControl(): Promise<{ port: number; stop(): Promise<void> }> {
+  const port = freePort();
+  const bare = join(import.meta.dir, "../../bench/bare.ts");
+  const child = startProcess([process.execPath, "--no-env-file", bare, String(port), destination], {
+    cwd: import.meta.dir,
+    env: cleanEnvironment({}),
+  });
+  const line = createLine();
+  await until("control to answer", async () => (await line.ask(port, "/")) === 302 || undefined);
+  line.hangUp();
+  return { port, stop: child.kill };
 }
 
 async function makeLinks(server: Server, count: number, hitsPerMonth?: number): Promise<Target[]> {

@@ -32,6 +32,8 @@ export interface Tally {
   /** Neither an answer nor 503, and connections that broke. */
   readonly unexpected: string[];
   withoutRetry: number;
+  /** How long a server waited for that has nothing to do: what the machine itself costs. */
+  readonly control: number[];
   readonly by: Readonly<Record<Kind, KindTally>>;
 }
 
@@ -41,6 +43,7 @@ export const createTally = (): Tally => ({
   false404: 0,
   unexpected: [],
   withoutRetry: 0,
+  control: [],
   by: Object.fromEntries(
     kinds.map((kind) => [kind, { asked: 0, refused: 0, waits: [] as number[] }]),
   ) as unknown as Record<Kind, KindTally>,

@@ -203,15 +203,12 @@ export async function startRedisSentinel(): Promise<RedisSentinel> {
 async function follow(replica: RedisServer, shard: RedisServer, bus: number): Promise<void> {
   const id = await shard.command("CLUSTER", "MYID");
   await replica.command("CLUSTER", "MEET", "127.0.0.1", String(shard.port), String(bus));
-  await until(
-    "the replica to know its shard",
-    async () => ((await replica.command("CLUSTER", "NODES")).includes(id) ? true : undefined),
-    readyMs,
-  );
+  // Refused until it has heard of the shard.
+  const replicate = () => replica.command("CLUSTER", "REPLICATE", id).then(Boolean, () => undefined);
+  await until("the replica to know its shard", replicate, readyMs);
   await until(
     "the replica to follow",
     async () => {
-      await replica.command("CLUSTER", "REPLICATE", id).catch(() => {});
       const info = await replica.command("INFO", "replication");
       const state = await replica.command("CLUSTER", "INFO");
       return (info.includes("master_link_status:up") && state.includes("cluster_state:ok")) || undefined;
