@@ -1,6 +1,7 @@
 import type { Transaction } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
+import { domainCode } from "../domains/store.ts";
 import { cacheKey } from "../links/link.ts";
 import { recordChange } from "../sql/feed.ts";
 import type { Schema, SuspendedLinkTable } from "../sql/schema.ts";
@@ -63,6 +64,18 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
     return row?.version;
   }
 
+  /** Their root and 404 targets go with the tenant. There are at most a hundred. */
+  async function touchDomains(trx: Transaction<Schema>, tenant: TenantId): Promise<void> {
+    const domains = await trx
+      .selectFrom("domains")
+      .select("host")
+      .where("tenant_id", "=", tenant)
+      .where("state", "=", "verified")
+      .orderBy("host")
+      .execute();
+    for (const { host } of domains) await touch(trx, { domain: host, code: domainCode });
+  }
+
   return {
     suspendLink: ({ domain, code }, { cause, reason, by }) =>
       sql.transaction(async (trx) => {
@@ -101,20 +114,25 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
 
     async suspendTenant(tenant, reason, by) {
       const row = { reason, suspended_by: by, suspended_at: clock.now() };
-      await db
-        .insertInto("suspended_tenants")
-        .values({ tenant_id: tenant, ...row })
-        .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(row))
-        .execute();
+      await sql.transaction(async (trx) => {
+        await trx
+          .insertInto("suspended_tenants")
+          .values({ tenant_id: tenant, ...row })
+          .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(row))
+          .execute();
+        await touchDomains(trx, tenant);
+      });
     },
 
-    async restoreTenant(tenant) {
-      const { numDeletedRows } = await db
-        .deleteFrom("suspended_tenants")
-        .where("tenant_id", "=", tenant)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    restoreTenant: (tenant) =>
+      sql.transaction(async (trx) => {
+        const { numDeletedRows } = await trx
+          .deleteFrom("suspended_tenants")
+          .where("tenant_id", "=", tenant)
+          .executeTakeFirst();
+        await touchDomains(trx, tenant);
+        return numDeletedRows > 0n;
+      }),
 
     touchLinks: (tenant, after, limit) =>
       sql.transaction(async (trx) => {
