@@ -86,8 +86,17 @@ onEachDatabase(({ open }) => {
 
   async function verified(tenant: TenantId, host: string): Promise<void> {
     const store = createDomainStore(sql);
-    const rest = { isDefault: false, rootUrl: null, missingUrl: null, createdAt: clock.now(), verifiedAt: null };
-    await store.add({ tenantId: tenant, host, state: "pending", token: "token", ...rest });
+    const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
+    const times = { createdAt: clock.now(), verifiedAt: null };
+    await store.add({
+      tenantId: tenant,
+      host,
+      state: "pending",
+      token: "token",
+      isDefault: false,
+      ...targets,
+      ...times,
+    });
     await store.verify(tenant, host, clock.now());
   }
 

@@ -53,6 +53,10 @@ export interface Domain {
   readonly isDefault: boolean;
   readonly rootUrl: string | null;
   readonly missingUrl: string | null;
+  /** The operator's blocklist names where `rootUrl` leads, so it is not used. */
+  readonly rootBlocked: boolean;
+  /** The same of `missingUrl`. */
+  readonly missingBlocked: boolean;
   /** Publish one of the two, then verify. Null once that is done. */
   readonly proof: {
     readonly txt: {
