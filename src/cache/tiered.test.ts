@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { manualClock } from "../base/clock.ts";
 import { createMetrics } from "../base/metrics.ts";
 import type { Versioned } from "./cache.ts";
 import { countCache } from "./counts.ts";
@@ -41,6 +42,7 @@ function setUp({ random = 1 } = {}) {
       },
     },
     counts: countCache(createMetrics()),
+    clock: manualClock(0),
     random: () => random,
   });
   return { state, asked, written, load: (atLeast = 0) => source.load("a", atLeast) };

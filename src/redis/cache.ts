@@ -5,7 +5,7 @@
  * which puts both into one slot. Where a server's data could not be corrected it begins a new epoch, and the names carry
  * it: `ql:v2.k3f9:link:{code}`. What stood under the old names runs out by itself.
  *
- * A value is good for an hour by what stands in it, longer if it is visited much and changes seldom, and kept for a day:
+ * A value is good for an hour (a setting) by what stands in it, longer if it is visited much and changes seldom, and kept for a day:
  * what lies between is for when SQL is away.
  */
 import { randomBytes } from "node:crypto";
@@ -25,6 +25,10 @@ export interface RedisCacheOptions<Value> {
   readonly keyOf: (change: Announced) => string;
   /** How long a link is good for; an hour if nobody says. */
   readonly lifeMs?: (key: string) => number;
+  /** How long it is remembered that there is none; five minutes if nobody says. */
+  readonly missingMs?: number;
+  /** How far both are spread, by chance: by so much more or less. */
+  readonly jitter?: number;
   /** A server is empty under new names. */
   readonly onEmpty?: () => void;
   /** Told when `put` has taken effect. */
@@ -51,8 +55,8 @@ export interface Look<Value> {
 }
 
 const linkMs = 3_600_000;
-const missingMs = 300_000;
-const jitter = 0.08;
+const missingMsByDefault = 300_000;
+const jitterByDefault = 0.08;
 const keptMs = 86_400_000;
 const fenceMs = 60_000;
 /** From the question to SQL to the writing here, far less than a fence lives. */
@@ -74,6 +78,7 @@ interface Server {
 
 export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
   const { redis, forms, keyOf, written, clock = systemClock, random = Math.random, lifeMs = () => linkMs } = options;
+  const { missingMs = missingMsByDefault, jitter = jitterByDefault } = options;
   const [form] = forms;
   const servers = new Map<string, Server>();
   let writing = 0;
