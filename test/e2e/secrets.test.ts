@@ -20,7 +20,7 @@ const secretOf = (slug: string) => `SG.secret-of-${slug}`;
 const connect = ({ DATABASE_URL, QL_DATA }: Environment): Sql =>
   DATABASE_URL === undefined
     ? openSqlite(join(String(QL_DATA), "quicklink.sqlite"))
-    : openPostgres(DATABASE_URL, 2, silent);
+    : openPostgres(DATABASE_URL, { connections: 2 }, silent);
 
 const ringFile = ({ QL_DATA }: Environment) => join(String(QL_DATA), "secrets", "QL_SECRET_KEYS");
 const keysIn = (env: Environment) => readFileSync(ringFile(env), "utf8").trim();
