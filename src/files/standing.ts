@@ -13,6 +13,11 @@ export interface Standing {
   readonly version: number;
 }
 
+/** With how many files these are, which stays in SQL. */
+export interface Counted extends Standing {
+  readonly files: number;
+}
+
 export interface Recount {
   /** How many of them count. */
   readonly files: number;
@@ -22,7 +27,7 @@ export interface Recount {
 }
 
 /** Nobody else's until the transaction ends. */
-export async function lockStanding(sql: Sql, trx: Transaction<Schema>, tenant: TenantId): Promise<Standing> {
+export async function lockStanding(sql: Sql, trx: Transaction<Schema>, tenant: TenantId): Promise<Counted> {
   await trx
     .insertInto("tenant_storage")
     .values({ tenant_id: tenant, bytes: 0, version: 0 })
@@ -34,14 +39,14 @@ export async function lockStanding(sql: Sql, trx: Transaction<Schema>, tenant: T
 export async function setStanding(
   trx: Transaction<Schema>,
   tenant: TenantId,
-  { bytes, version }: Standing,
+  { bytes, version, files }: Counted,
 ): Promise<Standing> {
-  await trx.updateTable("tenant_storage").set({ bytes, version }).where("tenant_id", "=", tenant).execute();
+  await trx.updateTable("tenant_storage").set({ bytes, version, files }).where("tenant_id", "=", tenant).execute();
   return { bytes, version };
 }
 
-export async function readStanding(db: Kysely<Schema>, tenant: TenantId): Promise<Standing> {
-  return (await rowOf(db, tenant).executeTakeFirst()) ?? { bytes: 0, version: 0 };
+export async function readStanding(db: Kysely<Schema>, tenant: TenantId): Promise<Counted> {
+  return (await rowOf(db, tenant).executeTakeFirst()) ?? { bytes: 0, version: 0, files: 0 };
 }
 
 /**
@@ -62,7 +67,7 @@ export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Reco
     const { bytes: before, version } = await lockStanding(sql, trx, tenant);
     const { files, bytes } = await addUp.executeTakeFirstOrThrow();
     const standing = { bytes, version: version + 1 };
-    if (!look) await setStanding(trx, tenant, standing);
+    if (!look) await setStanding(trx, tenant, { ...standing, files });
     return { files, before, standing };
   });
 }
@@ -71,4 +76,4 @@ export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Reco
 export const sumOfBytes = raw<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`;
 
 const rowOf = (from: Pick<Kysely<Schema>, "selectFrom">, tenant: TenantId) =>
-  from.selectFrom("tenant_storage").select(["bytes", "version"]).where("tenant_id", "=", tenant);
+  from.selectFrom("tenant_storage").select(["bytes", "version", "files"]).where("tenant_id", "=", tenant);

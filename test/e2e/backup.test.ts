@@ -39,7 +39,7 @@ async function withEmail<Result>(
   const keys = readFileSync(join(String(QL_DATA), "secrets", "QL_SECRET_KEYS"), "utf8").trim();
   const sql = openSqlite(join(String(QL_DATA), "quicklink.sqlite"));
   try {
-    const [tenant] = await createTenants(sql, systemClock).list();
+    const [tenant] = await createTenants(sql, systemClock).list(1);
     if (tenant === undefined) throw new Error("there is no tenant");
     return await use(createEmailSettings(sql, createRing(parseKeys(keys)), systemClock), tenant.id);
   } finally {
