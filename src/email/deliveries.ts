@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { EmailId, TenantId } from "../base/ids.ts";
 import type { Delivery } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { ofTenant } from "../sql/tenant-db.ts";
 import { type DeliveryEvent, outweighs } from "./events.ts";
 import type { Suppressions } from "./suppressions.ts";
 
@@ -25,11 +26,10 @@ const writtenAtOnce = 50; // on SQLite a transaction holds the thread that serve
 
 export function createDeliveries(sql: Sql, suppressions: Suppressions, clock: Clock): Deliveries {
   async function rowsOf(tenant: TenantId, ids: readonly string[]) {
-    const rows = await sql.db
+    const rows = await ofTenant(sql.db, tenant)
       .selectFrom("emails")
       .select(["id", "recipient", "delivery", "provider_id"])
       .where("provider_id", "in", ids)
-      .where("tenant_id", "=", tenant)
       .execute();
     return rows.map((row) => [row.provider_id, row] as const);
   }
@@ -41,11 +41,10 @@ export function createDeliveries(sql: Sql, suppressions: Suppressions, clock: Cl
         const { delivery, at, detail } = event;
         if (delivery === null) continue;
         const lighter = (["delivered", "bounced"] as const).filter((one) => outweighs(delivery, one));
-        await trx
+        await ofTenant(trx, tenant)
           .updateTable("emails")
           .set({ delivery, delivery_at: at ?? clock.now(), ...(delivery === "delivered" ? {} : { detail }) })
           .where("id", "=", email)
-          .where("tenant_id", "=", tenant)
           .where((row) =>
             row.or([row("delivery", "is", null), ...(lighter.length > 0 ? [row("delivery", "in", lighter)] : [])]),
           )

@@ -61,6 +61,7 @@ export function mountEmail(settings: EmailMount): Mount {
 
   return {
     prefix: "/email/",
+    onCustomDomains: false,
     async handle(request, { path, address }) {
       try {
         return await answer(request, path, address);

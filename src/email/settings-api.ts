@@ -1,6 +1,7 @@
 import { toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
+import type { Shares } from "../base/shares.ts";
 import { type Api, json, jsonBody, route, z } from "../http/route.ts";
 import { parseAddress, parseMailbox } from "./address.ts";
 import type { KeyCheck } from "./key-check.ts";
@@ -82,12 +83,16 @@ const routes = {
 export interface EmailSettingsApi {
   readonly settings: EmailSettingsStore;
   readonly checkKey: KeyCheck;
+  readonly outgoing: Shares;
   /** Whether there is a key to seal secrets with. */
   readonly canSeal: boolean;
   readonly baseUrl: string;
 }
 
-export function emailSettingsRoutes(api: Api, { settings, checkKey, canSeal, baseUrl }: EmailSettingsApi): void {
+export function emailSettingsRoutes(
+  api: Api,
+  { settings, checkKey, outgoing, canSeal, baseUrl }: EmailSettingsApi,
+): void {
   const show = (tenant: TenantId, saved: EmailSettings) => ({
     contact: saved.contact,
     sender: saved.sender,
@@ -112,7 +117,8 @@ export function emailSettingsRoutes(api: Api, { settings, checkKey, canSeal, bas
     requireSender(await settings.of(id), change);
     if (typeof change.sendgridKey === "string") {
       if (!canSeal) throw noSecretKeys();
-      await requireWorkingKey(checkKey, change.sendgridKey);
+      const key = change.sendgridKey;
+      await outgoing.run(id, () => requireWorkingKey(checkKey, key), { signal: c.req.raw.signal });
     }
     return c.json(show(id, await settings.change(id, change)), 200);
   });

@@ -6,6 +6,7 @@ import type { TenantId } from "../base/ids.ts";
 import type { Ring } from "../base/seal.ts";
 import type { EmailSettingsTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { ofTenant } from "../sql/tenant-db.ts";
 import { parseMailbox } from "./address.ts";
 import type { Mailbox } from "./provider.ts";
 
@@ -54,7 +55,7 @@ export const sendgridContext = (tenant: TenantId): string => `sendgrid ${tenant}
 /** Without a ring no key can be kept: `change` throws if it is asked to, so ask whether there is one before. */
 export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clock): EmailSettingsStore {
   const rowOf = (tenant: TenantId) =>
-    sql.db.selectFrom("email_settings").selectAll().where("tenant_id", "=", tenant).executeTakeFirst();
+    ofTenant(sql.db, tenant).selectFrom("email_settings").selectAll().executeTakeFirst();
 
   function sealed(tenant: TenantId, key: string | null) {
     if (key === null) return { sendgrid_key: null, sendgrid_hint: null, sendgrid_checked_at: null };
@@ -84,9 +85,9 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
         ...(webhookKey === undefined ? {} : { webhook_key: webhookKey }),
         updated_at: clock.now(),
       };
-      const row = await sql.db
+      const row = await ofTenant(sql.db, tenant)
         .insertInto("email_settings")
-        .values({ tenant_id: tenant, ...columns, webhook_secret: secret })
+        .values({ ...columns, webhook_secret: secret })
         .onConflict((conflict) =>
           conflict.column("tenant_id").doUpdateSet((row) => ({
             ...columns,
@@ -100,9 +101,9 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
 
     async rotateWebhook(tenant, chance) {
       const changed = { webhook_secret: newSecret(chance) };
-      const row = await sql.db
+      const row = await ofTenant(sql.db, tenant)
         .insertInto("email_settings")
-        .values({ tenant_id: tenant, ...changed, updated_at: clock.now() })
+        .values({ ...changed, updated_at: clock.now() })
         .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(changed))
         .returningAll()
         .executeTakeFirstOrThrow();

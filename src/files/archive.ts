@@ -5,6 +5,7 @@ import { type FileId, parseId } from "../base/ids.ts";
 import { pagesOf } from "../base/pages.ts";
 import { type ArchiveReader, type ArchiveWriter, pieceBytes } from "../sql/backup.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import { storedKey, type TenantFile } from "./file.ts";
 import { isCode } from "./folder.ts";
 import { toFile } from "./store.ts";
@@ -50,7 +51,7 @@ export async function archiveFiles({ snapshot, live, root, archive, progress }: 
     if (entry !== undefined) {
       files++;
       bytes += entry.bytes;
-    } else if (await isStored(live, file.id)) {
+    } else if (await isStored(live, file)) {
       damaged++;
       if (named.length < namedMost) named.push(key);
     } else {
@@ -64,7 +65,7 @@ export async function archiveFiles({ snapshot, live, root, archive, progress }: 
 
 /** How much there will be to read. */
 export async function storedBytes({ db }: Sql): Promise<number> {
-  const row = await db
+  const row = await acrossTenants(db)
     .selectFrom("tenant_storage")
     .select((is) => is.fn.sum<number | null>("bytes").as("bytes"))
     .executeTakeFirst();
@@ -74,7 +75,7 @@ export async function storedBytes({ db }: Sql): Promise<number> {
 /** So that a server on the restored database ends what was begun: counts, links and row. */
 export async function markDeleted({ db }: Sql, ids: readonly FileId[]): Promise<void> {
   for (let start = 0; start < ids.length; start += idsAtOnce) {
-    await db
+    await acrossTenants(db)
       .updateTable("files")
       .set({ state: "deleting" })
       .where("id", "in", ids.slice(start, start + idsAtOnce))
@@ -123,13 +124,13 @@ export function fileKeyIn(name: string): string | undefined {
 
 const storedFiles = ({ db }: Sql) =>
   pagesOf<TenantFile>(async (limit, last) => {
-    let query = db.selectFrom("files").selectAll().where("state", "=", "stored");
+    let query = acrossTenants(db).selectFrom("files").selectAll().where("state", "=", "stored");
     if (last !== undefined) query = query.where("id", ">", last.id);
     return (await query.orderBy("id").limit(limit).execute()).map(toFile);
   });
 
-async function isStored({ db }: Sql, id: FileId): Promise<boolean> {
-  const row = await db.selectFrom("files").select("state").where("id", "=", id).executeTakeFirst();
+async function isStored({ db }: Sql, { tenantId, id }: TenantFile): Promise<boolean> {
+  const row = await ofTenant(db, tenantId).selectFrom("files").select("state").where("id", "=", id).executeTakeFirst();
   return row?.state === "stored";
 }
 

@@ -1,6 +1,6 @@
 import { invalid } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
-import { createSigner } from "../base/signature.ts";
+import type { Signer } from "../base/signature.ts";
 import { z } from "./route.ts";
 
 /**
@@ -43,8 +43,7 @@ export const pageParams = {
 export const pageSchema = <Item extends z.ZodType>(item: Item, name: string) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() }).openapi(name);
 
-export function createPages(secret: Uint8Array): Pages {
-  const signer = createSigner(secret);
+export function createPages(signer: Signer): Pages {
   const placed = ({ tenant, name }: List, text: string): string => `${tenant} ${name} ${text}`;
 
   function write(list: List, place: readonly (string | number)[]): string {

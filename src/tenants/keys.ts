@@ -1,12 +1,13 @@
 import { createHash, randomInt } from "node:crypto";
 import { setImmediate as letOthers } from "node:timers/promises";
-import type { Selectable, Transaction } from "kysely";
+import type { Selectable } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { type KeyId, newId, type TenantId } from "../base/ids.ts";
-import type { ApiKeyTable, Schema } from "../sql/schema.ts";
+import type { ApiKeyTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
-import { inTurn } from "./in-turn.ts";
+import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { createInTurn } from "./in-turn.ts";
 
 /**
  * API keys: `ql_` and 256 bits of chance, shown once. SQL has only their SHA-256. A slow hash would protect guessable
@@ -96,12 +97,12 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
   const { db } = sql;
   // A key is used far more often than anybody asks when it was: times wait here, one per key, for the next flush.
   const lastUsed = new Map<KeyId, number>();
+  const inTurn = createInTurn(sql);
 
-  const of = (from: Pick<typeof db, "selectFrom">, tenantId: TenantId) =>
-    from.selectFrom("api_keys").where("tenant_id", "=", tenantId);
+  const of = (from: Db, tenantId: TenantId) => ofTenant(from, tenantId).selectFrom("api_keys");
 
   /** Keeps the revoked and expired ones of a tenant to a number. */
-  async function forgetOldest(trx: Transaction<Schema>, tenantId: TenantId, now: number): Promise<void> {
+  async function forgetOldest(trx: Trx, tenantId: TenantId, now: number): Promise<void> {
     const dead = of(trx, tenantId)
       .select("id")
       .where((is) => is.or([is("revoked_at", "is not", null), is("expires_at", "<=", now)]))
@@ -109,14 +110,13 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
       .offset(keysMost)
       .limit(forgottenAtOnce);
     const ids = (await dead.execute()).map(({ id }) => id);
-    if (ids.length > 0) await trx.deleteFrom("api_keys").where("id", "in", ids).execute();
+    if (ids.length > 0) await ofTenant(trx, tenantId).deleteFrom("api_keys").where("id", "in", ids).execute();
   }
 
   /** The row as it is then; that of an earlier run of the same request if there is one. */
   const insert = (row: ApiKeyTable): Promise<Selectable<ApiKeyTable>> =>
-    sql.transaction(async (trx) => {
+    inTurn(row.tenant_id, async (trx) => {
       const { tenant_id: tenantId, id, hash, created_at: now } = row;
-      await inTurn(sql, trx, tenantId);
       const made = await of(trx, tenantId).selectAll().where("id", "=", id).where("hash", "=", hash).executeTakeFirst();
       if (made) return made;
       const working = of(trx, tenantId)
@@ -131,7 +131,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
         );
       }
       await forgetOldest(trx, tenantId, now);
-      await trx.insertInto("api_keys").values(row).execute();
+      await ofTenant(trx, tenantId).insertInto("api_keys").values(row).execute();
       return row;
     });
 
@@ -156,7 +156,11 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
 
     async authenticate(secret) {
       if (!pattern.test(secret)) return undefined;
-      const row = await db.selectFrom("api_keys").selectAll().where("hash", "=", hashOf(secret)).executeTakeFirst();
+      const row = await acrossTenants(db)
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("hash", "=", hashOf(secret))
+        .executeTakeFirst();
       if (!row || row.revoked_at !== null) return undefined;
       if (row.expires_at !== null && row.expires_at <= clock.now()) return undefined;
       if (lastUsed.size < lastUsedMost || lastUsed.has(row.id)) lastUsed.set(row.id, clock.now());
@@ -170,10 +174,9 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
     },
 
     async revoke(tenantId, id) {
-      const { numUpdatedRows } = await db
+      const { numUpdatedRows } = await ofTenant(db, tenantId)
         .updateTable("api_keys")
         .set((expression) => ({ revoked_at: expression.fn.coalesce("revoked_at", expression.val(clock.now())) }))
-        .where("tenant_id", "=", tenantId)
         .where("id", "=", id)
         .executeTakeFirst();
       return numUpdatedRows > 0n;
@@ -187,7 +190,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
         const some = waiting.slice(start, start + writtenAtOnce);
         await sql.transaction(async (trx) => {
           for (const [id, at] of some) {
-            await trx
+            await acrossTenants(trx)
               .updateTable("api_keys")
               .set({ last_used_at: at })
               .where("id", "=", id)

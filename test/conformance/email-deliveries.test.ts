@@ -6,6 +6,7 @@ import { readEvent } from "../../src/email/events.ts";
 import { createEmailStore } from "../../src/email/store.ts";
 import { createSuppressions } from "../../src/email/suppressions.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newRow, newTenant, rowOf } from "./outbox.ts";
 
@@ -28,7 +29,7 @@ onEachDatabase((database) => {
   async function sent(sql: Sql, tenant: TenantId, providerId: string, to = "Ann@example.com") {
     const row = newRow(tenant, { to });
     await createEmailStore(sql).insert(row);
-    await sql.db
+    await acrossTenants(sql.db)
       .updateTable("emails")
       .set({ state: "sent", provider_id: providerId })
       .where("id", "=", row.id)

@@ -19,6 +19,7 @@ import { createEmailSettings } from "../../src/email/settings.ts";
 import { archiveFiles, markDeleted } from "../../src/files/archive.ts";
 import { createArchive, snapshot } from "../../src/sql/backup.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { find } from "../ground/machine.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
@@ -240,7 +241,11 @@ describe("uploaded files in a backup", () => {
     const found = await archiveFiles({ snapshot: snapshotSql, live, root, archive, progress() {} });
     expect(found).toMatchObject({ files: 1, damaged: 0, deleted: [goes.id] });
     await markDeleted(snapshotSql, found.deleted);
-    const rows = await snapshotSql.db.selectFrom("files").select(["id", "state"]).orderBy("id").execute();
+    const rows = await acrossTenants(snapshotSql.db)
+      .selectFrom("files")
+      .select(["id", "state"])
+      .orderBy("id")
+      .execute();
     expect(rows.map(({ id, state }) => [String(id), state])).toEqual([
       [stays.id, "stored"],
       [goes.id, "deleting"],

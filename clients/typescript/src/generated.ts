@@ -365,6 +365,8 @@ export interface Problem {
     | "unauthorized"
     | "forbidden"
     | "suspended"
+    | "invalid_host"
+    | "misdirected"
     | "not_found"
     | "method_not_allowed"
     | "address_expired"
