@@ -109,7 +109,8 @@ for (const database of databases) {
 
     test("they come in pages, oldest first, and beyond the cap one more is refused, also of many at once", async () => {
       const { sql, store, domains, ours } = await open();
-      const token = { token: "x", isDefault: false, rootUrl: null, missingUrl: null, verifiedAt: null } as const;
+      const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
+      const token = { token: "x", isDefault: false, ...targets, verifiedAt: null } as const;
       const hosts = Array.from({ length: domainsMost - 2 }, (_, i) => `d${String(i).padStart(3, "0")}.example.com`);
       for (const [i, host] of hosts.entries()) {
         const domain = { tenantId: ours, host, state: "pending", createdAt: Math.floor(i / 7), ...token } as const;

@@ -86,8 +86,20 @@ onEachDatabase(({ open }) => {
 
   async function verified(tenant: TenantId, host: string): Promise<void> {
     const store = createDomainStore(sql);
-    const rest = { isDefault: false, rootUrl: null, missingUrl: null, createdAt: clock.now(), verifiedAt: null };
-    await store.add({ tenantId: tenant, host, state: "pending", token: "token", ...rest }, 100);
+    const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
+    const times = { createdAt: clock.now(), verifiedAt: null };
+    await store.add(
+      {
+        tenantId: tenant,
+        host,
+        state: "pending",
+        token: "token",
+        isDefault: false,
+        ...targets,
+        ...times,
+      },
+      100,
+    );
     await store.verify(tenant, host, clock.now());
   }
 
@@ -154,6 +166,8 @@ onEachDatabase(({ open }) => {
       const ids = all.map(({ id }) => id);
       expect(await store.several(ours, ids)).toEqual([]);
       expect(await store.stillPending(ours, ids)).toEqual(new Set());
+      expect(await store.admitted(ours)).toEqual([]);
+      expect((await store.admitted(theirs)).map(({ id }) => id)).toEqual([admitted.id]);
       expect(await store.admit(asOurs(pending), clock.now() + 1_000)).toBe(false);
       await store.withdraw(asOurs(pending));
       expect(await store.keep(asOurs(admitted), { sha256: "x", max: null, at: 1 })).toEqual({ kind: "gone" });
@@ -218,7 +232,8 @@ onEachDatabase(({ open }) => {
       for (const host of ["a.example.com", "b.example.com"]) await verified(theirs, host);
       await verified(ours, "c.example.com");
       expect([(await store.list(ours, 10)).length, (await store.list(theirs, 10)).length]).toEqual([1, 2]);
-      const rest = { isDefault: false, rootUrl: null, missingUrl: null, createdAt: clock.now(), verifiedAt: null };
+      const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
+      const rest = { isDefault: false, ...targets, createdAt: clock.now(), verifiedAt: null };
       const another = { tenantId: ours, host: "d.example.com", state: "pending", token: "token", ...rest } as const;
       expect(await store.add(another, 2)).toBe("added");
       expect(await store.add({ ...another, host: "e.example.com" }, 2)).toBe("full");
