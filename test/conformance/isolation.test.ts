@@ -88,15 +88,18 @@ onEachDatabase(({ open }) => {
     const store = createDomainStore(sql);
     const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
     const times = { createdAt: clock.now(), verifiedAt: null };
-    await store.add({
-      tenantId: tenant,
-      host,
-      state: "pending",
-      token: "token",
-      isDefault: false,
-      ...targets,
-      ...times,
-    });
+    await store.add(
+      {
+        tenantId: tenant,
+        host,
+        state: "pending",
+        token: "token",
+        isDefault: false,
+        ...targets,
+        ...times,
+      },
+      100,
+    );
     await store.verify(tenant, host, clock.now());
   }
 
@@ -228,7 +231,12 @@ onEachDatabase(({ open }) => {
       const store = createDomainStore(sql);
       for (const host of ["a.example.com", "b.example.com"]) await verified(theirs, host);
       await verified(ours, "c.example.com");
-      expect([await store.count(ours), await store.count(theirs)]).toEqual([1, 2]);
+      expect([(await store.list(ours, 10)).length, (await store.list(theirs, 10)).length]).toEqual([1, 2]);
+      const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
+      const rest = { isDefault: false, ...targets, createdAt: clock.now(), verifiedAt: null };
+      const another = { tenantId: ours, host: "d.example.com", state: "pending", token: "token", ...rest } as const;
+      expect(await store.add(another, 2)).toBe("added");
+      expect(await store.add({ ...another, host: "e.example.com" }, 2)).toBe("full");
     });
 
     test("leaves out the emails of others, in the limits and in the statistics", async () => {
