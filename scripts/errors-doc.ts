@@ -10,6 +10,9 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   unauthorized: "Send `Authorization: Bearer ql_…` with a key that works. `quicklink key create` makes one.",
   forbidden: "Use a key that has the scope which `detail` names.",
   suspended: "Ask the operator why. No key of the tenant works, and none of its links.",
+  invalid_host: "Send exactly one `Host` header, with a host name and at most a port.",
+  misdirected:
+    "Use the server's own address, or a verified custom domain. The operator can add a name to `QL_HOSTS`; see [custom domains](domains.md).",
   not_found: "Check the address or the id, and that the key is its tenant's.",
   method_not_allowed: "Use one of the methods in the header `Allow`.",
   address_expired: "Ask for a new address: for an upload begin it again, for a download open its link again.",

@@ -72,6 +72,22 @@ describe("without any setting", () => {
     expect(config.QL_TRUSTED_PROXIES.check("127.0.0.1")).toBe(false);
   });
 
+  test("the server's own names are the host of QL_BASE_URL and those in QL_HOSTS, as DNS has them", () => {
+    const names = (settings: Record<string, string>) => {
+      const { ownNames } = load(settings);
+      return { ...ownNames, names: [...ownNames.names] };
+    };
+    expect(names({})).toEqual({ names: ["localhost"], onlyThese: false });
+    expect(names({ QL_BASE_URL: "https://Go.Example.com.:8443" })).toEqual({
+      names: ["go.example.com"],
+      onlyThese: true,
+    });
+    expect(names({ QL_BASE_URL: "http://[::1]:3000", QL_HOSTS: " S.example.com. , bücher.example,[::1]," })).toEqual({
+      names: ["[::1]", "s.example.com", "xn--bcher-kva.example"],
+      onlyThese: true,
+    });
+  });
+
   test("short links start with the port in force", () => {
     expect(load({ PORT: "8080" }).baseUrl).toBe("http://localhost:8080");
     expect(load({ PORT: "8080", QL_BASE_URL: "https://Go.Example.com:443/" }).baseUrl).toBe("https://go.example.com");
@@ -90,6 +106,7 @@ const bad: Record<SettingName, readonly string[]> = {
     "https://user@go.example.com",
     "javascript:alert(1)",
   ],
+  QL_HOSTS: ["https://s.example.com", "s.example.com:8080", "a b", "a..b", "*.example.com", "a/b"],
   DATABASE_URL: ["mysql://hunter2@db/x", "db.internal", "https://hunter2@db"],
   DATABASE_REPLICA_URL: ["mysql://hunter2@db/x", "db.internal"],
   QL_DATABASE_POOL: ["0", "501", "ten"],

@@ -2,9 +2,11 @@ import { randomBytes } from "node:crypto";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { join, resolve } from "node:path";
+import { domainToASCII } from "node:url";
 import { parseEnv } from "node:util";
 import { systemClock } from "./base/clock.ts";
 import { OperatorError } from "./base/errors.ts";
+import { hostName } from "./base/host-name.ts";
 import { newKey, parseKeys, writeKeys } from "./base/seal.ts";
 import { keepSecret } from "./base/secret-file.ts";
 import { parseSigningKeys, rotated, saltKey, writeSigningKeys } from "./base/signing-keys.ts";
@@ -46,6 +48,12 @@ const table = {
     help: "What short links start with, as people see it. Default: http://localhost:PORT.",
     example: "https://go.example.com",
     parse: baseUrl,
+  }),
+  QL_HOSTS: setting({
+    help: "Other names that this server answers to, besides the host of QL_BASE_URL and verified custom domains. Comma separated, without ports. IP addresses and names without a dot are always answered. Other names get 421 once QL_BASE_URL is set.",
+    example: "s.example.com,quicklink.default.svc.cluster.local",
+    fallback: "",
+    parse: hostNames,
   }),
   DATABASE_URL: setting({
     help: "PostgreSQL to use instead of the embedded SQLite file.",
@@ -162,7 +170,7 @@ const table = {
     parse: parseMailbox,
   }),
   QL_EMAILS_PER_HOUR: setting({
-    help: "Emails through SMTP_URL in any hour, of all tenants together; the last fifth is kept for password resets and verification. none is without limit.",
+    help: "Emails through SMTP_URL in any hour, of all tenants together. The last fifth is reserved for verification and password resets: of 2000, ordinary mail may use 1600. none is without limit.",
     example: "500",
     fallback: "2000",
     parse: orNone(integer(1, 10_000_000)),
@@ -261,6 +269,8 @@ export interface Shown {
 export interface Config extends Values {
   /** QL_BASE_URL, or what follows from PORT, without a slash at the end. */
   readonly baseUrl: string;
+  /** What the operator calls this server: the host of `baseUrl`, and QL_HOSTS. */
+  readonly ownNames: { readonly names: ReadonlySet<string>; readonly onlyThese: boolean };
   readonly embedded: boolean;
   /** Where files are, unless S3_URL is set. */
   readonly filesFolder: string;
@@ -298,9 +308,14 @@ export function loadConfig(
   }
   const config = values as unknown as Values;
   refuseContradictions(config);
+  const baseUrl = config.QL_BASE_URL ?? `http://localhost:${config.PORT}`;
   return {
     ...config,
-    baseUrl: config.QL_BASE_URL ?? `http://localhost:${config.PORT}`,
+    baseUrl,
+    ownNames: {
+      names: new Set([hostName(new URL(baseUrl).hostname) ?? "", ...config.QL_HOSTS]),
+      onlyThese: config.QL_BASE_URL !== undefined,
+    },
     embedded: config.DATABASE_URL === undefined,
     filesFolder: join(config.QL_DATA, "files"),
     limitsRedisUrl: config.LIMITS_REDIS_URL ?? config.REDIS_URL,
@@ -565,6 +580,23 @@ function nameServers(value: string): readonly string[] {
   return servers;
 }
 
+function hostNames(value: string): readonly string[] {
+  const parts = value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  return parts.map((part) => {
+    // domainToASCII would drop what follows a name, and a port is not part of one.
+    const name = part.startsWith("[")
+      ? hostName(part)
+      : /[/\\?#@:]/.test(part)
+        ? undefined
+        : hostName(domainToASCII(part));
+    if (!name) throw new Error(`has "${part}", which is not a host name without a port`);
+    return name;
+  });
+}
+
 function redisUrl(value: string): string {
   parseRedisUrl(value);
   return value;
@@ -575,6 +607,7 @@ function baseUrl(value: string): string {
   if (parsed.pathname !== "/" || parsed.search || parsed.hash || parsed.username) {
     throw new Error("must be a scheme and a host only, without a path");
   }
+  if (hostName(parsed.hostname) === undefined) throw new Error("has a host that is not a name");
   return parsed.origin;
 }
 

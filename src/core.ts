@@ -23,9 +23,11 @@ import type { Storage } from "./files/storage.ts";
 import { createTokens } from "./files/tokens.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
+import { createResources, type Resources } from "./resources.ts";
 import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
+import { createOutdated, type Outdated } from "./sql/outdated.ts";
 import type { Sql } from "./sql/sql.ts";
 import { createTargetStore, type TargetStore } from "./targets/store.ts";
 import { createKeys, type Keys } from "./tenants/keys.ts";
@@ -41,12 +43,15 @@ export interface Core {
   readonly links: Links;
   readonly targets: TargetStore;
   readonly suspensions: Suspensions;
+  readonly outdated: Outdated;
   readonly blocklist: Blocklist;
   readonly reports: Reports;
   readonly domains: Domains;
   /** For addresses that strangers name. */
   readonly guarded: Guarded;
   readonly passwords: Passwords;
+  /** What callers of this process share. */
+  readonly resources: Resources;
   readonly storage: Storage;
   readonly clock: Clock;
   /** What signs addresses, cursors and passes. */
@@ -89,7 +94,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       userAgent: `QuickLink/${version} (+${config.baseUrl})`,
       resolve: dns.addresses,
     });
-    const passwords = createPasswords();
+    const resources = createResources(config);
+    const passwords = createPasswords(resources.passwords);
     const signing = createSigningKeys(secrets.QL_SIGNING_KEYS ?? [saltKey(salt)], clock);
     return {
       config,
@@ -99,10 +105,12 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       tenants: createTenants(sql, clock),
       targets: createTargetStore(sql),
       suspensions: createSuspensions(sql, clock),
+      outdated: createOutdated(sql, clock),
       blocklist,
       reports: createReports(sql, clock),
       keys: createKeys(sql, clock),
       passwords,
+      resources,
       links: createLinks({
         store,
         passwords,
@@ -116,6 +124,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       domains: createDomains({
         store: createDomainStore(sql),
         evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(guarded, url) }),
+        outgoing: resources.outgoing,
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         clock,
@@ -203,5 +212,7 @@ async function migrateEmbedded(config: Config, sql: Sql, lockHeld: boolean): Pro
 /** As people see it, and as somebody on the machine itself would write it. */
 function ownHosts(config: Config): Set<string> {
   const local = ["localhost", "127.0.0.1", "[::1]"].map((host) => new URL(`http://${host}:${config.PORT}`).host);
-  return new Set([new URL(config.baseUrl).host, ...local]);
+  const { host, port } = new URL(config.baseUrl);
+  const others = config.QL_HOSTS.flatMap((name) => (port === "" ? [name] : [name, `${name}:${port}`]));
+  return new Set([host, ...others, ...local]);
 }

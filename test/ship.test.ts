@@ -133,12 +133,17 @@ describe.each(["compose.yml", "compose.scaled.yml"])("%s", (name) => {
 if (postgresAvailable() && redisAvailable()) {
   test("the doctor finds nothing wrong with the Redis servers of compose.scaled.yml", async () => {
     const { services } = Bun.YAML.parse(read("compose.scaled.yml")) as Compose;
+    const byDefault = (word: string) => word.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
     const [links, limits] = await Promise.all(
       ["redis-links", "redis-limits"].map(async (service) =>
-        startRedis({ settings: services[service]?.command?.slice(1) ?? [] }),
+        startRedis({ settings: services[service]?.command?.slice(1).map(byDefault) ?? [] }),
       ),
     );
     try {
+      // As the requirements have them.
+      const info = (await links?.command("INFO", "memory")) ?? "";
+      expect(info).toContain(`maxmemory:${4 * 1_024 ** 3}\r\nmaxmemory_human:4.00G\r\nmaxmemory_policy:volatile-lru`);
+      expect((await limits?.command("INFO", "memory")) ?? "").toContain("maxmemory_policy:noeviction");
       const env = {
         ...(await newDatabase("PostgreSQL")),
         REDIS_URL: links?.url ?? "",

@@ -66,6 +66,7 @@ const all = [
   "cli",
   "config.ts",
   "core.ts",
+  "resources.ts",
   "counters.ts",
   "app.ts",
 ];
@@ -87,7 +88,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ["base", "limits", "idempotency", ...subjects],
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
-  "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts"],
+  "resources.ts": ["base", "config.ts"],
+  "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts", "resources.ts"],
   doctor: ["base", "codes", "abuse/blocklist.ts", "files", "sql", "redis", "config.ts", "core.ts"],
   cli: [
     ...former,

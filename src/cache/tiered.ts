@@ -23,16 +23,21 @@ const refreshShare = 0.2;
 const refreshChance = 0.05;
 const refreshesMost = 20;
 
-export function createTiered<Value>({ tier, sql, counts, random = Math.random }: TieredOptions<Value>): Source<Value> {
-  const { hit, miss, events } = counts;
+export interface Tiered<Value> extends Source<Value> {
+  /** Writes what SQL says to the tier, before anybody asks for it. Throws when SQL fails, or has less than `atLeast`. */
+  writeThrough(key: string, atLeast: number): Promise<void>;
+}
+
+export function createTiered<Value>({ tier, sql, counts, random = Math.random }: TieredOptions<Value>): Tiered<Value> {
+  const { hit, events } = counts;
   const refreshing = new Set<string>();
-  async function ask(key: string): Promise<Shared<Value> | undefined> {
-    try {
-      return await tier.get(key);
-    } catch {
-      miss.failed++;
-      return undefined; // the breaker says what is wrong; here SQL is the answer
-    }
+
+  /** Nothing when it does not answer: the breaker says what is wrong. */
+  const ask = (key: string): Promise<Shared<Value> | undefined> => tier.get(key).catch(() => undefined);
+
+  function missed(why: keyof CacheCounts["why"]): undefined {
+    counts.miss.redis++;
+    counts.why[why]++;
   }
 
   async function readSql(key: string, atLeast: number): Promise<Answer<Value>> {
@@ -53,19 +58,10 @@ export function createTiered<Value>({ tier, sql, counts, random = Math.random }:
 
   /** What of it may be given away right now. */
   function usable(shared: Shared<Value> | undefined, key: string, atLeast: number): Versioned<Value> | undefined {
-    if (shared === undefined) return undefined;
-    if (shared.kind !== "value") {
-      miss[shared.kind === "fence" ? "fence" : "absent"]++;
-      return undefined;
-    }
-    if (shared.answer.version < atLeast) {
-      miss.older++;
-      return undefined;
-    }
-    if (shared.left <= 0) {
-      miss.expired++;
-      return undefined;
-    }
+    if (shared === undefined) return missed("failed");
+    if (shared.kind !== "value") return missed(shared.kind === "fence" ? "fence" : "absent");
+    if (shared.answer.version < atLeast) return missed("older");
+    if (shared.left <= 0) return missed("expired");
     hit.redis++;
     if (shared.left < refreshShare && random() < refreshChance) refresh(key);
     return shared.answer;
@@ -79,6 +75,11 @@ export function createTiered<Value>({ tier, sql, counts, random = Math.random }:
   }
 
   return {
+    async writeThrough(key, atLeast) {
+      const { version } = await readSql(key, atLeast);
+      if (version < atLeast) throw new Error(`SQL has version ${version} of ${key}, and not yet ${atLeast}`);
+    },
+
     async load(key, atLeast) {
       let shared: Shared<Value> | undefined;
       if (tier.trusts(key)) {
@@ -86,7 +87,7 @@ export function createTiered<Value>({ tier, sql, counts, random = Math.random }:
         const answer = usable(shared, key, atLeast);
         if (answer !== undefined) return answer;
       } else {
-        miss.untrusted++;
+        missed("untrusted");
       }
       try {
         return await readSql(key, atLeast);

@@ -1,8 +1,9 @@
-import type { Selectable, Transaction } from "kysely";
+import type { Insertable, Selectable } from "kysely";
 import type { TenantId } from "../base/ids.ts";
 import { recordChange } from "../sql/feed.ts";
-import type { DomainTable, Schema } from "../sql/schema.ts";
+import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
+import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import type { Domain } from "./domain.ts";
 
 /**
@@ -37,15 +38,15 @@ export const domainCode = "";
 export function createDomainStore(sql: Sql): DomainStore {
   const { db } = sql;
 
-  const one = (from: Pick<typeof db, "selectFrom">, tenant: TenantId, host: string) =>
-    from.selectFrom("domains").selectAll().where("tenant_id", "=", tenant).where("host", "=", host);
+  const one = (from: Db, tenant: TenantId, host: string) =>
+    ofTenant(from, tenant).selectFrom("domains").selectAll().where("host", "=", host);
 
-  const locked = async (trx: Transaction<Schema>, tenant: TenantId, host: string) =>
+  const locked = async (trx: Trx, tenant: TenantId, host: string) =>
     sql.locked(one(trx, tenant, host)).executeTakeFirst();
 
   return {
     async add(domain) {
-      const added = await db
+      const added = await ofTenant(db, domain.tenantId)
         .insertInto("domains")
         .values(toRow(domain))
         .onConflict((conflict) => conflict.columns(["tenant_id", "host"]).doNothing())
@@ -59,10 +60,9 @@ export function createDomainStore(sql: Sql): DomainStore {
     },
 
     async list(tenant) {
-      const rows = await db
+      const rows = await ofTenant(db, tenant)
         .selectFrom("domains")
         .selectAll()
-        .where("tenant_id", "=", tenant)
         .orderBy("created_at")
         .orderBy("host")
         .execute();
@@ -70,10 +70,9 @@ export function createDomainStore(sql: Sql): DomainStore {
     },
 
     async count(tenant) {
-      const row = await db
+      const row = await ofTenant(db, tenant)
         .selectFrom("domains")
         .select((expression) => expression.fn.countAll<number>().as("count"))
-        .where("tenant_id", "=", tenant)
         .executeTakeFirstOrThrow();
       return Number(row.count);
     },
@@ -85,12 +84,7 @@ export function createDomainStore(sql: Sql): DomainStore {
           if (!row) return undefined;
           if (row.state === "verified") return toDomain(row);
           const changed = { state: "verified" as const, verified_at: at };
-          await trx
-            .updateTable("domains")
-            .set(changed)
-            .where("tenant_id", "=", tenant)
-            .where("host", "=", host)
-            .execute();
+          await ofTenant(trx, tenant).updateTable("domains").set(changed).where("host", "=", host).execute();
           await announce(trx, tenant, host, at);
           return toDomain({ ...row, ...changed });
         });
@@ -102,6 +96,7 @@ export function createDomainStore(sql: Sql): DomainStore {
 
     change: (tenant, host, fields, at) =>
       sql.transaction(async (trx) => {
+        const own = ofTenant(trx, tenant);
         const row = await locked(trx, tenant, host);
         if (!row) return undefined;
         const changed = {
@@ -110,14 +105,9 @@ export function createDomainStore(sql: Sql): DomainStore {
           missing_url: fields.missingUrl === undefined ? row.missing_url : fields.missingUrl,
         };
         if (changed.is_default === 1 && row.is_default === 0) {
-          await trx.updateTable("domains").set({ is_default: 0 }).where("tenant_id", "=", tenant).execute();
+          await own.updateTable("domains").set({ is_default: 0 }).execute();
         }
-        await trx
-          .updateTable("domains")
-          .set(changed)
-          .where("tenant_id", "=", tenant)
-          .where("host", "=", host)
-          .execute();
+        await own.updateTable("domains").set(changed).where("host", "=", host).execute();
         if (row.state === "verified") await announce(trx, tenant, host, at);
         return toDomain({ ...row, ...changed });
       }),
@@ -127,7 +117,7 @@ export function createDomainStore(sql: Sql): DomainStore {
         const row = await locked(trx, tenant, host);
         if (!row) return "missing";
         if (row.state === "verified") {
-          const { links } = await trx
+          const { links } = await acrossTenants(trx)
             .selectFrom("links")
             .select((expression) => expression.fn.countAll<number>().as("links"))
             .where("domain", "=", host)
@@ -135,22 +125,21 @@ export function createDomainStore(sql: Sql): DomainStore {
           if (Number(links) > 0) return { links: Number(links) };
           await announce(trx, tenant, host, at);
         }
-        await trx.deleteFrom("domains").where("tenant_id", "=", tenant).where("host", "=", host).execute();
+        await ofTenant(trx, tenant).deleteFrom("domains").where("host", "=", host).execute();
         return "removed";
       }),
 
     async defaultHost(tenant) {
-      const row = await db
+      const row = await ofTenant(db, tenant)
         .selectFrom("domains")
         .select("host")
-        .where("tenant_id", "=", tenant)
         .where("is_default", "=", 1)
         .executeTakeFirst();
       return row?.host;
     },
 
     async verified(host) {
-      let query = db
+      let query = acrossTenants(db)
         .selectFrom("domains as d")
         .leftJoin("suspended_tenants as s", "s.tenant_id", "d.tenant_id")
         .selectAll("d")
@@ -166,7 +155,7 @@ export function createDomainStore(sql: Sql): DomainStore {
 }
 
 /** The domain's next version, and a row in the feed: whoever keeps a copy reads it anew. */
-async function announce(trx: Transaction<Schema>, tenant: TenantId, host: string, at: number): Promise<void> {
+async function announce(trx: Trx, tenant: TenantId, host: string, at: number): Promise<void> {
   const { version } = await trx
     .insertInto("link_versions")
     .values({ domain: host, code: domainCode, version: 1, state: "live", tenant_id: tenant })
@@ -183,9 +172,8 @@ async function announce(trx: Transaction<Schema>, tenant: TenantId, host: string
 
 const flag = (given: boolean | undefined, before: 0 | 1): 0 | 1 => (given === undefined ? before : given ? 1 : 0);
 
-function toRow(domain: Domain): DomainTable {
+function toRow(domain: Domain): Omit<Insertable<DomainTable>, "tenant_id"> {
   return {
-    tenant_id: domain.tenantId,
     host: domain.host,
     state: domain.state,
     token: domain.token,

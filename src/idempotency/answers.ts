@@ -4,6 +4,7 @@ import { dayMs } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Secrets } from "../base/signature.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./once.ts";
 
 /**
@@ -82,9 +83,9 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
       created_at: sql.now,
       expires_at: raw<number>`${sql.now} + ${keptMs}`,
     };
-    return db
+    return ofTenant(db, tenant)
       .insertInto("idempotency")
-      .values({ tenant_id: tenant, key_hash: hash, ...fresh })
+      .values({ key_hash: hash, ...fresh })
       .onConflict((conflict) =>
         conflict.columns(["tenant_id", "key_hash"]).doUpdateSet(fresh).where("idempotency.expires_at", "<=", sql.now),
       )
@@ -93,19 +94,17 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
   };
 
   const find = (tenant: TenantId, hash: string) =>
-    db
+    ofTenant(db, tenant)
       .selectFrom("idempotency")
       .selectAll()
       .select(sql.now.as("now"))
-      .where("tenant_id", "=", tenant)
       .where("key_hash", "=", hash)
       .executeTakeFirst();
 
   const takeOver = (tenant: TenantId, hash: string, former: string, claim: string) =>
-    db
+    ofTenant(db, tenant)
       .updateTable("idempotency")
       .set({ state: "running", claim, claimed_until: until })
-      .where("tenant_id", "=", tenant)
       .where("key_hash", "=", hash)
       .where("claim", "=", former)
       .returning(["seed", "created_at"])
@@ -138,9 +137,10 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
     derive({ serverSecret, key, seed: row.seed, createdAt: row.created_at });
 
   function running(tenant: TenantId, hash: string, claim: string, derived: Derived): Run {
-    const mine = { tenant_id: tenant, key_hash: hash, claim };
+    const own = ofTenant(db, tenant);
+    const mine = { key_hash: hash, claim };
     const update = () =>
-      db
+      own
         .updateTable("idempotency")
         .where((expression) => expression.and(mine))
         .where("state", "=", "running");
@@ -158,7 +158,7 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
         await update().set({ claimed_until: 0 }).execute();
       },
       async forget() {
-        await db
+        await own
           .deleteFrom("idempotency")
           .where((expression) => expression.and({ ...mine, state: "running" as const }))
           .execute();
@@ -167,7 +167,7 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
   }
 
   const release = () =>
-    db.updateTable("idempotency").set({ claimed_until: 0 }).where("state", "=", "running").execute();
+    acrossTenants(db).updateTable("idempotency").set({ claimed_until: 0 }).where("state", "=", "running").execute();
 
   return {
     async begin(tenant, key, fingerprint, repeatable) {
@@ -192,17 +192,17 @@ const parse = (text: string): Answer => JSON.parse(text) as Answer;
 
 /** Forgets those that were kept long enough; answers how many. */
 export async function pruneAnswers({ db, transaction, now }: Sql, limit: number): Promise<number> {
-  const rows = await db
+  const rows = await acrossTenants(db)
     .selectFrom("idempotency")
     .select(["tenant_id", "key_hash"])
     .where("expires_at", "<=", now)
     .limit(limit)
     .execute();
   await transaction(async (trx) => {
-    for (const row of rows) {
-      await trx
+    for (const { tenant_id: tenant, key_hash } of rows) {
+      await ofTenant(trx, tenant)
         .deleteFrom("idempotency")
-        .where((expression) => expression.and(row))
+        .where("key_hash", "=", key_hash)
         .where("expires_at", "<=", now)
         .execute();
     }

@@ -4,8 +4,10 @@ import type { TenantId } from "../../src/base/ids.ts";
 import type { Secrets } from "../../src/base/signature.ts";
 import { type Answers, createAnswers, pruneAnswers, type Run } from "../../src/idempotency/answers.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
+import { notOfTwin } from "./two-tenants.ts";
 
 const answer = { status: 201, headers: { etag: '"1"' }, body: '{"secret":"nobody may read this"}' };
 const secrets = (...all: Uint8Array[]): Secrets => ({ newest: all[0] as Uint8Array, all: () => all });
@@ -38,7 +40,7 @@ onEachDatabase(({ openTwo }) => {
     (await from.begin(tenant, key, "asked", repeatable)).kind;
 
   /** Whoever has a claim has not been heard of for longer than it is good. */
-  const abandon = () => sql.db.updateTable("idempotency").set({ claimed_until: 0 }).execute();
+  const abandon = () => acrossTenants(sql.db).updateTable("idempotency").set({ claimed_until: 0 }).execute();
 
   describe("requests that happen once", () => {
     test("of many that begin at once one runs, whichever server they come to", async () => {
@@ -121,7 +123,7 @@ onEachDatabase(({ openTwo }) => {
     test("what is kept cannot be read without the key; and after the server's secret was changed nothing is done twice", async () => {
       const key = newKey();
       await (await run(here, key)).finish(answer);
-      const rows = JSON.stringify(await sql.db.selectFrom("idempotency").selectAll().execute());
+      const rows = JSON.stringify(await acrossTenants(sql.db).selectFrom("idempotency").selectAll().execute());
       expect(rows).not.toContain("nobody may read this");
       const foreign = createAnswers({ sql, serverSecrets: secrets(new Uint8Array(32)), alone: false });
       expect(await kind(foreign, key)).toBe("unknown");
@@ -150,10 +152,10 @@ onEachDatabase(({ openTwo }) => {
       const key = newKey();
       const first = await run(here, key);
       await first.finish(answer);
-      await sql.db.updateTable("idempotency").set({ expires_at: 1 }).execute();
+      await acrossTenants(sql.db).updateTable("idempotency").set({ expires_at: 1 }).where(notOfTwin).execute();
       expect((await run(here, key)).derived.id("link")).not.toBe(first.derived.id("link"));
       expect(await pruneAnswers(sql, 1_000)).toBeGreaterThan(0);
-      const left = await sql.db.selectFrom("idempotency").select("key_hash").execute();
+      const left = await acrossTenants(sql.db).selectFrom("idempotency").select("key_hash").where(notOfTwin).execute();
       expect(left.length).toBe(1);
       expect(await kind(here, key)).toBe("in_flight");
     });

@@ -112,8 +112,8 @@ export interface EmailSettings {
     readonly hint: string;
     readonly checkedAt: string;
   } | null;
-  /** Where SendGrid is to send its events. */
-  readonly webhookUrl: string;
+  /** The address for SendGrid's Event Webhook. Null until you save a setting. Keep it to yourself. */
+  readonly webhookUrl: string | null;
   readonly webhookKey: string | null;
 }
 
@@ -359,6 +359,8 @@ export interface Problem {
     | "unauthorized"
     | "forbidden"
     | "suspended"
+    | "invalid_host"
+    | "misdirected"
     | "not_found"
     | "method_not_allowed"
     | "address_expired"
@@ -856,6 +858,16 @@ export class QuickLink {
       method: "PATCH",
       path: "/api/email/settings",
       json: body,
+      signal: options.signal,
+    });
+  }
+
+  /** Get a new webhook address. The former address stops working at once. Paste the new `webhookUrl` into SendGrid's settings. Needs the scope `admin`. */
+  rotateEmailWebhook(options: PostOptions = {}): Promise<EmailSettings> {
+    return this.#caller.json<EmailSettings>({
+      method: "POST",
+      path: "/api/email/webhook/rotate",
+      idempotencyKey: options.idempotencyKey,
       signal: options.signal,
     });
   }
