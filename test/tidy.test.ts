@@ -185,6 +185,15 @@ describe("what may be done where", () => {
     expect(holding(outside("src/base/clock.ts"), reading)).toEqual([]);
   });
 
+  test("the address of a link is put together in one place, which knows of custom domains", () => {
+    const address =
+      /\bbaseUrl\)?\}\/\$\{|\bbaseUrl\s*\+\s*["`]\/|\bnew URL\([^()]*,[^()]*\bbaseUrl\b|\.protocol\}\/\//g;
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what must be found in a text.
+    const planted = ["`${baseUrl}/${code}`", 'baseUrl + "/" + code', "new URL(code, config.baseUrl)"];
+    expect(planted.filter((code) => holding([{ path: "", text: code, code }], address).length === 0)).toEqual([]);
+    expect(holding(outside("src/links/short-url.ts"), address)).toEqual([]);
+  });
+
   test("nothing is printed but by the command line", () => {
     expect(holding(outside("src/cli", "src/main.ts"), /\bconsole\.\w+/g)).toEqual([]);
   });

@@ -83,6 +83,8 @@ export function createDomains(settings: DomainSettings): Domains {
         isDefault: false,
         rootUrl: null,
         missingUrl: null,
+        rootBlocked: false,
+        missingBlocked: false,
         createdAt: clock.now(),
         verifiedAt: null,
       };

@@ -22,8 +22,10 @@ export interface DomainStore {
   remove(tenant: TenantId, host: string, at: number): Promise<"removed" | "missing" | { readonly links: number }>;
   /** Where the tenant's new links go when nobody says; nothing is the server's own domain. */
   defaultHost(tenant: TenantId): Promise<string | undefined>;
-  /** For redirects: those of all tenants, or one of them. */
+  /** For redirects: those of all tenants, or one of them. Targets that must not be used are null. */
   verified(host?: string): Promise<Domain[]>;
+  /** Marks the targets that lead to such hosts, and those no longer that do not. Answers how many domains that changed. */
+  markBlocked(isBlocked: (host: string) => boolean, at: number): Promise<number>;
 }
 
 export interface DomainFields {
@@ -103,7 +105,10 @@ export function createDomainStore(sql: Sql): DomainStore {
           is_default: flag(fields.isDefault, row.is_default),
           root_url: fields.rootUrl === undefined ? row.root_url : fields.rootUrl,
           missing_url: fields.missingUrl === undefined ? row.missing_url : fields.missingUrl,
-        };
+          // One that was just accepted is on no list.
+          root_blocked: fields.rootUrl === undefined ? row.root_blocked : 0,
+          missing_blocked: fields.missingUrl === undefined ? row.missing_blocked : 0,
+        } as const;
         if (changed.is_default === 1 && row.is_default === 0) {
           await own.updateTable("domains").set({ is_default: 0 }).execute();
         }
@@ -148,8 +153,52 @@ export function createDomainStore(sql: Sql): DomainStore {
       if (host !== undefined) query = query.where("d.host", "=", host);
       // A tenant that was stopped sends nobody anywhere.
       return (await query.execute()).map(({ suspended_at: stopped, ...row }) =>
-        toDomain(stopped === null ? row : { ...row, root_url: null, missing_url: null }),
+        toDomain({
+          ...row,
+          root_url: stopped === null && row.root_blocked === 0 ? row.root_url : null,
+          missing_url: stopped === null && row.missing_blocked === 0 ? row.missing_url : null,
+        }),
       );
+    },
+
+    async markBlocked(isBlocked, at) {
+      const flags = (row: Selectable<DomainTable>) => ({
+        root_blocked: flagged(leadsToSuch(row.root_url, isBlocked)),
+        missing_blocked: flagged(leadsToSuch(row.missing_url, isBlocked)),
+      });
+      const isRight = (row: Selectable<DomainTable>) => {
+        const { root_blocked, missing_blocked } = flags(row);
+        return row.root_blocked === root_blocked && row.missing_blocked === missing_blocked;
+      };
+      const mark = (tenant: TenantId, host: string) =>
+        sql.transaction(async (trx) => {
+          const row = await locked(trx, tenant, host);
+          if (!row || isRight(row)) return 0;
+          await ofTenant(trx, tenant).updateTable("domains").set(flags(row)).where("host", "=", host).execute();
+          if (row.state === "verified") await announce(trx, tenant, host, at);
+          return 1;
+        });
+      let marked = 0;
+      let after = { tenant_id: "" as TenantId, host: "" };
+      for (;;) {
+        const rows = await acrossTenants(db)
+          .selectFrom("domains")
+          .selectAll()
+          .where((row) =>
+            row.or([
+              row("tenant_id", ">", after.tenant_id),
+              row.and([row("tenant_id", "=", after.tenant_id), row("host", ">", after.host)]),
+            ]),
+          )
+          .orderBy("tenant_id")
+          .orderBy("host")
+          .limit(pageRows)
+          .execute();
+        for (const row of rows) if (!isRight(row)) marked += await mark(row.tenant_id, row.host);
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < pageRows) return marked;
+        after = last;
+      }
     },
   };
 }
@@ -170,16 +219,25 @@ async function announce(trx: Trx, tenant: TenantId, host: string, at: number): P
   await recordChange(trx, [{ domain: host, code: domainCode, version }], at);
 }
 
-const flag = (given: boolean | undefined, before: 0 | 1): 0 | 1 => (given === undefined ? before : given ? 1 : 0);
+const pageRows = 500;
+
+const leadsToSuch = (url: string | null, isSuch: (host: string) => boolean): boolean =>
+  url !== null && URL.canParse(url) && isSuch(new URL(url).hostname);
+
+const flagged = (is: boolean): 0 | 1 => (is ? 1 : 0);
+
+const flag = (given: boolean | undefined, before: 0 | 1): 0 | 1 => (given === undefined ? before : flagged(given));
 
 function toRow(domain: Domain): Omit<Insertable<DomainTable>, "tenant_id"> {
   return {
     host: domain.host,
     state: domain.state,
     token: domain.token,
-    is_default: domain.isDefault ? 1 : 0,
+    is_default: flagged(domain.isDefault),
     root_url: domain.rootUrl,
     missing_url: domain.missingUrl,
+    root_blocked: flagged(domain.rootBlocked),
+    missing_blocked: flagged(domain.missingBlocked),
     created_at: domain.createdAt,
     verified_at: domain.verifiedAt,
   };
@@ -194,6 +252,8 @@ function toDomain(row: Selectable<DomainTable>): Domain {
     isDefault: row.is_default === 1,
     rootUrl: row.root_url,
     missingUrl: row.missing_url,
+    rootBlocked: row.root_blocked === 1,
+    missingBlocked: row.missing_blocked === 1,
     createdAt: row.created_at,
     verifiedAt: row.verified_at,
   };

@@ -319,6 +319,8 @@ export interface DomainTable {
   is_default: Flag;
   root_url: string | null;
   missing_url: string | null;
+  root_blocked: Flag;
+  missing_blocked: Flag;
   created_at: number;
   verified_at: number | null;
 }

@@ -86,8 +86,17 @@ onEachDatabase(({ open }) => {
 
   async function verified(tenant: TenantId, host: string): Promise<void> {
     const store = createDomainStore(sql);
-    const rest = { isDefault: false, rootUrl: null, missingUrl: null, createdAt: clock.now(), verifiedAt: null };
-    await store.add({ tenantId: tenant, host, state: "pending", token: "token", ...rest });
+    const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
+    const times = { createdAt: clock.now(), verifiedAt: null };
+    await store.add({
+      tenantId: tenant,
+      host,
+      state: "pending",
+      token: "token",
+      isDefault: false,
+      ...targets,
+      ...times,
+    });
     await store.verify(tenant, host, clock.now());
   }
 
@@ -154,6 +163,8 @@ onEachDatabase(({ open }) => {
       const ids = all.map(({ id }) => id);
       expect(await store.several(ours, ids)).toEqual([]);
       expect(await store.stillPending(ours, ids)).toEqual(new Set());
+      expect(await store.admitted(ours)).toEqual([]);
+      expect((await store.admitted(theirs)).map(({ id }) => id)).toEqual([admitted.id]);
       expect(await store.admit(asOurs(pending), clock.now() + 1_000)).toBe(false);
       await store.withdraw(asOurs(pending));
       expect(await store.keep(asOurs(admitted), { sha256: "x", max: null, at: 1 })).toEqual({ kind: "gone" });

@@ -190,7 +190,7 @@ if (redisAvailable()) {
         const row = { tenant_id, host: name, state: "verified", token: "x", is_default: 0, ...times } as const;
         await acrossTenants(sql.db)
           .insertInto("domains")
-          .values({ ...row, root_url: null, missing_url: null })
+          .values({ ...row, root_url: null, missing_url: null, root_blocked: 0, missing_blocked: 0 })
           .execute();
       }
 
