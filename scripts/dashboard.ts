@@ -25,6 +25,7 @@ const lookupsBy = (tier: string) =>
   ["quicklink_cache_hit_total", "quicklink_cache_miss_total"]
     .map((metric) => `sum by (tier) (rate(${metric}${tier}[$__rate_interval]))`)
     .join(" + ");
+const shareOfPlaces = `sum by (resource) (quicklink_shares_running${own}) / sum by (resource) (quicklink_shares_places${own})`;
 
 const rows: Readonly<Record<string, readonly Panel[]>> = {
   Redirects: [
@@ -230,6 +231,18 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       help: "To this server, by outcome; none with S3_URL. Alerts on full.",
       unit: "ops",
       ask: { [perSecond("quicklink_uploads_total", "outcome")]: "{{outcome}}" },
+    },
+    {
+      title: "Shared places taken",
+      help: "Of uploads, downloads, long work, password checks and outgoing requests: running by places.",
+      unit: "percentunit",
+      ask: { [shareOfPlaces]: "{{resource}}" },
+    },
+    {
+      title: "Callers without a place",
+      help: "Answered 503 because a shared resource was crowded, by resource. Alerts on this.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_shares_refused_total", "resource")]: "{{resource}}" },
     },
     {
       title: "Downloads",

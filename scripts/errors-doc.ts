@@ -51,7 +51,8 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   quota_spent: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   password_required: "Ask whoever sent you the link for its password.",
   wrong_password: "Check the password with whoever sent it to you. Capital and small letters differ.",
-  too_many_attempts: "Wait as long as `Retry-After` says, in seconds. Who has opened the link before can go on.",
+  too_many_attempts:
+    "Wait as long as `Retry-After` says, in seconds. Browsers and networks from which the link was opened that day are not kept waiting by others.",
   not_set_up: "Ask the operator to set what `detail` names.",
   busy: "Wait as long as `Retry-After` says, in seconds, and try again.",
   unavailable:

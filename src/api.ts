@@ -96,6 +96,7 @@ export function composeApi(parts: ApiParts): HttpApi {
         linkRoutes(api, {
           links,
           baseUrl,
+          large: core.resources.work,
           createMany,
           find,
           cursors,

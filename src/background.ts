@@ -28,6 +28,7 @@ import type { Tenant } from "./tenants/tenants.ts";
  * in between.
  */
 export interface Background {
+  /** The only one that takes no turn here: reading the links is a part of the work, and its route has taken one. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
   /** A page of a list that no index gives. */
   find(tenant: TenantId, query: LinkQuery): Promise<readonly Link[]>;
@@ -55,7 +56,7 @@ export function createBackground(core: Core): Background {
 
 function inTurns({ work, upkeep }: Resources, background: Background): Background {
   return {
-    createMany: (tenant, ...more) => work.run(tenant.id, () => background.createMany(tenant, ...more)),
+    ...background,
     find: (tenant, query) => work.run(tenant, () => background.find(tenant, query)),
     busiest: (tenant) => work.run(tenant.id, () => background.busiest(tenant)),
     recount: (tenant, look) => upkeep.run("recount", () => background.recount(tenant, look)),
@@ -63,7 +64,6 @@ function inTurns({ work, upkeep }: Resources, background: Background): Backgroun
     clean: () => upkeep.run("clean", () => background.clean()),
     applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
     raiseOutdated: () => upkeep.run("raiseOutdated", () => background.raiseOutdated()),
-    close: () => background.close(),
   };
 }
 

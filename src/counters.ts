@@ -32,7 +32,7 @@ export interface OpenCounters {
 }
 
 const idsKept = 1_000;
-const attemptsKept = 10_000;
+const attemptsKept = 2_000;
 export const networksMost = 20_000;
 export const passwordsMost = 50_000;
 

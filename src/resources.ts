@@ -31,7 +31,7 @@ export function createResources({ embedded, QL_DATABASE_POOL: pool }: Config): R
     }),
     downloads: createShares({
       ...{ resource: "downloads", what: "downloads" },
-      ...{ atOnce: 256, waitingMost: 256, waitMs, retryAfterSeconds },
+      ...{ atOnce: 128, waitingMost: 128, waitMs, retryAfterSeconds },
     }),
     work: createShares({
       ...{ resource: "work", what: "large requests" },
@@ -39,7 +39,7 @@ export function createResources({ embedded, QL_DATABASE_POOL: pool }: Config): R
     }),
     upkeep: createShares({
       ...{ resource: "upkeep", what: "rounds over all data" },
-      ...{ atOnce: 1, waitingMost: 20, waitMs: 3_600_000, retryAfterSeconds },
+      ...{ atOnce: 4, waitingMost: 20, waitMs: 3_600_000, retryAfterSeconds },
     }),
     passwords: createShares(passwordShares),
     outgoing: createShares({

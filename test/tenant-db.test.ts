@@ -24,7 +24,7 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
   "src/files/orphans.ts": [2, "compares everything in storage with the files of all tenants"],
   "src/files/store.ts": [
     2,
-    "a signed upload address names a file and no tenant; the sweeper ends what was left behind, of all tenants",
+    "a signed address names the file alone; the sweeper ends what was left behind, of all tenants",
   ],
   "src/idempotency/answers.ts": [2, "a server that is alone releases all claims; the daily job prunes expired answers"],
   "src/links/details.ts": [2, "a visitor has no tenant: the link is found by domain and code"],

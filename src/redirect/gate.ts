@@ -80,8 +80,11 @@ export function createGate(settings: GateSettings): Gate {
       const right =
         password.length <= passwordMost && (await passwords.matches(password, stored.hash, holder, request.signal));
       if (right === false) return { kind: "wrong_password" };
-      await attempt.undo();
-      if (right === "busy") return { kind: "busy", retryAfterSeconds: busySeconds };
+      if (right === "busy") {
+        await attempt.undo();
+        return { kind: "busy", retryAfterSeconds: busySeconds };
+      }
+      await attempt.right();
       const { version } = stored;
       return { kind: "open", version, pass: passes.issue(code, splitKey(code).code, version, clock.now()) };
     },

@@ -189,7 +189,6 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       prefetch: isPrefetch(headers),
       bot: isBot(headers.get("user-agent")),
       preview,
-      // A pass opens the link, but does not tell where it leads.
       unlocked: target?.password === true && !preview && (entered || gate.isOpen(request, code, known.version)),
     };
     const decision = decide(target, facts, clock.now());
@@ -235,7 +234,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     if (target === undefined || decision.reason === "fallback" || decision.reason === "over_quota") {
       return redirect(decision);
     }
-    if (decision.kind === "preview") return preview(code, target, decision.url);
+    if (decision.kind === "preview") return preview(code, target);
     if (target.choice !== null || target.password || target.file !== null) return apart(request, code, target);
     target.pattern ??= redirect(decision);
     return new Response(null, target.pattern);
@@ -247,9 +246,9 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     return chosen === "" && file !== null ? download(request, file) : personal(chosen);
   }
 
-  async function preview(code: LinkKey, target: Known, url: string): Promise<Response> {
+  async function preview(code: LinkKey, target: Known): Promise<Response> {
     const details = await detailsOf(code).catch(() => undefined);
-    return previewPage(code, url, target, details);
+    return previewPage(code, target, details, clock.now());
   }
 
   /** Counted by now: the answer is given even if nobody can fetch the file. */

@@ -154,6 +154,8 @@ onEachDatabase(({ open }) => {
       const ids = all.map(({ id }) => id);
       expect(await store.several(ours, ids)).toEqual([]);
       expect(await store.stillPending(ours, ids)).toEqual(new Set());
+      expect(await store.admitted(ours)).toEqual([]);
+      expect((await store.admitted(theirs)).map(({ id }) => id)).toEqual([admitted.id]);
       expect(await store.admit(asOurs(pending), clock.now() + 1_000)).toBe(false);
       await store.withdraw(asOurs(pending));
       expect(await store.keep(asOurs(admitted), { sha256: "x", max: null, at: 1 })).toEqual({ kind: "gone" });

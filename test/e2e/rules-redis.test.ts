@@ -103,6 +103,12 @@ if (postgresAvailable() && redisAvailable()) {
       const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
       expect(place(await other.reach(`/${link.code}`, { cookie }))).toBe(`302 ${https}`);
       expect(JSON.stringify(await inRedis(link.code))).not.toContain("argon2");
-    });
+      // One by one: only so many are checked at once.
+      for (let i = 0; i < 40; i++)
+        expect((await knock(i % 2 === 0 ? one : other, "wrong", `198.51.100.${i}`)).status).toBe(403);
+      expect((await knock(other, "correct horse", "203.0.113.11")).status).toBe(429);
+      expect((await knock(other, "wrong", "203.0.113.10")).status).toBe(403);
+      expect((await knock(other, "correct horse", "203.0.113.10")).status).toBe(303);
+    }, 60_000);
   });
 }

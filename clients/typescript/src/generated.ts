@@ -233,7 +233,7 @@ export interface LinkPatch {
   readonly utm?: Utm | undefined;
   /** The visitor's own query parameters are added to the address, unless it has them. */
   readonly forwardQuery?: boolean | undefined;
-  /** Asked of every visitor. Never shown again; null takes it away, leaving it out keeps it. */
+  /** Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it. */
   readonly password?: string | null | undefined;
   /** If it has no title, take the one of the page that it leads to: soon after, if the operator allows it. */
   readonly fetchTitle?: boolean | undefined;
@@ -263,7 +263,7 @@ export interface LinkReplacement {
   readonly utm?: Utm | undefined;
   /** The visitor's own query parameters are added to the address, unless it has them. */
   readonly forwardQuery?: boolean | undefined;
-  /** Asked of every visitor. Never shown again; null takes it away, leaving it out keeps it. */
+  /** Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it. */
   readonly password?: string | null | undefined;
   /** If it has no title, take the one of the page that it leads to: soon after, if the operator allows it. */
   readonly fetchTitle?: boolean | undefined;
@@ -334,7 +334,7 @@ export interface NewLink {
   readonly utm?: Utm | undefined;
   /** The visitor's own query parameters are added to the address, unless it has them. */
   readonly forwardQuery?: boolean | undefined;
-  /** Asked of every visitor. Never shown again; null takes it away, leaving it out keeps it. */
+  /** Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it. */
   readonly password?: string | null | undefined;
   /** If it has no title, take the one of the page that it leads to: soon after, if the operator allows it. */
   readonly fetchTitle?: boolean | undefined;
