@@ -83,8 +83,7 @@ function blocklistWork({ core, background, log }: RoundsSettings): () => Promise
   return async () => {
     // Somebody else may have done it since.
     if (!(await isOutdated(core))) return;
-    const { looked, suspended, freed } = await background.applyBlocklist();
-    log.info({ looked, suspended, freed }, "the blocklist was applied to all links");
+    log.info(await background.applyBlocklist(), "the blocklist was applied to all links and domains");
   };
 }
 

@@ -10,7 +10,10 @@ const root = join(import.meta.dir, "..");
 /** How often each file calls `acrossTenants`, and why it may. A new use is a decision: add it here. */
 const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> = {
   "src/abuse/apply-blocklist.ts": [2, "the blocklist holds for the links of all tenants"],
-  "src/domains/store.ts": [2, "redirects need every verified domain; one is removed only when no link at all is on it"],
+  "src/domains/store.ts": [
+    3,
+    "redirects need every verified domain; one is removed only when no link at all is on it; the blocklist is the operator's",
+  ],
   "src/email/near-limits.ts": [
     2,
     "looks for tenants that want notices; a visited link is known by domain and code only",
@@ -21,6 +24,7 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
   ],
   "src/email/seeds.ts": [1, "the platform's limit counts the emails of all tenants"],
   "src/email/store.ts": [1, "one sender works off the outbox of all tenants"],
+  "src/files/archive.ts": [3, "a backup has the files of all tenants"],
   "src/files/orphans.ts": [2, "compares everything in storage with the files of all tenants"],
   "src/files/store.ts": [
     2,

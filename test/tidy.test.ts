@@ -50,7 +50,7 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 
 const former = ["base", "codes", "limits", "cache"];
 const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr", "targets", "abuse"];
-const routes = ["http/route.ts", "http/mount.ts", "http/body.ts", "http/problem.ts"];
+const routes = ["http/route.ts", "http/pages.ts", "http/mount.ts", "http/body.ts", "http/problem.ts"];
 const subjectMay = [...former, ...subjects, "fetch", "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
 const all = [
@@ -183,6 +183,15 @@ describe("what may be done where", () => {
     const reading =
       /\bDate\.now\b|\bnew Date(?:\(\s*\)|(?!\w|\())|(?<!new |\w)Date\(|\bperformance\.\w+|\bhrtime\b|\bBun\.nanoseconds\b|\bprocess\.uptime\b/g;
     expect(holding(outside("src/base/clock.ts"), reading)).toEqual([]);
+  });
+
+  test("the address of a link is put together in one place, which knows of custom domains", () => {
+    const address =
+      /\bbaseUrl\)?\}\/\$\{|\bbaseUrl\s*\+\s*["`]\/|\bnew URL\([^()]*,[^()]*\bbaseUrl\b|\.protocol\}\/\//g;
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what must be found in a text.
+    const planted = ["`${baseUrl}/${code}`", 'baseUrl + "/" + code', "new URL(code, config.baseUrl)"];
+    expect(planted.filter((code) => holding([{ path: "", text: code, code }], address).length === 0)).toEqual([]);
+    expect(holding(outside("src/links/short-url.ts"), address)).toEqual([]);
   });
 
   test("nothing is printed but by the command line", () => {

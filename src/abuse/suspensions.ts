@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
+import { domainCode } from "../domains/store.ts";
 import { cacheKey } from "../links/link.ts";
 import { outdate } from "../sql/outdated.ts";
 import type { SuspendedLinkTable } from "../sql/schema.ts";
@@ -42,6 +43,17 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
 
   async function touch(trx: Trx, place: Place): Promise<number | undefined> {
     return (await raiseVersions(sql, trx, [place], clock.now()))[0]?.version;
+  }
+
+  /** Its root and 404 targets go with the tenant. There are at most a hundred domains. */
+  async function touchDomains(trx: Trx, tenant: TenantId): Promise<void> {
+    const domains = await ofTenant(trx, tenant)
+      .selectFrom("domains")
+      .select("host")
+      .where("state", "=", "verified")
+      .execute();
+    const places = domains.map(({ host }) => ({ domain: host, code: domainCode }));
+    await raiseVersions(sql, trx, places, clock.now());
   }
 
   return {
@@ -88,6 +100,7 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
           .values(row)
           .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(row))
           .execute();
+        await touchDomains(trx, tenant);
         await outdate(trx, [tenant]);
       }),
 
@@ -95,6 +108,7 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
       sql.transaction(async (trx) => {
         const { numDeletedRows } = await ofTenant(trx, tenant).deleteFrom("suspended_tenants").executeTakeFirst();
         if (numDeletedRows === 0n) return false;
+        await touchDomains(trx, tenant);
         await outdate(trx, [tenant]);
         return true;
       }),

@@ -1,4 +1,5 @@
 import { toIso } from "../base/clock.ts";
+import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
 import { type Api, json, jsonBody, route, z } from "../http/route.ts";
 import { type Domain, tokenName, tokenPath, tokenText } from "./domain.ts";
 import type { Domains } from "./domains.ts";
@@ -11,6 +12,10 @@ const domainSchema = z
     isDefault: z.boolean(),
     rootUrl: z.string().nullable(),
     missingUrl: z.string().nullable(),
+    rootBlocked: z
+      .boolean()
+      .openapi({ description: "The operator's blocklist names where `rootUrl` leads, so it is not used." }),
+    missingBlocked: z.boolean().openapi({ description: "The same of `missingUrl`." }),
     proof: z
       .object({
         txt: z.object({ name: z.string(), value: z.string() }),
@@ -43,8 +48,16 @@ const tags = ["Domains"];
 const routes = {
   list: route(
     "links:read",
-    { method: "get", path: "/api/domains", tags, operationId: "listDomains", summary: "List domains" },
-    { 200: json(z.object({ items: z.array(domainSchema) }), "Your domains, oldest first") },
+    {
+      method: "get",
+      path: "/api/domains",
+      tags,
+      operationId: "listDomains",
+      summary: "List domains, oldest first",
+      request: { query: z.strictObject(pageParams) },
+    },
+    { 200: json(pageSchema(domainSchema, "DomainPage"), "A page; `nextCursor` is null on the last one") },
+    "invalid_input",
   ),
   add: route(
     "admin",
@@ -61,7 +74,7 @@ const routes = {
     { 201: json(domainSchema, "The domain, still to be verified") },
     "invalid_input",
     "name_taken",
-    "limit_reached",
+    "collection_full",
   ),
   get: route(
     "links:read",
@@ -124,10 +137,17 @@ const routes = {
   ),
 };
 
-export function domainRoutes(api: Api, domains: Domains): void {
+export function domainRoutes(api: Api, domains: Domains, pages: Pages): void {
   api.openapi(routes.list, async (c) => {
-    const items = await domains.list(c.get("caller").tenant.id);
-    return c.json({ items: items.map(showDomain) }, 200);
+    const tenant = c.get("caller").tenant.id;
+    const { items, nextCursor } = await pages.page(
+      { tenant, name: "domains" },
+      c.req.valid("query"),
+      (limit, after: readonly [number, string] | undefined) =>
+        domains.list(tenant, limit, after && { createdAt: after[0], host: after[1] }),
+      ({ createdAt, host }) => [createdAt, host] as const,
+    );
+    return c.json({ items: items.map(showDomain), nextCursor }, 200);
   });
 
   api.openapi(routes.add, async (c) => {
@@ -162,7 +182,9 @@ export function domainRoutes(api: Api, domains: Domains): void {
 }
 
 /** A domain as the API and the command line show it. */
-export function showDomain({ host, state, token, isDefault, rootUrl, missingUrl, createdAt, verifiedAt }: Domain) {
+export function showDomain(domain: Domain) {
+  const { host, state, token, isDefault, rootUrl, missingUrl, rootBlocked, missingBlocked } = domain;
+  const { createdAt, verifiedAt } = domain;
   const value = tokenText(token);
   return {
     host,
@@ -170,6 +192,8 @@ export function showDomain({ host, state, token, isDefault, rootUrl, missingUrl,
     isDefault,
     rootUrl,
     missingUrl,
+    rootBlocked,
+    missingBlocked,
     proof:
       state === "verified"
         ? null

@@ -16,6 +16,9 @@ export interface Domain {
   readonly rootUrl: string | null;
   /** Where a code that does not exist leads; null is the usual 404. */
   readonly missingUrl: string | null;
+  /** The blocklist names the host that it leads to: it is not served. */
+  readonly rootBlocked: boolean;
+  readonly missingBlocked: boolean;
   readonly createdAt: number;
   readonly verifiedAt: number | null;
 }

@@ -15,6 +15,8 @@ const domain = (host: string, rootUrl: string | null = null): Domain => ({
   isDefault: false,
   rootUrl,
   missingUrl: null,
+  rootBlocked: false,
+  missingBlocked: false,
   createdAt: 0,
   verifiedAt: 0,
 });

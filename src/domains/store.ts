@@ -4,6 +4,7 @@ import { recordChange } from "../sql/feed.ts";
 import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { createInTurn } from "../tenants/in-turn.ts";
 import type { Domain } from "./domain.ts";
 
 /**
@@ -11,10 +12,11 @@ import type { Domain } from "./domain.ts";
  * with a version and a row in the change feed, under the code that no link can have: the empty one.
  */
 export interface DomainStore {
-  add(domain: Domain): Promise<"added" | "exists">;
+  /** Unless the tenant has `most` of them. */
+  add(domain: Domain, most: number): Promise<"added" | "exists" | "full">;
   get(tenant: TenantId, host: string): Promise<Domain | undefined>;
-  list(tenant: TenantId): Promise<Domain[]>;
-  count(tenant: TenantId): Promise<number>;
+  /** Oldest first; `after` is the last one of the page before. */
+  list(tenant: TenantId, limit: number, after?: Pick<Domain, "createdAt" | "host">): Promise<Domain[]>;
   /** Makes it the tenant's, unless it is somebody else's. */
   verify(tenant: TenantId, host: string, at: number): Promise<Domain | "taken" | undefined>;
   change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<Domain | undefined>;
@@ -22,8 +24,10 @@ export interface DomainStore {
   remove(tenant: TenantId, host: string, at: number): Promise<"removed" | "missing" | { readonly links: number }>;
   /** Where the tenant's new links go when nobody says; nothing is the server's own domain. */
   defaultHost(tenant: TenantId): Promise<string | undefined>;
-  /** For redirects: those of all tenants, or one of them. */
+  /** For redirects: those of all tenants, or one of them. Targets that must not be used are null. */
   verified(host?: string): Promise<Domain[]>;
+  /** Marks the targets that lead to such hosts, and those no longer that do not. Answers how many domains that changed. */
+  markBlocked(isBlocked: (host: string) => boolean, at: number): Promise<number>;
 }
 
 export interface DomainFields {
@@ -37,6 +41,7 @@ export const domainCode = "";
 
 export function createDomainStore(sql: Sql): DomainStore {
   const { db } = sql;
+  const inTurn = createInTurn(sql);
 
   const one = (from: Db, tenant: TenantId, host: string) =>
     ofTenant(from, tenant).selectFrom("domains").selectAll().where("host", "=", host);
@@ -45,36 +50,30 @@ export function createDomainStore(sql: Sql): DomainStore {
     sql.locked(one(trx, tenant, host)).executeTakeFirst();
 
   return {
-    async add(domain) {
-      const added = await ofTenant(db, domain.tenantId)
-        .insertInto("domains")
-        .values(toRow(domain))
-        .onConflict((conflict) => conflict.columns(["tenant_id", "host"]).doNothing())
-        .executeTakeFirst();
-      return Number(added.numInsertedOrUpdatedRows ?? 0) > 0 ? "added" : "exists";
-    },
+    add: (domain, most) =>
+      inTurn(domain.tenantId, async (trx) => {
+        if (await one(trx, domain.tenantId, domain.host).executeTakeFirst()) return "exists";
+        const tenant = ofTenant(trx, domain.tenantId);
+        const others = tenant.selectFrom("domains").select("host").limit(most);
+        if ((await others.execute()).length >= most) return "full";
+        await tenant.insertInto("domains").values(toRow(domain)).execute();
+        return "added";
+      }),
 
     async get(tenant, host) {
       const row = await one(db, tenant, host).executeTakeFirst();
       return row && toDomain(row);
     },
 
-    async list(tenant) {
-      const rows = await ofTenant(db, tenant)
-        .selectFrom("domains")
-        .selectAll()
-        .orderBy("created_at")
-        .orderBy("host")
-        .execute();
-      return rows.map(toDomain);
-    },
-
-    async count(tenant) {
-      const row = await ofTenant(db, tenant)
-        .selectFrom("domains")
-        .select((expression) => expression.fn.countAll<number>().as("count"))
-        .executeTakeFirstOrThrow();
-      return Number(row.count);
+    async list(tenant, limit, after) {
+      let query = ofTenant(db, tenant).selectFrom("domains").selectAll();
+      if (after !== undefined) {
+        const { createdAt, host } = after;
+        query = query.where((is) =>
+          is.or([is("created_at", ">", createdAt), is.and([is("created_at", "=", createdAt), is("host", ">", host)])]),
+        );
+      }
+      return (await query.orderBy("created_at").orderBy("host").limit(limit).execute()).map(toDomain);
     },
 
     async verify(tenant, host, at) {
@@ -103,7 +102,10 @@ export function createDomainStore(sql: Sql): DomainStore {
           is_default: flag(fields.isDefault, row.is_default),
           root_url: fields.rootUrl === undefined ? row.root_url : fields.rootUrl,
           missing_url: fields.missingUrl === undefined ? row.missing_url : fields.missingUrl,
-        };
+          // One that was just accepted is on no list.
+          root_blocked: fields.rootUrl === undefined ? row.root_blocked : 0,
+          missing_blocked: fields.missingUrl === undefined ? row.missing_blocked : 0,
+        } as const;
         if (changed.is_default === 1 && row.is_default === 0) {
           await own.updateTable("domains").set({ is_default: 0 }).execute();
         }
@@ -148,8 +150,52 @@ export function createDomainStore(sql: Sql): DomainStore {
       if (host !== undefined) query = query.where("d.host", "=", host);
       // A tenant that was stopped sends nobody anywhere.
       return (await query.execute()).map(({ suspended_at: stopped, ...row }) =>
-        toDomain(stopped === null ? row : { ...row, root_url: null, missing_url: null }),
+        toDomain({
+          ...row,
+          root_url: stopped === null && row.root_blocked === 0 ? row.root_url : null,
+          missing_url: stopped === null && row.missing_blocked === 0 ? row.missing_url : null,
+        }),
       );
+    },
+
+    async markBlocked(isBlocked, at) {
+      const flags = (row: Selectable<DomainTable>) => ({
+        root_blocked: flagged(leadsToSuch(row.root_url, isBlocked)),
+        missing_blocked: flagged(leadsToSuch(row.missing_url, isBlocked)),
+      });
+      const isRight = (row: Selectable<DomainTable>) => {
+        const { root_blocked, missing_blocked } = flags(row);
+        return row.root_blocked === root_blocked && row.missing_blocked === missing_blocked;
+      };
+      const mark = (tenant: TenantId, host: string) =>
+        sql.transaction(async (trx) => {
+          const row = await locked(trx, tenant, host);
+          if (!row || isRight(row)) return 0;
+          await ofTenant(trx, tenant).updateTable("domains").set(flags(row)).where("host", "=", host).execute();
+          if (row.state === "verified") await announce(trx, tenant, host, at);
+          return 1;
+        });
+      let marked = 0;
+      let after = { tenant_id: "" as TenantId, host: "" };
+      for (;;) {
+        const rows = await acrossTenants(db)
+          .selectFrom("domains")
+          .selectAll()
+          .where((row) =>
+            row.or([
+              row("tenant_id", ">", after.tenant_id),
+              row.and([row("tenant_id", "=", after.tenant_id), row("host", ">", after.host)]),
+            ]),
+          )
+          .orderBy("tenant_id")
+          .orderBy("host")
+          .limit(pageRows)
+          .execute();
+        for (const row of rows) if (!isRight(row)) marked += await mark(row.tenant_id, row.host);
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < pageRows) return marked;
+        after = last;
+      }
     },
   };
 }
@@ -170,16 +216,25 @@ async function announce(trx: Trx, tenant: TenantId, host: string, at: number): P
   await recordChange(trx, [{ domain: host, code: domainCode, version }], at);
 }
 
-const flag = (given: boolean | undefined, before: 0 | 1): 0 | 1 => (given === undefined ? before : given ? 1 : 0);
+const pageRows = 500;
+
+const leadsToSuch = (url: string | null, isSuch: (host: string) => boolean): boolean =>
+  url !== null && URL.canParse(url) && isSuch(new URL(url).hostname);
+
+const flagged = (is: boolean): 0 | 1 => (is ? 1 : 0);
+
+const flag = (given: boolean | undefined, before: 0 | 1): 0 | 1 => (given === undefined ? before : flagged(given));
 
 function toRow(domain: Domain): Omit<Insertable<DomainTable>, "tenant_id"> {
   return {
     host: domain.host,
     state: domain.state,
     token: domain.token,
-    is_default: domain.isDefault ? 1 : 0,
+    is_default: flagged(domain.isDefault),
     root_url: domain.rootUrl,
     missing_url: domain.missingUrl,
+    root_blocked: flagged(domain.rootBlocked),
+    missing_blocked: flagged(domain.missingBlocked),
     created_at: domain.createdAt,
     verified_at: domain.verifiedAt,
   };
@@ -194,6 +249,8 @@ function toDomain(row: Selectable<DomainTable>): Domain {
     isDefault: row.is_default === 1,
     rootUrl: row.root_url,
     missingUrl: row.missing_url,
+    rootBlocked: row.root_blocked === 1,
+    missingBlocked: row.missing_blocked === 1,
     createdAt: row.created_at,
     verifiedAt: row.verified_at,
   };

@@ -1,5 +1,6 @@
 import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../base/ids.ts";
+import type { Place } from "../links/short-url.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import { usedInMonth } from "../tenants/monthly.ts";
@@ -73,7 +74,7 @@ async function untoldLinks(
   const rows = await own
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
-    .select(["l.id", "l.code", "l.fallback_url", used.as("used"), max.as("max")])
+    .select(["l.id", "l.domain", "l.code", "l.fallback_url", used.as("used"), max.as("max")])
     .where("q.month", "=", month)
     .where("q.draws", "=", "hits")
     .where(max, ">", 0)
@@ -81,21 +82,17 @@ async function untoldLinks(
     .where((row) => row.not(row.exists(own.selectFrom("emails as e").select("e.id").where("e.dedupe_key", "=", key))))
     .limit(linksMost)
     .execute();
-  return rows.map(({ id, code, fallback_url, used, max }) => ({
+  return rows.map(({ id, domain, code, fallback_url, used, max }) => ({
     tenant,
     limit: "hitsPerLinkPerMonth",
     used: Number(used),
     max: Number(max),
-    link: { id, code, fallback: fallback_url !== null },
+    link: { id, domain, code, fallback: fallback_url !== null },
   }));
 }
 
 /** One link as it stands now: whose it is, and what is counted of its month. */
-export async function linkUse(
-  { db }: Sql,
-  link: { readonly domain: string; readonly code: string },
-  month: string,
-): Promise<LimitUse | undefined> {
+export async function linkUse({ db }: Sql, { domain, code }: Place, month: string): Promise<LimitUse | undefined> {
   const row = await acrossTenants(db)
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
@@ -103,8 +100,8 @@ export async function linkUse(
     .leftJoin("plans as p", "p.name", "t.plan")
     .select(["l.id", "l.tenant_id", "l.fallback_url", "l.hits_per_month", "q.counted"])
     .select(["t.plan", "t.limits as overrides", "p.limits as plan_limits"])
-    .where("l.domain", "=", link.domain)
-    .where("l.code", "=", link.code)
+    .where("l.domain", "=", domain)
+    .where("l.code", "=", code)
     .where("q.month", "=", month)
     .where("q.draws", "=", "hits")
     .executeTakeFirst();
@@ -114,6 +111,6 @@ export async function linkUse(
     limit: "hitsPerLinkPerMonth",
     used: row.counted,
     max: hitsMax(row.hits_per_month, row.plan, row.plan_limits, row.overrides),
-    link: { id: row.id as LinkId, code: link.code, fallback: row.fallback_url !== null },
+    link: { id: row.id as LinkId, domain, code, fallback: row.fallback_url !== null },
   };
 }

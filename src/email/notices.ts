@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { monthOf } from "../limits/window.ts";
+import { shortUrl } from "../links/short-url.ts";
 import type { Sql } from "../sql/sql.ts";
 import { ofTenant } from "../sql/tenant-db.ts";
 import type { Tenants } from "../tenants/tenants.ts";
@@ -111,7 +112,7 @@ export function createNotices(parts: NoticeSettings): Notices {
 function subjectOf(use: LimitUse, baseUrl: string, resetsAt: number): QuotaFacts["of"] {
   switch (use.limit) {
     case "hitsPerLinkPerMonth":
-      return { kind: "hits", shortUrl: `${baseUrl}/${use.link.code}`, fallback: use.link.fallback, resetsAt };
+      return { kind: "hits", shortUrl: shortUrl(baseUrl, use.link), fallback: use.link.fallback, resetsAt };
     case "linksPerMonth":
       return { kind: "links", resetsAt };
     case "storageBytes":

@@ -307,6 +307,8 @@ export interface FileTable {
 export interface TenantStorageTable {
   tenant_id: TenantId;
   bytes: number;
+  /** How many files these are. */
+  files: Generated<number>;
   version: number;
 }
 
@@ -319,6 +321,8 @@ export interface DomainTable {
   is_default: Flag;
   root_url: string | null;
   missing_url: string | null;
+  root_blocked: Flag;
+  missing_blocked: Flag;
   created_at: number;
   verified_at: number | null;
 }

@@ -52,13 +52,20 @@ onEachDatabase((database) => {
   const storage = (tenant: TenantId, used: number): LimitUse => ({ tenant, limit: "storageBytes", used, max: 1_000 });
 
   /** A link with so many hits counted and lent. */
-  async function visited(sql: Sql, tenant: TenantId, code: string, counted: number, more: object = {}) {
+  async function visited(
+    sql: Sql,
+    tenant: TenantId,
+    code: string,
+    counted: number,
+    more: { domain?: string; reserved?: number; lent_until?: number } = {},
+  ) {
+    const { domain = "" } = more;
     const id = newId("link", systemClock);
     const at = systemClock.now();
     await acrossTenants(sql.db)
       .insertInto("links")
       .values({
-        ...{ id, tenant_id: tenant, domain: "", code, url: "https://example.com/", permanent: 0, status: "active" },
+        ...{ id, tenant_id: tenant, domain, code, url: "https://example.com/", permanent: 0, status: "active" },
         ...{ expires_at: null, title: null, notes: null, tags: "[]", fallback_url: null, password_hash: null },
         ...{ hits_per_month: null, created_at: at, updated_at: at, file_id: null },
         ...{ rules: null, split: null, utm: null, forward_query: 0 },
@@ -67,7 +74,7 @@ onEachDatabase((database) => {
     const month = monthOf(at).name;
     await sql.db
       .insertInto("quotas")
-      .values({ domain: "", code, month, draws: "hits", counted, reserved: 0, lent_until: 0, ...more })
+      .values({ domain, code, month, draws: "hits", counted, reserved: 0, lent_until: 0, ...more })
       .execute();
     return id;
   }
@@ -154,6 +161,21 @@ onEachDatabase((database) => {
     // One that grows is found again.
     await sql.db.updateTable("quotas").set({ counted: 10_000 }).where("code", "=", "eighty").execute();
     expect(await near()).toMatchObject([{ limit: "storageBytes" }, { link: { id: eighty }, used: 10_000 }]);
+  });
+
+  test("a notice about a link on a custom domain names that domain, where the code may be somebody else's elsewhere", async () => {
+    const { sql, start, settings, mails, near, month } = await open();
+    const [tenant, other] = [await contacted(sql, settings), await newTenant(sql)];
+    await visited(sql, other, "sale", 0);
+    await visited(sql, tenant, "sale", 8_000, { domain: "links.acme.example" });
+    const place = { domain: "links.acme.example", code: "sale" };
+    expect(await linkUse(sql, place, month)).toMatchObject({ tenant, link: place });
+    const notices = start();
+    for (const use of await near()) notices.noticed(use);
+    await notices.idle();
+    const texts = (await mails(tenant)).map(({ text }) => text);
+    expect(texts).toEqual([expect.stringContaining("https://links.acme.example/sale")]);
+    expect(texts[0]).not.toContain("go.example.com/sale");
   });
 
   test("hits that a crash left reserved count for the look, those that are lent do not", async () => {

@@ -190,7 +190,7 @@ if (redisAvailable()) {
         const row = { tenant_id, host: name, state: "verified", token: "x", is_default: 0, ...times } as const;
         await acrossTenants(sql.db)
           .insertInto("domains")
-          .values({ ...row, root_url: null, missing_url: null })
+          .values({ ...row, root_url: null, missing_url: null, root_blocked: 0, missing_blocked: 0 })
           .execute();
       }
 
@@ -213,9 +213,10 @@ if (redisAvailable()) {
           if ((await tier.stand(tag)).position === "") await tier.begin(tag, position);
           tier.believe(tag, systemClock.elapsed());
         }
-        const tiered = createTiered({ tier, sql: source, counts });
+        const tiered = createTiered({ tier, sql: source, counts, clock: systemClock });
         const cache = createCache<Known>({
           ...{ source: tiered, clock: systemClock, counts, sizeBytes: 1_000_000, sizeOf: sizeOfKnown },
+          wait: { redis: patientMs, sql: patientMs },
         });
         cache.followed(systemClock.elapsed());
         return { cache, counts };

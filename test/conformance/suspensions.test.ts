@@ -6,6 +6,7 @@ import { manualClock } from "../../src/base/clock.ts";
 import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
+import { createDomainStore } from "../../src/domains/store.ts";
 import { createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
 import { takeCodeBlock } from "../../src/sql/counter.ts";
@@ -51,6 +52,18 @@ onEachDatabase(({ open }) => {
     (await sql.db.selectFrom("changes").select("version").where("code", "=", code).orderBy("id").execute()).map(
       ({ version }) => version,
     );
+
+  /** Of the domain itself, as the feed tells them. */
+  const versionsOf = async (host: string) =>
+    (
+      await sql.db
+        .selectFrom("changes")
+        .select("version")
+        .where("domain", "=", host)
+        .where("code", "=", "")
+        .orderBy("id")
+        .execute()
+    ).map(({ version }) => version);
 
   describe("a suspended link", () => {
     test("has a newer version that says so, in the feed too, and who did it when and why", async () => {
@@ -129,6 +142,30 @@ onEachDatabase(({ open }) => {
     });
   });
 
+  test("the targets of a suspended tenant's domains are not used, and the feed says so", async () => {
+    const owner = await tenants.create("owner", "Owner", "unlimited");
+    const domains = createDomainStore(sql);
+    const host = "owned.example.com";
+    await domains.add(
+      {
+        ...{ tenantId: owner.id, host, state: "pending", token: host, isDefault: false },
+        ...{ rootUrl: "https://elsewhere.example/", missingUrl: null, rootBlocked: false, missingBlocked: false },
+        ...{ createdAt: 0, verifiedAt: null },
+      },
+      100,
+    );
+    await domains.verify(owner.id, host, clock.now());
+    expect(await versionsOf(host)).toEqual([1]);
+    for (const [version, work, rootUrl] of [
+      [2, () => suspensions.suspendTenant(owner.id, "phishing", "night shift"), null],
+      [3, () => suspensions.restoreTenant(owner.id), "https://elsewhere.example/"],
+    ] as const) {
+      await work();
+      expect((await versionsOf(host)).at(-1)).toBe(version);
+      expect((await domains.verified(host)).map((one) => one.rootUrl)).toEqual([rootUrl]);
+    }
+  });
+
   describe("a blocklist that changes", () => {
     test("stops what leads to its hosts, frees what no longer does, and leaves alone what the operator stopped", async () => {
       const evil = await make("https://www.evil.example/");
@@ -151,7 +188,7 @@ onEachDatabase(({ open }) => {
       await suspensions.suspendLink({ domain: "", code: mine.code }, why);
       let hosts = parseBlocklist("evil.example").hosts;
       const blocklist: Blocklist = { isBlocked: (host) => hosts.has(host), fingerprint: () => hosts.fingerprint };
-      const parts = { sql, suspensions, blocklist };
+      const parts = { sql, suspensions, blocklist, clock };
       const suspended = async () =>
         (await Promise.all([evil, falls, ruled, fine, mine].map(({ code }) => target(code)))).map(
           ({ value }) => value?.suspended,
@@ -184,15 +221,66 @@ onEachDatabase(({ open }) => {
       );
       const { hosts } = parseBlocklist("bad.example");
       const blocklist: Blocklist = { isBlocked: (host) => hosts.has(host), fingerprint: () => hosts.fingerprint };
-      const applied = await applyBlocklist({ sql, suspensions, blocklist });
+      const applied = await applyBlocklist({ sql, suspensions, blocklist, clock });
       expect(applied.suspended).toBe(4);
       expect(applied.looked).toBeGreaterThanOrEqual(made.length);
     });
 
+    test("keeps the targets of custom domains from being used, one by one, and lets them be used again", async () => {
+      const domains = createDomainStore(sql);
+      const [host, claimed] = ["links.example.com", "claimed.example.com"];
+      for (const one of [host, claimed]) {
+        await domains.add(
+          {
+            ...{ tenantId: tenant.id, host: one, state: "pending", token: one, isDefault: false },
+            ...{ rootUrl: "https://www.evil.example/", missingUrl: "https://fine.example/" },
+            ...{ rootBlocked: false, missingBlocked: false, createdAt: 0, verifiedAt: null },
+          },
+          100,
+        );
+      }
+      await domains.verify(tenant.id, host, clock.now());
+      const served = async () => {
+        const [found] = await domains.verified(host);
+        return [found?.rootUrl, found?.missingUrl];
+      };
+      const told = async (work: () => Promise<unknown>) => {
+        const before = await versionsOf(host);
+        await work();
+        return (await versionsOf(host)).length - before.length;
+      };
+      let hosts = parseBlocklist("evil.example").hosts;
+      const blocklist: Blocklist = { isBlocked: (one) => hosts.has(one), fingerprint: () => hosts.fingerprint };
+      const apply = () => applyBlocklist({ sql, suspensions, blocklist, clock });
+
+      expect(await told(apply)).toBe(1);
+      expect(await served()).toEqual([null, "https://fine.example/"]);
+      // What its owner set is kept, and shown as blocked.
+      expect(await domains.get(tenant.id, host)).toMatchObject({
+        ...{ rootUrl: "https://www.evil.example/", rootBlocked: true, missingBlocked: false },
+      });
+      expect(await domains.get(tenant.id, claimed)).toMatchObject({ rootBlocked: true });
+
+      hosts = parseBlocklist("evil.example\nfine.example").hosts;
+      expect(await told(apply)).toBe(1);
+      expect(await served()).toEqual([null, null]);
+      // A target that is changed was looked at by then.
+      await domains.change(tenant.id, host, { rootUrl: "https://other.example/" }, clock.now());
+      expect(await served()).toEqual(["https://other.example/", null]);
+      expect(await told(apply)).toBe(0);
+
+      hosts = parseBlocklist("else.example").hosts;
+      expect(await told(apply)).toBe(1);
+      expect(await served()).toEqual(["https://other.example/", "https://fine.example/"]);
+      expect(await told(apply)).toBe(0);
+    });
+
     test("that was never read changes nothing", async () => {
       const blocklist: Blocklist = { isBlocked: () => false, fingerprint: () => undefined };
-      expect(await isOutdated({ sql, suspensions, blocklist })).toBe(false);
-      expect(await applyBlocklist({ sql, suspensions, blocklist })).toEqual({ looked: 0, suspended: 0, freed: 0 });
+      expect(await isOutdated({ sql, blocklist })).toBe(false);
+      expect(await applyBlocklist({ sql, suspensions, blocklist, clock })).toEqual({
+        ...{ looked: 0, suspended: 0, freed: 0, domains: 0 },
+      });
     });
   });
 });

@@ -7,7 +7,14 @@ import { createTenants } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
 import { requireUntouchedTwin, twin } from "./two-tenants.ts";
 
-const domain = { state: "pending", token: "t", is_default: 0, created_at: 1 } as const;
+const domain = {
+  state: "pending",
+  token: "t",
+  is_default: 0,
+  root_blocked: 0,
+  missing_blocked: 0,
+  created_at: 1,
+} as const;
 
 onEachDatabase(({ open }) => {
   let sql: Sql;
