@@ -83,5 +83,5 @@ export const badRules = (port: number): readonly Bad[] => [
   ["password", true, "wrong_type"],
   ["password", "abc", "too_short"],
   ["password", "x".repeat(201), "too_long"],
-  ["password", "lone \ud800", "bad_unicode"],
+  ["password", "a lone \ud800 surrogate", "bad_unicode"],
 ];
