@@ -7,6 +7,7 @@ import { type Config, loadConfig } from "../config.ts";
 import { openSql } from "../core.ts";
 import { type Secrets, writeBackup } from "../sql/backup.ts";
 import { quietLog } from "./core.ts";
+import { say } from "./print.ts";
 import { stepBack } from "./step-back.ts";
 
 export function backupCommand(): Command {
@@ -39,7 +40,7 @@ export function backupCommand(): Command {
       }
       const megabytes = (statSync(target).size / 1_048_576).toFixed(1);
       const files = existsSync(join(config.QL_DATA, "files")) ? " Uploaded files are not in it." : "";
-      console.log(`${target} has all that is in the database, and its secrets: ${megabytes} MB.${files}`);
+      say(`${target} has all that is in the database, and its secrets: ${megabytes} MB.${files}`);
     });
 }
 

@@ -6,6 +6,7 @@ import { openSql } from "../core.ts";
 import { rotateSalt } from "../sql/counter.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import { quietLog } from "./core.ts";
+import { say } from "./print.ts";
 
 export function codesCommand(): Command {
   const command = new Command("codes");
@@ -19,7 +20,7 @@ export function codesCommand(): Command {
         await requireCurrentSchema(sql);
         const { fingerprint } = createCodes(withSecrets(config).QL_CODE_SALT);
         const epoch = await rotateSalt(sql, fingerprint, systemClock);
-        console.log(
+        say(
           epoch === undefined
             ? "This salt is in force already."
             : `Epoch ${epoch} begins with the new salt. Restart every server with it.`,

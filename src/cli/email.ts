@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { Problem } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { printable } from "../base/printable.ts";
 import { parseAddress } from "../email/address.ts";
 import type { HandOver, Mailbox, RejectReason } from "../email/provider.ts";
 import type { Sender } from "../email/senders.ts";
@@ -8,6 +9,7 @@ import { createEmailSettings } from "../email/settings.ts";
 import { render } from "../email/templates/letter.ts";
 import { openSenders } from "../mail.ts";
 import { quietLog, requireTenant, withCore } from "./core.ts";
+import { say } from "./print.ts";
 
 const deadlineMs = 30_000;
 
@@ -31,9 +33,9 @@ export function emailCommand(): Command {
         const senders = openSenders(core, settings, quietLog());
         try {
           const sender = await senders.resolve(tenant.id);
-          console.log(`Provider: ${nameOf(sender, core.config.SMTP_URL, core.config.QL_SENDGRID_URL)}`);
-          console.log(`From: ${written(sender.from)}`);
-          console.log(`To: ${to}`);
+          say(`Provider: ${nameOf(sender, core.config.SMTP_URL, core.config.QL_SENDGRID_URL)}`);
+          say(`From: ${written(sender.from)}`);
+          say(`To: ${to}`);
           if (sender.provider.name === "log") return nowhere();
           const id = newId("email", core.clock);
           const messageId = `<${id}@${new URL(core.config.baseUrl).hostname}>`;
@@ -50,7 +52,7 @@ export function emailCommand(): Command {
 }
 
 function nowhere(): void {
-  console.log("Nothing was sent. Set SMTP_URL and QL_MAIL_FROM: see docs/config.md.");
+  say("Nothing was sent. Set SMTP_URL and QL_MAIL_FROM: see docs/config.md.");
   process.exitCode = 1;
 }
 
@@ -79,11 +81,11 @@ const advice: Readonly<Record<RejectReason, string>> = {
 function report(outcome: HandOver): void {
   if (outcome.kind === "accepted") {
     const id = outcome.providerId === null ? "" : ` Its name there: ${outcome.providerId}.`;
-    console.log(`Accepted.${id} If it does not arrive, look into the folder for spam.`);
+    say(`Accepted.${id} If it does not arrive, look into the folder for spam.`);
     return;
   }
-  console.log(`Not accepted: ${outcome.detail}`);
-  console.log(
+  say(`Not accepted: ${printable(outcome.detail)}`);
+  say(
     outcome.kind === "rejected"
       ? advice[outcome.reason]
       : "Check SMTP_URL (or QL_SENDGRID_URL), and that this machine may connect there: quicklink doctor",

@@ -4,7 +4,7 @@ import { invalid } from "../base/errors.ts";
 import { parseLinkChange, parseNewLink } from "../links/sent.ts";
 import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { qrCommand } from "./link-qr.ts";
-import { printFields, printJson, printRows } from "./print.ts";
+import { printFields, printJson, printRows, say } from "./print.ts";
 import { restoreLinkCommand, suspendLinkCommand } from "./suspend.ts";
 import { find, ofTenant, show, showKnown, type TenantOption, withTenant } from "./tenant-links.ts";
 
@@ -44,7 +44,7 @@ export function linkCommand(): Command {
         const link = await core.links.create(tenant, input, "operator");
         if (options.fetchTitle && link.title === null) await core.targets.want(link.id, core.clock.now());
         if (options.json) printJson(show(core, link));
-        else console.log(show(core, link).shortUrl);
+        else say(show(core, link).shortUrl);
       }),
     );
   fieldOptions(ofTenant(command.command("edit").argument("<code>", "a code, or lnk_…")))
@@ -61,7 +61,7 @@ export function linkCommand(): Command {
         const link = await find(core, tenant, code);
         const changed = await core.links.patch(tenant, link.id, change);
         if (options.json) printJson(show(core, changed));
-        else console.log(`${changed.code} is changed.`);
+        else say(`${changed.code} is changed.`);
       }),
     );
   ofTenant(command.command("list"))
@@ -100,7 +100,7 @@ export function linkCommand(): Command {
           const link = await find(core, tenant, code);
           const changed = await core.links.patch(tenant, link.id, { status });
           if (options.json) printJson(show(core, changed));
-          else console.log(`${changed.code} is ${changed.status}.`);
+          else say(`${changed.code} is ${changed.status}.`);
         }),
       );
   }
@@ -111,7 +111,7 @@ export function linkCommand(): Command {
         const link = await find(core, tenant, code);
         await core.links.remove(tenant.id, link.id);
         if (options.json) printJson({ deleted: link.code });
-        else console.log(`${link.code} is deleted.`);
+        else say(`${link.code} is deleted.`);
       }),
     );
   command.addCommand(qrCommand());

@@ -1,4 +1,9 @@
-/** What commands print: columns for people, tab separated for programs that read lines, JSON for the rest. */
+import { printable, printableLines } from "../base/printable.ts";
+
+/**
+ * What commands print: columns for people, tab separated for programs that read lines, JSON for the rest. Everything that
+ * a command writes to the terminal goes through here, so that no text from outside reaches it as it is.
+ */
 export interface Format {
   readonly json?: boolean;
 }
@@ -14,11 +19,11 @@ export function printRows(
     return;
   }
   if (!process.stdout.isTTY) {
-    for (const row of rows) console.log(columns.map((column) => cell(row[column])).join("\t"));
+    for (const row of rows) say(columns.map((column) => cell(row[column])).join("\t"));
     return;
   }
   if (rows.length === 0) {
-    console.log(empty);
+    say(empty);
     return;
   }
   const table = [
@@ -27,7 +32,7 @@ export function printRows(
   ];
   const widths = columns.map((_, i) => Math.max(...table.map((line) => line[i]?.length ?? 0)));
   for (const line of table)
-    console.log(
+    say(
       line
         .map((text, i) => text.padEnd(widths[i] ?? 0))
         .join("  ")
@@ -42,16 +47,26 @@ export function printFields(fields: Readonly<Record<string, unknown>>, format: F
   }
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   for (const [name, value] of Object.entries(fields)) {
-    console.log(process.stdout.isTTY ? `${name.padEnd(width)}  ${cell(value)}` : `${name}\t${cell(value)}`);
+    say(process.stdout.isTTY ? `${name.padEnd(width)}  ${cell(value)}` : `${name}\t${cell(value)}`);
   }
 }
 
 export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2));
+  // JSON itself leaves some of them as they are; by their numbers they are the same text.
+  draw(printableLines(JSON.stringify(value, null, 2)));
 }
+
+/** A sentence, or several lines of our own. A value in it that may have lines of its own goes through `printable` first. */
+export const say = (text: string): void => draw(printableLines(text));
+
+/** The same, beside what a program reads. */
+export const complain = (text: string): void => console.error(printableLines(text));
+
+/** What we have drawn ourselves, colours and all. */
+export const draw = (text: string): void => console.log(text);
 
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";
   if (Array.isArray(value)) return value.map(cell).join(",") || "-";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return printable(typeof value === "object" ? JSON.stringify(value) : String(value));
 }

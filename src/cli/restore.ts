@@ -9,6 +9,7 @@ import { lockFolder } from "../sql/folder-lock.ts";
 import { refuseNewer, schemaState } from "../sql/migrate.ts";
 import { openSqlite } from "../sql/sqlite.ts";
 import { requireEmbedded } from "./backup.ts";
+import { say } from "./print.ts";
 
 /** More than anybody gives out between two backups, and nothing of 3.5 trillion. */
 const codesSkipped = 1_000_000;
@@ -53,12 +54,12 @@ async function restore(config: Config, source: string, force: boolean): Promise<
     const aside = putAside([database, secrets]);
     renameSync(secretsDraft, secrets);
     renameSync(databaseDraft, database);
-    console.log(`The database of ${folder} is that of the backup.`);
-    for (const path of aside) console.log(`What was there is kept: ${path}`);
+    say(`The database of ${folder} is that of the backup.`);
+    for (const path of aside) say(`What was there is kept: ${path}`);
     for (const name of contradicted(config, kept)) {
-      console.log(`${name} is set to another value than the backup has: unset it, or no server will start.`);
+      say(`${name} is set to another value than the backup has: unset it, or no server will start.`);
     }
-    console.log("Edits and hits since the backup are forgotten. Start the server now.");
+    say("Edits and hits since the backup are forgotten. Start the server now.");
   } finally {
     for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(`${databaseDraft}${end}`, { force: true });
     rmSync(secretsDraft, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { OperatorError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Config } from "../config.ts";
 import type { Peers } from "../workers/channel.ts";
+import { say } from "./print.ts";
 
 /** Starts the server in this process, and shows the key of a first start. `listening`: from now on it can be stopped. */
 export async function startServing(
@@ -20,7 +21,7 @@ export async function startServing(
     await running.stop();
     throw error;
   });
-  if (key !== undefined) console.log(welcome(config, key));
+  if (key !== undefined) say(welcome(config, key));
 }
 
 export const facts = (config: Config) => ({

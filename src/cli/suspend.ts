@@ -5,6 +5,7 @@ import type { LinkId, TenantId } from "../base/ids.ts";
 import type { Core } from "../core.ts";
 import { ownDomain } from "../links/link.ts";
 import { requireTenant, withCore } from "./core.ts";
+import { say } from "./print.ts";
 
 /** Stopping links and tenants, and letting them go on. The operator's alone: the tenant is not asked for. */
 interface SuspendOptions {
@@ -27,7 +28,7 @@ export const suspendLinkCommand = (): Command =>
       withCore(async ({ suspensions }) => {
         const version = await suspensions.suspendLink({ domain, code }, { cause: "operator", reason, by });
         if (version === undefined) throw new Problem("not_found", `There never was a link ${code}.`);
-        console.log(`${code} is suspended.`);
+        say(`${code} is suspended.`);
       }),
     );
 
@@ -41,7 +42,7 @@ export const restoreLinkCommand = (): Command =>
         if ((await suspensions.restoreLink({ domain, code })) === undefined) {
           throw new Problem("not_found", `${code} is not suspended.`);
         }
-        console.log(`${code} works again.`);
+        say(`${code} works again.`);
       }),
     );
 
@@ -52,8 +53,8 @@ export const suspendTenantCommand = (): Command =>
       withCore(async (core) => {
         const { id } = await requireTenant(core, slug);
         await core.suspensions.suspendTenant(id, reason, by);
-        console.log(`${slug} is suspended: none of its keys works.`);
-        console.log(`${slug}: ${await touchAll(core, id)} links are stopped on every server.`);
+        say(`${slug} is suspended: none of its keys works.`);
+        say(`${slug}: ${await touchAll(core, id)} links are stopped on every server.`);
       }),
     );
 
@@ -65,8 +66,8 @@ export const restoreTenantCommand = (): Command =>
       withCore(async (core) => {
         const { id } = await requireTenant(core, slug);
         if (!(await core.suspensions.restoreTenant(id))) throw new Problem("not_found", `${slug} is not suspended.`);
-        console.log(`${slug} is no longer suspended: its keys work.`);
-        console.log(`${slug}: ${await touchAll(core, id)} links lead on again.`);
+        say(`${slug} is no longer suspended: its keys work.`);
+        say(`${slug}: ${await touchAll(core, id)} links lead on again.`);
       }),
     );
 
