@@ -43,6 +43,7 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   over_quota:
     "Delete files that are no longer needed, or send a smaller one: `used`, `held`, `limit` and `missing` say how many bytes. The operator can raise the limit.",
   upload_missing: "Send the bytes to the address that the upload was given, then complete it.",
+  collection_full: "Remove what is no longer needed, as `detail` says. Waiting does not help.",
   limit_reached: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   email_limited:
     "Wait as long as `Retry-After` says, in seconds. `GET /api/email/stats` says beforehand how many are left.",
@@ -51,7 +52,8 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   quota_spent: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   password_required: "Ask whoever sent you the link for its password.",
   wrong_password: "Check the password with whoever sent it to you. Capital and small letters differ.",
-  too_many_attempts: "Wait as long as `Retry-After` says, in seconds. Who has opened the link before can go on.",
+  too_many_attempts:
+    "Wait as long as `Retry-After` says, in seconds. Browsers and networks from which the link was opened that day are not kept waiting by others.",
   not_set_up: "Ask the operator to set what `detail` names.",
   busy: "Wait as long as `Retry-After` says, in seconds, and try again.",
   unavailable:

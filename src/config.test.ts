@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { tempFolder } from "../test/ground/temp.ts";
+import { dayMs, systemClock } from "./base/clock.ts";
 import { OperatorError } from "./base/errors.ts";
+import { verifyDays } from "./base/signing-keys.ts";
 import {
   type Config,
   type Environment,
@@ -49,6 +51,15 @@ describe("without any setting", () => {
       PORT: 3_000,
       HOST: "0.0.0.0",
       QL_DATABASE_POOL: 10,
+      QL_REDIS_WAIT_MS: 50,
+      QL_SQL_WAIT_MS: 100,
+      QL_CACHE_TTL_SECONDS: 3_600,
+      QL_CACHE_MISSING_TTL_SECONDS: 300,
+      QL_CACHE_JITTER: 0.08,
+      QL_BREAKER_FAILURES: 5,
+      QL_BREAKER_SHARE: 0.1,
+      QL_BREAKER_WINDOW_SECONDS: 10,
+      QL_BREAKER_OPEN_SECONDS: 30,
       QL_DATA: resolve("./data"),
       QL_CODE_BLOCK: 1_000,
       QL_LINK_DAYS: 365,
@@ -108,8 +119,14 @@ const bad: Record<SettingName, readonly string[]> = {
   DATABASE_URL: ["mysql://hunter2@db/x", "db.internal", "https://hunter2@db"],
   DATABASE_REPLICA_URL: ["mysql://hunter2@db/x", "db.internal"],
   QL_DATABASE_POOL: ["0", "501", "ten"],
+  QL_SQL_WAIT_MS: ["9", "10001", "100ms"],
   REDIS_URL: ["http://hunter2@cache", "cache:6379", "redis://a,b", "redis-sentinel://a,b", "redis-cluster://a/1"],
   LIMITS_REDIS_URL: ["redis://:hunter2@a,b", "redis://:hunter2%@a", "limits:6379"],
+  QL_REDIS_WAIT_MS: ["4", "10001", "0.05"],
+  QL_BREAKER_FAILURES: ["0", "10001", "five"],
+  QL_BREAKER_SHARE: ["1.1", "-0.1", "10%", "1e-3"],
+  QL_BREAKER_WINDOW_SECONDS: ["0", "301", "10s"],
+  QL_BREAKER_OPEN_SECONDS: ["0", "601", "30s"],
   QL_HITS_OUTAGE: ["Degrade", "fail", "yes"],
   QL_WORKERS: ["0", "257", "many"],
   QL_DATA: [],
@@ -117,6 +134,9 @@ const bad: Record<SettingName, readonly string[]> = {
   QL_CODE_BLOCK: ["0", "1000001", "1_000"],
   QL_LINK_DAYS: ["0", "36501", "-5"],
   QL_CACHE_MB: ["0", "65537", "64MB"],
+  QL_CACHE_TTL_SECONDS: ["9", "86401", "1h"],
+  QL_CACHE_MISSING_TTL_SECONDS: ["0", "86401", "5m"],
+  QL_CACHE_JITTER: ["0.51", "-0.1", "8%", "0,08"],
   QL_BODY_LIMIT: ["1023", "1073741825", "1MB"],
   QL_TRUSTED_PROXIES: [
     "proxy",
@@ -135,6 +155,17 @@ const bad: Record<SettingName, readonly string[]> = {
   QL_EMAILS_PER_HOUR: ["0", "-1", "all", "1.5"],
   QL_SENDGRID_URL: ["api.sendgrid.com", "ftp://api.sendgrid.com", "https://api.sendgrid.com/v3"],
   QL_SECRET_KEYS: ["abc", `k1:${"0".repeat(63)}`, `k1:${"g".repeat(64)}`, `k1:${"0".repeat(64)},k1:${"1".repeat(64)}`],
+  QL_SIGNING_KEYS: [
+    "abc",
+    `k1:${"0".repeat(30)}`,
+    `k1:${"0".repeat(65)}`,
+    `k1:${"g".repeat(64)}`,
+    `k1:${"0".repeat(64)},k1:${"1".repeat(64)}`,
+    `k1:${"0".repeat(64)}@2027-01-01`,
+    `k1:${"0".repeat(64)},k2:${"1".repeat(64)}@2027-02-30`,
+    `k1:${"0".repeat(64)},k2:${"1".repeat(64)}@tomorrow`,
+    Array.from({ length: 33 }, (_, i) => `k${i}:${"0".repeat(64)}`).join(),
+  ],
   S3_URL: [
     "s3://hunter2:b@host/bucket",
     "https://host/bucket",
@@ -429,17 +460,38 @@ describe("the keys for tenants' secrets of a first start", () => {
     const second = loadConfig(settings, "/nonexistent");
     expect(second.QL_SECRET_KEYS).toEqual(first.QL_SECRET_KEYS);
     expect(shown(second, "QL_SECRET_KEYS")?.value).toBe("(hidden)");
-    expect(second.ownSecrets).toEqual(new Set(["QL_CODE_SALT", "QL_SECRET_KEYS"] as const));
+    expect(second.ownSecrets).toEqual(new Set(["QL_CODE_SALT", "QL_SECRET_KEYS", "QL_SIGNING_KEYS"] as const));
   });
 
   test("are the operator's where they are set, and with PostgreSQL nobody makes them up", () => {
     const config = load({ QL_SECRET_KEYS: `k1:${"a".repeat(64)}, k2:${"b".repeat(64)}` });
     expect(config.QL_SECRET_KEYS?.map(({ id }) => id)).toEqual(["k1", "k2"]);
-    expect(config.ownSecrets).toEqual(new Set(["QL_CODE_SALT"] as const));
+    expect(config.ownSecrets).toEqual(new Set(["QL_CODE_SALT", "QL_SIGNING_KEYS"] as const));
     expect(load({ DATABASE_URL: postgres, QL_CODE_SALT: salt })).toMatchObject({
       QL_SECRET_KEYS: undefined,
       ownSecrets: new Set(),
     });
+  });
+});
+
+describe("the signing keys of a first start", () => {
+  test("are one new key, and do not follow from the salt", () => {
+    const settings = { QL_DATA: tempFolder("config") };
+    const made = withSecrets(loadConfig(settings, "/nonexistent"));
+    expect(made.QL_SIGNING_KEYS).toMatchObject([{ key: { length: 32 } }]);
+    expect(statSync(secretPath(made.QL_DATA, "QL_SIGNING_KEYS")).mode & 0o777).toBe(0o600);
+    expect(loadConfig(settings, "/nonexistent").QL_SIGNING_KEYS).toEqual(made.QL_SIGNING_KEYS);
+  });
+
+  test("where a server has signed with its salt until now, that is a former key for a stated time", () => {
+    const settings = { QL_DATA: tempFolder("config"), QL_CODE_SALT: salt };
+    writeFileSync(join(settings.QL_DATA, "quicklink.sqlite"), "");
+    const { QL_SIGNING_KEYS: keys } = withSecrets(loadConfig(settings, "/nonexistent"));
+    const [first, former] = keys;
+    expect(keys).toHaveLength(2);
+    expect(first?.until).toBeUndefined();
+    expect(former).toMatchObject({ id: "salt", key: Buffer.from(salt) });
+    expect(((former?.until ?? 0) - systemClock.now()) / dayMs).toBeWithin(verifyDays, verifyDays + 1.01);
   });
 });
 

@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { version } from "../package.json";
 import { type Blocklist, createBlocklist } from "./abuse/blocklist.ts";
@@ -9,6 +8,8 @@ import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createPasswords, type Passwords } from "./base/passwords.ts";
 import { createRing, type Ring } from "./base/seal.ts";
+import { createSigningKeys, type SigningKeys } from "./base/signature.ts";
+import { saltKey } from "./base/signing-keys.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import { type Config, prepareDataFolder, withSecrets } from "./config.ts";
@@ -22,9 +23,12 @@ import type { Storage } from "./files/storage.ts";
 import { createTokens } from "./files/tokens.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
-import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
+import { createResources, type Resources } from "./resources.ts";
+import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
+import { createOutdated, type Outdated } from "./sql/outdated.ts";
+import type { PostgresOptions } from "./sql/postgres.ts";
 import type { Sql } from "./sql/sql.ts";
 import { createTargetStore, type TargetStore } from "./targets/store.ts";
 import { createKeys, type Keys } from "./tenants/keys.ts";
@@ -40,16 +44,23 @@ export interface Core {
   readonly links: Links;
   readonly targets: TargetStore;
   readonly suspensions: Suspensions;
+  readonly outdated: Outdated;
   readonly blocklist: Blocklist;
   readonly reports: Reports;
   readonly domains: Domains;
   /** For addresses that strangers name. */
   readonly guarded: Guarded;
   readonly passwords: Passwords;
+  /** What callers of this process share. */
+  readonly resources: Resources;
   readonly storage: Storage;
   readonly clock: Clock;
-  /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
+  /** What signs addresses, cursors and passes. */
+  readonly signing: SigningKeys;
+  /** A secret for hashes that count for a day at most: the same on every server, and another once the keys are rotated. */
   secretFor(purpose: string): Uint8Array;
+  /** For hashes that must never change. It follows from the database alone, so it is no secret to who can read that. */
+  readonly hashKey: Uint8Array;
   /** What tenants' own secrets are sealed with. Nothing where the operator has set no keys. */
   readonly ring: Ring | undefined;
   close(): Promise<void>;
@@ -59,6 +70,8 @@ export interface CoreOptions {
   readonly log: Logger;
   /** Told after each commit, for whoever keeps a copy. */
   readonly changed?: (domain: string, code: string, version: number) => void;
+  /** Some connections are for lookups, see `openLookups`. */
+  readonly serves?: boolean;
   /** The caller holds the data folder's lock, so that nobody is serving from it. */
   readonly lockHeld?: boolean;
 }
@@ -66,8 +79,10 @@ export interface CoreOptions {
 export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
   const clock = systemClock;
   if (config.embedded) prepareDataFolder(config);
-  const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = config.embedded ? withSecrets(config) : config;
-  const sql = await openSql(config, options.log);
+  const secrets = config.embedded ? withSecrets(config) : config;
+  const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = secrets;
+  const connections = options.serves ? otherConnections(config) : config.QL_DATABASE_POOL;
+  const sql = await openSql(config, options.log, false, connections);
   try {
     if (config.embedded) await migrateEmbedded(config, sql, options.lockHeld ?? false);
     else await requireCurrentSchema(sql);
@@ -83,8 +98,9 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       userAgent: `QuickLink/${version} (+${config.baseUrl})`,
       resolve: dns.addresses,
     });
-    const passwords = createPasswords();
-    const secretFor: Core["secretFor"] = (purpose) => createHmac("sha256", salt).update(purpose).digest();
+    const resources = createResources(config);
+    const passwords = createPasswords(resources.passwords);
+    const signing = createSigningKeys(secrets.QL_SIGNING_KEYS ?? [saltKey(salt)], clock);
     return {
       config,
       sql,
@@ -93,10 +109,12 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       tenants: createTenants(sql, clock),
       targets: createTargetStore(sql),
       suspensions: createSuspensions(sql, clock),
+      outdated: createOutdated(sql, clock),
       blocklist,
       reports: createReports(sql, clock),
       keys: createKeys(sql, clock),
       passwords,
+      resources,
       links: createLinks({
         store,
         passwords,
@@ -110,14 +128,17 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       domains: createDomains({
         store: createDomainStore(sql),
         evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(guarded, url) }),
+        outgoing: resources.outgoing,
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         clock,
         changed: (host) => changed(host, domainCode, 0),
       }),
       guarded,
-      storage: await openStorage(config, secretFor, clock),
-      secretFor,
+      storage: await openStorage(config, signing, clock),
+      signing,
+      secretFor: (purpose) => signing.secretsFor(purpose).newest,
+      hashKey: Buffer.from(await firstFingerprint(sql)),
       ring: keys && createRing(keys),
       close: () => sql.close(),
     };
@@ -133,15 +154,21 @@ async function pageOf(guarded: Guarded, url: string): Promise<string | undefined
 }
 
 /** Asks nothing of it yet. */
-async function openStorage(config: Config, secretFor: Core["secretFor"], clock: Clock): Promise<Storage> {
+async function openStorage(config: Config, signing: SigningKeys, clock: Clock): Promise<Storage> {
   if (config.S3_URL !== undefined) return (await import("./files/s3.ts")).createS3({ bucket: config.S3_URL, clock });
-  const tokens = createTokens(secretFor("files"), clock);
+  const tokens = createTokens(signing.signerFor("files"), clock);
   return createDisk({ root: config.filesFolder, baseUrl: config.baseUrl, tokens });
 }
 
 /** The driver of the other database is not even loaded. */
-export async function openSql(config: Config, log: Logger, patient = false): Promise<Sql> {
-  if (config.DATABASE_URL !== undefined) return openAt(config, "DATABASE_URL", config.DATABASE_URL, log, patient);
+export async function openSql(
+  config: Config,
+  log: Logger,
+  patient = false,
+  connections: number = config.QL_DATABASE_POOL,
+): Promise<Sql> {
+  const { DATABASE_URL: url } = config;
+  if (url !== undefined) return openAt("DATABASE_URL", url, log, { connections, patient });
   prepareDataFolder(config);
   const { openSqlite } = await import("./sql/sqlite.ts");
   return openSqlite(join(config.QL_DATA, "quicklink.sqlite"));
@@ -156,13 +183,31 @@ export async function openUnforced({ config, sql }: Core): Promise<Sql> {
 
 /** What this region reads from, if that is not where everything is written. */
 export async function openReplica(config: Config, log: Logger): Promise<Sql | undefined> {
-  const url = config.DATABASE_REPLICA_URL;
-  return url === undefined ? undefined : await openAt(config, "DATABASE_REPLICA_URL", url, log, false);
+  const { DATABASE_REPLICA_URL: url } = config;
+  if (url === undefined) return undefined;
+  return await openAt("DATABASE_REPLICA_URL", url, log, { connections: otherConnections(config) });
 }
 
-async function openAt(config: Config, name: string, url: string, log: Logger, patient: boolean): Promise<Sql> {
+/** Of the connections of a server, those that only lookups use; with a single one there is nothing to divide. */
+export const lookupConnections = ({ QL_DATABASE_POOL: all }: Config): number => Math.max(1, Math.floor(all / 2));
+const otherConnections = (config: Config): number => Math.max(1, config.QL_DATABASE_POOL - lookupConnections(config));
+
+/**
+ * The same database with connections for lookups alone: however slow they are, they take none from what writes or
+ * follows the feed, nor the other way round. A lookup may take a second there; visitors wait for less.
+ */
+export async function openLookups(config: Config, sql: Sql, log: Logger): Promise<Sql> {
+  const url = config.DATABASE_REPLICA_URL ?? config.DATABASE_URL;
+  if (url === undefined || config.QL_DATABASE_POOL === 1) return sql;
   const { openPostgres } = await import("./sql/postgres.ts");
-  const sql = openPostgres(url, config.QL_DATABASE_POOL, log, patient);
+  return openPostgres(url, { connections: lookupConnections(config), statementMs: lookupMs }, log);
+}
+
+const lookupMs = 1_000;
+
+async function openAt(name: string, url: string, log: Logger, options: PostgresOptions): Promise<Sql> {
+  const { openPostgres } = await import("./sql/postgres.ts");
+  const sql = openPostgres(url, options, log);
   try {
     await sql.ping();
     return sql;

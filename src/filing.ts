@@ -4,12 +4,13 @@ import { dayMs } from "./base/clock.ts";
 import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
+import { pagesOf } from "./base/pages.ts";
 import type { Core } from "./core.ts";
 import { createFiles, type Files } from "./files/files.ts";
 import { findOrphans } from "./files/orphans.ts";
 import { type QuotaSync, syncQuota } from "./files/quotas.ts";
 import { createRoom, type Room } from "./files/room.ts";
-import { createFileStore } from "./files/store.ts";
+import { createFileStore, type FileStore } from "./files/store.ts";
 import { sweepFiles } from "./files/sweep.ts";
 import type { Counters } from "./limits/counters.ts";
 import type { Change } from "./sql/feed.ts";
@@ -20,6 +21,8 @@ import type { Tenant } from "./tenants/tenants.ts";
 export interface Filing {
   readonly files: Files;
   readonly room: Room;
+  /** Of whichever tenant: for who has a signed address of it. */
+  readonly fileOf: FileStore["byId"];
   close(): Promise<void>;
 }
 
@@ -74,7 +77,9 @@ export function openFiling({ core, counters, recount, changed, filled, metrics, 
 
   async function sync(): Promise<void> {
     const drifts: QuotaSync[] = [];
-    for (const tenant of await tenants.list()) drifts.push(await syncQuota({ recount, room }, tenant, false));
+    for await (const page of pagesOf<Tenant>((limit, last) => tenants.list(limit, last?.slug))) {
+      for (const tenant of page) drifts.push(await syncQuota({ recount, room }, tenant, false));
+    }
     const drift = drifts.reduce((sum, one) => sum + Math.abs(one.drift), 0);
     for (const { tenant, drift: off } of drifts) {
       if (off !== 0) log.warn({ tenant, drift: off }, "the storage of a tenant was off, and was put right");
@@ -107,6 +112,7 @@ export function openFiling({ core, counters, recount, changed, filled, metrics, 
   return {
     files,
     room,
+    fileOf: store.byId,
     async close() {
       clearInterval(timer);
       // Whatever it is at, another process or the next start goes on with it.

@@ -50,7 +50,7 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 
 const former = ["base", "codes", "limits", "cache"];
 const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr", "targets", "abuse"];
-const routes = ["http/route.ts", "http/mount.ts", "http/body.ts", "http/problem.ts"];
+const routes = ["http/route.ts", "http/pages.ts", "http/mount.ts", "http/body.ts", "http/problem.ts"];
 const subjectMay = [...former, ...subjects, "fetch", "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
 const all = [
@@ -66,6 +66,7 @@ const all = [
   "cli",
   "config.ts",
   "core.ts",
+  "resources.ts",
   "counters.ts",
   "app.ts",
 ];
@@ -87,7 +88,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ["base", "limits", "idempotency", ...subjects],
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
-  "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts"],
+  "resources.ts": ["base", "config.ts"],
+  "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts", "resources.ts"],
   doctor: ["base", "codes", "abuse/blocklist.ts", "files", "sql", "redis", "config.ts", "core.ts"],
   cli: [
     ...former,

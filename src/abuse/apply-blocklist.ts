@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { LinkId } from "../base/ids.ts";
 import { createDomainStore } from "../domains/store.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants } from "../sql/tenant-db.ts";
 import type { Blocklist } from "./blocklist.ts";
 import type { Suspensions } from "./suspensions.ts";
 
@@ -61,7 +62,7 @@ async function suspend({
   let [looked, suspended] = [0, 0];
   let after = "" as LinkId;
   for (;;) {
-    const rows = await sql.db
+    const rows = await acrossTenants(sql.db)
       .selectFrom("links as l")
       .leftJoin("suspended_links as s", (join) =>
         join.onRef("s.domain", "=", "l.domain").onRef("s.code", "=", "l.code"),
@@ -87,7 +88,7 @@ async function suspend({
 
 /** All of them at once: lists stop few of the links that there are. */
 async function free({ sql, suspensions, blocklist }: BlocklistParts): Promise<number> {
-  const rows = await sql.db
+  const rows = await acrossTenants(sql.db)
     .selectFrom("suspended_links as s")
     .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "s.domain").onRef("l.code", "=", "s.code"))
     .select(["s.domain", "s.code"])

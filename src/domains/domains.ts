@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
+import type { Shares } from "../base/shares.ts";
 import { createAdmit } from "../links/destination.ts";
 import { type Domain, parseHost, tokenName, tokenPath, tokenText } from "./domain.ts";
 import type { DomainFields, DomainStore } from "./store.ts";
@@ -17,7 +18,7 @@ import type { Evidence } from "./verify.ts";
 export interface Domains {
   /** `chance`: of a request that may be run again, what its token is made of. By it an earlier run's claim is known. */
   add(tenant: TenantId, host: string, chance?: Uint8Array): Promise<Domain>;
-  list(tenant: TenantId): Promise<Domain[]>;
+  list: DomainStore["list"];
   get(tenant: TenantId, host: string): Promise<Domain>;
   verify(tenant: TenantId, host: string): Promise<Domain>;
   change(tenant: TenantId, host: string, fields: DomainFields): Promise<Domain>;
@@ -27,6 +28,8 @@ export interface Domains {
 export interface DomainSettings {
   readonly store: DomainStore;
   readonly evidence: Evidence;
+  /** Looking for evidence asks servers that tenants name. */
+  readonly outgoing: Shares;
   readonly ownHosts: ReadonlySet<string>;
   /** Hosts that nobody may be sent to. */
   readonly isBlocked?: (host: string) => boolean;
@@ -39,7 +42,7 @@ export const domainsMost = 100;
 const tokenBytes = 18;
 
 export function createDomains(settings: DomainSettings): Domains {
-  const { store, evidence, ownHosts, isBlocked = () => false, clock, changed } = settings;
+  const { store, evidence, outgoing, ownHosts, isBlocked = () => false, clock, changed } = settings;
   const admit = createAdmit(ownHosts, isBlocked);
 
   const missing = () => new Problem("not_found", "There is no such domain. Add it first: POST /api/domains.");
@@ -69,9 +72,6 @@ export function createDomains(settings: DomainSettings): Domains {
       const token = Buffer.from(chance.subarray(0, tokenBytes)).toString("base64url");
       const made = await store.get(tenant, host);
       if (made?.token === token) return made;
-      if ((await store.count(tenant)) >= domainsMost) {
-        throw new Problem("limit_reached", `A tenant has at most ${domainsMost} domains. Remove one you do not use.`);
-      }
       const domain: Domain = {
         tenantId: tenant,
         host,
@@ -85,7 +85,11 @@ export function createDomains(settings: DomainSettings): Domains {
         createdAt: clock.now(),
         verifiedAt: null,
       };
-      if ((await store.add(domain)) === "exists") {
+      const outcome = await store.add(domain, domainsMost);
+      if (outcome === "full") {
+        throw new Problem("collection_full", `A tenant has at most ${domainsMost} domains. Remove one you do not use.`);
+      }
+      if (outcome === "exists") {
         throw new Problem(
           "name_taken",
           `You have ${host} already. To show that it is yours: POST /api/domains/${host}/verify.`,
@@ -98,7 +102,7 @@ export function createDomains(settings: DomainSettings): Domains {
       const domain = await get(tenant, text);
       if (domain.state === "verified") return domain;
       const { host, token } = domain;
-      if (!(await evidence.shows(host, tokenText(token)))) {
+      if (!(await outgoing.run(tenant, () => evidence.shows(host, tokenText(token))))) {
         throw new Problem(
           "domain_unproven",
           `Neither the TXT record ${tokenName(host)} nor http://${host}${tokenPath} says ${tokenText(token)}. Publish one of them and try again; DNS can take some minutes.`,

@@ -1,8 +1,10 @@
-import type { Selectable, Transaction } from "kysely";
+import type { Insertable, Selectable } from "kysely";
 import type { TenantId } from "../base/ids.ts";
 import { recordChange } from "../sql/feed.ts";
-import type { DomainTable, Schema } from "../sql/schema.ts";
+import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
+import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { createInTurn } from "../tenants/in-turn.ts";
 import type { Domain } from "./domain.ts";
 
 /**
@@ -10,10 +12,11 @@ import type { Domain } from "./domain.ts";
  * with a version and a row in the change feed, under the code that no link can have: the empty one.
  */
 export interface DomainStore {
-  add(domain: Domain): Promise<"added" | "exists">;
+  /** Unless the tenant has `most` of them. */
+  add(domain: Domain, most: number): Promise<"added" | "exists" | "full">;
   get(tenant: TenantId, host: string): Promise<Domain | undefined>;
-  list(tenant: TenantId): Promise<Domain[]>;
-  count(tenant: TenantId): Promise<number>;
+  /** Oldest first; `after` is the last one of the page before. */
+  list(tenant: TenantId, limit: number, after?: Pick<Domain, "createdAt" | "host">): Promise<Domain[]>;
   /** Makes it the tenant's, unless it is somebody else's. */
   verify(tenant: TenantId, host: string, at: number): Promise<Domain | "taken" | undefined>;
   change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<Domain | undefined>;
@@ -38,46 +41,39 @@ export const domainCode = "";
 
 export function createDomainStore(sql: Sql): DomainStore {
   const { db } = sql;
+  const inTurn = createInTurn(sql);
 
-  const one = (from: Pick<typeof db, "selectFrom">, tenant: TenantId, host: string) =>
-    from.selectFrom("domains").selectAll().where("tenant_id", "=", tenant).where("host", "=", host);
+  const one = (from: Db, tenant: TenantId, host: string) =>
+    ofTenant(from, tenant).selectFrom("domains").selectAll().where("host", "=", host);
 
-  const locked = async (trx: Transaction<Schema>, tenant: TenantId, host: string) =>
+  const locked = async (trx: Trx, tenant: TenantId, host: string) =>
     sql.locked(one(trx, tenant, host)).executeTakeFirst();
 
   return {
-    async add(domain) {
-      const added = await db
-        .insertInto("domains")
-        .values(toRow(domain))
-        .onConflict((conflict) => conflict.columns(["tenant_id", "host"]).doNothing())
-        .executeTakeFirst();
-      return Number(added.numInsertedOrUpdatedRows ?? 0) > 0 ? "added" : "exists";
-    },
+    add: (domain, most) =>
+      inTurn(domain.tenantId, async (trx) => {
+        if (await one(trx, domain.tenantId, domain.host).executeTakeFirst()) return "exists";
+        const tenant = ofTenant(trx, domain.tenantId);
+        const others = tenant.selectFrom("domains").select("host").limit(most);
+        if ((await others.execute()).length >= most) return "full";
+        await tenant.insertInto("domains").values(toRow(domain)).execute();
+        return "added";
+      }),
 
     async get(tenant, host) {
       const row = await one(db, tenant, host).executeTakeFirst();
       return row && toDomain(row);
     },
 
-    async list(tenant) {
-      const rows = await db
-        .selectFrom("domains")
-        .selectAll()
-        .where("tenant_id", "=", tenant)
-        .orderBy("created_at")
-        .orderBy("host")
-        .execute();
-      return rows.map(toDomain);
-    },
-
-    async count(tenant) {
-      const row = await db
-        .selectFrom("domains")
-        .select((expression) => expression.fn.countAll<number>().as("count"))
-        .where("tenant_id", "=", tenant)
-        .executeTakeFirstOrThrow();
-      return Number(row.count);
+    async list(tenant, limit, after) {
+      let query = ofTenant(db, tenant).selectFrom("domains").selectAll();
+      if (after !== undefined) {
+        const { createdAt, host } = after;
+        query = query.where((is) =>
+          is.or([is("created_at", ">", createdAt), is.and([is("created_at", "=", createdAt), is("host", ">", host)])]),
+        );
+      }
+      return (await query.orderBy("created_at").orderBy("host").limit(limit).execute()).map(toDomain);
     },
 
     async verify(tenant, host, at) {
@@ -87,12 +83,7 @@ export function createDomainStore(sql: Sql): DomainStore {
           if (!row) return undefined;
           if (row.state === "verified") return toDomain(row);
           const changed = { state: "verified" as const, verified_at: at };
-          await trx
-            .updateTable("domains")
-            .set(changed)
-            .where("tenant_id", "=", tenant)
-            .where("host", "=", host)
-            .execute();
+          await ofTenant(trx, tenant).updateTable("domains").set(changed).where("host", "=", host).execute();
           await announce(trx, tenant, host, at);
           return toDomain({ ...row, ...changed });
         });
@@ -104,6 +95,7 @@ export function createDomainStore(sql: Sql): DomainStore {
 
     change: (tenant, host, fields, at) =>
       sql.transaction(async (trx) => {
+        const own = ofTenant(trx, tenant);
         const row = await locked(trx, tenant, host);
         if (!row) return undefined;
         const changed = {
@@ -115,14 +107,9 @@ export function createDomainStore(sql: Sql): DomainStore {
           missing_blocked: fields.missingUrl === undefined ? row.missing_blocked : 0,
         } as const;
         if (changed.is_default === 1 && row.is_default === 0) {
-          await trx.updateTable("domains").set({ is_default: 0 }).where("tenant_id", "=", tenant).execute();
+          await own.updateTable("domains").set({ is_default: 0 }).execute();
         }
-        await trx
-          .updateTable("domains")
-          .set(changed)
-          .where("tenant_id", "=", tenant)
-          .where("host", "=", host)
-          .execute();
+        await own.updateTable("domains").set(changed).where("host", "=", host).execute();
         if (row.state === "verified") await announce(trx, tenant, host, at);
         return toDomain({ ...row, ...changed });
       }),
@@ -132,7 +119,7 @@ export function createDomainStore(sql: Sql): DomainStore {
         const row = await locked(trx, tenant, host);
         if (!row) return "missing";
         if (row.state === "verified") {
-          const { links } = await trx
+          const { links } = await acrossTenants(trx)
             .selectFrom("links")
             .select((expression) => expression.fn.countAll<number>().as("links"))
             .where("domain", "=", host)
@@ -140,22 +127,21 @@ export function createDomainStore(sql: Sql): DomainStore {
           if (Number(links) > 0) return { links: Number(links) };
           await announce(trx, tenant, host, at);
         }
-        await trx.deleteFrom("domains").where("tenant_id", "=", tenant).where("host", "=", host).execute();
+        await ofTenant(trx, tenant).deleteFrom("domains").where("host", "=", host).execute();
         return "removed";
       }),
 
     async defaultHost(tenant) {
-      const row = await db
+      const row = await ofTenant(db, tenant)
         .selectFrom("domains")
         .select("host")
-        .where("tenant_id", "=", tenant)
         .where("is_default", "=", 1)
         .executeTakeFirst();
       return row?.host;
     },
 
     async verified(host) {
-      let query = db
+      let query = acrossTenants(db)
         .selectFrom("domains as d")
         .leftJoin("suspended_tenants as s", "s.tenant_id", "d.tenant_id")
         .selectAll("d")
@@ -185,19 +171,14 @@ export function createDomainStore(sql: Sql): DomainStore {
         sql.transaction(async (trx) => {
           const row = await locked(trx, tenant, host);
           if (!row || isRight(row)) return 0;
-          await trx
-            .updateTable("domains")
-            .set(flags(row))
-            .where("tenant_id", "=", tenant)
-            .where("host", "=", host)
-            .execute();
+          await ofTenant(trx, tenant).updateTable("domains").set(flags(row)).where("host", "=", host).execute();
           if (row.state === "verified") await announce(trx, tenant, host, at);
           return 1;
         });
       let marked = 0;
       let after = { tenant_id: "" as TenantId, host: "" };
       for (;;) {
-        const rows = await db
+        const rows = await acrossTenants(db)
           .selectFrom("domains")
           .selectAll()
           .where((row) =>
@@ -220,7 +201,7 @@ export function createDomainStore(sql: Sql): DomainStore {
 }
 
 /** The domain's next version, and a row in the feed: whoever keeps a copy reads it anew. */
-async function announce(trx: Transaction<Schema>, tenant: TenantId, host: string, at: number): Promise<void> {
+async function announce(trx: Trx, tenant: TenantId, host: string, at: number): Promise<void> {
   const { version } = await trx
     .insertInto("link_versions")
     .values({ domain: host, code: domainCode, version: 1, state: "live", tenant_id: tenant })
@@ -244,9 +225,8 @@ const flagged = (is: boolean): 0 | 1 => (is ? 1 : 0);
 
 const flag = (given: boolean | undefined, before: 0 | 1): 0 | 1 => (given === undefined ? before : flagged(given));
 
-function toRow(domain: Domain): DomainTable {
+function toRow(domain: Domain): Omit<Insertable<DomainTable>, "tenant_id"> {
   return {
-    tenant_id: domain.tenantId,
     host: domain.host,
     state: domain.state,
     token: domain.token,

@@ -2,6 +2,7 @@ import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../base/ids.ts";
 import type { Place } from "../links/short-url.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import { usedInMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
 import type { Tenants } from "../tenants/tenants.ts";
@@ -22,7 +23,7 @@ export async function nearLimits(
 ): Promise<LimitUse[]> {
   const uses: LimitUse[] = [];
   for (let after = ""; ; ) {
-    const rows = await sql.db
+    const rows = await acrossTenants(sql.db)
       .selectFrom("email_settings")
       .select("tenant_id")
       .where("contact", "is not", null)
@@ -48,7 +49,7 @@ export async function nearLimits(
 }
 
 async function storedBytes({ db }: Sql, tenant: TenantId): Promise<number> {
-  const row = await db.selectFrom("tenant_storage").select("bytes").where("tenant_id", "=", tenant).executeTakeFirst();
+  const row = await ofTenant(db, tenant).selectFrom("tenant_storage").select("bytes").executeTakeFirst();
   return row?.bytes ?? 0;
 }
 
@@ -69,26 +70,16 @@ async function untoldLinks(
   const used = raw<number>`q.counted + case when q.lent_until < ${now} then q.reserved else 0 end`;
   const key = raw<string>`${raw.lit(hitsKeyStart)} || l.id || ${raw.lit(`:${month}:`)} ||
     case when ${used} >= ${max} then '100' else '80' end`;
-  const rows = await db
+  const own = ofTenant(db, tenant);
+  const rows = await own
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
     .select(["l.id", "l.domain", "l.code", "l.fallback_url", used.as("used"), max.as("max")])
-    .where("l.tenant_id", "=", tenant)
     .where("q.month", "=", month)
     .where("q.draws", "=", "hits")
     .where(max, ">", 0)
     .where(raw<boolean>`(${used}) * 5 >= (${max}) * 4`)
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom("emails as e")
-            .select("e.id")
-            .whereRef("e.tenant_id", "=", "l.tenant_id")
-            .where("e.dedupe_key", "=", key),
-        ),
-      ),
-    )
+    .where((row) => row.not(row.exists(own.selectFrom("emails as e").select("e.id").where("e.dedupe_key", "=", key))))
     .limit(linksMost)
     .execute();
   return rows.map(({ id, domain, code, fallback_url, used, max }) => ({
@@ -102,7 +93,7 @@ async function untoldLinks(
 
 /** One link as it stands now: whose it is, and what is counted of its month. */
 export async function linkUse({ db }: Sql, { domain, code }: Place, month: string): Promise<LimitUse | undefined> {
-  const row = await db
+  const row = await acrossTenants(db)
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
     .innerJoin("tenants as t", "t.id", "l.tenant_id")

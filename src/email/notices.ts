@@ -4,6 +4,7 @@ import type { Logger } from "../base/log.ts";
 import { monthOf } from "../limits/window.ts";
 import { shortUrl } from "../links/short-url.ts";
 import type { Sql } from "../sql/sql.ts";
+import { ofTenant } from "../sql/tenant-db.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 import type { Outbox } from "./outbox.ts";
 import type { EmailSettingsStore } from "./settings.ts";
@@ -71,11 +72,10 @@ export function createNotices(parts: NoticeSettings): Notices {
   }
 
   async function waiting({ tenant }: LimitUse): Promise<number> {
-    const rows = await sql.db
+    const rows = await ofTenant(sql.db, tenant)
       .selectFrom("emails")
       .select("id")
       .where("state", "in", ["queued", "sending"])
-      .where("tenant_id", "=", tenant)
       .where("kind", "=", "quota")
       .limit(waitingMost)
       .execute();

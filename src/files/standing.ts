@@ -1,7 +1,7 @@
-import { type Kysely, sql as raw, type Transaction } from "kysely";
+import { sql as raw } from "kysely";
 import type { TenantId } from "../base/ids.ts";
-import type { Schema } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 
 /**
  * The bytes that a tenant has stored: one row, which changes in the transaction that changes a file, and gets the next
@@ -13,6 +13,11 @@ export interface Standing {
   readonly version: number;
 }
 
+/** With how many files these are, which stays in SQL. */
+export interface Counted extends Standing {
+  readonly files: number;
+}
+
 export interface Recount {
   /** How many of them count. */
   readonly files: number;
@@ -22,26 +27,22 @@ export interface Recount {
 }
 
 /** Nobody else's until the transaction ends. */
-export async function lockStanding(sql: Sql, trx: Transaction<Schema>, tenant: TenantId): Promise<Standing> {
-  await trx
+export async function lockStanding(sql: Sql, trx: Trx, tenant: TenantId): Promise<Counted> {
+  await ofTenant(trx, tenant)
     .insertInto("tenant_storage")
-    .values({ tenant_id: tenant, bytes: 0, version: 0 })
+    .values({ bytes: 0, version: 0 })
     .onConflict((conflict) => conflict.column("tenant_id").doNothing())
     .execute();
   return await sql.locked(rowOf(trx, tenant)).executeTakeFirstOrThrow();
 }
 
-export async function setStanding(
-  trx: Transaction<Schema>,
-  tenant: TenantId,
-  { bytes, version }: Standing,
-): Promise<Standing> {
-  await trx.updateTable("tenant_storage").set({ bytes, version }).where("tenant_id", "=", tenant).execute();
+export async function setStanding(trx: Trx, tenant: TenantId, { bytes, version, files }: Counted): Promise<Standing> {
+  await ofTenant(trx, tenant).updateTable("tenant_storage").set({ bytes, version, files }).execute();
   return { bytes, version };
 }
 
-export async function readStanding(db: Kysely<Schema>, tenant: TenantId): Promise<Standing> {
-  return (await rowOf(db, tenant).executeTakeFirst()) ?? { bytes: 0, version: 0 };
+export async function readStanding(db: Db, tenant: TenantId): Promise<Counted> {
+  return (await rowOf(db, tenant).executeTakeFirst()) ?? { bytes: 0, version: 0, files: 0 };
 }
 
 /**
@@ -50,10 +51,9 @@ export async function readStanding(db: Kysely<Schema>, tenant: TenantId): Promis
  */
 export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Recount> {
   return sql.transaction(async (trx) => {
-    const addUp = trx
+    const addUp = ofTenant(trx, tenant)
       .selectFrom("files")
       .select((is) => [is.fn.countAll<number>().as("files"), sumOfBytes.as("bytes")])
-      .where("tenant_id", "=", tenant)
       .where("stored_at", "is not", null);
     // Most tenants have no files, and need no row for that.
     if ((await addUp.executeTakeFirstOrThrow()).files === 0 && !(await rowOf(trx, tenant).executeTakeFirst())) {
@@ -62,7 +62,7 @@ export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Reco
     const { bytes: before, version } = await lockStanding(sql, trx, tenant);
     const { files, bytes } = await addUp.executeTakeFirstOrThrow();
     const standing = { bytes, version: version + 1 };
-    if (!look) await setStanding(trx, tenant, standing);
+    if (!look) await setStanding(trx, tenant, { ...standing, files });
     return { files, before, standing };
   });
 }
@@ -70,5 +70,5 @@ export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Reco
 /** PostgreSQL would make a sum of bigints a numeric, which is text to us. */
 export const sumOfBytes = raw<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`;
 
-const rowOf = (from: Pick<Kysely<Schema>, "selectFrom">, tenant: TenantId) =>
-  from.selectFrom("tenant_storage").select(["bytes", "version"]).where("tenant_id", "=", tenant);
+const rowOf = (from: Db, tenant: TenantId) =>
+  ofTenant(from, tenant).selectFrom("tenant_storage").select(["bytes", "version", "files"]);

@@ -20,8 +20,19 @@ export interface MountTools {
   readonly address: string | undefined;
   /** For so long a silent connection is not cut off. After that, or when it is over, the server's own timeout is back. */
   patient(ms: number): void;
+  /**
+   * Watches the answer while it is sent, and hangs up on a client that takes nothing for too long, or not all of it in
+   * time. Resolves when it is over, whichever way.
+   */
+  sending(limits: SendingLimits): Promise<void>;
   /** A file, or a part of it, as a body that is read as fast as the client takes it. */
   file(path: string, part?: Part): Blob;
+}
+
+export interface SendingLimits {
+  /** At most 255 s. What the machine holds for the client is taken in steps, on a fast line of more than a megabyte. */
+  readonly stallMs: number;
+  readonly deadlineMs: number;
 }
 
 export interface Part {

@@ -12,7 +12,7 @@ import { targetOf } from "./address.ts";
 import type { HttpApi } from "./api.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
 import type { Readiness } from "./health.ts";
-import type { Mount, MountTools } from "./mount.ts";
+import type { Mount, MountTools, SendingLimits } from "./mount.ts";
 import { problemResponse, wrongMethod } from "./problem.ts";
 import { apiElsewhere, isApi, malformedHost, misdirected, tooLongToExist } from "./refused-address.ts";
 
@@ -68,10 +68,14 @@ const pathMost = 4_096;
 const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
 const rearmMs = 5_000; // well before a timeout that was set anew behind our back has passed
+/** Bun sets its own timeout again when it begins to send a file; each time that we set it, it starts again. */
+const armMs = [0, 1_000, 5_000];
+const watchMs = 50;
 
 export function startServer(settings: ServerSettings): Server {
   const { redirect, api, hosts, log, trustedProxies } = settings;
   let stopping = false;
+  const watch = createWatch(watchMs);
 
   const server = Bun.serve({
     hostname: settings.hostname,
@@ -168,6 +172,7 @@ export function startServer(settings: ServerSettings): Server {
       domain,
       address: addressOf(request),
       patient: (ms) => bePatient(request, ms),
+      sending: (limits) => watchSending(request, limits),
       file(path, part) {
         const whole = Bun.file(path);
         return part === undefined ? whole : whole.slice(part.start, part.start + part.length);
@@ -187,6 +192,30 @@ export function startServer(settings: ServerSettings): Server {
       if (!over) server.timeout(request, leftMs <= 0 ? 1 : 0);
     }, rearmMs);
     timer.unref();
+  }
+
+  /**
+   * Bun says neither how much a client has taken nor when it has all. But it starts its timeout again whenever the socket
+   * takes more, and forgets a request that is over. A stream of our own would tell, and would lose the Content-Length.
+   */
+  function watchSending(request: Request, { stallMs, deadlineMs }: SendingLimits): Promise<void> {
+    return new Promise((resolve) => {
+      let [passedMs, armed, hungUp] = [0, 0, false];
+      const stopWatching = watch(() => {
+        passedMs += watchMs;
+        if (server.requestIP(request) === null) {
+          stopWatching();
+          resolve();
+        } else if (passedMs > deadlineMs && !hungUp) {
+          hungUp = true;
+          // One that is fast enough to be heard of every second is as good as done.
+          server.timeout(request, 1);
+        } else if (armed < armMs.length && passedMs >= (armMs[armed] ?? 0)) {
+          armed++;
+          server.timeout(request, Math.ceil(stallMs / 1_000));
+        }
+      });
+    });
   }
 
   async function document(): Promise<Response> {
@@ -248,6 +277,24 @@ export function startServer(settings: ServerSettings): Server {
       await server.stop();
       clearTimeout(late);
     },
+  };
+}
+
+/** One timer for everything that is watched; none when nothing is. */
+function createWatch(everyMs: number): (look: () => void) => () => void {
+  const looks = new Set<() => void>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  return (look) => {
+    looks.add(look);
+    timer ??= setInterval(() => {
+      for (const one of looks) one();
+    }, everyMs);
+    return () => {
+      looks.delete(look);
+      if (looks.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
   };
 }
 

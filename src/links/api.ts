@@ -1,10 +1,11 @@
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, parseId, type TenantId } from "../base/ids.ts";
+import type { Shares } from "../base/shares.ts";
+import type { Pages } from "../http/pages.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, route, z } from "../http/route.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import type { Cursors } from "./cursor.ts";
-import { type LinkQuery, positionOf } from "./find.ts";
+import { type LinkQuery, type Position, positionOf } from "./find.ts";
 import type { Link, LinkState } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
 import {
@@ -15,9 +16,9 @@ import {
   fieldsParam,
   idParam,
   ifMatch,
+  linkPageSchema,
   linkSchema,
   listSchema,
-  pageSchema,
   patchSchema,
   replaceSchema,
 } from "./schemas.ts";
@@ -71,7 +72,9 @@ const routes = {
         "Newest first if nothing else is said. Whatever is not the plain list reads all links of the tenant in the worst case.",
       request: { query: listSchema },
     },
-    { 200: json(pageSchema, "A page; `nextCursor` is null on the last one. With `fields` each link has only those") },
+    {
+      200: json(linkPageSchema, "A page; `nextCursor` is null on the last one. With `fields` each link has only those"),
+    },
     "invalid_input",
   ),
   get: route(
@@ -135,11 +138,15 @@ const routes = {
   ),
 };
 
+type Place = readonly [value: Position["value"], id: Position["id"]];
+
 export interface LinkApiSettings {
   readonly links: Links;
   readonly baseUrl: string;
   readonly find: (tenant: TenantId, query: LinkQuery) => Promise<readonly Link[]>;
-  readonly cursors: Cursors;
+  readonly pages: Pages;
+  /** Whoever has many links made at once takes turns. */
+  readonly large: Shares;
   /** Many rows at once, away from the thread that serves. */
   readonly createMany: (caller: Caller, inputs: readonly LinkInput[], atomic: boolean) => Promise<BulkResult[]>;
   /** Told after a tenant has made links. */
@@ -150,7 +157,7 @@ export interface LinkApiSettings {
 }
 
 export function linkRoutes(api: Api, settings: LinkApiSettings): void {
-  const { links, baseUrl, createMany, find, cursors, made, statesOf, wantTitles } = settings;
+  const { links, baseUrl, large, createMany, find, pages, made, statesOf, wantTitles } = settings;
   /** A new one: nobody knows anything about it yet. */
   const show = (link: Link) => showLink(link, baseUrl);
   const showAll = async (some: readonly Link[]) => {
@@ -172,36 +179,40 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
     return c.json(show(link), 201);
   });
 
-  api.openapi(routes.bulk, async (c) => {
-    const { links: elements, atomic } = c.req.valid("json");
-    const given = elements.map((element) => bulkElementSchema.safeParse(element));
-    const once = c.get("once");
-    const good = given.flatMap((element, place) => {
-      if (!element.success) return [];
-      return [{ ...toInput(element.data), ...(once && { id: once.id("link", place) }) }];
-    });
-    // What cannot even be read keeps an atomic request from being tried.
-    const written = (
-      atomic && good.length < given.length ? [] : await createMany(c.get("caller"), good, atomic)
-    ).values();
-    const outcomes = given.map((element): BulkResult => {
-      if (!element.success) return { problem: invalidInput(element.error, "link") };
-      return written.next().value ?? { problem: new Problem("bulk_refused", "Nothing was made.") };
-    });
-    if (atomic) refuseUnlessAll(outcomes);
-    made(c.get("caller").tenant);
-    await wantTitles(
-      outcomes.flatMap((outcome, i) => {
-        const wanted = given[i]?.data?.fetchTitle ?? false;
-        return wanted && "link" in outcome && outcome.link.title === null ? [outcome.link] : [];
-      }),
-    );
-    const results = outcomes.map((outcome, index) =>
-      "link" in outcome ? { index, link: show(outcome.link) } : { index, problem: problemBody(outcome.problem) },
-    );
-    const created = results.filter((result) => "link" in result).length;
-    if (created === 0) once?.forget();
-    return c.json({ created, failed: results.length - created, results }, 200);
+  // Reading a thousand links holds this thread for longer than anything else that a caller can send: in turns, too.
+  api.openapi(routes.bulk, (c) => {
+    const work = async () => {
+      const { links: elements, atomic } = c.req.valid("json");
+      const given = elements.map((element) => bulkElementSchema.safeParse(element));
+      const once = c.get("once");
+      const good = given.flatMap((element, place) => {
+        if (!element.success) return [];
+        return [{ ...toInput(element.data), ...(once && { id: once.id("link", place) }) }];
+      });
+      // What cannot even be read keeps an atomic request from being tried.
+      const written = (
+        atomic && good.length < given.length ? [] : await createMany(c.get("caller"), good, atomic)
+      ).values();
+      const outcomes = given.map((element): BulkResult => {
+        if (!element.success) return { problem: invalidInput(element.error, "link") };
+        return written.next().value ?? { problem: new Problem("bulk_refused", "Nothing was made.") };
+      });
+      if (atomic) refuseUnlessAll(outcomes);
+      made(c.get("caller").tenant);
+      await wantTitles(
+        outcomes.flatMap((outcome, i) => {
+          const wanted = given[i]?.data?.fetchTitle ?? false;
+          return wanted && "link" in outcome && outcome.link.title === null ? [outcome.link] : [];
+        }),
+      );
+      const results = outcomes.map((outcome, index) =>
+        "link" in outcome ? { index, link: show(outcome.link) } : { index, problem: problemBody(outcome.problem) },
+      );
+      const created = results.filter((result) => "link" in result).length;
+      if (created === 0) once?.forget();
+      return c.json({ created, failed: results.length - created, results }, 200);
+    };
+    return large.run(c.get("caller").tenant.id, work, { signal: c.req.raw.signal });
   });
 
   api.openapi(routes.list, async (c) => {
@@ -212,13 +223,17 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
       tags: tag,
       domain: domain === undefined ? undefined : links.domainOf(domain),
       file: file === undefined ? undefined : parseId("file", file),
-      limit: rest.limit + 1,
     };
-    const after = cursor === undefined ? undefined : cursors.read(tenant, query, cursor);
-    const found = await find(tenant, { ...query, after });
-    const items = found.slice(0, rest.limit);
-    const last = found.length > items.length ? items.at(-1) : undefined;
-    const nextCursor = last ? cursors.write(tenant, query, positionOf(query.sort, last)) : null;
+    const { items, nextCursor } = await pages.page(
+      { tenant, name: `links by ${query.sort} ${query.order}` },
+      { limit: query.limit, cursor },
+      (limit, after: Place | undefined) =>
+        find(tenant, { ...query, limit, after: after && { value: after[0], id: after[1] } }),
+      (link): Place => {
+        const { value, id } = positionOf(query.sort, link);
+        return [value, id];
+      },
+    );
     return c.json({ items: (await showAll(items)).map((link) => only(link, fields)), nextCursor }, 200);
   });
 

@@ -59,8 +59,8 @@ export interface Target {
   readonly expiresAt: number | null;
   readonly fallbackUrl: string | null;
   readonly password: boolean;
-  /** Only there when the operator stopped it, or its tenant. */
-  readonly suspended?: true;
+  /** By the operator: the link, or its tenant. */
+  readonly suspended: boolean;
   /** Null: everybody gets the same answer. */
   readonly choice: Choice | null;
 }

@@ -1,8 +1,8 @@
 import { fromIso } from "../base/clock.ts";
 import { parseId } from "../base/ids.ts";
+import { pageParams, pageSchema } from "../http/pages.ts";
 import { line, lines, problemSchema, z } from "../http/route.ts";
 import { choiceFields } from "./choice-schema.ts";
-import { cursorMost } from "./cursor.ts";
 import { destinationMost } from "./destination.ts";
 import { linkSorts } from "./find.ts";
 
@@ -41,14 +41,27 @@ const fields = {
   ...choiceFields,
   password: z
     .string()
-    .min(4)
     .max(200)
+    .refine(isLongEnough, {
+      message: "must have at least 8 characters, or at least 6 if all of them are digits",
+      params: { code: "too_short" },
+    })
     .refine((text) => text.isWellFormed(), { message: "is not valid Unicode", params: { code: "bad_unicode" } })
     .nullable()
     .openapi({
-      description: "Asked of every visitor. Never shown again; null takes it away, leaving it out keeps it.",
+      description:
+        "Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it.",
+      minLength: 6,
     }),
 };
+
+/**
+ * Six digits are a million, which 50 tries an hour go through in two years. A password that is stored already is never held
+ * against this: only one that is set.
+ */
+function isLongEnough(password: string): boolean {
+  return [...password.slice(0, 32)].length >= 8 || /^\d{6,7}$/.test(password);
+}
 
 const fetchTitle = z.boolean().optional().openapi({
   description: "If it has no title, take the one of the page that it leads to: soon after, if the operator allows it.",
@@ -150,9 +163,7 @@ export const linkSchema = z
   })
   .openapi("Link");
 
-export const pageSchema = z
-  .object({ items: z.array(linkSchema), nextCursor: z.string().nullable() })
-  .openapi("LinkPage");
+export const linkPageSchema = pageSchema(linkSchema, "LinkPage");
 
 const fieldNames = Object.keys(linkSchema.shape);
 
@@ -175,8 +186,7 @@ const moment = z.iso.datetime({ offset: true }).transform(fromIso).optional();
 const someTags = z.array(z.string().min(1).max(50)).max(10);
 
 export const listSchema = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(100).default(50),
-  cursor: z.string().max(cursorMost).optional().openapi({ description: "`nextCursor` of the page before." }),
+  ...pageParams,
   sort: z.enum(linkSorts).default("createdAt"),
   order: z.enum(["asc", "desc"]).default("desc"),
   tag: z

@@ -15,7 +15,9 @@ import { idempotency } from "./migrations/0012-idempotency.ts";
 import { targets } from "./migrations/0013-targets.ts";
 import { abuse } from "./migrations/0014-abuse.ts";
 import { imports } from "./migrations/0015-imports.ts";
-import { blockedTargets } from "./migrations/0016-blocked-targets.ts";
+import { webhookSecret } from "./migrations/0016-webhook-secret.ts";
+import { blockedTargets } from "./migrations/0017-blocked-targets.ts";
+import { fileCount } from "./migrations/0018-file-count.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -39,7 +41,9 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0013-targets": targets,
   "0014-abuse": abuse,
   "0015-imports": imports,
-  "0016-blocked-targets": blockedTargets,
+  "0016-webhook-secret": webhookSecret,
+  "0017-blocked-targets": blockedTargets,
+  "0018-file-count": fileCount,
 };
 
 export interface Types {

@@ -280,6 +280,8 @@ export interface EmailSettingsTable {
   sendgrid_checked_at: number | null;
   /** The public key that SendGrid signs its events with. */
   webhook_key: string | null;
+  /** The secret part of the address that they are sent to. */
+  webhook_secret: string | null;
   updated_at: number;
 }
 
@@ -305,6 +307,8 @@ export interface FileTable {
 export interface TenantStorageTable {
   tenant_id: TenantId;
   bytes: number;
+  /** How many files these are. */
+  files: Generated<number>;
   version: number;
 }
 

@@ -5,7 +5,7 @@ import type { LinkInput } from "../links/links.ts";
 import type { NewLink, Written } from "../links/new-links.ts";
 import { refusal } from "../links/refusals.ts";
 import type { LinkStore } from "../links/store.ts";
-import type { Sql } from "../sql/sql.ts";
+import { type Db, ofTenant } from "../sql/tenant-db.ts";
 
 /** What is in the way of rows that are fit to be links: told by what became of them, or foreseen before anything is. */
 export interface Wanted extends Destined {
@@ -32,14 +32,12 @@ export function sentenceOf({ detail, more }: Problem): string {
   return first ? `${first.field}: ${first.message}` : detail;
 }
 
-type Read = Pick<Sql["db"], "selectFrom">;
-
 /** What would become of each of them now. */
 export async function foresee(
   wanted: readonly Wanted[],
   tenant: TenantId,
   store: Pick<LinkStore, "unfit">,
-  db: Read,
+  db: Db,
 ): Promise<Kind[]> {
   const chosen = wanted.filter(({ input }) => input.code !== undefined);
   const rows = await of(chosen, (domains, codes) =>
@@ -88,14 +86,13 @@ export async function sort(
   wanted: readonly Wanted[],
   kinds: readonly Kind[],
   tenant: TenantId,
-  db: Read,
+  db: Db,
 ): Promise<Sorted> {
   const taken = wanted.filter((_, place) => kinds[place] === "taken");
   const rows = await of(taken, (domains, codes) =>
-    db
+    ofTenant(db, tenant)
       .selectFrom("links")
       .select(["domain", "code", "url", "file_id as file"])
-      .where("tenant_id", "=", tenant)
       .where("domain", "in", domains)
       .where("code", "in", codes)
       .execute(),

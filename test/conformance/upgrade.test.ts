@@ -172,14 +172,14 @@ onEachDatabase(({ create }) => {
       expect((await store.target("", "file")).value?.file).toMatchObject({ name: "b.pdf", sizeBytes: 20 });
       expect((await store.target("go.example.com", "theirs")).value?.url).toBe("https://example.com/theirs");
       expect((await store.target("", "stopped")).value?.suspended).toBe(true);
-      expect(await createPositions(sql, clock).open("imp_1", "ten_1" as TenantId)).toMatchObject({
+      expect(await createPositions(sql, clock).open("ten_1" as TenantId, "imp_1")).toMatchObject({
         line: 501,
         made: 490,
       });
       const tenants = createTenants(sql, clock);
       const tenant = await tenants.bySlug("first");
       if (!tenant) throw new Error("the tenant is gone");
-      expect(await createKeys(sql, clock).list("ten_1" as TenantId)).toMatchObject([{ name: "website" }]);
+      expect(await createKeys(sql, clock).list("ten_1" as TenantId, 10)).toMatchObject([{ name: "website" }]);
       const feed = createFeed(sql);
       const end = await feed.end();
       const links = createLinks({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { runProcess, until } from "../ground/process.ts";
+import { until } from "../ground/process.ts";
 import { databases, type LinkBody, must, type ProblemBody, type Site, startSite } from "./servers.ts";
 
 const yearMs = 365 * 86_400_000;
@@ -26,24 +26,6 @@ for (const database of databases) {
       await until("the link to expire", () => Date.parse(String(link.expiresAt)) <= Date.now() || undefined);
       return link;
     }
-
-    test("the curl line of the first start makes a link that leads on when it is pasted", async () => {
-      const line = /^ *(curl .*)$/m.exec(site.server.output())?.[1] ?? "no curl line";
-      const { code, stdout } = await runProcess(["bash", "-c", line]);
-      expect(code).toBe(0);
-      const link = JSON.parse(stdout) as LinkBody;
-      expect(link.url).toBe("https://example.com/");
-      const answer = await runProcess([
-        "curl",
-        "-s",
-        "-o",
-        "/dev/null",
-        "-w",
-        "%{http_code} %{redirect_url}",
-        link.shortUrl,
-      ]);
-      expect(answer.stdout).toBe("302 https://example.com/");
-    });
 
     test("a new link is answered whole, with the defaults of what was not given", async () => {
       const reply = await site.call("POST", "/api/links", { body: { url: "https://example.com/a page?q=ü" } });
@@ -333,6 +315,32 @@ for (const database of databases) {
       });
       const reply = await site.reach(`/${link.code}`);
       expect([reply.status, reply.headers.get("location")]).toEqual([302, "https://example.org/new"]);
+      const preview = await site.reach(`/${link.code}+`);
+      expect([preview.status, preview.headers.get("location")]).toEqual([200, null]);
+      expect(preview.text).toContain(
+        'has expired. It now leads to</p>\n<p><a rel="noreferrer nofollow" href="https://example.org/new"',
+      );
+      expect(preview.text).toContain("Expired on");
+      expect(preview.text).not.toContain("https://example.com");
+    });
+
+    test("an expired link with a password sends nobody to its fallback who has not given the password", async () => {
+      const link = await expired({
+        url: "https://example.com/secret",
+        password: "correct horse battery",
+        fallbackUrl: "https://example.org/also-secret",
+      });
+      for (const path of [`/${link.code}`, `/${link.code}+`]) {
+        const reply = await site.reach(path);
+        expect([path, reply.status, reply.headers.get("location")]).toEqual([path, 401, null]);
+        expect(reply.text).not.toContain("secret");
+      }
+      const opened = await site.call("POST", `/${link.code}`, {
+        key: null,
+        text: new URLSearchParams({ password: "correct horse battery" }).toString(),
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      });
+      expect([opened.status, opened.headers.get("location")]).toEqual([303, "https://example.org/also-secret"]);
     });
 
     test("an expired link works again once its expiry is moved", async () => {

@@ -34,22 +34,25 @@ export interface InstanceParts {
 const form: Form<Thing> = {
   name: "v1",
   toJson: ({ name }) => ({ u: name }),
-  fromJson: ({ u }) => ({ name: String(u) }),
+  fromJson: (json) => ({ name: String((json as { u: string }).u) }),
 };
 const sizeBytes = 1_000_000;
+/** Its steps are taken one by one, by no clock. */
+const wait = { redis: 600_000, sql: 600_000 };
 const silent = createLog("silent", { write() {} }, false, () => 0);
 
 export async function openInstance({ code, sql, redis, clock }: InstanceParts): Promise<Instance> {
   const counts = countCache(createMetrics());
   const keyOf = (change: Announced) => change.code;
-  const tier = code.redisCache.createRedisCache<Thing>({ redis, forms: [form], keyOf, clock, random: () => 0.5 });
+  const tier = code.redisCache.createRedisCache<Thing>({ redis, form, keyOf, clock, random: () => 0.5 });
   const source = code.tiered.createTiered<Thing>({
     tier,
     sql: { load: (key): Promise<Versioned<Thing>> => sql.load(key) },
     counts,
+    clock,
     random: () => 0,
   });
-  const cache = code.cache.createCache<Thing>({ source, clock, counts, sizeBytes, sizeOf: () => 0 });
+  const cache = code.cache.createCache<Thing>({ source, clock, counts, sizeBytes, sizeOf: () => 0, wait });
   let tick = () => {};
   const interval = spyOn(globalThis, "setInterval").mockImplementation(((work: () => void) => {
     tick = work;
