@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../package.json";
 import { messageOf, OperatorError, Problem } from "./base/errors.ts";
+import { complain } from "./cli/print.ts";
 
 /** Command line → one command. */
 const program = new Command("quicklink")
@@ -89,15 +90,15 @@ function errorsToUs(command: Command): void {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof OperatorError) {
-    console.error(error.message);
+    complain(error.message);
     return error.exitCode;
   }
   if (error instanceof Problem) {
     const fields = (error.more.errors ?? []).filter((field) => field.message !== error.detail);
-    console.error([error.detail, ...fields.map((field) => `  ${field.field}: ${field.message}`)].join("\n"));
+    complain([error.detail, ...fields.map((field) => `  ${field.field}: ${field.message}`)].join("\n"));
     return 1;
   }
-  console.error(`Something unexpected went wrong: ${messageOf(error)}`);
-  if (error instanceof Error && error.stack) console.error(error.stack);
+  complain(`Something unexpected went wrong: ${messageOf(error)}`);
+  if (error instanceof Error && error.stack) complain(error.stack);
   return 1;
 }

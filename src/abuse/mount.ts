@@ -27,8 +27,8 @@ export interface ReportSettings {
 const bodyBytes = 32_768;
 const bodyMs = 10_000;
 const laterSeconds = 60;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are taken out of what people see.
-const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
+const control = /\p{Cc}/gu;
+const controlButLines = /(?![\n\t])\p{Cc}/gu;
 
 export function mountReports(settings: ReportSettings): Mount {
   return {
@@ -101,9 +101,10 @@ async function receive(
 }
 
 function typedFrom(fields: URLSearchParams): Typed {
-  const of = (name: string) => (fields.get(name) ?? "").toWellFormed().replace(control, "");
+  const given = (name: string) => (fields.get(name) ?? "").toWellFormed();
+  const of = (name: string) => given(name).replace(control, "");
   // Browsers count a line break as one character and send two.
-  const details = of("details").replaceAll("\r\n", "\n");
+  const details = given("details").replace(/\r\n?/g, "\n").replace(controlButLines, "");
   return {
     code: of("code").slice(0, 300),
     reason: of("reason").slice(0, 50),

@@ -1,4 +1,5 @@
 import pino from "pino";
+import { printable } from "./printable.ts";
 
 export type Logger = pino.Logger;
 
@@ -44,7 +45,7 @@ function forPeople(line: string): string {
   const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const clock = String(time).slice(11, 19);
   const facts = Object.entries(rest).map(([name, value]) => `${name}=${show(value)}`);
-  return `${[clock, String(level).padEnd(5), msg, ...facts].join("  ")}\n`;
+  return `${printable([clock, String(level).padEnd(5), msg, ...facts].join("  "))}\n`;
 }
 
 function show(value: unknown): string {

@@ -6,7 +6,7 @@ import { parseId } from "../base/ids.ts";
 import type { Core } from "../core.ts";
 import type { AbuseState } from "../sql/schema.ts";
 import { withCore } from "./core.ts";
-import { type Format, printFields, printRows } from "./print.ts";
+import { type Format, printFields, printRows, say } from "./print.ts";
 import { withBy } from "./suspend.ts";
 
 const states: readonly AbuseState[] = ["open", "dismissed", "suspended"];
@@ -44,7 +44,7 @@ export function abuseCommand(): Command {
       withCore(async (core) => {
         const report = await requireOpen(core, id);
         await core.reports.dismiss(report.id, by);
-        console.log(`${report.id} is dismissed.`);
+        say(`${report.id} is dismissed.`);
       }),
     );
   withBy(command.command("suspend").argument("<id>", "rep_…, as listed"))
@@ -56,7 +56,7 @@ export function abuseCommand(): Command {
         const why = { cause: "operator", reason: reason ?? `reported: ${report.reason}`, by } as const;
         await core.suspensions.suspendLink(report, why);
         const closed = await core.reports.close(report, "suspended", by);
-        console.log(`${report.code} is suspended; ${closed} ${closed === 1 ? "report is" : "reports are"} closed.`);
+        say(`${report.code} is suspended; ${closed} ${closed === 1 ? "report is" : "reports are"} closed.`);
       }),
     );
   return command;

@@ -18,6 +18,7 @@ import {
 } from "../sql/backup.ts";
 import { openSqlite } from "../sql/sqlite.ts";
 import { quietLog } from "./core.ts";
+import { complain, say } from "./print.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { stepBack } from "./step-back.ts";
 
@@ -146,17 +147,17 @@ function report(target: string, { about, files }: Written, { onlyFiles }: Backup
     ...(onlyFiles ? [] : ["the database and its secrets"]),
     ...(files === undefined ? [] : [`${files.files.toLocaleString("en")} uploaded files, ${megabytes(files.bytes)}`]),
   ];
-  console.log(`${target}: ${parts.join("; ")}. ${megabytes(statSync(target).size)} in all.`);
-  if (about.files === "left_out") console.log("Uploaded files are not in it.");
+  say(`${target}: ${parts.join("; ")}. ${megabytes(statSync(target).size)} in all.`);
+  if (about.files === "left_out") say("Uploaded files are not in it.");
   if (about.files === "in_bucket") {
-    console.log("Uploaded files are in the bucket of S3_URL, and not in it. Back that up by its own means.");
+    say("Uploaded files are in the bucket of S3_URL, and not in it. Back that up by its own means.");
   }
   if (files !== undefined && files.deleted.length > 0) {
-    console.log(`${files.deleted.length} files were deleted while the backup was made, and are not in it.`);
+    say(`${files.deleted.length} files were deleted while the backup was made, and are not in it.`);
   }
   if (files !== undefined && files.damaged > 0) {
-    console.error(`${files.damaged} files are missing or damaged on disk, and are not in it:`);
-    for (const key of files.named) console.error(`  ${key}`);
+    complain(`${files.damaged} files are missing or damaged on disk, and are not in it:`);
+    for (const key of files.named) complain(`  ${key}`);
     process.exitCode = 1;
   }
 }

@@ -16,7 +16,7 @@ import { wake } from "../redis/wake.ts";
 import { createFeed, type Feed } from "../sql/feed.ts";
 import { openTier } from "../tier.ts";
 import { quietLog, withCore } from "./core.ts";
-import { type Format, printFields, printJson } from "./print.ts";
+import { type Format, printFields, printJson, say } from "./print.ts";
 
 /**
  * What is cached of a link, and reading it anew. The memory of running servers cannot be looked into from here; it
@@ -162,7 +162,7 @@ async function drop({ core, onRedis }: Place, code: string, format: Format): Pro
   // Done: the feed tells every server, and they tell Redis. A message only makes it sooner.
   await onRedis(({ redis }) => wake(redis, code)).catch(() => {});
   if (format.json) printJson({ code, version });
-  else console.log(`${code} is version ${version} now, and every server reads it from SQL within half a second.`);
+  else say(`${code} is version ${version} now, and every server reads it from SQL within half a second.`);
 }
 
 async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> {
@@ -176,9 +176,9 @@ async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> 
     return tier.servers().map(redis.nodeOf);
   });
   if (format.json) printJson({ dropped: dropped ?? [] });
-  else if (dropped === undefined) console.log(`There is no Redis to drop from. ${noRedis}; restart it to drop that.`);
+  else if (dropped === undefined) say(`There is no Redis to drop from. ${noRedis}; restart it to drop that.`);
   else {
-    console.log(
+    say(
       `Redis (${dropped.join(", ")}) begins anew, with nothing in it.\n` +
         "Servers keep what is in their memory for 30 s at most. After a restored backup, restart them.",
     );
@@ -197,5 +197,5 @@ async function warm(place: Place, code: string, format: Format): Promise<void> {
     return true;
   });
   if (warmed || format.json) printFields(await look(place, code), format);
-  else console.log(`There is no Redis to warm. ${noRedis}.`);
+  else say(`There is no Redis to warm. ${noRedis}.`);
 }

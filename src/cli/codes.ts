@@ -10,6 +10,7 @@ import { tryLockFolder } from "../sql/folder-lock.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";
 import { quietLog } from "./core.ts";
+import { say } from "./print.ts";
 
 export function codesCommand(): Command {
   const command = new Command("codes");
@@ -35,7 +36,7 @@ then.`,
       try {
         await requireCurrentSchema(sql);
         const epoch = await rotate(config, sql);
-        console.log(
+        say(
           epoch === undefined
             ? "This salt is in force already."
             : `Epoch ${epoch} begins with the new salt. Restart every server with it.`,

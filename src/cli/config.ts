@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { loadConfig } from "../config.ts";
-import { type Format, printRows } from "./print.ts";
+import { complain, type Format, printRows } from "./print.ts";
 
 export function configCommand(): Command {
   return new Command("config").option("--json", "as JSON").action((format: Format) => {
@@ -11,6 +11,6 @@ export function configCommand(): Command {
       format,
       "",
     );
-    for (const name of config.unknown) console.error(`${name} is not a setting of QuickLink and has no effect.`);
+    for (const name of config.unknown) complain(`${name} is not a setting of QuickLink and has no effect.`);
   });
 }

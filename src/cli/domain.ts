@@ -3,7 +3,7 @@ import { pagesOf } from "../base/pages.ts";
 import { showDomain } from "../domains/api.ts";
 import type { Domain } from "../domains/domain.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { type Format, printFields, printJson, printPages, shown } from "./print.ts";
+import { type Format, printFields, printJson, printPages, say, shown } from "./print.ts";
 
 interface Options extends Format {
   readonly tenant: string;
@@ -59,7 +59,7 @@ export function domainCommand(): Command {
       withDomains(options, async ({ domains }, tenant) => {
         await domains.remove(tenant, host);
         if (options.json) printJson({ removed: host });
-        else console.log(`${host} is removed.`);
+        else say(`${host} is removed.`);
       }),
     );
   return command;
@@ -80,7 +80,7 @@ function show(domain: Domain, format: Format): void {
   if (format.json) printJson({ ...shown, proof });
   else printFields(shown, format);
   if (format.json || proof === null) return;
-  console.log(
+  say(
     `\nTo show that it is yours, publish one of these, then: quicklink domain verify ${domain.host}\n` +
       `  DNS   ${proof.txt.name}  TXT  "${proof.txt.value}"\n` +
       `  file  ${proof.file.url}  with  ${proof.file.content}`,

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { toIso } from "../base/clock.ts";
 import { OperatorError, Problem } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { printable } from "../base/printable.ts";
 import type { Core } from "../core.ts";
 import { connectCounters } from "../counters.ts";
 import { parseAddress } from "../email/address.ts";
@@ -13,7 +14,7 @@ import { render } from "../email/templates/letter.ts";
 import { webhookUrl } from "../email/webhook.ts";
 import { openSenders } from "../mail.ts";
 import { quietLog, requireTenant, withCore } from "./core.ts";
-import { type Format, printFields, printJson, printRows } from "./print.ts";
+import { type Format, printFields, printJson, printRows, say } from "./print.ts";
 
 const deadlineMs = 30_000;
 
@@ -37,9 +38,9 @@ export function emailCommand(): Command {
         const senders = openSenders(core, settings, quietLog());
         try {
           const sender = await senders.resolve(tenant.id);
-          console.log(`Provider: ${nameOf(sender, core.config.SMTP_URL, core.config.QL_SENDGRID_URL)}`);
-          console.log(`From: ${written(sender.from)}`);
-          console.log(`To: ${to}`);
+          say(`Provider: ${nameOf(sender, core.config.SMTP_URL, core.config.QL_SENDGRID_URL)}`);
+          say(`From: ${written(sender.from)}`);
+          say(`To: ${to}`);
           if (sender.provider.name === "log") return nowhere();
           const id = newId("email", core.clock);
           const messageId = `<${id}@${new URL(core.config.baseUrl).hostname}>`;
@@ -63,7 +64,7 @@ export function emailCommand(): Command {
         const { id } = await requireTenant(core, slug);
         const settings = createEmailSettings(core.sql, core.ring, core.clock);
         const saved = await (rotate === true ? settings.rotateWebhook(id) : settings.change(id, {}));
-        console.log(webhookUrl(core.config.baseUrl, id, saved));
+        say(webhookUrl(core.config.baseUrl, id, saved) ?? "-");
       }),
     );
   command
@@ -119,7 +120,7 @@ function positive(text: string): number {
 }
 
 function nowhere(): void {
-  console.log("Nothing was sent. Set SMTP_URL and QL_MAIL_FROM: see docs/config.md.");
+  say("Nothing was sent. Set SMTP_URL and QL_MAIL_FROM: see docs/config.md.");
   process.exitCode = 1;
 }
 
@@ -148,11 +149,11 @@ const advice: Readonly<Record<RejectReason, string>> = {
 function report(outcome: HandOver): void {
   if (outcome.kind === "accepted") {
     const id = outcome.providerId === null ? "" : ` Its name there: ${outcome.providerId}.`;
-    console.log(`Accepted.${id} If it does not arrive, look into the folder for spam.`);
+    say(`Accepted.${id} If it does not arrive, look into the folder for spam.`);
     return;
   }
-  console.log(`Not accepted: ${outcome.detail}`);
-  console.log(
+  say(`Not accepted: ${printable(outcome.detail)}`);
+  say(
     outcome.kind === "rejected"
       ? advice[outcome.reason]
       : "Check SMTP_URL (or QL_SENDGRID_URL), and that this machine may connect there: quicklink doctor",

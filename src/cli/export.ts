@@ -7,6 +7,7 @@ import type { Core } from "../core.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { type ExportFormat, exportLinks } from "../transfer/export.ts";
 import { requireTenant, withCore } from "./core.ts";
+import { say } from "./print.ts";
 import { createProgress } from "./progress.ts";
 import { stepBack } from "./step-back.ts";
 
@@ -51,7 +52,7 @@ async function run({ store }: Core, tenant: Tenant, { format, out }: ExportOptio
   } finally {
     rmSync(draft, { force: true });
   }
-  console.log(`${links.toLocaleString("en")} links written to ${out}`);
+  say(`${links.toLocaleString("en")} links written to ${out}`);
 }
 
 function flush(path: string): void {

@@ -2,6 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { replaceSecret } from "../base/secret-file.ts";
 import { type Config, firstKeyPath, prepareDataFolder } from "../config.ts";
+import { say } from "./print.ts";
 
 /**
  * The key of the first start, where only the operator sees it. A terminal shows it once. Any other output is most likely a
@@ -9,7 +10,7 @@ import { type Config, firstKeyPath, prepareDataFolder } from "../config.ts";
  */
 export function showFirstKey(config: Config, key: string, log: Logger): void {
   if (process.stdout.isTTY) {
-    console.log(welcome(config, key));
+    say(welcome(config, key));
     return;
   }
   const file = firstKeyPath(config.QL_DATA);

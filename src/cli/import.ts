@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { systemClock, toIso } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
+import { printable } from "../base/printable.ts";
 import type { Core } from "../core.ts";
 import { isUnavailable } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
@@ -15,8 +16,8 @@ import { beginning, createPositions, type Position } from "../transfer/position.
 import { readRecords } from "../transfer/records.ts";
 import { textOf } from "../transfer/text.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { type Format, printJson } from "./print.ts";
-import { createProgress, type Progress, printable } from "./progress.ts";
+import { type Format, printJson, say } from "./print.ts";
+import { createProgress, type Progress } from "./progress.ts";
 import { stepBack } from "./step-back.ts";
 
 interface ImportOptions extends Format {
@@ -113,7 +114,7 @@ function createRefused(progress: Progress, errors: WriteStream | undefined) {
 function conclude(done: Position, options: ImportOptions, dryRun: boolean): void {
   const { records, made, present, refused } = done;
   if (options.json) printJson({ rows: records, made, present, refused, dryRun });
-  else console.log(summary(done, dryRun));
+  else say(summary(done, dryRun));
   if (refused > 0) process.exitCode = 1;
 }
 

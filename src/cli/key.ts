@@ -6,7 +6,7 @@ import { pagesOf } from "../base/pages.ts";
 import { showKey } from "../tenants/api.ts";
 import { type ApiKey, keyPerMinuteMost, type Scope, scopes } from "../tenants/keys.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { type Format, printJson, printPages, shown } from "./print.ts";
+import { type Format, printJson, printPages, say, shown } from "./print.ts";
 
 interface TenantOption extends Format {
   readonly tenant: string;
@@ -37,7 +37,7 @@ export function keyCommand(): Command {
         const { scopes, perMinute: apiPerMinute = null } = options;
         const { key, secret } = await core.keys.create(tenant.id, { name, scopes, expiresAt, apiPerMinute });
         if (options.json) printJson({ ...showKey(key), secret });
-        else console.log(secret);
+        else say(secret);
       }),
     );
   command
@@ -70,7 +70,7 @@ export function keyCommand(): Command {
         if (!id || !(await core.keys.revoke(tenant.id, id))) {
           throw new Problem("not_found", `The tenant "${tenant.slug}" has no key ${text}. See: quicklink key list`);
         }
-        console.log(`${id} no longer works.`);
+        say(`${id} no longer works.`);
       }),
     );
   return command;

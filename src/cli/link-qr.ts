@@ -5,6 +5,7 @@ import { invalidInput } from "../http/problem.ts";
 import { qrOptions } from "../qr/api.ts";
 import { drawQr } from "../qr/qr.ts";
 import { drawOnTerminal } from "../qr/terminal.ts";
+import { draw, say } from "./print.ts";
 import { find, ofTenant, show, type TenantOption, withTenant } from "./tenant-links.ts";
 
 interface QrCommandOptions extends TenantOption {
@@ -25,7 +26,7 @@ export function qrCommand(): Command {
     .action((code: string, options: QrCommandOptions) =>
       withTenant(options, async (core, tenant) => {
         const { shortUrl } = show(core, await find(core, tenant, code));
-        if (options.out === undefined) process.stdout.write(`${drawOnTerminal(shortUrl)}${shortUrl}\n`);
+        if (options.out === undefined) draw(`${drawOnTerminal(shortUrl)}${shortUrl}`);
         else await write(shortUrl, options.out, options);
       }),
     );
@@ -46,5 +47,5 @@ async function write(
   } catch (error) {
     throw new OperatorError(`${path} cannot be written: ${messageOf(error)}.`);
   }
-  console.log(`${path}: ${text}`);
+  say(`${path}: ${text}`);
 }

@@ -6,7 +6,7 @@ import type { Link } from "../links/link.ts";
 import { parseLinkChange, parseNewLink } from "../links/sent.ts";
 import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { qrCommand } from "./link-qr.ts";
-import { printFields, printJson, printPages, shown } from "./print.ts";
+import { printFields, printJson, printPages, say, shown } from "./print.ts";
 import { restoreLinkCommand, suspendLinkCommand } from "./suspend.ts";
 import { find, ofTenant, show, showKnown, type TenantOption, withTenant } from "./tenant-links.ts";
 
@@ -46,7 +46,7 @@ export function linkCommand(): Command {
         const link = await core.links.create(tenant, input, "operator");
         if (options.fetchTitle && link.title === null) await core.targets.want(link.id, core.clock.now());
         if (options.json) printJson(show(core, link));
-        else console.log(show(core, link).shortUrl);
+        else say(show(core, link).shortUrl);
       }),
     );
   fieldOptions(ofTenant(command.command("edit").argument("<code>", "a code, or lnk_…")))
@@ -63,7 +63,7 @@ export function linkCommand(): Command {
         const link = await find(core, tenant, code);
         const changed = await core.links.patch(tenant, link.id, change);
         if (options.json) printJson(show(core, changed));
-        else console.log(`${changed.code} is changed.`);
+        else say(`${changed.code} is changed.`);
       }),
     );
   ofTenant(command.command("list"))
@@ -106,7 +106,7 @@ export function linkCommand(): Command {
           const link = await find(core, tenant, code);
           const changed = await core.links.patch(tenant, link.id, { status });
           if (options.json) printJson(show(core, changed));
-          else console.log(`${changed.code} is ${changed.status}.`);
+          else say(`${changed.code} is ${changed.status}.`);
         }),
       );
   }
@@ -117,7 +117,7 @@ export function linkCommand(): Command {
         const link = await find(core, tenant, code);
         await core.links.remove(tenant.id, link.id);
         if (options.json) printJson({ deleted: link.code });
-        else console.log(`${link.code} is deleted.`);
+        else say(`${link.code} is deleted.`);
       }),
     );
   command.addCommand(qrCommand());

@@ -4,6 +4,7 @@ import { openSql } from "../core.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import { migrate, schemaState } from "../sql/migrate.ts";
 import { quietLog } from "./core.ts";
+import { say } from "./print.ts";
 
 export function migrateCommand(): Command {
   return new Command("migrate")
@@ -16,12 +17,12 @@ export function migrateCommand(): Command {
       try {
         if (status) {
           const state = await schemaState(sql);
-          for (const name of state.applied) console.log(`${name}\tapplied`);
-          for (const name of state.pending) console.log(`${name}\tpending`);
+          for (const name of state.applied) say(`${name}\tapplied`);
+          for (const name of state.pending) say(`${name}\tpending`);
           return;
         }
         const ran = await migrate(sql);
-        console.log(ran.length === 0 ? "The database is up to date." : ran.map((name) => `applied ${name}`).join("\n"));
+        say(ran.length === 0 ? "The database is up to date." : ran.map((name) => `applied ${name}`).join("\n"));
       } finally {
         await sql.close();
         lock?.release();

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { defaultLimits, type Limits, limitNames } from "../tenants/plans.ts";
 import { withCore } from "./core.ts";
 import { addLimitOptions, limitsFrom } from "./limits.ts";
-import { type Format, printRows } from "./print.ts";
+import { type Format, printRows, say } from "./print.ts";
 
 export function planCommand(): Command {
   const command = new Command("plan");
@@ -24,7 +24,7 @@ export function planCommand(): Command {
         const before = (await tenants.plans()).get(name) ?? defaultLimits;
         await tenants.setPlan(name, { ...before, ...limitsFrom(given) } as Limits);
         await outdated.finish();
-        console.log(`The plan "${name}" is set. Give it to a tenant: quicklink tenant update NAME --plan ${name}`);
+        say(`The plan "${name}" is set. Give it to a tenant: quicklink tenant update NAME --plan ${name}`);
       }),
     );
   return command;

@@ -1,4 +1,9 @@
-/** What commands print: columns for people, tab separated for programs that read lines, JSON for the rest. */
+import { printable, printableLines } from "../base/printable.ts";
+
+/**
+ * What commands print: columns for people, tab separated for programs that read lines, JSON for the rest. Everything that
+ * a command writes to the terminal goes through here, so that no text from outside reaches it as it is.
+ */
 export interface Format {
   readonly json?: boolean;
 }
@@ -48,7 +53,7 @@ function jsonRows(): RowPrinter {
     rows(rows) {
       for (const row of rows) {
         const text = JSON.stringify(row, null, 2).replaceAll("\n", "\n  ");
-        process.stdout.write(`${any ? "," : "["}\n  ${text}`);
+        process.stdout.write(`${any ? "," : "["}\n  ${printableLines(text)}`);
         any = true;
       }
     },
@@ -59,7 +64,7 @@ function jsonRows(): RowPrinter {
 function tabbedRows(columns: readonly string[]): RowPrinter {
   return {
     rows(rows) {
-      for (const row of rows) console.log(columns.map((column) => cell(row[column])).join("\t"));
+      for (const row of rows) say(columns.map((column) => cell(row[column])).join("\t"));
     },
     end() {},
   };
@@ -68,7 +73,7 @@ function tabbedRows(columns: readonly string[]): RowPrinter {
 function tableRows(columns: readonly string[], empty: string): RowPrinter {
   let widths: readonly number[] | undefined;
   const print = (cells: readonly string[]) =>
-    console.log(
+    say(
       cells
         .map((text, i) => text.padEnd(widths?.[i] ?? 0))
         .join("  ")
@@ -86,7 +91,7 @@ function tableRows(columns: readonly string[], empty: string): RowPrinter {
       for (const line of table) print(line);
     },
     end() {
-      if (widths === undefined) console.log(empty);
+      if (widths === undefined) say(empty);
     },
   };
 }
@@ -98,16 +103,26 @@ export function printFields(fields: Readonly<Record<string, unknown>>, format: F
   }
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   for (const [name, value] of Object.entries(fields)) {
-    console.log(process.stdout.isTTY ? `${name.padEnd(width)}  ${cell(value)}` : `${name}\t${cell(value)}`);
+    say(process.stdout.isTTY ? `${name.padEnd(width)}  ${cell(value)}` : `${name}\t${cell(value)}`);
   }
 }
 
 export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2));
+  // JSON itself leaves some characters as they are; by their numbers they are the same text.
+  say(JSON.stringify(value, null, 2));
 }
+
+/** A sentence, or several lines of our own. A value in it that may have lines of its own goes through `printable` first. */
+export const say = (text: string): void => draw(printableLines(text));
+
+/** The same, beside what a program reads. */
+export const complain = (text: string): void => console.error(printableLines(text));
+
+/** What we have drawn ourselves, colours and all. */
+export const draw = (text: string): void => console.log(text);
 
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";
   if (Array.isArray(value)) return value.map(cell).join(",") || "-";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return printable(typeof value === "object" ? JSON.stringify(value) : String(value));
 }

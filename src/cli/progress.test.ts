@@ -46,5 +46,5 @@ test("elsewhere it is a plain line now and then", () => {
 test("what a file says cannot move the cursor", () => {
   const { progress, take } = on({ isTTY: true });
   progress.say("column \u001b[2J\r\u0007x");
-  expect(take()).toBe("column  [2J  x\n");
+  expect(take()).toBe("column \\u001b[2J\\u000d\\u0007x\n");
 });

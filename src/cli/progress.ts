@@ -1,3 +1,5 @@
+import { printable } from "../base/printable.ts";
+
 /** How far a long command has come: a bar that is redrawn on a terminal, a plain line now and then elsewhere. */
 export interface Progress {
   /** `share` of the whole, if that is known; `text` says the rest. */
@@ -49,9 +51,6 @@ export function createProgress(screen: Screen, elapsed: () => number): Progress 
     end: clear,
   };
 }
-
-/** Words of a file that somebody else wrote must not move the cursor, or more. */
-export const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, " ");
 
 function bar(share: number): string {
   const filled = Math.min(barWidth, Math.floor(share * barWidth));

@@ -21,6 +21,7 @@ import { lockFolder } from "../sql/folder-lock.ts";
 import { refuseNewer, schemaState } from "../sql/migrate.ts";
 import { openSqlite } from "../sql/sqlite.ts";
 import { progressOf, requireEmbedded, secretName } from "./backup.ts";
+import { say } from "./print.ts";
 import { createProgress } from "./progress.ts";
 
 /** More than anybody gives out between two backups, and nothing of 3.5 trillion. */
@@ -82,15 +83,15 @@ async function restore(config: Config, archive: ArchiveReader, options: RestoreO
     });
     for (const { draft, path } of parts) renameSync(draft, path);
     toDisk(folder);
-    if (entry !== undefined) console.log(`The database of ${folder} is that of the backup.`);
-    for (const { done } of parts) if (done) console.log(done());
-    for (const path of aside) console.log(`What was there is kept: ${path}`);
+    if (entry !== undefined) say(`The database of ${folder} is that of the backup.`);
+    for (const { done } of parts) if (done) say(done());
+    for (const path of aside) say(`What was there is kept: ${path}`);
     if (entry !== undefined) {
       for (const name of contradicted(config, archive.secrets)) {
-        console.log(`${name} is set to another value than the backup has: unset it, or no server will start.`);
+        say(`${name} is set to another value than the backup has: unset it, or no server will start.`);
       }
-      if (!withFiles) console.log(noFiles(archive.about.files, options));
-      console.log("Edits and hits since the backup are forgotten. Start the server now.");
+      if (!withFiles) say(noFiles(archive.about.files, options));
+      say("Edits and hits since the backup are forgotten. Start the server now.");
     }
   } finally {
     for (const { draft } of parts) {

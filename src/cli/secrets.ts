@@ -10,6 +10,7 @@ import { tryLockFolder } from "../sql/folder-lock.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";
 import { quietLog } from "./core.ts";
+import { say } from "./print.ts";
 import { rotateSigning } from "./signing.ts";
 
 export function secretsCommand(): Command {
@@ -69,11 +70,11 @@ async function rotateOwn(config: Config, sql: Sql): Promise<void> {
   const before = withSecrets(config).QL_SECRET_KEYS;
   const unfinished = before.length > 1;
   const [first = newKey(), ...others] = unfinished ? before : [newKey(), ...before];
-  if (unfinished) console.log("An earlier run was stopped; this one ends it.");
+  if (unfinished) say("An earlier run was stopped; this one ends it.");
   else replaceSecret(path, writeKeys([first, ...others]));
   report(await resealAll(sql, createRing([first, ...others])), first);
   replaceSecret(path, writeKeys([first]));
-  console.log("The old key is removed. Start the server again.");
+  say("The old key is removed. Start the server again.");
 }
 
 async function rotateGiven(config: Config, sql: Sql): Promise<void> {
@@ -86,7 +87,7 @@ async function rotateGiven(config: Config, sql: Sql): Promise<void> {
   }
   report(await resealAll(sql, createRing([first, ...others])), first);
   const names = others.map(({ id }) => `"${id}"`).join(", ");
-  console.log(
+  say(
     others.length === 0
       ? "There is one key only. To change it put a new one before it, restart every server, and run this again."
       : `When every server runs with "${first.id}" first, run this once more; if it has nothing to seal, remove ${names}.`,
@@ -94,6 +95,6 @@ async function rotateGiven(config: Config, sql: Sql): Promise<void> {
 }
 
 function report({ resealed, current, lost }: Resealed, { id }: SecretKey): void {
-  console.log(`${resealed} sealed with "${id}" now, ${current} were already, ${lost.length} cannot be opened.`);
-  for (const tenant of lost) console.log(`The SendGrid key of ${tenant} has to be saved again: no key here opens it.`);
+  say(`${resealed} sealed with "${id}" now, ${current} were already, ${lost.length} cannot be opened.`);
+  for (const tenant of lost) say(`The SendGrid key of ${tenant} has to be saved again: no key here opens it.`);
 }

@@ -4,6 +4,7 @@ import { replaceSecret } from "../base/secret-file.ts";
 import type { SigningKey } from "../base/signature.ts";
 import { dayOf, rotated, saltKey, signingKeysMost, verifyDays, writeSigningKeys } from "../base/signing-keys.ts";
 import { type Config, prepareDataFolder, secretPath, withSecrets } from "../config.ts";
+import { say } from "./print.ts";
 
 /**
  * `quicklink secrets rotate --signing`. A server reads its keys when it starts, and goes on with them: it signs with what is
@@ -20,10 +21,10 @@ function rotateGiven(config: Config, forget: boolean): void {
   const [first] = after;
   if (first === undefined) return;
   if (forget) {
-    console.log(`Set this on every server, and restart them all. Nothing signed before will verify.\n\n${line(after)}`);
+    say(`Set this on every server, and restart them all. Nothing signed before will verify.\n\n${line(after)}`);
     return;
   }
-  console.log(
+  say(
     `1. Set this on every server, and restart each: the new key "${first.id}" verifies, and does not sign yet.
    (With one server, skip this step.)
 
@@ -41,8 +42,8 @@ function rotateOwn(config: Config, forget: boolean): void {
   prepareDataFolder(config);
   const keys = next(withSecrets(config).QL_SIGNING_KEYS, forget);
   replaceSecret(secretPath(config.QL_DATA, "QL_SIGNING_KEYS"), writeSigningKeys(keys));
-  console.log(`Key "${keys[0]?.id}" signs from the next start of the server on.`);
-  console.log(kept(keys));
+  say(`Key "${keys[0]?.id}" signs from the next start of the server on.`);
+  say(kept(keys));
 }
 
 function next(before: readonly SigningKey[], forget: boolean): readonly SigningKey[] {

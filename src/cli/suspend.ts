@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { Problem } from "../base/errors.ts";
 import { ownDomain } from "../links/link.ts";
 import { requireTenant, withCore } from "./core.ts";
+import { say } from "./print.ts";
 
 /** Stopping links and tenants, and letting them go on. The operator's alone: the tenant is not asked for. */
 interface SuspendOptions {
@@ -23,7 +24,7 @@ export const suspendLinkCommand = (): Command =>
       withCore(async ({ suspensions }) => {
         const version = await suspensions.suspendLink({ domain, code }, { cause: "operator", reason, by });
         if (version === undefined) throw new Problem("not_found", `There never was a link ${code}.`);
-        console.log(`${code} is suspended.`);
+        say(`${code} is suspended.`);
       }),
     );
 
@@ -37,7 +38,7 @@ export const restoreLinkCommand = (): Command =>
         if ((await suspensions.restoreLink({ domain, code })) === undefined) {
           throw new Problem("not_found", `${code} is not suspended.`);
         }
-        console.log(`${code} works again.`);
+        say(`${code} works again.`);
       }),
     );
 
@@ -48,9 +49,9 @@ export const suspendTenantCommand = (): Command =>
       withCore(async (core) => {
         const { id } = await requireTenant(core, slug);
         await core.suspensions.suspendTenant(id, reason, by);
-        console.log(`${slug} is suspended: none of its keys works.`);
+        say(`${slug} is suspended: none of its keys works.`);
         await core.outdated.finish(id);
-        console.log(`${slug}: its links are stopped on every server.`);
+        say(`${slug}: its links are stopped on every server.`);
       }),
     );
 
@@ -62,9 +63,9 @@ export const restoreTenantCommand = (): Command =>
       withCore(async (core) => {
         const { id } = await requireTenant(core, slug);
         if (!(await core.suspensions.restoreTenant(id))) throw new Problem("not_found", `${slug} is not suspended.`);
-        console.log(`${slug} is no longer suspended: its keys work.`);
+        say(`${slug} is no longer suspended: its keys work.`);
         await core.outdated.finish(id);
-        console.log(`${slug}: its links lead on again.`);
+        say(`${slug}: its links lead on again.`);
       }),
     );
 

@@ -13,7 +13,7 @@ import { createFileStore } from "../files/store.ts";
 import { type Counters, unavailable } from "../limits/counters.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { quietLog, requireTenant, withCore } from "./core.ts";
-import { type Format, printJson, printRows } from "./print.ts";
+import { complain, type Format, printJson, printRows, say } from "./print.ts";
 
 interface QuotaOptions extends Format {
   readonly tenant?: string;
@@ -89,19 +89,19 @@ function print({ tenants, orphans, told }: Found, options: QuotaOptions): void {
   );
   if (orphans) printOrphans(orphans);
   const dry = options.dryRun ? " (nothing was changed)" : "";
-  console.log(`tenants=${tenants.length} drift=${drift}${orphans ? totals(orphans) : ""}${dry}`);
+  say(`tenants=${tenants.length} drift=${drift}${orphans ? totals(orphans) : ""}${dry}`);
   if (!told) {
-    console.error("Without Redis the counters are in the server: it takes this over when it is next asked for room.");
+    complain("Without Redis the counters are in the server: it takes this over when it is next asked for room.");
   }
 }
 
 function printOrphans({ objects, rows, suspicious }: Orphans): void {
   for (const { key, sizeBytes, modifiedAt } of objects) {
-    console.log(`object without a file: ${key}, ${sizeBytes} bytes, since ${toIso(modifiedAt)}`);
+    say(`object without a file: ${key}, ${sizeBytes} bytes, since ${toIso(modifiedAt)}`);
   }
-  for (const file of rows) console.log(`file without its object: ${storedKey(file)}, ${file.sizeBytes} bytes`);
+  for (const file of rows) say(`file without its object: ${storedKey(file)}, ${file.sizeBytes} bytes`);
   if (suspicious) {
-    console.error("Too many files lack their object to believe it: none was forgotten. Look at QL_DATA or S3_URL.");
+    complain("Too many files lack their object to believe it: none was forgotten. Look at QL_DATA or S3_URL.");
   }
 }
 

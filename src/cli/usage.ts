@@ -9,7 +9,7 @@ import { createUsage, type Usage } from "../tenants/usage.ts";
 import { showUsage } from "../tenants/usage-api.ts";
 import { barLines } from "./bars.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { type Format, printJson, printRows } from "./print.ts";
+import { draw, type Format, printJson, printRows } from "./print.ts";
 
 export function usageCommand(): Command {
   return new Command("usage")
@@ -50,7 +50,7 @@ function print(usage: Usage, core: Core, format: Format): void {
   const { stdout } = process;
   if (stdout.isTTY) {
     const terminal = { columns: stdout.columns, colours: stdout.hasColors(), now: core.clock.now() };
-    for (const line of barLines(usage, terminal)) console.log(line);
+    for (const line of barLines(usage, terminal)) draw(line);
     return;
   }
   const columns = ["name", "code", "used", "held", "limit", "state", "resetsAt", "spentAt"];

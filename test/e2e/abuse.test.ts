@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../ground/process.ts";
-import { databases, type LinkBody, must, type ProblemBody, type Site, startSite } from "./servers.ts";
+import { databases, type LinkBody, must, type ProblemBody, query, type Site, startSite } from "./servers.ts";
 
 type Shown = {
   id: string;
@@ -122,6 +122,31 @@ for (const database of databases) {
     });
 
     describe("the operator", () => {
+      test("sees what a report says, and no line that it made up", async () => {
+        const { code } = await known();
+        const commanding = ["\r", "\u001b", "\u009b", "\u202e"];
+        const forged = "harmless\rstate\tdismissed\nreason\tnone \u001b[2K\u009b1A \u202emoc.elpmaxe";
+        expect((await report({ code, reason: "phishing", details: forged })).status).toBe(303);
+        const [made] = (await listed()).filter(({ link }) => link === code);
+        expect(made?.details).toBe("harmless\nstate\tdismissed\nreason\tnone [2K1A \u202emoc.elpmaxe");
+        // One that was kept before reports were cleaned of these.
+        const kept = database === "SQLite" ? "char(13) || char(27) || char(155)" : "chr(13) || chr(27) || chr(155)";
+        await query(site.env, `update abuse_reports set details = details || ${kept} where id = '${made?.id}'`);
+        const shown = must(await site.cli("abuse", "show", made?.id ?? ""));
+        expect(commanding.filter((one) => shown.includes(one))).toEqual([]);
+        const names = shown
+          .trimEnd()
+          .split("\n")
+          .map((line) => line.split("\t")[0]);
+        expect(names).toEqual([
+          ...["id", "link", "reason", "details", "email", "url", "state", "createdAt", "closedAt", "closedBy"],
+        ]);
+        expect(shown).toContain("details\tharmless\\u000astate\\u0009dismissed");
+        const json = must(await site.cli("abuse", "show", made?.id ?? "", "--json"));
+        expect(commanding.filter((one) => json.includes(one))).toEqual([]);
+        expect(JSON.parse(json).details).toBe(`${made?.details}\r\u001b\u009b`);
+      });
+
       test("dismisses a report, once, and the link goes on", async () => {
         const { code } = await known();
         await report({ code, reason: "other" });
