@@ -35,7 +35,7 @@ export async function redisLatency(): Promise<void> {
     await shared.fill(0, links);
     const { redis, tier } = shared;
     const contenders: readonly Contender[] = [
-      { name: "bare GET", ask: (code) => redis.send(code, ["GET", `ql:v2:link:{${code}}`]), rounds: [] },
+      { name: "bare GET", ask: (code) => redis.send(code, ["GET", `ql:v3:link:{${code}}`]), rounds: [] },
       { name: "the tier", ask: tier.get, rounds: [] },
     ];
     for (let i = 0; i <= rounds; i++) {

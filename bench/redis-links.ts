@@ -61,5 +61,5 @@ function put(tier: RedisCache<Known>, code: string, more: Partial<Known>): void 
 
 const plainLink = (code: string): Known => ({
   ...{ url: urlOf(code), file: null, permanent: false, expiresAt: null, fallbackUrl: null },
-  ...{ password: false, hitsMax: null, choice: null, pattern: undefined },
+  ...{ password: false, suspended: false, hitsMax: null, choice: null, pattern: undefined },
 });

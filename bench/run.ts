@@ -10,8 +10,9 @@ import { create } from "./create.ts";
 import { limits } from "./limits.ts";
 import { redirect } from "./redirect.ts";
 import { start } from "./start.ts";
+import { writeThrough } from "./write-through.ts";
 
-const benches: readonly Bench[] = [redirect, create, bulk, start, limits, cache];
+const benches: readonly Bench[] = [redirect, create, bulk, start, limits, cache, writeThrough];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections that were left open would keep the process; what it started is ended by its keeper.

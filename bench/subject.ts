@@ -89,11 +89,14 @@ export async function createRuledLink(server: Server): Promise<string> {
   return code;
 }
 
-/** Many links at once; answers their codes. */
-export const createLinks = (server: Server, count: number): Promise<string[]> =>
+/** Many links at once, with a limit of hits each if one is given; answers their codes. */
+export const createLinks = (server: Server, count: number, hitsPerMonth?: number): Promise<string[]> =>
   makeLinks(
     server,
-    Array.from({ length: count }, (_, i) => ({ url: `${destination}&n=${i}` })),
+    Array.from({ length: count }, (_, i) => ({
+      url: `${destination}&n=${i}`,
+      ...(hitsPerMonth === undefined ? {} : { hitsPerMonth }),
+    })),
   );
 
 async function makeLinks(server: Server, links: readonly unknown[]): Promise<string[]> {

@@ -11,9 +11,11 @@
  * PostgreSQL itself keeps running, and so does the machine: kill -9 leaves what the operating system had accepted. That
  * a commit also waits for the disk is a setting (synchronous=FULL, fsync=on), not something that can be shown here.
  */
+
 import { randomInt } from "node:crypto";
 import { progress } from "../bench/show.ts";
 import { authorization, type Database, databases, startSubject } from "../bench/subject.ts";
+import { acrossTenants } from "../src/sql/tenant-db.ts";
 import { type Server, startServer } from "../test/ground/server.ts";
 import { look } from "./database.ts";
 import type { Proof } from "./proof.ts";
@@ -217,7 +219,7 @@ async function listAll(server: Server): Promise<Map<string, Acked>> {
 
 async function readSql(env: { QL_DATA: string }): Promise<{ links: Map<string, Acked>; torn: number }> {
   return await look(env, async ({ db }) => {
-    const links = await db.selectFrom("links").select(["id", "code", "url"]).execute();
+    const links = await acrossTenants(db).selectFrom("links").select(["id", "code", "url"]).execute();
     const versions = await db.selectFrom("link_versions").select(["code", "state"]).execute();
     const changes = await db.selectFrom("changes").select("code").distinct().execute();
     const live = new Set(versions.filter(({ state }) => state === "live").map(({ code }) => code));

@@ -15,7 +15,9 @@
  *   sent_twice counts mails that arrived twice, lost those that did not arrive.
  * windows: over all of it, the most in any 60 minutes.
  */
+
 import { progress } from "../bench/show.ts";
+import { acrossTenants } from "../src/sql/tenant-db.ts";
 import { until } from "../test/ground/process.ts";
 import { type Site, startSite, type TenantName } from "./email/site.ts";
 import type { Proof } from "./proof.ts";
@@ -114,7 +116,7 @@ const down: Section = async (site, say) => {
   await until(
     "all of them to be refused",
     async () => {
-      const refused = await sql.db
+      const refused = await acrossTenants(sql.db)
         .selectFrom("emails")
         .select((expression) => expression.fn.countAll<number>().as("count"))
         .where("state", "=", "queued")
@@ -199,7 +201,7 @@ const killed: Section = async (site, say) => {
   const sentTwice = [...times.values()].filter((count) => count === 2).length;
   const sentMore = [...times.values()].filter((count) => count > 2).length;
   const lost = 750 - times.size + (await unsent(site));
-  const { marked } = await sql.db
+  const { marked } = await acrossTenants(sql.db)
     .selectFrom("emails")
     .select((expression) => expression.fn.countAll<number>().as("marked"))
     .where("unsure", ">", 0)
@@ -255,7 +257,7 @@ function mostInAnHour({ smtp, sendgrid }: Site, from: number) {
 }
 
 async function unsent({ sql }: Site): Promise<number> {
-  const { count } = await sql.db
+  const { count } = await acrossTenants(sql.db)
     .selectFrom("emails")
     .select((expression) => expression.fn.countAll<number>().as("count"))
     .where("state", "<>", "sent")

@@ -10,8 +10,10 @@
  *
  * A claim that a dead server left is waited for: none on SQLite, up to five seconds on PostgreSQL.
  */
+
 import { progress } from "../bench/show.ts";
 import { authorization, type Database, databases, startSubject } from "../bench/subject.ts";
+import { acrossTenants } from "../src/sql/tenant-db.ts";
 import { type Edit, mutant } from "../test/ground/mutant.ts";
 import type { Environment } from "../test/ground/process.ts";
 import { type Server, startServer } from "../test/ground/server.ts";
@@ -228,8 +230,14 @@ interface Row {
 /** Everything that requests have made, by their marks. */
 async function made(env: Environment): Promise<(mark: string) => readonly Row[]> {
   const rows = await look(env, async ({ db }) => [
-    ...(await db.selectFrom("links").select(["id", "code as name", "url as mark", "created_at"]).execute()),
-    ...(await db.selectFrom("api_keys").select(["id", "hint as name", "name as mark", "created_at"]).execute()),
+    ...(await acrossTenants(db)
+      .selectFrom("links")
+      .select(["id", "code as name", "url as mark", "created_at"])
+      .execute()),
+    ...(await acrossTenants(db)
+      .selectFrom("api_keys")
+      .select(["id", "hint as name", "name as mark", "created_at"])
+      .execute()),
   ]);
   const byMark = Map.groupBy(rows, ({ mark }) => mark.slice(mark.lastIndexOf("/") + 1));
   return (mark) => byMark.get(mark) ?? [];

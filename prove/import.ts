@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { openPacer, type Paced } from "../bench/paced.ts";
 import { progress, quantile, round } from "../bench/show.ts";
 import { createLinks, type Database, databases, type Subject, startSubject } from "../bench/subject.ts";
+import { acrossTenants } from "../src/sql/tenant-db.ts";
 import { type Child, cleanEnvironment, type Environment, startProcess, until } from "../test/ground/process.ts";
 import { removeFolder, tempFolder } from "../test/ground/temp.ts";
 import { look } from "./database.ts";
@@ -147,7 +148,7 @@ async function watch(child: Child, env: Environment, say: (text: string) => void
       if (!child.running() || records >= enough) return { peakMb, records };
       await Bun.sleep(lookMs);
       peakMb = Math.max(peakMb, peakOf(child.pid));
-      records = (await db.selectFrom("imports").select("records").executeTakeFirst())?.records ?? 0;
+      records = (await acrossTenants(db).selectFrom("imports").select("records").executeTakeFirst())?.records ?? 0;
       say(`${records} rows, ${Math.round(peakMb)} MB`);
     }
   });
@@ -165,7 +166,7 @@ function peakOf(pid: number): number {
 
 async function count(env: Environment, links: number): Promise<{ rows: number; urls: number; torn: number }> {
   return await look(env, async ({ db }) => {
-    const ours = db.selectFrom("links as l").where("l.url", "like", `${prefix}%`);
+    const ours = acrossTenants(db).selectFrom("links as l").where("l.url", "like", `${prefix}%`);
     const { rows, urls } = await ours
       .select(({ fn }) => [fn.countAll<number>().as("rows"), fn.count<number>("l.url").distinct().as("urls")])
       .executeTakeFirstOrThrow();
@@ -189,7 +190,7 @@ async function follow({ server }: Subject, env: Environment, links: number): Pro
     const some = Array.from({ length: Math.floor(links / step) }, (_, n) => {
       return `${prefix}${n * step}?utm_source=newsletter&utm_medium=email`;
     });
-    return await db.selectFrom("links").select(["code", "url"]).where("url", "in", some).execute();
+    return await acrossTenants(db).selectFrom("links").select(["code", "url"]).where("url", "in", some).execute();
   });
   let astray = 0;
   for (const { code, url } of codes) {

@@ -4,6 +4,7 @@ import { codes } from "./codes.ts";
 import { coherence } from "./coherence.ts";
 import { crash } from "./crash.ts";
 import { email } from "./email.ts";
+import { fairness } from "./fairness.ts";
 import { idempotency } from "./idempotency.ts";
 import { importing } from "./import.ts";
 import { limits } from "./limits.ts";
@@ -15,7 +16,7 @@ import { ssrf } from "./ssrf.ts";
 import { storage } from "./storage.ts";
 
 const proofs: readonly Proof[] = [
-  ...[codes, coherence, crash, email, idempotency, importing, limits, outage, quota, regions, ssrf, storage],
+  ...[codes, coherence, crash, email, fairness, idempotency, importing, limits, outage, quota, regions, ssrf, storage],
 ];
 
 process.exitCode = await main(Bun.argv.slice(2));

@@ -21,9 +21,11 @@ const ownAnd = (labels: string) => `{job=~"$job",instance=~"$instance",${labels}
 const perSecond = (metric: string, by: string) => `sum by (${by}) (rate(${metric}${own}[$__rate_interval]))`;
 const quantile = (q: number, metric: string, by: string) =>
   `histogram_quantile(${q}, sum by (le, ${by}) (rate(${metric}_bucket${own}[$__rate_interval])))`;
-const lookups = ["quicklink_cache_hit_total", "quicklink_cache_miss_total"]
-  .map((metric) => `sum(rate(${metric}${own}[$__rate_interval]))`)
-  .join(" + ");
+const lookupsBy = (tier: string) =>
+  ["quicklink_cache_hit_total", "quicklink_cache_miss_total"]
+    .map((metric) => `sum by (tier) (rate(${metric}${tier}[$__rate_interval]))`)
+    .join(" + ");
+const shareOfPlaces = `sum by (resource) (quicklink_shares_running${own}) / sum by (resource) (quicklink_shares_places${own})`;
 
 const rows: Readonly<Record<string, readonly Panel[]>> = {
   Redirects: [
@@ -54,9 +56,11 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   Cache: [
     {
       title: "Hit rate",
-      help: "Lookups that memory or Redis answered. Alerts below 90 % and 80 %.",
+      help: "Of the lookups that memory left to Redis, those that Redis answered; without Redis, those that memory answered. Alerts below 90 % and 80 %.",
       unit: "percentunit",
-      ask: { [`sum(rate(quicklink_cache_hit_total${own}[$__rate_interval])) / (${lookups})`]: "hit rate" },
+      ask: {
+        [`sum by (tier) (rate(quicklink_cache_hit_total${own}[$__rate_interval])) / (${lookupsBy(own)})`]: "{{tier}}",
+      },
       alerts: { warning: 0.9, critical: 0.8, below: true },
     },
     {
@@ -65,15 +69,16 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       unit: "ops",
       ask: {
         [perSecond("quicklink_cache_hit_total", "tier")]: "{{tier}}",
-        [perSecond("quicklink_cache_miss_total", "why")]: "SQL: {{why}}",
+        [perSecond("quicklink_cache_miss_total", "tier")]: "SQL, after {{tier}}",
+        [perSecond("quicklink_cache_miss_reasons_total", "why")]: "SQL, Redis: {{why}}",
       },
     },
     {
       title: "Past Redis",
-      help: "Lookups that Redis should have answered and SQL had to. Alerts above 10 % and 25 %.",
+      help: "Of the lookups that memory left to Redis, those that went to SQL because Redis did not answer or could not be trusted. Alerts above 10 % and 25 %.",
       unit: "percentunit",
       ask: {
-        [`sum(rate(quicklink_cache_miss_total${ownAnd('why=~"untrusted|failed"')}[$__rate_interval])) / (${lookups})`]:
+        [`sum(rate(quicklink_cache_miss_reasons_total${ownAnd('why=~"untrusted|failed"')}[$__rate_interval])) / sum(${lookupsBy(ownAnd('tier="redis"'))})`]:
           "past Redis",
       },
       alerts: { warning: 0.1, critical: 0.25 },
@@ -109,6 +114,13 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       unit: "s",
       ask: { [`max by (instance) (quicklink_feed_age_seconds${own})`]: "{{instance}}" },
       alerts: { warning: 1.5, critical: 10 },
+    },
+    {
+      title: "Lag of replicas",
+      help: "How old the last commit is that DATABASE_REPLICA_URL has; up to two seconds when all is well. Alerts above 10 s and 60 s.",
+      unit: "s",
+      ask: { [`max by (instance) (quicklink_replica_lag_seconds${own})`]: "{{instance}}" },
+      alerts: { warning: 10, critical: 60 },
     },
     {
       title: "Lag of changes",
@@ -148,6 +160,16 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       unit: "s",
       ask: { [`max(quicklink_email_late_seconds${own})`]: "late" },
       alerts: { warning: 300 },
+    },
+    {
+      title: "The platform's hour",
+      help: "Emails of all tenants through SMTP_URL within the last hour, of what ordinary mail may use: four fifths of QL_EMAILS_PER_HOUR. Above 100 % only verification and password resets go out. Alerts above 80 % and at 100 %.",
+      unit: "percentunit",
+      ask: {
+        [`max(quicklink_platform_emails_used${own}) / max(quicklink_platform_emails_limit${ownAnd('mail="ordinary"')})`]:
+          "used",
+      },
+      alerts: { warning: 0.8, critical: 1 },
     },
   ],
   Limits: [
@@ -209,6 +231,18 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       help: "To this server, by outcome; none with S3_URL. Alerts on full.",
       unit: "ops",
       ask: { [perSecond("quicklink_uploads_total", "outcome")]: "{{outcome}}" },
+    },
+    {
+      title: "Shared places taken",
+      help: "Of uploads, downloads, long work, password checks and outgoing requests: running by places.",
+      unit: "percentunit",
+      ask: { [shareOfPlaces]: "{{resource}}" },
+    },
+    {
+      title: "Callers without a place",
+      help: "Answered 503 because a shared resource was crowded, by resource. Alerts on this.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_shares_refused_total", "resource")]: "{{resource}}" },
     },
     {
       title: "Downloads",

@@ -10,6 +10,9 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   unauthorized: "Send `Authorization: Bearer ql_…` with a key that works. `quicklink key create` makes one.",
   forbidden: "Use a key that has the scope which `detail` names.",
   suspended: "Ask the operator why. No key of the tenant works, and none of its links.",
+  invalid_host: "Send exactly one `Host` header, with a host name and at most a port.",
+  misdirected:
+    "Use the server's own address, or a verified custom domain. The operator can add a name to `QL_HOSTS`; see [custom domains](domains.md).",
   not_found: "Check the address or the id, and that the key is its tenant's.",
   method_not_allowed: "Use one of the methods in the header `Allow`.",
   address_expired: "Ask for a new address: for an upload begin it again, for a download open its link again.",
@@ -48,7 +51,8 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   quota_spent: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   password_required: "Ask whoever sent you the link for its password.",
   wrong_password: "Check the password with whoever sent it to you. Capital and small letters differ.",
-  too_many_attempts: "Wait as long as `Retry-After` says, in seconds. Who has opened the link before can go on.",
+  too_many_attempts:
+    "Wait as long as `Retry-After` says, in seconds. Browsers and networks from which the link was opened that day are not kept waiting by others.",
   not_set_up: "Ask the operator to set what `detail` names.",
   busy: "Wait as long as `Retry-After` says, in seconds, and try again.",
   unavailable:

@@ -52,6 +52,7 @@ export function composeApi(parts: ApiParts): HttpApi {
   const { core, counters, guesses, filing, answers, createMany, find, made, mail } = parts;
   const { busiest, titlesWanted, log, metrics } = parts;
   const { config, sql, keys, tenants, links, clock } = core;
+  const { outgoing } = core.resources;
   const { baseUrl } = config;
   const { outbox, stopLinks, settings } = mail;
   const limiter = createCallLimiter({
@@ -66,7 +67,7 @@ export function composeApi(parts: ApiParts): HttpApi {
         : log.info("limits on API calls are answered again"),
   });
   const checkKey = createKeyCheck(config.QL_SENDGRID_URL);
-  const cursors = createCursors(core.secretFor("cursors of lists"));
+  const cursors = createCursors(core.signing.signerFor("cursors of lists"));
   const runOnce = createRunOnce({
     answers,
     count: metrics.tally(
@@ -95,6 +96,7 @@ export function composeApi(parts: ApiParts): HttpApi {
         linkRoutes(api, {
           links,
           baseUrl,
+          large: core.resources.work,
           createMany,
           find,
           cursors,
@@ -111,7 +113,7 @@ export function composeApi(parts: ApiParts): HttpApi {
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, storage: filing.room.freshFigures, busiest })),
       (api) => fileRoutes(api, filing.files),
       (api) => emailRoutes(api, mail.stats, mail.suppressions),
-      (api) => emailSettingsRoutes(api, { settings, checkKey, canSeal: core.ring !== undefined, baseUrl }),
+      (api) => emailSettingsRoutes(api, { settings, checkKey, outgoing, canSeal: core.ring !== undefined, baseUrl }),
       (api) => shareRoutes(api, { links, outbox, stopLinks, baseUrl, clock }),
     ],
   });

@@ -4,6 +4,7 @@ import { Problem } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createMetrics } from "./base/metrics.ts";
 import { countProcess } from "./base/process.ts";
+import { countShares } from "./base/shares.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore, openUnforced } from "./core.ts";
 import { openCounters } from "./counters.ts";
@@ -23,7 +24,7 @@ import { createGuesses } from "./limits/guesses.ts";
 import { createReportLimit } from "./limits/report-limit.ts";
 import type { LinkApiSettings } from "./links/api.ts";
 import { isPlain } from "./links/find.ts";
-import { cacheKey, ownDomain } from "./links/link.ts";
+import { cacheKey } from "./links/link.ts";
 import { openLookup } from "./lookup.ts";
 import { mountMail, openMail } from "./mail.ts";
 import { openNotices } from "./notices.ts";
@@ -77,10 +78,12 @@ async function serve(
   const core = await openCore(config, { log, changed, serves: true, lockHeld: true });
   opened.defer(() => core.close());
   const { sql, clock, tenants, keys } = core;
+  const { uploads, downloads } = core.resources;
   const metrics = createMetrics(peers?.gather);
   peers?.tell(metrics.figures);
   metrics.gauge("quicklink_workers", "Processes on this port whose figures are in this answer.", () => 1);
   countProcess(metrics);
+  countShares(metrics, Object.values(core.resources));
 
   const heartbeat = await joinOthers(core, log);
   opened.defer(() => heartbeat.stop());
@@ -135,8 +138,8 @@ async function serve(
     isPlain(query) ? core.store.find(tenant, query) : background.find(tenant, query);
   const unforced = await openUnforced(core);
   opened.defer(() => (unforced === sql ? undefined : unforced.close()));
-  const serverSecret = core.secretFor("requests that happen once");
-  const answers = createAnswers({ sql: unforced, serverSecret, alone: config.embedded });
+  const serverSecrets = core.signing.secretsFor("requests that happen once");
+  const answers = createAnswers({ sql: unforced, serverSecrets, alone: config.embedded });
   const notices = openNotices({ core, mail, background, hitsMaxOf: (key) => lookup.cache.recall(key)?.hitsMax, log });
   opened.defer(() => notices.close());
   const { made } = notices;
@@ -172,7 +175,7 @@ async function serve(
   opened.defer(() => watching.stop());
 
   const disk = config.S3_URL === undefined ? createFolder(config.filesFolder) : undefined;
-  const tokens = createTokens(core.secretFor("files"), clock);
+  const tokens = createTokens(core.signing.signerFor("files"), clock);
   const server = startServer({
     hostname: config.HOST,
     port: config.PORT,
@@ -201,12 +204,11 @@ async function serve(
     uploadLimitBytes: disk ? config.QL_FILE_LIMIT : 0,
     mounts: [
       mountMail(core, mail, guesses, log),
-      ...(disk ? [mountFiles({ folder: disk, tokens, log, metrics })] : []),
+      ...(disk ? [mountFiles({ folder: disk, tokens, log, metrics, fileOf: filing.fileOf, uploads, downloads })] : []),
       mountReports({
         reports: core.reports,
-        limit: createReportLimit({ counters: counters.guesses, clock, secretFor: core.secretFor }),
+        limit: createReportLimit({ counters: counters.reports, clock, secretFor: core.secretFor }),
         guesses,
-        domainOf: (request) => lookup.hosts.of(request)?.host ?? ownDomain,
         find: async (domain, code) => (await lookup.cache.lookup(cacheKey(domain, code))).value,
         log,
       }),

@@ -4,15 +4,12 @@ import { createLog } from "./base/log.ts";
 import { loadConfig } from "./config.ts";
 import { type Core, openCore } from "./core.ts";
 
-/** The other side of `background.ts`: one job after the other, on a connection of its own. */
+/** The other side of `background.ts`, which decides how many jobs are here at a time; on connections of its own. */
 declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: FromThread): void };
 
 let core: Promise<Core> | undefined;
-let last: Promise<void> = Promise.resolve();
 
-self.onmessage = ({ data: message }) => {
-  last = last.then(() => handle(message));
-};
+self.onmessage = ({ data: message }) => void handle(message);
 
 async function handle(message: ToThread): Promise<void> {
   if (message.kind === "open") {
@@ -37,6 +34,7 @@ async function work(background: Background, job: Extract<ToThread, { id: number 
   if (job.kind === "recount") return background.recount(job.tenant, job.look);
   if (job.kind === "nearLimits") return background.nearLimits();
   if (job.kind === "applyBlocklist") return background.applyBlocklist();
+  if (job.kind === "raiseOutdated") return background.raiseOutdated();
   if (job.kind === "find") return background.find(job.tenant, job.query);
   if (job.kind === "busiest") return background.busiest(job.tenant);
   const results = await background.createMany(job.tenant, job.inputs, job.maker, job.atomic);

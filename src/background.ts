@@ -14,16 +14,21 @@ import { type BusyLink, busiestLinks } from "./links/busiest.ts";
 import type { LinkQuery } from "./links/find.ts";
 import type { Link } from "./links/link.ts";
 import type { BulkResult, LinkInput, Maker } from "./links/links.ts";
+import type { Resources } from "./resources.ts";
 import { createFeed } from "./sql/feed.ts";
 import { pruneLeases } from "./sql/leases.ts";
 import type { Tenant } from "./tenants/tenants.ts";
 
 /**
  * Work that takes long. On SQLite a statement holds its thread, so bulk writes, reports and clean-up go to a thread of their own
- * with a connection of its own, started when first needed; on PostgreSQL the database does the work, and waiting for it
- * stops nobody.
+ * with a connection of its own, started when first needed; on PostgreSQL the database does the work.
+ *
+ * Tenants take turns at it (`resources.work`), so that a flood of one costs the others one job each. The operator's rounds
+ * have a place of their own (`resources.upkeep`): they run beside tenants' work, in short statements that it can get
+ * in between.
  */
 export interface Background {
+  /** The only one that takes no turn here: reading the links is a part of the work, and its route has taken one. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
   /** A page of a list that no index gives. */
   find(tenant: TenantId, query: LinkQuery): Promise<readonly Link[]>;
@@ -40,11 +45,26 @@ export interface Background {
   clean(): Promise<Cleaned>;
   /** Stops links to hosts that are on the blocklist now, and frees those that no longer are. */
   applyBlocklist(): Promise<Applied>;
+  /** New versions for the links of tenants that changed, where a command did not finish; how many. */
+  raiseOutdated(): Promise<number>;
   close(): Promise<void>;
 }
 
 export function createBackground(core: Core): Background {
-  return core.config.embedded ? thread(core.config) : direct(core);
+  return inTurns(core.resources, core.config.embedded ? thread(core.config) : direct(core));
+}
+
+function inTurns({ work, upkeep }: Resources, background: Background): Background {
+  return {
+    ...background,
+    find: (tenant, query) => work.run(tenant, () => background.find(tenant, query)),
+    busiest: (tenant) => work.run(tenant.id, () => background.busiest(tenant)),
+    recount: (tenant, look) => upkeep.run("recount", () => background.recount(tenant, look)),
+    nearLimits: () => upkeep.run("nearLimits", () => background.nearLimits()),
+    clean: () => upkeep.run("clean", () => background.clean()),
+    applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
+    raiseOutdated: () => upkeep.run("raiseOutdated", () => background.raiseOutdated()),
+  };
 }
 
 export interface Cleaned {
@@ -83,6 +103,7 @@ export function direct(core: Core): Background {
       };
     },
     applyBlocklist: () => applyBlocklist(core),
+    raiseOutdated: () => core.outdated.finish(),
     async close() {},
   };
 }
@@ -108,7 +129,8 @@ export type Job =
   | { readonly kind: "recount"; readonly tenant: TenantId; readonly look: boolean }
   | { readonly kind: "nearLimits" }
   | { readonly kind: "clean" }
-  | { readonly kind: "applyBlocklist" };
+  | { readonly kind: "applyBlocklist" }
+  | { readonly kind: "raiseOutdated" };
 
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string> }
@@ -124,8 +146,6 @@ export type FromThread =
 export type SentResult =
   | Extract<BulkResult, { link: unknown }>
   | { readonly problem: { readonly code: ProblemCode; readonly detail: string; readonly more: Problem["more"] } };
-
-const queueMost = 100;
 
 function thread(config: Config): Background {
   let worker: Worker | undefined;
@@ -152,11 +172,6 @@ function thread(config: Config): Background {
   }
 
   async function run(job: Job): Promise<unknown> {
-    if (waiting.size >= queueMost) {
-      throw new Problem("busy", "Too many large requests are waiting already. Try again shortly.", {
-        retryAfterSeconds: 5,
-      });
-    }
     worker ??= start();
     const id = ++lastId;
     const result = Promise.withResolvers<unknown>();
@@ -180,6 +195,7 @@ function thread(config: Config): Background {
     nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
+    raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
     async close() {
       if (!worker) return;
       const closing = worker;

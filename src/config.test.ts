@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { tempFolder } from "../test/ground/temp.ts";
+import { dayMs, systemClock } from "./base/clock.ts";
 import { OperatorError } from "./base/errors.ts";
+import { verifyDays } from "./base/signing-keys.ts";
 import {
   type Config,
   type Environment,
@@ -79,6 +81,22 @@ describe("without any setting", () => {
     expect(config.QL_TRUSTED_PROXIES.check("127.0.0.1")).toBe(false);
   });
 
+  test("the server's own names are the host of QL_BASE_URL and those in QL_HOSTS, as DNS has them", () => {
+    const names = (settings: Record<string, string>) => {
+      const { ownNames } = load(settings);
+      return { ...ownNames, names: [...ownNames.names] };
+    };
+    expect(names({})).toEqual({ names: ["localhost"], onlyThese: false });
+    expect(names({ QL_BASE_URL: "https://Go.Example.com.:8443" })).toEqual({
+      names: ["go.example.com"],
+      onlyThese: true,
+    });
+    expect(names({ QL_BASE_URL: "http://[::1]:3000", QL_HOSTS: " S.example.com. , bücher.example,[::1]," })).toEqual({
+      names: ["[::1]", "s.example.com", "xn--bcher-kva.example"],
+      onlyThese: true,
+    });
+  });
+
   test("short links start with the port in force", () => {
     expect(load({ PORT: "8080" }).baseUrl).toBe("http://localhost:8080");
     expect(load({ PORT: "8080", QL_BASE_URL: "https://Go.Example.com:443/" }).baseUrl).toBe("https://go.example.com");
@@ -97,6 +115,7 @@ const bad: Record<SettingName, readonly string[]> = {
     "https://user@go.example.com",
     "javascript:alert(1)",
   ],
+  QL_HOSTS: ["https://s.example.com", "s.example.com:8080", "a b", "a..b", "*.example.com", "a/b"],
   DATABASE_URL: ["mysql://hunter2@db/x", "db.internal", "https://hunter2@db"],
   DATABASE_REPLICA_URL: ["mysql://hunter2@db/x", "db.internal"],
   QL_DATABASE_POOL: ["0", "501", "ten"],
@@ -136,6 +155,17 @@ const bad: Record<SettingName, readonly string[]> = {
   QL_EMAILS_PER_HOUR: ["0", "-1", "all", "1.5"],
   QL_SENDGRID_URL: ["api.sendgrid.com", "ftp://api.sendgrid.com", "https://api.sendgrid.com/v3"],
   QL_SECRET_KEYS: ["abc", `k1:${"0".repeat(63)}`, `k1:${"g".repeat(64)}`, `k1:${"0".repeat(64)},k1:${"1".repeat(64)}`],
+  QL_SIGNING_KEYS: [
+    "abc",
+    `k1:${"0".repeat(30)}`,
+    `k1:${"0".repeat(65)}`,
+    `k1:${"g".repeat(64)}`,
+    `k1:${"0".repeat(64)},k1:${"1".repeat(64)}`,
+    `k1:${"0".repeat(64)}@2027-01-01`,
+    `k1:${"0".repeat(64)},k2:${"1".repeat(64)}@2027-02-30`,
+    `k1:${"0".repeat(64)},k2:${"1".repeat(64)}@tomorrow`,
+    Array.from({ length: 33 }, (_, i) => `k${i}:${"0".repeat(64)}`).join(),
+  ],
   S3_URL: [
     "s3://hunter2:b@host/bucket",
     "https://host/bucket",
@@ -430,17 +460,38 @@ describe("the keys for tenants' secrets of a first start", () => {
     const second = loadConfig(settings, "/nonexistent");
     expect(second.QL_SECRET_KEYS).toEqual(first.QL_SECRET_KEYS);
     expect(shown(second, "QL_SECRET_KEYS")?.value).toBe("(hidden)");
-    expect(second.ownSecrets).toEqual(new Set(["QL_CODE_SALT", "QL_SECRET_KEYS"] as const));
+    expect(second.ownSecrets).toEqual(new Set(["QL_CODE_SALT", "QL_SECRET_KEYS", "QL_SIGNING_KEYS"] as const));
   });
 
   test("are the operator's where they are set, and with PostgreSQL nobody makes them up", () => {
     const config = load({ QL_SECRET_KEYS: `k1:${"a".repeat(64)}, k2:${"b".repeat(64)}` });
     expect(config.QL_SECRET_KEYS?.map(({ id }) => id)).toEqual(["k1", "k2"]);
-    expect(config.ownSecrets).toEqual(new Set(["QL_CODE_SALT"] as const));
+    expect(config.ownSecrets).toEqual(new Set(["QL_CODE_SALT", "QL_SIGNING_KEYS"] as const));
     expect(load({ DATABASE_URL: postgres, QL_CODE_SALT: salt })).toMatchObject({
       QL_SECRET_KEYS: undefined,
       ownSecrets: new Set(),
     });
+  });
+});
+
+describe("the signing keys of a first start", () => {
+  test("are one new key, and do not follow from the salt", () => {
+    const settings = { QL_DATA: tempFolder("config") };
+    const made = withSecrets(loadConfig(settings, "/nonexistent"));
+    expect(made.QL_SIGNING_KEYS).toMatchObject([{ key: { length: 32 } }]);
+    expect(statSync(secretPath(made.QL_DATA, "QL_SIGNING_KEYS")).mode & 0o777).toBe(0o600);
+    expect(loadConfig(settings, "/nonexistent").QL_SIGNING_KEYS).toEqual(made.QL_SIGNING_KEYS);
+  });
+
+  test("where a server has signed with its salt until now, that is a former key for a stated time", () => {
+    const settings = { QL_DATA: tempFolder("config"), QL_CODE_SALT: salt };
+    writeFileSync(join(settings.QL_DATA, "quicklink.sqlite"), "");
+    const { QL_SIGNING_KEYS: keys } = withSecrets(loadConfig(settings, "/nonexistent"));
+    const [first, former] = keys;
+    expect(keys).toHaveLength(2);
+    expect(first?.until).toBeUndefined();
+    expect(former).toMatchObject({ id: "salt", key: Buffer.from(salt) });
+    expect(((former?.until ?? 0) - systemClock.now()) / dayMs).toBeWithin(verifyDays, verifyDays + 1.01);
   });
 });
 

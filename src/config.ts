@@ -1,13 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { accessSync, constants, mkdirSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { join, resolve } from "node:path";
+import { domainToASCII } from "node:url";
 import { parseEnv } from "node:util";
 import type { BreakerRule } from "./base/breaker.ts";
+import { systemClock } from "./base/clock.ts";
 import { OperatorError } from "./base/errors.ts";
+import { hostName } from "./base/host-name.ts";
 import type { Patience } from "./base/patience.ts";
 import { newKey, parseKeys, writeKeys } from "./base/seal.ts";
 import { keepSecret } from "./base/secret-file.ts";
+import { parseSigningKeys, rotated, saltKey, writeSigningKeys } from "./base/signing-keys.ts";
 import { parseMailbox } from "./email/address.ts";
 import { parseRedisUrl } from "./redis/address.ts";
 
@@ -25,8 +29,8 @@ interface Setting<Value> {
   readonly fallback?: string;
   /** Hidden from view; of an address only who signs in, and with what. */
   readonly secret?: "all" | "credentials";
-  /** A secret that an embedded server makes up for itself on its first start. */
-  readonly generate?: () => string;
+  /** A secret that an embedded server makes up for itself on its first start; `salt`, if it has signed until now. */
+  readonly generate?: (salt: string | undefined) => string;
 }
 
 const table = {
@@ -46,6 +50,12 @@ const table = {
     help: "What short links start with, as people see it. Default: http://localhost:PORT.",
     example: "https://go.example.com",
     parse: baseUrl,
+  }),
+  QL_HOSTS: setting({
+    help: "Other names that this server answers to, besides the host of QL_BASE_URL and verified custom domains. Comma separated, without ports. IP addresses and names without a dot are always answered. Other names get 421 once QL_BASE_URL is set.",
+    example: "s.example.com,quicklink.default.svc.cluster.local",
+    fallback: "",
+    parse: hostNames,
   }),
   DATABASE_URL: setting({
     help: "PostgreSQL to use instead of the embedded SQLite file.",
@@ -136,7 +146,7 @@ const table = {
     example: "the output of: openssl rand -hex 32",
     parse: text(16, 1_000),
     secret: "all",
-    generate: () => randomBytes(32).toString("hex"),
+    generate: newSecret,
   }),
   QL_CODE_BLOCK: setting({
     help: "How many code numbers a process takes from SQL at once. A crash skips at most this many of 3.5 trillion.",
@@ -216,7 +226,7 @@ const table = {
     parse: parseMailbox,
   }),
   QL_EMAILS_PER_HOUR: setting({
-    help: "Emails through SMTP_URL in any hour, of all tenants together; the last fifth is kept for password resets and verification. none is without limit.",
+    help: "Emails through SMTP_URL in any hour, of all tenants together. The last fifth is reserved for verification and password resets: of 2000, ordinary mail may use 1600. none is without limit.",
     example: "500",
     fallback: "2000",
     parse: orNone(integer(1, 10_000_000)),
@@ -233,6 +243,13 @@ const table = {
     parse: parseKeys,
     secret: "all",
     generate: () => writeKeys([newKey()]),
+  }),
+  QL_SIGNING_KEYS: setting({
+    help: "Keys that sign unsubscribe links, addresses of files, cursors and passes of links with a password, as name:64 hex digits, comma separated; the first one signs, all of them verify, a former one with @YYYY-MM-DD behind it until that day. Generated into QL_DATA when embedded; with DATABASE_URL the same on every machine, and if unset derived from QL_CODE_SALT.",
+    example: "the output of: echo k1:$(openssl rand -hex 32)",
+    parse: parseSigningKeys,
+    secret: "all",
+    generate: (salt) => writeSigningKeys(rotated(salt === undefined ? [] : [saltKey(salt)], systemClock.now())),
   }),
   S3_URL: setting({
     help: "An S3-compatible store for files, instead of the folder files in QL_DATA: key, secret, host, bucket, and the region if it is not us-east-1.",
@@ -308,6 +325,8 @@ export interface Shown {
 export interface Config extends Values {
   /** QL_BASE_URL, or what follows from PORT, without a slash at the end. */
   readonly baseUrl: string;
+  /** What the operator calls this server: the host of `baseUrl`, and QL_HOSTS. */
+  readonly ownNames: { readonly names: ReadonlySet<string>; readonly onlyThese: boolean };
   readonly embedded: boolean;
   /** Where files are, unless S3_URL is set. */
   readonly filesFolder: string;
@@ -349,9 +368,14 @@ export function loadConfig(
   }
   const config = values as unknown as Values;
   refuseContradictions(config);
+  const baseUrl = config.QL_BASE_URL ?? `http://localhost:${config.PORT}`;
   return {
     ...config,
-    baseUrl: config.QL_BASE_URL ?? `http://localhost:${config.PORT}`,
+    baseUrl,
+    ownNames: {
+      names: new Set([hostName(new URL(baseUrl).hostname) ?? "", ...config.QL_HOSTS]),
+      onlyThese: config.QL_BASE_URL !== undefined,
+    },
     embedded: config.DATABASE_URL === undefined,
     filesFolder: join(config.QL_DATA, "files"),
     limitsRedisUrl: config.LIMITS_REDIS_URL ?? config.REDIS_URL,
@@ -384,14 +408,18 @@ export function prepareDataFolder(config: Config): void {
 }
 
 /** What an embedded server never lacks. */
-type Generated = { readonly [Name in "QL_CODE_SALT" | "QL_SECRET_KEYS"]: NonNullable<Values[Name]> };
+type Generated = {
+  readonly [Name in "QL_CODE_SALT" | "QL_SECRET_KEYS" | "QL_SIGNING_KEYS"]: NonNullable<Values[Name]>;
+};
 
 /** First start of the embedded mode: secrets nobody set are made up once and kept beside the data, for us alone. */
 export function withSecrets(config: Config): Config & Generated {
+  // Versions without signing keys signed with the salt. Where there is no database yet, nothing was signed.
+  const salt = existsSync(join(config.QL_DATA, "quicklink.sqlite")) ? config.QL_CODE_SALT : undefined;
   const made = settingNames.flatMap((name) => {
     const { generate, parse }: Setting<unknown> = table[name];
     if (generate === undefined || config[name] !== undefined) return [];
-    return [[name, parse(keepSecret(secretPath(config.QL_DATA, name), generate()))] as const];
+    return [[name, parse(keepSecret(secretPath(config.QL_DATA, name), generate(salt)))] as const];
   });
   return { ...config, ...Object.fromEntries(made) } as Config & Generated;
 }
@@ -536,6 +564,10 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
+export function newSecret(): string {
+  return randomBytes(32).toString("hex");
+}
+
 export const secretPath = (dataFolder: string, name: string): string => join(dataFolder, "secrets", name);
 
 function integer(min: number, max: number): (text: string) => number {
@@ -622,6 +654,23 @@ function nameServers(value: string): readonly string[] {
   return servers;
 }
 
+function hostNames(value: string): readonly string[] {
+  const parts = value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  return parts.map((part) => {
+    // domainToASCII would drop what follows a name, and a port is not part of one.
+    const name = part.startsWith("[")
+      ? hostName(part)
+      : /[/\\?#@:]/.test(part)
+        ? undefined
+        : hostName(domainToASCII(part));
+    if (!name) throw new Error(`has "${part}", which is not a host name without a port`);
+    return name;
+  });
+}
+
 function redisUrl(value: string): string {
   parseRedisUrl(value);
   return value;
@@ -632,6 +681,7 @@ function baseUrl(value: string): string {
   if (parsed.pathname !== "/" || parsed.search || parsed.hash || parsed.username) {
     throw new Error("must be a scheme and a host only, without a path");
   }
+  if (hostName(parsed.hostname) === undefined) throw new Error("has a host that is not a name");
   return parsed.origin;
 }
 

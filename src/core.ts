@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { version } from "../package.json";
 import { type Blocklist, createBlocklist } from "./abuse/blocklist.ts";
@@ -9,6 +8,8 @@ import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createPasswords, type Passwords } from "./base/passwords.ts";
 import { createRing, type Ring } from "./base/seal.ts";
+import { createSigningKeys, type SigningKeys } from "./base/signature.ts";
+import { saltKey } from "./base/signing-keys.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import { type Config, prepareDataFolder, withSecrets } from "./config.ts";
@@ -22,9 +23,11 @@ import type { Storage } from "./files/storage.ts";
 import { createTokens } from "./files/tokens.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
-import { requireSalt, takeCodeBlock } from "./sql/counter.ts";
+import { createResources, type Resources } from "./resources.ts";
+import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
+import { createOutdated, type Outdated } from "./sql/outdated.ts";
 import type { PostgresOptions } from "./sql/postgres.ts";
 import type { Sql } from "./sql/sql.ts";
 import { createTargetStore, type TargetStore } from "./targets/store.ts";
@@ -41,16 +44,23 @@ export interface Core {
   readonly links: Links;
   readonly targets: TargetStore;
   readonly suspensions: Suspensions;
+  readonly outdated: Outdated;
   readonly blocklist: Blocklist;
   readonly reports: Reports;
   readonly domains: Domains;
   /** For addresses that strangers name. */
   readonly guarded: Guarded;
   readonly passwords: Passwords;
+  /** What callers of this process share. */
+  readonly resources: Resources;
   readonly storage: Storage;
   readonly clock: Clock;
-  /** A secret for one purpose, the same on every server of this database; the salt itself stays here. */
+  /** What signs addresses, cursors and passes. */
+  readonly signing: SigningKeys;
+  /** A secret for hashes that count for a day at most: the same on every server, and another once the keys are rotated. */
   secretFor(purpose: string): Uint8Array;
+  /** For hashes that must never change. It follows from the database alone, so it is no secret to who can read that. */
+  readonly hashKey: Uint8Array;
   /** What tenants' own secrets are sealed with. Nothing where the operator has set no keys. */
   readonly ring: Ring | undefined;
   close(): Promise<void>;
@@ -69,7 +79,8 @@ export interface CoreOptions {
 export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
   const clock = systemClock;
   if (config.embedded) prepareDataFolder(config);
-  const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = config.embedded ? withSecrets(config) : config;
+  const secrets = config.embedded ? withSecrets(config) : config;
+  const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = secrets;
   const connections = options.serves ? otherConnections(config) : config.QL_DATABASE_POOL;
   const sql = await openSql(config, options.log, false, connections);
   try {
@@ -87,8 +98,9 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       userAgent: `QuickLink/${version} (+${config.baseUrl})`,
       resolve: dns.addresses,
     });
-    const passwords = createPasswords();
-    const secretFor: Core["secretFor"] = (purpose) => createHmac("sha256", salt).update(purpose).digest();
+    const resources = createResources(config);
+    const passwords = createPasswords(resources.passwords);
+    const signing = createSigningKeys(secrets.QL_SIGNING_KEYS ?? [saltKey(salt)], clock);
     return {
       config,
       sql,
@@ -97,10 +109,12 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       tenants: createTenants(sql, clock),
       targets: createTargetStore(sql),
       suspensions: createSuspensions(sql, clock),
+      outdated: createOutdated(sql, clock),
       blocklist,
       reports: createReports(sql, clock),
       keys: createKeys(sql, clock),
       passwords,
+      resources,
       links: createLinks({
         store,
         passwords,
@@ -114,14 +128,17 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       domains: createDomains({
         store: createDomainStore(sql),
         evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(guarded, url) }),
+        outgoing: resources.outgoing,
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         clock,
         changed: (host) => changed(host, domainCode, 0),
       }),
       guarded,
-      storage: await openStorage(config, secretFor, clock),
-      secretFor,
+      storage: await openStorage(config, signing, clock),
+      signing,
+      secretFor: (purpose) => signing.secretsFor(purpose).newest,
+      hashKey: Buffer.from(await firstFingerprint(sql)),
       ring: keys && createRing(keys),
       close: () => sql.close(),
     };
@@ -137,9 +154,9 @@ async function pageOf(guarded: Guarded, url: string): Promise<string | undefined
 }
 
 /** Asks nothing of it yet. */
-async function openStorage(config: Config, secretFor: Core["secretFor"], clock: Clock): Promise<Storage> {
+async function openStorage(config: Config, signing: SigningKeys, clock: Clock): Promise<Storage> {
   if (config.S3_URL !== undefined) return (await import("./files/s3.ts")).createS3({ bucket: config.S3_URL, clock });
-  const tokens = createTokens(secretFor("files"), clock);
+  const tokens = createTokens(signing.signerFor("files"), clock);
   return createDisk({ root: config.filesFolder, baseUrl: config.baseUrl, tokens });
 }
 
@@ -227,5 +244,7 @@ async function migrateEmbedded(config: Config, sql: Sql, lockHeld: boolean): Pro
 /** As people see it, and as somebody on the machine itself would write it. */
 function ownHosts(config: Config): Set<string> {
   const local = ["localhost", "127.0.0.1", "[::1]"].map((host) => new URL(`http://${host}:${config.PORT}`).host);
-  return new Set([new URL(config.baseUrl).host, ...local]);
+  const { host, port } = new URL(config.baseUrl);
+  const others = config.QL_HOSTS.flatMap((name) => (port === "" ? [name] : [name, `${name}:${port}`]));
+  return new Set([host, ...others, ...local]);
 }

@@ -9,7 +9,7 @@ import { createFiles, type Files } from "./files/files.ts";
 import { findOrphans } from "./files/orphans.ts";
 import { type QuotaSync, syncQuota } from "./files/quotas.ts";
 import { createRoom, type Room } from "./files/room.ts";
-import { createFileStore } from "./files/store.ts";
+import { createFileStore, type FileStore } from "./files/store.ts";
 import { sweepFiles } from "./files/sweep.ts";
 import type { Counters } from "./limits/counters.ts";
 import type { Change } from "./sql/feed.ts";
@@ -20,6 +20,8 @@ import type { Tenant } from "./tenants/tenants.ts";
 export interface Filing {
   readonly files: Files;
   readonly room: Room;
+  /** Of whichever tenant: for who has a signed address of it. */
+  readonly fileOf: FileStore["byId"];
   close(): Promise<void>;
 }
 
@@ -107,6 +109,7 @@ export function openFiling({ core, counters, recount, changed, filled, metrics, 
   return {
     files,
     room,
+    fileOf: store.byId,
     async close() {
       clearInterval(timer);
       // Whatever it is at, another process or the next start goes on with it.

@@ -6,7 +6,7 @@ import { createHot } from "./clicks/hot.ts";
 import { createHotStore, hotKeptMs } from "./clicks/hot-store.ts";
 import type { Core } from "./core.ts";
 import type { Drained } from "./limits/meters.ts";
-import { cacheKey, splitKey } from "./links/link.ts";
+import { cacheKey, type LinkKey, splitKey } from "./links/link.ts";
 
 /** The hottest links, put together: counted from what is recorded, kept in SQL, and known again after a start. */
 export interface HotLinks {
@@ -16,7 +16,7 @@ export interface HotLinks {
   /** The keys of the hottest now. */
   keys(): string[];
   /** As all servers last knew them: what to have at hand first. */
-  lastKeys(): Promise<string[]>;
+  lastKeys(): Promise<LinkKey[]>;
   stop(): Promise<void>;
 }
 

@@ -13,13 +13,14 @@ import { type Core, lookupConnections, openLookups, openReplica } from "./core.t
 import { type Hosts, openHosts } from "./domains/hosts.ts";
 import { createDomainStore, domainCode } from "./domains/store.ts";
 import type { HotLinks } from "./hot.ts";
-import { cacheKey } from "./links/link.ts";
+import { cacheKey, type LinkKey } from "./links/link.ts";
 import { createLinkStore } from "./links/store.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import type { RedisCache, RedisCacheOptions } from "./redis/cache.ts";
 import type { Redis } from "./redis/client.ts";
 import { onWake, wake } from "./redis/wake.ts";
 import { createFeed } from "./sql/feed.ts";
+import { watchReplica } from "./sql/replica.ts";
 import type { Sql } from "./sql/sql.ts";
 
 /**
@@ -31,13 +32,13 @@ import type { Sql } from "./sql/sql.ts";
  * say what it is.
  */
 export interface Lookup {
-  readonly cache: Cache<Known>;
-  /** Which hosts are tenants' own. */
+  readonly cache: Cache<Known, LinkKey>;
+  /** Whose host a request came to. */
   readonly hosts: Hosts;
   /** What lookups read from, if that is not what everything is written to. */
   readonly replica: Sql | undefined;
   /** Has these at hand before somebody asks for them. Those that cannot be had are left out. */
-  warm(keys: readonly string[]): Promise<void>;
+  warm(keys: readonly LinkKey[]): Promise<void>;
   /** After a commit: nothing older is served from here, and the others are woken. */
   changed(change: Announced): void;
   stop(): Promise<void>;
@@ -55,6 +56,8 @@ export interface LookupSettings {
 const sqlWaiting = 200;
 const sqlFailures = 0.5;
 const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
+const newAtOnce = 2;
+const newWaiting = 100;
 const warmAtOnce = 4;
 const warmTries = 5;
 const warmPauseMs = 500;
@@ -64,6 +67,7 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const { config, clock } = core;
   const counts = countCache(metrics);
   const replica = await openReplica(config, log);
+  const watching = watchReplica(replica, metrics);
   const feed = createFeed(replica ?? core.sql);
   const lookups = await openLookups(config, replica ?? core.sql, log);
   const fromSql = sqlSource(lookups, counts, settings);
@@ -71,8 +75,9 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const usualMs = config.QL_CACHE_TTL_SECONDS * 1_000;
   const life = (key: string) => lifeMs(hot.perMinute(key), changes.perDay(key), usualMs);
   const tier = redis && (await openGuarded(redis, counts, settings, { lifeMs: life, onEmpty: () => fill(hot.keys()) }));
-  const source = tier ? createTiered({ tier, sql: fromSql, counts, clock }) : counted(fromSql, counts);
-  const cache = createCache<Known>({
+  const tiered = tier && createTiered({ tier, sql: fromSql, counts, clock });
+  const source = tiered ?? counted(fromSql, counts);
+  const cache = createCache<Known, LinkKey>({
     source,
     clock,
     counts,
@@ -84,7 +89,7 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
   metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
 
-  const hosts = await openHosts({ load: createDomainStore(replica ?? core.sql).verified, log });
+  const hosts = await openHosts({ load: createDomainStore(replica ?? core.sql).verified, own: config.ownNames, log });
   metrics.gauge("quicklink_domains", "Domains of tenants that links are served on.", () => hosts.size, "max");
 
   let followedAt = clock.elapsed();
@@ -119,6 +124,8 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const listening = redis && (await onWake(redis, follower.wake));
   const wakeOthers = redis && oncePerTurn((code: string) => wake(redis, code));
 
+  const created = tiered && writeThrough((key) => tiered.writeThrough(key, 1));
+
   /** A Redis that lost everything gets the hottest links back first. */
   function fill(keys: readonly string[]): void {
     void some(keys, (key) => source.load(key, 0));
@@ -137,11 +144,12 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
       }
       if (replica === undefined) cache.announce(key, version);
       // Best effort, and not waited for: the feed says the same a moment later.
-      tier?.fenceOne(key, version).catch(() => {});
+      if (version !== 1 || !created?.(key)) tier?.fenceOne(key, version).catch(() => {});
       wakeOthers?.(key);
     },
     async stop() {
       listening?.close();
+      watching.stop();
       hosts.stop();
       await follower.stop();
       if (lookups !== core.sql && lookups !== replica) await lookups.close();
@@ -177,7 +185,7 @@ function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Lookup
 
 const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
   load(key, atLeast, visit) {
-    miss.absent++;
+    miss.memory++;
     return sql.load(key, atLeast, visit);
   },
 });
@@ -211,7 +219,7 @@ async function openGuarded(
 }
 
 /** A server that has just started is busy, and SQL may miss its deadline once. */
-async function patiently(key: string, work: (key: string) => Promise<unknown>): Promise<void> {
+async function patiently<Key>(key: Key, work: (key: Key) => Promise<unknown>): Promise<void> {
   for (let tries = 1; tries <= warmTries; tries++) {
     const done = await work(key).then(
       () => true,
@@ -223,12 +231,33 @@ async function patiently(key: string, work: (key: string) => Promise<unknown>): 
 }
 
 /** A few at a time, so that visitors come first. */
-async function some(keys: readonly string[], work: (key: string) => Promise<unknown>): Promise<void> {
+async function some<Key>(keys: readonly Key[], work: (key: Key) => Promise<unknown>): Promise<void> {
   const waiting = [...keys];
   const next = async () => {
     for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await patiently(key, work);
   };
   await Promise.all(Array.from({ length: warmAtOnce }, next));
+}
+
+/**
+ * Puts new links into Redis, so that the first visitor on any server finds them there. A few at a time, and no more than
+ * can wait: whoever creates links by the thousand does not keep SQL from visitors. Answers whether there is room.
+ */
+function writeThrough(work: (key: string) => Promise<void>): (key: string) => boolean {
+  const waiting: string[] = [];
+  let running = 0;
+  const next = async () => {
+    running++;
+    // What fails is read by its first visitor.
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await work(key).catch(() => {});
+    running--;
+  };
+  return (key) => {
+    if (waiting.length >= newWaiting) return false;
+    waiting.push(key);
+    if (running < newAtOnce) void next();
+    return true;
+  };
 }
 
 /** A thousand links in one request are one message. */

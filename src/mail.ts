@@ -11,6 +11,7 @@ import { createOutbox } from "./email/intake.ts";
 import { createLogProvider } from "./email/log.ts";
 import { mountEmail } from "./email/mount.ts";
 import { mailKinds, type Outbox } from "./email/outbox.ts";
+import { createPlatformEmails, type PlatformEmails, type PlatformStanding } from "./email/platform.ts";
 import type { Message, ProviderName } from "./email/provider.ts";
 import { createEmailSeeds } from "./email/seeds.ts";
 import { createEmailSender, handOversMost } from "./email/sender.ts";
@@ -48,6 +49,7 @@ export interface MailParts {
 
 const closeMs = 8_000;
 const sampleMs = 10_000;
+const firstSampleMs = 1_000; // by then Redis is connected, if it is there
 
 export function openMail(parts: MailParts): Mail {
   const { core, counters, metrics, log } = parts;
@@ -56,7 +58,7 @@ export function openMail(parts: MailParts): Mail {
   const store = createEmailStore(sql);
   const suppressions = createSuppressions(sql);
   const settings = createEmailSettings(sql, core.ring, clock);
-  const stopLinks = createStopLinks(core.secretFor("unsubscribe"), config.baseUrl);
+  const stopLinks = createStopLinks(core.signing.signerFor("unsubscribe"), config.baseUrl);
   const charges = createCharges({ counters, tenants, seeds: createEmailSeeds(sql), platformMax });
   const platform: ProviderName = config.SMTP_URL === undefined ? "log" : "smtp";
   const senders = openSenders(core, settings, log);
@@ -79,11 +81,12 @@ export function openMail(parts: MailParts): Mail {
     onUnknown: (provider) => count(provider === "sendgrid" ? provider : platform, "unsure"),
   });
   sender.start();
-  const sampling = sampleWaiting(store, metrics);
+  const platformEmails = createPlatformEmails({ sql, tenants, counters, max: platformMax });
+  const sampling = [sampleWaiting(store, metrics), samplePlatform(platformEmails, metrics)];
 
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
-    sampling.stop();
+    for (const one of sampling) one.stop();
     await withDeadline(sender.stop(), closeMs, "a hand-over").catch(() => {
       log.warn("emails were still being handed over; another process finds out what became of them");
     });
@@ -154,4 +157,29 @@ function sampleWaiting(store: EmailStore, metrics: Metrics): { stop(): void } {
     "max",
   );
   return { stop: () => clearInterval(timer) };
+}
+
+/** What nobody knows right now has no figure, rather than an old one. */
+function samplePlatform(platform: PlatformEmails, metrics: Metrics): { stop(): void } {
+  let last: PlatformStanding | undefined;
+  const look = async () => {
+    last = await platform.standing().catch(() => undefined);
+  };
+  const timers = [setTimeout(look, firstSampleMs), setInterval(look, sampleMs)];
+  const shown = (value: number | null | undefined, labels: Reading[0] = {}): Reading[] =>
+    value === null || value === undefined ? [] : [[labels, value]];
+  const used = {
+    name: "quicklink_platform_emails_used",
+    help: "Emails of all tenants through SMTP_URL in the last hour, as the limit counts them.",
+  };
+  metrics.series("gauge", { ...used, labels: [], merged: "max" }, () => shown(last?.used));
+  const limit = {
+    name: "quicklink_platform_emails_limit",
+    help: "How many of them there may be: for ordinary mail, and for verification and password resets.",
+  };
+  metrics.series("gauge", { ...limit, labels: ["mail"], merged: "max" }, () => [
+    ...shown(last?.ordinaryLimit, { mail: "ordinary" }),
+    ...shown(last?.limit, { mail: "essential" }),
+  ]);
+  return { stop: () => timers.forEach(clearTimeout) };
 }

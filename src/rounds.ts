@@ -11,8 +11,9 @@ import { createJobs, type Job } from "./sql/jobs.ts";
 import { type RoundSettings, runRound } from "./targets/round.ts";
 
 /**
- * What goes over all links again and again, by one process for all that share the database: looking at where they lead,
- * and holding them to a blocklist that changed.
+ * Work over many links, repeated for as long as the server runs: checking where they lead and applying a blocklist that
+ * changed, by one process for all that share the database; and finishing what a command over a tenant's links left undone,
+ * by any of them.
  */
 export interface Rounds {
   /** Somebody waits for a title. */
@@ -43,6 +44,11 @@ export function startRounds(settings: RoundsSettings): Rounds {
     loop("applying the blocklist", log, async () => {
       if (await isOutdated(core)) await run({ name: "blocklist", work: blocklist });
     }),
+    loop("updating the links of a tenant that changed", log, async () => {
+      if (!(await core.outdated.pending())) return;
+      const links = await settings.background.raiseOutdated();
+      if (links > 0) log.info({ links }, "links of tenants that changed have their new versions");
+    }),
   ];
   return {
     soon: () => loops[0]?.now(),
@@ -60,6 +66,7 @@ function targetWork({ core, metrics }: RoundsSettings, signal: AbortSignal): (()
   const settings: RoundSettings = {
     store: core.targets,
     guarded: core.guarded,
+    outgoing: core.resources.outgoing,
     everyMs: config.QL_CHECK_TARGETS * dayMs,
     clock,
     chance: Math.random,
@@ -76,8 +83,7 @@ function blocklistWork({ core, background, log }: RoundsSettings): () => Promise
   return async () => {
     // Somebody else may have done it since.
     if (!(await isOutdated(core))) return;
-    const { looked, suspended, freed } = await background.applyBlocklist();
-    log.info({ looked, suspended, freed }, "the blocklist was applied to all links");
+    log.info(await background.applyBlocklist(), "the blocklist was applied to all links and domains");
   };
 }
 

@@ -30,13 +30,13 @@ type Visits = Pick<RedirectSettings, "gate" | "vary" | "detailsOf" | "addressOf"
 const sqlMs = 1_000;
 
 export function openVisits({ core, lookup, counters, server, log }: VisitParts): Visits {
-  const { config, clock, passwords, secretFor } = core;
+  const { config, clock, passwords, secretFor, signing } = core;
   // Where links are looked up, so that the password is not of a version that the redirect cannot have yet.
   const sql = lookup.replica ?? core.sql;
   const addressOf = (request: Request) => server().addressOf(request);
   const isFromProxy = (request: Request) => server().isFromProxy(request);
   const countries = createCountries({ addressOf, isFromProxy, header: config.QL_COUNTRY_HEADER, log });
-  const visitors = createVisitors({ countries, agentOf: createAgents(), addressOf, secret: secretFor("split") });
+  const visitors = createVisitors({ countries, agentOf: createAgents(), addressOf, secret: core.hashKey });
   return {
     addressOf,
     vary: createVary(visitors, clock),
@@ -50,8 +50,8 @@ export function openVisits({ core, lookup, counters, server, log }: VisitParts):
         return withDeadline(passwordOf(sql, domain, code), sqlMs, "SQL");
       },
       passwords,
-      attempts: createAttempts({ counters: counters.guesses, clock, secretFor }),
-      passes: createPasses(secretFor("passes"), config.baseUrl.startsWith("https:")),
+      attempts: createAttempts({ counters: counters.attempts, clock, secretFor }),
+      passes: createPasses(signing.signerFor("passes"), config.baseUrl.startsWith("https:")),
       addressOf,
       baseUrl: config.baseUrl,
       clock,

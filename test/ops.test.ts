@@ -1,12 +1,13 @@
 /** What an operator is given in ops/ works: promtool accepts and tests the rules, and we export what they ask for. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { must, type Site, startSite } from "./e2e/servers.ts";
+import { must, type Site, siteOf, startSite } from "./e2e/servers.ts";
 import { find } from "./ground/machine.ts";
 import { postgresAvailable } from "./ground/postgres.ts";
 import { runProcess, until } from "./ground/process.ts";
 import { type RedisServer, redisAvailable, startRedis } from "./ground/redis.ts";
+import { tempFolder } from "./ground/temp.ts";
 
 const ops = join(import.meta.dir, "../ops");
 const read = (path: string) => readFileSync(join(ops, path), "utf8");
@@ -118,7 +119,9 @@ if (postgresAvailable() && redisAvailable()) {
 
     beforeAll(async () => {
       redis = await startRedis({ settings: ["--maxmemory", "50mb"] });
-      site = await startSite("PostgreSQL", { REDIS_URL: redis.url });
+      const settings = { REDIS_URL: redis.url };
+      const { server, env } = await startSite("PostgreSQL", settings);
+      site = siteOf(server, { ...env, ...settings });
       must(await site.cli("link", "create", "https://example.com/elsewhere"));
       let visits = 0;
       // Redis is written to once it was corrected, and says how it is a little later.
@@ -168,13 +171,55 @@ if (postgresAvailable() && redisAvailable()) {
       expect(series("quicklink_recorder_failing")).toBe(0);
     });
 
+    if (tool !== undefined) {
+      test("answers the queries of the cache's design as they are written there", async () => {
+        const scrape = async () => (await site.visit("/metrics")).text;
+        const links = await Promise.all([1, 2, 3].map(() => site.create({ url: "https://example.com/" })));
+        const codes = links.map(({ code }) => code);
+        for (const code of codes) must(await site.cli("cache", "warm", code));
+        const before = await scrape();
+        for (const code of [...codes, ...codes, ...codes, "nowhere-at-all"]) await site.reach(`/${code}`);
+        const after = await scrape();
+        const gained = (metric: string, tier: string) => {
+          const read = (scraped: string) =>
+            Number(new RegExp(`^quicklink_cache_${metric}_total\\{tier="${tier}"\\} (.*)$`, "m").exec(scraped)?.[1]);
+          return read(after) - read(before);
+        };
+        const [byMemory, byRedis] = [gained("hit", "memory"), gained("hit", "redis")];
+        const [missedMemory, missed] = [gained("miss", "memory"), gained("miss", "redis")];
+        expect(Math.min(byMemory, byRedis, missed)).toBeGreaterThan(0);
+        expect(missedMemory).toBe(0);
+
+        const near = (expression: string, value: number) => `abs((${expression}) - ${value}) < bool 0.001`;
+        const isTrue = (expr: string, labels = "{}") => ({
+          expr,
+          eval_time: "5m",
+          exp_samples: [{ labels, value: 1 }],
+        });
+        const hitRate = near(seedQueries.hitRate, (byMemory + byRedis) / (byMemory + byRedis + missed));
+        const redis = near(seedQueries.hitRateByTier, byRedis / (byRedis + missed));
+        const memory = near(seedQueries.hitRateByTier, 1);
+        const asked = [
+          isTrue(hitRate),
+          isTrue(`(${redis}) and on (tier) quicklink_cache_hit_total{tier="redis"}`, '{tier="redis"}'),
+          isTrue(`(${memory}) and on (tier) quicklink_cache_hit_total{tier="memory"}`, '{tier="memory"}'),
+          isTrue(`count(${seedQueries.latency}) > bool 0`),
+          isTrue(`count(${seedQueries.evictions}) > bool 0`),
+        ];
+        const file = join(tempFolder("promql"), "seed.test.yml");
+        const tests = [{ interval: "1m", input_series: seriesOf(before, after), promql_expr_test: asked }];
+        writeFileSync(file, JSON.stringify({ evaluation_interval: "1m", tests }));
+        expect(await runProcess([tool.path, "test", "rules", file])).toMatchObject({ code: 0 });
+      }, 30_000);
+    }
+
     test("shows that Redis has died in what alerts look at, and has no old figures of it", async () => {
       await redis.kill();
       const { code } = await site.create({ url: "https://example.com/" });
       const signs = [
         /^quicklink_dependency_up\{dependency="redis"\} 0$/m,
         /^quicklink_breaker_open\{of="cache"\} 1$/m,
-        /^quicklink_cache_miss_total\{why="(?:untrusted|failed)"\} [1-9]/m,
+        /^quicklink_cache_miss_reasons_total\{why="(?:untrusted|failed)"\} [1-9]/m,
         /^quicklink_readiness 1$/m,
       ];
       const after = await until(
@@ -189,6 +234,26 @@ if (postgresAvailable() && redisAvailable()) {
       expect(after).toMatch(/^quicklink_dependency_up\{dependency="sql"\} 1$/m);
     }, 60_000);
   });
+}
+
+/** As the design of the cache has them, word for word; the second one is the first by tier. */
+const seedQueries = {
+  hitRate: `sum(rate(quicklink_cache_hit_total[5m])) /
+    sum(rate(quicklink_cache_hit_total[5m]) + rate(quicklink_cache_miss_total[5m]))`,
+  hitRateByTier: `sum by (tier) (rate(quicklink_cache_hit_total[5m])) /
+    sum by (tier) (rate(quicklink_cache_hit_total[5m]) + rate(quicklink_cache_miss_total[5m]))`,
+  latency: "histogram_quantile(0.99, rate(redis_command_duration_seconds_bucket[5m]))",
+  evictions: "rate(redis_evicted_keys_total[5m])",
+};
+
+/** Two scrapes as promtool takes them: the first one's values, and then for five minutes the second one's. */
+function seriesOf(before: string, after: string): { series: string; values: string }[] {
+  const parse = (scraped: string) =>
+    new Map(
+      [...scraped.matchAll(/^(\w[^ ]*(?:\{.*\})?) (\S+)$/gm)].map(([, series = "", value = ""]) => [series, value]),
+    );
+  const first = parse(before);
+  return [...parse(after)].map(([series, value]) => ({ series, values: `${first.get(series) ?? 0} ${value}x4` }));
 }
 
 /** As GitHub makes them. */

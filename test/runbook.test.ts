@@ -10,6 +10,7 @@ import { type RedisServer, redisAvailable, startRedis } from "./ground/redis.ts"
 import { tempFolder } from "./ground/temp.ts";
 
 const root = join(import.meta.dir, "..");
+const QL_SIGNING_KEYS = `k1:${"3".repeat(64)}`;
 const QL_SECRET_KEYS = `k2:${"2".repeat(64)},k1:${"1".repeat(64)}`;
 const runbook = readFileSync(join(root, "docs/runbook.md"), "utf8");
 
@@ -63,7 +64,12 @@ if (postgresAvailable() && redisAvailable()) {
       redis = await startRedis({
         settings: ["--maxmemory", "64mb", "--maxmemory-policy", "volatile-lru", "--maxmemory-samples", "10"],
       });
-      const settings = { REDIS_URL: redis.url, QL_METRICS_TOKEN: "a token for the runbook", QL_SECRET_KEYS };
+      const settings = {
+        REDIS_URL: redis.url,
+        QL_METRICS_TOKEN: "a token for the runbook",
+        QL_SECRET_KEYS,
+        QL_SIGNING_KEYS,
+      };
       const { server, env: database } = await startSite("PostgreSQL", settings);
       site = siteOf(server, { ...database, ...settings });
       code = (await site.create({ url: "https://example.com/", hitsPerMonth: 100 })).code;

@@ -95,6 +95,7 @@ describe.each(["compose.yml", "compose.scaled.yml"])("%s", (name) => {
       const given = {
         ...{ QL_METRICS_TOKEN: "a token for the test", QL_CODE_SALT: "a salt for the test", QL_WORKERS: "2" },
         QL_SECRET_KEYS: `k1:${"0f".repeat(32)}`,
+        QL_SIGNING_KEYS: `k1:${"1f".repeat(32)}`,
       };
       const filled = Object.entries(environment).map(([setting, value]) => {
         const interpolated = String(value).replaceAll(/\$\{(\w+)[^}]*\}/g, (_, variable: string) =>
@@ -132,12 +133,17 @@ describe.each(["compose.yml", "compose.scaled.yml"])("%s", (name) => {
 if (postgresAvailable() && redisAvailable()) {
   test("the doctor finds nothing wrong with the Redis servers of compose.scaled.yml", async () => {
     const { services } = Bun.YAML.parse(read("compose.scaled.yml")) as Compose;
+    const byDefault = (word: string) => word.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
     const [links, limits] = await Promise.all(
       ["redis-links", "redis-limits"].map(async (service) =>
-        startRedis({ settings: services[service]?.command?.slice(1) ?? [] }),
+        startRedis({ settings: services[service]?.command?.slice(1).map(byDefault) ?? [] }),
       ),
     );
     try {
+      // As the requirements have them.
+      const info = (await links?.command("INFO", "memory")) ?? "";
+      expect(info).toContain(`maxmemory:${4 * 1_024 ** 3}\r\nmaxmemory_human:4.00G\r\nmaxmemory_policy:volatile-lru`);
+      expect((await limits?.command("INFO", "memory")) ?? "").toContain("maxmemory_policy:noeviction");
       const env = {
         ...(await newDatabase("PostgreSQL")),
         REDIS_URL: links?.url ?? "",

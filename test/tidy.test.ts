@@ -66,6 +66,7 @@ const all = [
   "cli",
   "config.ts",
   "core.ts",
+  "resources.ts",
   "counters.ts",
   "app.ts",
 ];
@@ -87,7 +88,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ["base", "limits", "idempotency", ...subjects],
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
   "counters.ts": ["base", "limits", "memory", "redis"],
-  "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts"],
+  "resources.ts": ["base", "config.ts"],
+  "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts", "resources.ts"],
   doctor: ["base", "codes", "abuse/blocklist.ts", "files", "sql", "redis", "config.ts", "core.ts"],
   cli: [
     ...former,
@@ -181,6 +183,15 @@ describe("what may be done where", () => {
     const reading =
       /\bDate\.now\b|\bnew Date(?:\(\s*\)|(?!\w|\())|(?<!new |\w)Date\(|\bperformance\.\w+|\bhrtime\b|\bBun\.nanoseconds\b|\bprocess\.uptime\b/g;
     expect(holding(outside("src/base/clock.ts"), reading)).toEqual([]);
+  });
+
+  test("the address of a link is put together in one place, which knows of custom domains", () => {
+    const address =
+      /\bbaseUrl\)?\}\/\$\{|\bbaseUrl\s*\+\s*["`]\/|\bnew URL\([^()]*,[^()]*\bbaseUrl\b|\.protocol\}\/\//g;
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what must be found in a text.
+    const planted = ["`${baseUrl}/${code}`", 'baseUrl + "/" + code', "new URL(code, config.baseUrl)"];
+    expect(planted.filter((code) => holding([{ path: "", text: code, code }], address).length === 0)).toEqual([]);
+    expect(holding(outside("src/links/short-url.ts"), address)).toEqual([]);
   });
 
   test("nothing is printed but by the command line", () => {

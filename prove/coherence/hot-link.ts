@@ -1,23 +1,19 @@
-/** A link whose edits are watched: each version stands in its address, so that an answer tells which one it is. */
+/** A link whose edits are watched: each version is in its address, so that an answer tells which one it is. */
 import { authorization } from "../../bench/subject.ts";
 import type { Server } from "../../test/ground/server.ts";
+import type { Watched } from "./visitors.ts";
 
-export interface HotLink {
+export interface HotLink extends Watched {
   readonly id: string;
-  readonly code: string;
-  /** The newest that was committed; it stands in the address, too. */
+  /** The newest that was committed. */
   version: number;
+  /** The newest that was asked for: nobody can be answered with more. */
+  begun: number;
 }
 
 const requestMs = 10_000;
 
 const addressOf = (code: string, version: number): string => `https://example.com/${code}/${version}`;
-
-export function versionIn(address: string | null | undefined): number {
-  const version = Number(address?.slice(address.lastIndexOf("/") + 1));
-  if (!Number.isSafeInteger(version) || version < 1) throw new Error(`no version stands in ${address}`);
-  return version;
-}
 
 export async function createLink(server: Server, code: string): Promise<HotLink> {
   const response = await fetch(`${server.url}/api/links`, {
@@ -27,11 +23,19 @@ export async function createLink(server: Server, code: string): Promise<HotLink>
   });
   const { id } = (await response.json()) as { id: string };
   if (response.status !== 201) throw new Error(`${code} could not be made: ${response.status}`);
-  return { id, code, version: 1 };
+  return {
+    ...{ id, code, version: 1, begun: 1 },
+    versionOf(this: HotLink, status, location = "") {
+      const version = Number(location.slice(location.lastIndexOf("/") + 1));
+      const right = status === 302 && location === addressOf(code, version);
+      return right && Number.isSafeInteger(version) && version >= 1 && version <= this.begun ? version : undefined;
+    },
+  };
 }
 
 export async function editOne(server: Server, link: HotLink): Promise<void> {
   const version = link.version + 1;
+  link.begun = version;
   const response = await fetch(`${server.url}/api/links/${link.id}`, {
     method: "PATCH",
     headers: authorization(server),

@@ -1,9 +1,13 @@
 /**
  * What was acknowledged and what was answered, and what follows from the two.
  *
- * The staleness of a version on a server is the time from its acknowledgement to the server's last answer with an older
- * one; nothing if none came after. A server went back if a request that was sent after one of its answers had come in
- * was answered with an older version than that.
+ * - The staleness of a version on a server is the time from its acknowledgement to the server's last answer with an older
+ *   one; nothing if none came after.
+ * - A server went back if a request that was sent after one of its answers had come in was answered with an older version
+ *   than that.
+ * - A writer was behind itself if a request that was sent to it after it had acknowledged a version was answered with an
+ *   older one.
+ * - An answer that is no version of the link at all (a 404, another address) is wrong. A 503 is none.
  */
 import { quantile } from "../../bench/show.ts";
 
@@ -13,23 +17,48 @@ export interface Staleness {
   readonly max: number;
 }
 
+/** Of one server. */
 export interface Recorded {
+  /** Edits, wherever they were made. */
   readonly acked: number;
   readonly reads: number;
-  /** 503, and connections that were refused or lost. */
+  /** Of them, before the last edit was acknowledged. */
+  readonly readsMeanwhile: number;
+  readonly wrong: number;
+  /** For example. */
+  readonly wrongExample: string | undefined;
+  /** 503. */
   readonly unanswered: number;
+  /** Connections that were refused or lost. */
+  readonly lost: number;
   readonly wentBack: number;
+  /** Edits that it acknowledged itself. */
+  readonly own: number;
+  readonly behindItself: number;
   readonly staleness: Staleness;
+  /** How long a redirect of a link took that nobody edits, 99 of 100: how late everything is on this machine. */
+  readonly idleP99Ms: number;
+}
+
+/** What a server had said of a link before it was asked. */
+export interface Before {
+  readonly seen: number;
+  readonly own: number;
 }
 
 export interface Record {
-  /** Before a request is sent; what comes back belongs to `answer`. */
-  highest(server: number, code: string): number;
-  answer(server: number, code: string, version: number, highestBefore: number): void;
-  noAnswer(): void;
-  ack(code: string, version: number): void;
-  /** Of all that was acknowledged so far; the next record begins with the versions that were seen. */
-  conclude(): Recorded;
+  before(server: number, code: string): Before;
+  answer(server: number, code: string, version: number, before: Before): void;
+  wrong(server: number, what: string): void;
+  noAnswer(server: number, kind: "unanswered" | "lost"): void;
+  /** A redirect of a link that nobody edits. */
+  idle(server: number, ms: number): void;
+  /** `writer` is the server that acknowledged it, if one did. */
+  ack(code: string, version: number, writer: number | undefined): void;
+  /** The newest that a server answered with. */
+  seen(server: number, code: string): number;
+  /** By server, of all that was acknowledged so far; the next record begins with the versions that were seen. */
+  conclude(): Recorded[];
 }
 
 interface Acked {
@@ -39,45 +68,79 @@ interface Acked {
   readonly staleFor: number[];
 }
 
+const newCounts = () => ({
+  ...{ reads: 0, readsMeanwhile: 0, wrong: 0, unanswered: 0, lost: 0, wentBack: 0, own: 0, behindItself: 0 },
+  wrongExample: undefined as string | undefined,
+  idleMs: [] as number[],
+});
+
 export function createRecord(servers: number): Record {
-  const highest = new Map<string, number>();
-  const place = (server: number, code: string) => `${server} ${code}`;
+  const everyServer = <Value>(value: () => Value) => Array.from({ length: servers }, value);
+  const seen = everyServer(() => new Map<string, number>());
+  const own = everyServer(() => new Map<string, number>());
+  let counts = everyServer(newCounts);
   let acked = new Map<string, Acked[]>();
-  let [reads, unanswered, wentBack] = [0, 0, 0];
+
+  const countsOf = (server: number) => counts[server] ?? newCounts();
+  const raise = (versions: Map<string, number> | undefined, code: string, version: number) =>
+    void versions?.set(code, Math.max(version, versions.get(code) ?? 0));
 
   return {
-    highest: (server, code) => highest.get(place(server, code)) ?? 0,
+    seen: (server, code) => seen[server]?.get(code) ?? 0,
 
-    answer(server, code, version, highestBefore) {
+    before: (server, code) => ({ seen: seen[server]?.get(code) ?? 0, own: own[server]?.get(code) ?? 0 }),
+
+    answer(server, code, version, before) {
       const now = performance.now();
-      reads++;
-      if (version < highestBefore) wentBack++;
-      if (version > this.highest(server, code)) highest.set(place(server, code), version);
+      const count = countsOf(server);
+      count.reads++;
+      if (version < before.seen) count.wentBack++;
+      if (version < before.own) count.behindItself++;
+      raise(seen[server], code, version);
       for (const one of (acked.get(code) ?? []).toReversed()) {
         if (one.version <= version) return;
         one.staleFor[server] = now - one.at;
       }
     },
 
-    noAnswer() {
-      unanswered++;
+    wrong(server, what) {
+      const count = countsOf(server);
+      count.wrong++;
+      count.wrongExample ??= what;
     },
 
-    ack(code, version) {
-      const staleFor = Array.from({ length: servers }, () => 0);
+    noAnswer(server, kind) {
+      countsOf(server)[kind]++;
+    },
+
+    idle(server, ms) {
+      countsOf(server).idleMs.push(ms);
+    },
+
+    ack(code, version, writer) {
+      const one = { version, at: performance.now(), staleFor: everyServer(() => 0) };
       const before = acked.get(code);
-      const one = { version, at: performance.now(), staleFor };
       if (before === undefined) acked.set(code, [one]);
       else before.push(one);
+      for (const count of counts) count.readsMeanwhile = count.reads;
+      if (writer === undefined) return;
+      raise(own[writer], code, version);
+      countsOf(writer).own++;
     },
 
     conclude() {
       const all = [...acked.values()].flat();
-      const figures = all.flatMap(({ staleFor }) => staleFor);
-      const staleness = { p50: quantile(figures, 0.5), p99: quantile(figures, 0.99), max: Math.max(...figures) };
-      const recorded = { acked: all.length, reads, unanswered, wentBack, staleness };
+      const recorded = counts.map(({ idleMs, ...count }, server) => {
+        const figures = all.map(({ staleFor }) => staleFor[server] ?? 0);
+        const staleness =
+          figures.length === 0
+            ? { p50: 0, p99: 0, max: 0 }
+            : { p50: quantile(figures, 0.5), p99: quantile(figures, 0.99), max: Math.max(...figures) };
+        const idleP99Ms = idleMs.length === 0 ? 0 : quantile(idleMs, 0.99);
+        return { ...count, acked: all.length, staleness, idleP99Ms };
+      });
       acked = new Map();
-      [reads, unanswered, wentBack] = [0, 0, 0];
+      counts = everyServer(newCounts);
       return recorded;
     },
   };

@@ -5,6 +5,7 @@ import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
 import { cli, type Server, startServer } from "../../test/ground/server.ts";
 import { tempFolder } from "../../test/ground/temp.ts";
 import { createLink, type HotLink } from "./hot-link.ts";
+import { type SwitchedLink, switchedPlan, switchedTenant } from "./switches.ts";
 import { type Withholding, withholdingCommits } from "./withholding.ts";
 
 export interface Site {
@@ -14,6 +15,12 @@ export interface Site {
   readonly servers: readonly Server[];
   readonly withholding: Withholding;
   readonly links: readonly HotLink[];
+  /** The code of a link that nobody changes. */
+  readonly idle: string;
+  /** Of a tenant whose plan, limits and suspension are changed. */
+  readonly switched: readonly SwitchedLink[];
+  /** Runs the command line, as the operator. */
+  command(...args: readonly string[]): Promise<void>;
   /** A look at the tables, past all servers. */
   readonly sql: Client;
   readonly databaseUrl: string;
@@ -24,6 +31,8 @@ export interface Site {
 
 export const serverCount = 3;
 const linkCount = 12;
+const switchedCount = 6;
+const idle = "idle";
 
 export async function startSite(): Promise<Site> {
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
@@ -40,6 +49,8 @@ export async function startSite(): Promise<Site> {
   const last = servers.length - 1;
   const links: HotLink[] = [];
   for (let i = 0; i < linkCount; i++) links.push(await createLink(first, `hot-${i}`));
+  await createLink(first, idle);
+  const switched = await switchedLinks(env);
   const sql = new Client({ connectionString: databaseUrl });
   await sql.connect();
   return {
@@ -48,6 +59,9 @@ export async function startSite(): Promise<Site> {
     servers,
     withholding,
     links,
+    idle,
+    switched,
+    command: (...args) => must(args, env),
     sql,
     databaseUrl,
     async restartLast() {
@@ -61,6 +75,20 @@ export async function startSite(): Promise<Site> {
       await Promise.all([postgres.stop(), redis.stop()]);
     },
   };
+}
+
+async function switchedLinks(env: Record<string, string>): Promise<SwitchedLink[]> {
+  await must(["plan", "set", "nothing", "--hits", "0"], env);
+  await must(["plan", "set", switchedPlan, "--hits", "none"], env);
+  await must(["tenant", "create", switchedTenant, "--plan", switchedPlan], env);
+  const links = Array.from({ length: switchedCount }, (_, i) => {
+    const code = `switched-${i}`;
+    return { code, url: `https://example.com/${code}` };
+  });
+  for (const { code, url } of links) {
+    await must(["link", "create", url, "--code", code, "--tenant", switchedTenant], env);
+  }
+  return links;
 }
 
 async function must(args: readonly string[], env: Record<string, string>): Promise<void> {

@@ -1,4 +1,5 @@
 /** Five processes that send, one PostgreSQL, one Redis and two providers that count, all by one clock that we set. */
+
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId, type TenantId } from "../../src/base/ids.ts";
@@ -11,6 +12,7 @@ import { createEmailStore } from "../../src/email/store.ts";
 import { type EmailProvider, getStatus } from "../../src/limits/email-limits.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { startPostgres } from "../../test/ground/postgres.ts";
 import { type Child, cleanEnvironment, type Environment, startProcess, until } from "../../test/ground/process.ts";
@@ -82,7 +84,12 @@ export async function startSite(): Promise<Site> {
 
   const busy = async () => {
     const { due } = await store.look();
-    const sending = await sql.db.selectFrom("emails").select("id").where("state", "=", "sending").limit(1).execute();
+    const sending = await acrossTenants(sql.db)
+      .selectFrom("emails")
+      .select("id")
+      .where("state", "=", "sending")
+      .limit(1)
+      .execute();
     return due || sending.length > 0;
   };
 

@@ -1,6 +1,6 @@
 /**
  * Constant load: so many requests a second, each due at its time whatever became of those before it, and timed from
- * then. A bounded number of connections to each server, each with one request at a time; when all are taken, a request
+ * then to its last answer: whoever is told 503 although somebody could have answered comes again, and waits. A bounded number of connections to each server, each with one request at a time; when all are taken, a request
  * waits and its time runs.
  */
 import { createLine, type Line } from "../../bench/line.ts";
@@ -36,10 +36,14 @@ interface Connections {
 
 const connectionsEach = 48;
 const tickMs = 2;
+const controlEvery = 4;
 const triesMost = 20;
 const againMs = 100;
 
-export function createLoad(): Load {
+/** `control`: the port of a server that answers at once, asked beside the others to know how busy the machine is. */
+export function createLoad(control: number): Load {
+  const idle = Array.from({ length: connectionsEach }, createLine);
+  let asked = 0;
   const byPort = new Map<number, Connections>();
   let current: { asking: Asking; tally: Tally } | undefined;
   let dueMs = performance.now();
@@ -54,15 +58,28 @@ export function createLoad(): Load {
   }
 
   async function ask(line: Line, { question, atMs, insists, tally }: Due): Promise<void> {
-    const path = `/${question.code}`;
-    let answer = await line.ask(question.port, path);
-    const ms = performance.now() - atMs;
-    for (let tries = 1; answer === 503 && insists && tries < triesMost; tries++) {
-      tally.askedAgain++;
-      await Bun.sleep(againMs);
-      answer = await line.ask(question.port, path);
+    let [refusals, withoutRetry] = [0, 0];
+    for (;;) {
+      const answer = await line.ask(question.port, `/${question.code}`);
+      if (answer === 503) {
+        refusals++;
+        if (line.header("retry-after") === undefined) withoutRetry++;
+        if (insists && refusals < triesMost) {
+          await Bun.sleep(againMs);
+          continue;
+        }
+      }
+      const ms = performance.now() - atMs;
+      add(tally, question, { answer, location: line.header("location"), refusals, withoutRetry, ms });
+      break;
     }
-    add(tally, question, { answer, location: line.header("location"), retryAfter: line.header("retry-after"), ms });
+    underWay--;
+  }
+
+  async function askControl(line: Line, atMs: number, tally: Tally): Promise<void> {
+    await line.ask(control, "/");
+    tally.control.push(performance.now() - atMs);
+    idle.push(line);
     underWay--;
   }
 
@@ -83,6 +100,11 @@ export function createLoad(): Load {
       underWay++;
       if (line === undefined) connections.waiting.push(due);
       else void use(line, connections, due);
+      const spare = ++asked % controlEvery === 0 ? idle.shift() : undefined;
+      if (spare !== undefined) {
+        underWay++;
+        void askControl(spare, dueMs, tally);
+      }
     }
   }
 
@@ -104,6 +126,7 @@ export function createLoad(): Load {
       clearInterval(timer);
       await pause();
       for (const { free } of byPort.values()) for (const line of free) line.hangUp();
+      for (const line of idle) line.hangUp();
     },
   };
 }

@@ -1,37 +1,67 @@
-/** The failure matrix of the requirements, row by row: what goes wrong, and how it is put right again. */
+/** The failure matrix of the requirements, row by row: what goes wrong, what visitors may notice, how it is put right. */
 import { until } from "../../test/ground/process.ts";
-import { type RedisServer, startRedisSentinel } from "../../test/ground/redis.ts";
+import { type RedisServer, startRedisCluster, startRedisSentinel } from "../../test/ground/redis.ts";
+import { fallsBack, type Impact, interrupted, unavailable, unnoticed } from "./judge.ts";
+import type { Kind } from "./questions.ts";
 import { editedLinks, type Site } from "./site.ts";
+import type { Tally } from "./tally.ts";
+import type { BreakerTimes, Gained } from "./watch.ts";
 
 export interface Row {
   readonly name: string;
   /** What the requirements say, in a few words. */
   readonly seed: string;
-  /** Who is away. */
-  readonly away: "redis" | "sql" | "nobody";
+  readonly impact: Impact;
   readonly lastsMs?: number;
   /** How many of the hot links are asked for, and how often. */
   readonly hotLinks?: number;
   readonly perSecond?: number;
   begin(site: Site): Promise<void> | void;
   end(site: Site): Promise<void> | void;
+  /** How we know that it went wrong at all: what is missing of that, or nothing. A row without its fault shows nothing. */
+  felt(seen: Seen, site: Site): Promise<string | undefined> | string | undefined;
   /** What else is worth knowing. */
   tell?(site: Site): Promise<string>;
 }
 
-const fallback = "falls back to SQL, +10-15 ms";
-const noSql = "503";
+/** What there is to know when the outage ends. */
+export interface Seen {
+  readonly outage: Tally;
+  readonly breakers: readonly BreakerTimes[];
+  /** Until the end of the outage. */
+  readonly gained: Gained;
+}
+
+/** The breakers opened, and lookups went past Redis. */
+const redisGone = ({ breakers, gained }: Seen) =>
+  breakers.some(({ of }) => of === "cache" || of === "limits") && gained.pastRedis > 0
+    ? undefined
+    : `no breaker opened, or no lookup went past Redis (${gained.pastRedis})`;
+
+const pastRedis = ({ gained }: Seen) => (gained.pastRedis > 0 ? undefined : "no lookup went past Redis");
+
+/** What only SQL knows could not be had. */
+const sqlGone = ({ outage }: Seen) => {
+  const refused = (["cold", "cold_limited", "missing"] satisfies Kind[]).map((kind) => outage.by[kind].refused);
+  return refused.every((count) => count > 0) ? undefined : "links that only SQL knows were answered";
+};
+
+const fallback = { seed: "falls back to SQL, +10-15 ms", impact: fallsBack };
+const noSql = { seed: "503", impact: unavailable };
 const slowRedisMs = 200;
 const slowSqlMs = 150;
 const edits = 40;
 const roomBytes = 20_000;
 const resetMs = 300;
+const resetTimes = 5;
+/** Two of three nodes stay: half of what is in Redis, with room for chance. */
+const othersLeast = 0.4;
 const nothing = () => {};
 
 /** With servers that go to PostgreSQL and Redis straight. */
 export const direct: readonly Row[] = [
   {
-    ...{ name: "redis_refused", seed: `${fallback}, reconnects`, away: "redis" },
+    ...{ name: "redis_refused", ...fallback, felt: redisGone },
     async begin({ redis }) {
       await redis.command("SAVE");
       await redis.kill();
@@ -39,30 +69,36 @@ export const direct: readonly Row[] = [
     end: ({ redis }) => redis.restart(),
   },
   {
-    ...{ name: "redis_stopped", seed: `${fallback}, next request retries`, away: "redis" },
+    ...{ name: "redis_stopped", ...fallback, felt: redisGone },
     begin: ({ redis }) => redis.pause(),
     end: ({ redis }) => redis.resume(),
   },
   {
-    ...{ name: "redis_full", seed: "evicts, some more misses", away: "redis" },
+    ...{ name: "redis_full", seed: "evicts, slightly more misses", impact: fallsBack },
     async begin({ redis }) {
+      await redis.command("CONFIG", "RESETSTAT");
       const used = await figure(redis, "memory", "used_memory");
       await redis.command("CONFIG", "SET", "maxmemory-policy", "volatile-lru");
       await redis.command("CONFIG", "SET", "maxmemory", String(used + roomBytes));
     },
     end: unbounded,
+    felt: async (_, { redis }) =>
+      (await figure(redis, "stats", "evicted_keys")) > 0 ? undefined : "nothing was evicted",
     tell: async ({ redis }) => `evicted=${await figure(redis, "stats", "evicted_keys")}`,
   },
   {
-    ...{ name: "redis_refuses_writes", seed: "warming fails, users unaffected", away: "redis" },
+    ...{ name: "redis_refuses_writes", seed: "warming fails, users unaffected", impact: fallsBack },
     async begin({ redis }) {
+      await redis.command("CONFIG", "RESETSTAT");
       await redis.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
       await redis.command("CONFIG", "SET", "maxmemory", "1");
     },
     end: unbounded,
+    felt: async (_, { redis }) =>
+      (await redis.command("INFO", "errorstats")).includes("errorstat_OOM") ? undefined : "no write was refused",
   },
   {
-    ...{ name: "redis_came_back_empty", seed: "misses, then warm again", away: "redis" },
+    ...{ name: "redis_came_back_empty", seed: "misses, then warm again", impact: fallsBack, felt: pastRedis },
     async begin({ redis }) {
       await redis.flush();
       await redis.command("SAVE");
@@ -71,7 +107,7 @@ export const direct: readonly Row[] = [
     end: nothing,
   },
   {
-    ...{ name: "redis_came_back_old", seed: "not foreseen", away: "redis" },
+    ...{ name: "redis_came_back_old", seed: "not foreseen", impact: fallsBack, felt: pastRedis },
     async begin({ redis, servers, questions }) {
       const links = await editedLinks(servers[0], edits, async () => void (await redis.command("SAVE")));
       await redis.restart();
@@ -82,17 +118,25 @@ export const direct: readonly Row[] = [
       `edited=${edits} old_keys=${await figure(redis, "persistence", "rdb_last_load_keys_loaded")}`,
   },
   {
-    ...{ name: "sql_refused", seed: noSql, away: "sql" },
+    ...{ name: "sql_refused", ...noSql, felt: sqlGone },
     begin: ({ postgres }) => postgres.kill(),
     end: ({ postgres }) => postgres.restart(),
   },
   {
-    ...{ name: "sql_stopped", seed: noSql, away: "sql" },
+    ...{ name: "sql_stopped", ...noSql, felt: sqlGone },
     begin: ({ postgres }) => postgres.pause(),
     end: ({ postgres }) => postgres.resume(),
   },
   {
-    ...{ name: "hot_key", seed: "memory absorbs it", away: "nobody", hotLinks: 1, perSecond: 500 },
+    ...{
+      name: "hot_key",
+      seed: "none if mitigated: memory absorbs it",
+      impact: unnoticed,
+      hotLinks: 1,
+      perSecond: 500,
+    },
+    felt: ({ outage, gained }) =>
+      gained.byMemory >= outage.by.hot.asked + outage.by.hot_limited.asked ? undefined : "memory did not answer",
     begin: nothing,
     end: nothing,
   },
@@ -101,47 +145,87 @@ export const direct: readonly Row[] = [
 /** With servers that go there by a proxy. */
 export const proxied: readonly Row[] = [
   {
-    ...{ name: "redis_slow", seed: `${fallback}, next request retries`, away: "redis" },
+    ...{ name: "redis_slow", ...fallback, felt: redisGone },
     begin: ({ toRedis }) => toRedis.delay(slowRedisMs, "back"),
     end: ({ toRedis }) => toRedis.pass(),
   },
   {
-    ...{ name: "redis_partition", seed: fallback, away: "redis" },
+    ...{ name: "redis_partition", ...fallback, felt: redisGone },
     begin: ({ toRedis }) => toRedis.drop(),
     end: ({ toRedis }) => toRedis.pass(),
   },
   {
-    ...{ name: "redis_resets", seed: `${fallback}, reconnects`, away: "redis" },
+    ...{ name: "redis_resets", ...fallback, felt: pastRedis },
     begin: ({ toRedis }) => resets(toRedis.reset),
     end: nothing,
   },
   {
-    ...{ name: "sql_slow", seed: noSql, away: "sql" },
+    ...{ name: "sql_slow", ...noSql, felt: sqlGone },
     begin: ({ toSql }) => toSql.delay(slowSqlMs, "back"),
     end: ({ toSql }) => toSql.pass(),
   },
   {
-    ...{ name: "sql_partition", seed: "serves stale from the cache", away: "sql" },
+    ...{ name: "sql_partition", seed: "serves stale from the cache", impact: unavailable },
     begin: ({ toSql }) => toSql.drop(),
     end: ({ toSql }) => toSql.pass(),
+    felt: (seen) => sqlGone(seen) ?? (seen.gained.stale > 0 ? undefined : "nothing was served stale"),
   },
   {
-    ...{ name: "sql_resets", seed: noSql, away: "sql" },
+    ...{ name: "sql_resets", ...noSql },
     begin: ({ toSql }) => resets(toSql.reset),
     end: nothing,
+    felt: (_, { toSql }) => (toSql.ended >= resetTimes ? undefined : "no connection was reset"),
   },
 ];
 
+export interface Failover {
+  /** The settings that lead to it. */
+  readonly url: string;
+  readonly row: Row;
+  stop(): Promise<void>;
+}
+
 /** The sentinel, not we, puts it right. */
-export async function failover(): Promise<{ url: string; row: Row; stop(): Promise<void> }> {
-  const { url, master, stop } = await startRedisSentinel();
+export async function sentinelFailover(): Promise<Failover> {
+  const { url, master, replica, stop } = await startRedisSentinel();
   const row: Row = {
-    ...{ name: "redis_failed_over", seed: "< 1 s of errors", away: "redis" },
+    ...{ name: "redis_failed_over", seed: "< 1 s interruption", impact: interrupted },
     begin: () => master.kill(),
     end: nothing,
+    felt: async (seen) => pastRedis(seen) ?? (await notPromoted(replica)),
   };
   return { url, row, stop };
 }
+
+/**
+ * One master of three dies, and its replica takes its place. Meanwhile the other two answer for their links: each node has
+ * a breaker of its own.
+ */
+export async function clusterFailover(): Promise<Failover> {
+  const { url, shards, replicas, stop } = await startRedisCluster({ replicas: true });
+  const [first, replica] = [shards[0], replicas[0]];
+  if (first === undefined || replica === undefined) throw new Error("the cluster has no replica");
+  const row: Row = {
+    ...{ name: "cluster_failed_over", seed: "< 1 s interruption", impact: interrupted },
+    lastsMs: 6_000,
+    begin: () => first.kill(),
+    end: nothing,
+    async felt(seen) {
+      const { warm, warm_limited } = seen.outage.by;
+      const warmed = warm.asked + warm_limited.asked;
+      const others = seen.gained.byRedis >= othersLeast * warmed;
+      return (
+        pastRedis(seen) ??
+        (await notPromoted(replica)) ??
+        (others ? undefined : `the other nodes answered ${seen.gained.byRedis} of ${warmed} links in Redis`)
+      );
+    },
+  };
+  return { url, row, stop };
+}
+
+const notPromoted = async (replica: RedisServer): Promise<string | undefined> =>
+  (await replica.command("INFO", "replication")).includes("role:master") ? undefined : "the replica was not promoted";
 
 async function figure(redis: RedisServer, section: string, name: string): Promise<number> {
   return Number(new RegExp(`^${name}:(\\d+)`, "m").exec(await redis.command("INFO", section))?.[1]);
@@ -154,7 +238,7 @@ async function unbounded({ redis }: Site): Promise<void> {
 
 /** Again and again, so that connections are lost in the middle of things. */
 async function resets(reset: () => void): Promise<void> {
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < resetTimes; i++) {
     reset();
     await Bun.sleep(resetMs);
   }

@@ -1,7 +1,10 @@
 /** Two servers on one PostgreSQL and one Redis, and bad ways to both of these. */
-import { authorization, createLink, createLinks, destination, startSubject } from "../../bench/subject.ts";
+import { join } from "node:path";
+import { createLine } from "../../bench/line.ts";
+import { authorization, createLinks, destination, startSubject } from "../../bench/subject.ts";
+import { freePort } from "../../test/ground/ports.ts";
 import type { Postgres } from "../../test/ground/postgres.ts";
-import type { Environment } from "../../test/ground/process.ts";
+import { cleanEnvironment, type Environment, startProcess, until } from "../../test/ground/process.ts";
 import { startProxy, type TcpProxy } from "../../test/ground/proxy.ts";
 import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
 import { type Server, startServer } from "../../test/ground/server.ts";
@@ -13,15 +16,17 @@ export interface Site {
   readonly toSql: TcpProxy;
   readonly toRedis: TcpProxy;
   readonly questions: Questions;
+  /** The port of a server that answers at once, and has nothing else to do. */
+  readonly control: number;
   readonly servers: readonly [Server, Server];
-  /** Other settings for both servers; what they had in memory is gone. */
-  restart(way: Environment): Promise<void>;
+  /** Other settings for both servers, or another copy of the program; what they had in memory is gone. */
+  restart(way: Environment, source?: string): Promise<void>;
   /** The settings that lead by the bad ways. */
   readonly byProxy: { readonly DATABASE_URL: string; readonly REDIS_URL: string };
   stop(): Promise<void>;
 }
 
-const batches = 6;
+const batches = 7;
 const batch = 1_000;
 const limit = 1_000_000;
 // They all come from one address, and are counted all the same.
@@ -35,10 +40,13 @@ export async function startSite(): Promise<Site> {
   const [toSql, toRedis] = await Promise.all([startProxy(postgres.port), startProxy(redis.port)]);
   const { key } = server;
   let servers: readonly [Server, Server] = [server, await startServer({ env, key })];
-  const stock: Target[] = [];
-  for (let i = 0; i < batches; i++) stock.push(...(await makeLinks(server, batch)));
-  const limited = { code: await createLink(server, limit), url: destination };
-  const questions = createQuestions(stock, limited);
+  const [plain, limited]: [Target[], Target[]] = [[], []];
+  for (let i = 0; i < batches; i++) {
+    plain.push(...(await makeLinks(server, batch)));
+    limited.push(...(await makeLinks(server, batch, limit)));
+  }
+  const questions = createQuestions(plain, limited);
+  const control = await startControl();
   const askThem = () => questions.askAt([servers[0].port, servers[1].port]);
   askThem();
 
@@ -48,12 +56,15 @@ export async function startSite(): Promise<Site> {
     toSql,
     toRedis,
     questions,
+    control: control.port,
     get servers() {
       return servers;
     },
-    async restart(way) {
+    async restart(way, source) {
       await Promise.all(servers.map((one) => one.stop()));
-      const again = ({ port, dataDir }: Server) => startServer({ env: { ...env, ...way }, key, port, dataDir });
+      const copy = source === undefined ? {} : { source };
+      const again = ({ port, dataDir }: Server) =>
+        startServer({ env: { ...env, ...way }, key, port, dataDir, ...copy });
       servers = await Promise.all([again(servers[0]), again(servers[1])]);
       askThem();
     },
@@ -62,13 +73,27 @@ export async function startSite(): Promise<Site> {
       await Promise.all(servers.map((one) => one.stop().catch(() => one.kill())));
       toSql.stop();
       toRedis.stop();
+      await control.stop();
       await Promise.all([postgres.stop(), redis.stop()]);
     },
   };
 }
 
-async function makeLinks(server: Server, count: number): Promise<Target[]> {
-  const codes = await createLinks(server, count);
+async function startControl(): Promise<{ port: number; stop(): Promise<void> }> {
+  const port = freePort();
+  const bare = join(import.meta.dir, "../../bench/bare.ts");
+  const child = startProcess([process.execPath, "--no-env-file", bare, String(port), destination], {
+    cwd: import.meta.dir,
+    env: cleanEnvironment({}),
+  });
+  const line = createLine();
+  await until("control to answer", async () => (await line.ask(port, "/")) === 302 || undefined);
+  line.hangUp();
+  return { port, stop: child.kill };
+}
+
+async function makeLinks(server: Server, count: number, hitsPerMonth?: number): Promise<Target[]> {
+  const codes = await createLinks(server, count, hitsPerMonth);
   return codes.map((code, i) => ({ code, url: `${destination}&n=${i}` }));
 }
 

@@ -7,7 +7,7 @@ import { createLine, type Line } from "../../bench/line.ts";
 import { round } from "../../bench/show.ts";
 import type { Question } from "./questions.ts";
 import type { Site } from "./site.ts";
-import { add, createTally, percentile, type Tally } from "./tally.ts";
+import { add, askedIn, createTally, percentile, type Tally, wrongIn } from "./tally.ts";
 import { startWatch } from "./watch.ts";
 
 const visitorsEach = 300;
@@ -44,16 +44,16 @@ export async function stampede(site: Site): Promise<boolean> {
   for (const { line } of visitors) line.hangUp();
   watch.ended();
   await watch.recovered();
-  const { shed, breakers } = await watch.stop();
-  const wrong = (tally: Tally) => tally.wrongLocation + tally.false404 + tally.unexpected.length + tally.withoutRetry;
+  const { gained, breakers } = await watch.stop();
+  const { waits, refused: told } = burst.by.cold;
   console.log(
-    `row=stampede seed="jitter prevents it" requests=${burst.requests} ok=${burst.ok} 503=${burst.unavailable.cold} ` +
-      `shed=${shed} without_retry_after=${burst.withoutRetry} wrong_location=${burst.wrongLocation + later.wrongLocation} ` +
-      `false_404=${burst.false404 + later.false404} p50_ms=${round(percentile(burst.latencies, 0.5), 1)} ` +
-      `p99_ms=${round(percentile(burst.latencies, 0.99), 1)} never_answered=${refused.length} all_answered_ms=${Math.round(answeredMs)} ` +
+    `row=stampede seed="jitter prevents it" requests=${askedIn(burst)} ok=${burst.ok} 503=${told} ` +
+      `shed=${gained.shed} without_retry_after=${burst.withoutRetry} wrong_location=${burst.wrongLocation + later.wrongLocation} ` +
+      `false_404=${burst.false404 + later.false404} p50_ms=${round(percentile(waits, 0.5), 1)} ` +
+      `p99_ms=${round(percentile(waits, 0.99), 1)} never_answered=${refused.length} all_answered_ms=${Math.round(answeredMs)} ` +
       `breakers ${breakers.map(({ of }) => of).join(" ") || "closed"}`,
   );
-  return wrong(burst) + wrong(later) + refused.length === 0 && shed > 0;
+  return wrongIn(burst) + wrongIn(later) + refused.length === 0 && gained.shed > 0;
 }
 
 /** All at once; gives back those who were told to come again. */
@@ -63,7 +63,9 @@ async function askAll(visitors: readonly Visitor[], tally: Tally): Promise<Visit
       const askedMs = performance.now();
       const answer = await line.ask(question.port, `/${question.code}`);
       const ms = performance.now() - askedMs;
-      add(tally, question, { answer, location: line.header("location"), retryAfter: line.header("retry-after"), ms });
+      const refusals = answer === 503 ? 1 : 0;
+      const withoutRetry = refusals > 0 && line.header("retry-after") === undefined ? 1 : 0;
+      add(tally, question, { answer, location: line.header("location"), refusals, withoutRetry, ms });
       return answer;
     }),
   );

@@ -1,6 +1,6 @@
 /**
- * What the servers say about themselves meanwhile: which breakers are open since when, how many answers were stale,
- * whether they call themselves ready. Asked all the time, because a breaker may be open for a second only.
+ * What the servers say about themselves meanwhile: which breakers are open since when, who answered lookups, whether they
+ * call themselves ready. Asked all the time, because a breaker may be open for a second only.
  */
 import { until } from "../../test/ground/process.ts";
 import type { Server } from "../../test/ground/server.ts";
@@ -13,19 +13,32 @@ export interface BreakerTimes {
   readonly closedMs: number | undefined;
 }
 
+/** What was counted since the beginning, by all servers. */
+export interface Gained {
+  /** Answers that may have been out of date. */
+  readonly stale: number;
+  /** Lookups sent away because too many waited for SQL. */
+  readonly shed: number;
+  readonly byMemory: number;
+  readonly byRedis: number;
+  /** Lookups that Redis should have answered: it did not, or could not be trusted. */
+  readonly pastRedis: number;
+}
+
 export interface Watch {
+  /** What was gained so far. */
+  gained(): Promise<Gained>;
   /** The outage is over. */
   ended(): void;
   /** Waits until all is as it should be; how long that took, or nothing if it takes too long. */
   recovered(): Promise<number | undefined>;
-  stop(): Promise<{ readonly breakers: readonly BreakerTimes[]; readonly stale: number; readonly shed: number }>;
+  stop(): Promise<{ readonly breakers: readonly BreakerTimes[]; readonly gained: Gained }>;
 }
 
 interface Seen {
   readonly open: readonly string[];
-  readonly stale: number;
-  readonly shed: number;
   readonly feedSeconds: number;
+  readonly counted: Gained;
 }
 
 const lookMs = 50;
@@ -63,10 +76,17 @@ export async function startWatch(servers: readonly Server[]): Promise<Watch> {
     const states = await Promise.all(servers.map(stateOf));
     return states.every((state) => state === "200 ready") || undefined;
   };
-  const gained = (figure: (seen: Seen) => number) =>
-    last.reduce((sum, seen, i) => sum + figure(seen) - figure(first[i] ?? seen), 0);
+  const gainedBy = (now: readonly Seen[]): Gained => {
+    const since = (name: keyof Gained) =>
+      now.reduce((sum, seen, i) => sum + seen.counted[name] - (first[i]?.counted[name] ?? 0), 0);
+    return {
+      ...{ stale: since("stale"), shed: since("shed"), byMemory: since("byMemory") },
+      ...{ byRedis: since("byRedis"), pastRedis: since("pastRedis") },
+    };
+  };
 
   return {
+    gained: async () => gainedBy(await Promise.all(servers.map(look))),
     ended() {
       endedAt = performance.now();
     },
@@ -84,7 +104,7 @@ export async function startWatch(servers: readonly Server[]): Promise<Watch> {
         const at = closed.get(of);
         return { of, openedMs, closedMs: at === undefined ? undefined : Math.max(0, at - endedAt) };
       });
-      return { breakers, stale: gained(({ stale }) => stale), shed: gained(({ shed }) => shed) };
+      return { breakers, gained: gainedBy(last) };
     },
   };
 }
@@ -100,10 +120,14 @@ async function look({ url }: Server): Promise<Seen> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const figure = (name: string) => Number(new RegExp(`^${name} (.+)$`, "m").exec(text)?.[1] ?? 0);
   const event = (name: string) => figure(`quicklink_cache_events_total\\{event="${name}"\\}`);
+  const hit = (tier: string) => figure(`quicklink_cache_hit_total\\{tier="${tier}"\\}`);
+  const why = (name: string) => figure(`quicklink_cache_miss_reasons_total\\{why="${name}"\\}`);
   return {
-    open: [...text.matchAll(/^quicklink_breaker_open\{of="(\w+)"\} 1$/gm)].map(([, of]) => String(of)),
-    stale: event("stale"),
-    shed: event("shed"),
+    open: [...text.matchAll(/^quicklink_breaker_open\{of="(\w+)"[^}]*\} 1$/gm)].map(([, of]) => String(of)),
     feedSeconds: figure("quicklink_feed_age_seconds"),
+    counted: {
+      ...{ stale: event("stale"), shed: event("shed"), byMemory: hit("memory"), byRedis: hit("redis") },
+      pastRedis: why("failed") + why("untrusted"),
+    },
   };
 }

@@ -16,6 +16,8 @@ export interface Site {
   readonly servers: Readonly<Record<Region, Server>>;
   readonly replica: Replica;
   readonly links: readonly HotLink[];
+  /** The code of a link that nobody changes. */
+  readonly idle: string;
   /** Of the replica, as the primary knows it. */
   lagMs(): Promise<number>;
   stop(): Promise<void>;
@@ -34,12 +36,14 @@ export async function startSite(): Promise<Site> {
   const b = await startServer({ env: { ...env, DATABASE_REPLICA_URL, REDIS_URL: redisB.url }, key: a.key });
   const links: HotLink[] = [];
   for (let i = 0; i < linkCount; i++) links.push(await createLink(a, `hot-${i}`));
+  const { code: idle } = await createLink(a, "idle");
   const sql = new Client({ connectionString: String(env.DATABASE_URL) });
   await sql.connect();
   return {
     servers: { a, b },
     replica,
     links,
+    idle,
     async lagMs() {
       const lag = "select coalesce(max(extract(epoch from replay_lag)) * 1000, 0) as ms from pg_stat_replication";
       return Number((await sql.query<{ ms: string }>(lag)).rows[0]?.ms);

@@ -1,4 +1,5 @@
 /** Four servers on one PostgreSQL, one Redis and one folder; and what is true there, read behind their backs. */
+
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startSubject } from "../../bench/subject.ts";
@@ -7,6 +8,7 @@ import type { TenantId } from "../../src/base/ids.ts";
 import { connectCounters } from "../../src/counters.ts";
 import { storageLimit } from "../../src/limits/storage-limit.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createKeys, scopes } from "../../src/tenants/keys.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { type Environment, until } from "../../test/ground/process.ts";
@@ -68,10 +70,11 @@ export async function startSite(): Promise<Site> {
   const counters = await connectCounters(redis.url, systemClock);
   let owners = 0;
 
-  const filesOf = (sql: Sql, { id }: Owner) => sql.db.selectFrom("files").selectAll().where("tenant_id", "=", id);
+  const filesOf = (sql: Sql, { id }: Owner) =>
+    acrossTenants(sql.db).selectFrom("files").selectAll().where("tenant_id", "=", id);
 
   async function standingOf(sql: Sql, owner: Owner) {
-    const row = await sql.db
+    const row = await acrossTenants(sql.db)
       .selectFrom("tenant_storage")
       .select("bytes")
       .where("tenant_id", "=", owner.id)
@@ -122,7 +125,7 @@ export async function startSite(): Promise<Site> {
     },
     async sweep(owner) {
       await look(env, async (sql) => {
-        await sql.db
+        await acrossTenants(sql.db)
           .updateTable("files")
           .set((is) => ({
             created_at: is("created_at", "-", hoursMs),

@@ -1,30 +1,37 @@
+import type { Clock } from "../base/clock.ts";
 import type { LinkId } from "../base/ids.ts";
+import { createDomainStore } from "../domains/store.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants } from "../sql/tenant-db.ts";
 import type { Blocklist } from "./blocklist.ts";
 import type { Suspensions } from "./suspensions.ts";
 
 /**
  * A list that changed is applied to the links that are there already: those that lead to a host on it are stopped, and
- * those that only the list had stopped are freed when it no longer names them. Goes over all links in short pages; one
- * that was interrupted begins again, and finds most of it done.
+ * those that only the list had stopped are freed when it no longer names them. The same goes for the root and 404 targets
+ * of custom domains. Goes over all of them in short pages; one that was interrupted begins again, and finds most of it
+ * done.
  */
 export interface BlocklistParts {
   readonly sql: Sql;
   readonly suspensions: Suspensions;
   readonly blocklist: Blocklist;
+  readonly clock: Clock;
 }
 
 export interface Applied {
   readonly looked: number;
   readonly suspended: number;
   readonly freed: number;
+  /** Custom domains with a target that is used no longer, or again. */
+  readonly domains: number;
 }
 
 const walk = "blocklist";
 const pageRows = 500;
 
 /** Whether there is a list, and another than the one that was applied last. */
-export async function isOutdated({ sql, blocklist }: BlocklistParts): Promise<boolean> {
+export async function isOutdated({ sql, blocklist }: Pick<BlocklistParts, "sql" | "blocklist">): Promise<boolean> {
   const fingerprint = blocklist.fingerprint();
   if (fingerprint === undefined) return false;
   const row = await sql.db.selectFrom("walks").select("position").where("name", "=", walk).executeTakeFirst();
@@ -35,22 +42,27 @@ export async function applyBlocklist(parts: BlocklistParts): Promise<Applied> {
   const { sql, blocklist } = parts;
   // As it was at the beginning: what changes meanwhile is applied the next time.
   const position = blocklist.fingerprint();
-  if (position === undefined) return { looked: 0, suspended: 0, freed: 0 };
+  if (position === undefined) return { looked: 0, suspended: 0, freed: 0, domains: 0 };
   const freed = await free(parts);
   const { looked, suspended } = await suspend(parts);
+  const domains = await createDomainStore(sql).markBlocked(blocklist.isBlocked, parts.clock.now());
   await sql.db
     .insertInto("walks")
     .values({ name: walk, position })
     .onConflict((conflict) => conflict.column("name").doUpdateSet({ position }))
     .execute();
-  return { looked, suspended, freed };
+  return { looked, suspended, freed, domains };
 }
 
-async function suspend({ sql, suspensions, blocklist }: BlocklistParts): Promise<Omit<Applied, "freed">> {
+async function suspend({
+  sql,
+  suspensions,
+  blocklist,
+}: BlocklistParts): Promise<Pick<Applied, "looked" | "suspended">> {
   let [looked, suspended] = [0, 0];
   let after = "" as LinkId;
   for (;;) {
-    const rows = await sql.db
+    const rows = await acrossTenants(sql.db)
       .selectFrom("links as l")
       .leftJoin("suspended_links as s", (join) =>
         join.onRef("s.domain", "=", "l.domain").onRef("s.code", "=", "l.code"),
@@ -76,7 +88,7 @@ async function suspend({ sql, suspensions, blocklist }: BlocklistParts): Promise
 
 /** All of them at once: lists stop few of the links that there are. */
 async function free({ sql, suspensions, blocklist }: BlocklistParts): Promise<number> {
-  const rows = await sql.db
+  const rows = await acrossTenants(sql.db)
     .selectFrom("suspended_links as s")
     .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "s.domain").onRef("l.code", "=", "s.code"))
     .select(["s.domain", "s.code"])

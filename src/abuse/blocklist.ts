@@ -103,7 +103,7 @@ export function parseBlocklist(text: string): { hosts: HostList; bad: BadLine[] 
   const below = new Set<string>();
   const bad: BadLine[] = [];
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
-    const entry = raw.replace(/#.*$/, "").trim();
+    const entry = (raw.split("#", 1)[0] ?? "").trim();
     if (entry === "") continue;
     const wild = entry.startsWith("*.");
     const host = hostOf(wild ? entry.slice(2) : entry);

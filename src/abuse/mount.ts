@@ -19,8 +19,6 @@ export interface ReportSettings {
   readonly reports: Reports;
   readonly limit: ReportLimit;
   readonly guesses: Guesses;
-  /** The domain that this request came to: empty for the server's own. */
-  readonly domainOf: (request: Request) => string;
   /** Where a link leads. */
   readonly find: (domain: string, code: string) => Promise<{ readonly url: string } | undefined>;
   readonly log: Logger;
@@ -35,7 +33,8 @@ const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 export function mountReports(settings: ReportSettings): Mount {
   return {
     prefix: "/report",
-    async handle(request, { path, address }) {
+    onCustomDomains: true,
+    async handle(request, { path, domain, address }) {
       if (path !== "/report") return finalPage({ kind: "missing" }, request);
       switch (request.method) {
         case "GET":
@@ -44,7 +43,7 @@ export function mountReports(settings: ReportSettings): Mount {
           return query.has("thanks") ? thanksPage() : reportPage(200, typedFrom(query));
         }
         case "POST":
-          return receive(settings, request, address);
+          return receive(settings, request, domain, address);
         default:
           return wrongMethod("GET", "HEAD", "POST");
       }
@@ -58,8 +57,13 @@ function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(mark === -1 ? "" : url.slice(mark));
 }
 
-async function receive(settings: ReportSettings, request: Request, address: string | undefined): Promise<Response> {
-  const { reports, limit, guesses, domainOf, find, log } = settings;
+async function receive(
+  settings: ReportSettings,
+  request: Request,
+  domain: string,
+  address: string | undefined,
+): Promise<Response> {
+  const { reports, limit, guesses, find, log } = settings;
   const sent = await readForm(request, bodyBytes, bodyMs);
   if (sent === undefined) {
     return problemResponse(new Problem("unsupported_media_type", "Send the form of /report, with at most 32 KB."));
@@ -71,14 +75,14 @@ async function receive(settings: ReportSettings, request: Request, address: stri
   const blocked = guesses.blockedFor(address) ?? (await limit.take(address));
   if (blocked !== undefined) return laterPage(429, "Too many reports came from your internet address.", blocked);
   try {
-    const place = { domain: domainOf(request), code };
-    const link = await find(place.domain, code);
+    const link = await find(domain, code);
     if (link === undefined) {
       await guesses.missed(address);
       return reportPage(422, typed, { code: "There is no such link here. Capital and small letters differ." });
     }
     const outcome = await reports.add({
-      ...place,
+      domain,
+      code,
       reason: reasons.find((one) => one === typed.reason) ?? "other",
       details: typed.details.trim() || null,
       email: parseAddress(typed.email.trim()) ?? null,
@@ -120,13 +124,8 @@ function mistakesOf({ reason, details, email }: Typed, code: string | undefined)
 
 /** People paste the whole address, or that of the preview. */
 function codeOf(text: string): string | undefined {
-  const code =
-    text
-      .trim()
-      .replace(/[?#].*$/, "")
-      .replace(/\/+$/, "")
-      .split("/")
-      .at(-1)
-      ?.replace(/\+$/, "") ?? "";
+  const [path = ""] = text.trim().split(/[?#]/, 1);
+  const last = path.split("/").findLast((part) => part !== "") ?? "";
+  const code = last.endsWith("+") ? last.slice(0, -1) : last;
   return slugPattern.test(code) ? code : undefined;
 }

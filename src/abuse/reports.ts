@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { newId, type ReportId } from "../base/ids.ts";
 import type { AbuseReason, AbuseReportTable, AbuseState } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
-import type { Place } from "./suspensions.ts";
+import type { Place } from "../sql/versions.ts";
 
 /** What people say about links, waiting for the operator. Strangers write here, so there is an end to it. */
 export interface Reports {

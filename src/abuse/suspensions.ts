@@ -1,10 +1,12 @@
-import type { Transaction } from "kysely";
 import type { Clock } from "../base/clock.ts";
-import type { LinkId, TenantId } from "../base/ids.ts";
+import type { TenantId } from "../base/ids.ts";
+import { domainCode } from "../domains/store.ts";
 import { cacheKey } from "../links/link.ts";
-import { recordChange } from "../sql/feed.ts";
-import type { Schema, SuspendedLinkTable } from "../sql/schema.ts";
+import { outdate } from "../sql/outdated.ts";
+import type { SuspendedLinkTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { type Place, raiseVersions } from "../sql/versions.ts";
 
 /**
  * What the operator has stopped. It stands in tables that no tenant's request writes, and a link is stopped by its
@@ -12,7 +14,7 @@ import type { Sql } from "../sql/sql.ts";
  *
  * Stopping a link is a new version of it like any other change, so every copy is out of date at once. A tenant is stopped
  * by one row, which every lookup joins and every API call reads; its links get their new versions in pages after that
- * (`touchLinks`), for a million of them in one transaction would hold up everybody.
+ * (`sql/outdated.ts`).
  */
 export interface Suspensions {
   /** The link's new version; nothing where there never was one. Stopping it again changes the reason. */
@@ -24,13 +26,6 @@ export interface Suspensions {
   suspendTenant(tenant: TenantId, reason: string, by: string): Promise<void>;
   /** False if it was not stopped. */
   restoreTenant(tenant: TenantId): Promise<boolean>;
-  /** New versions for a page of a tenant's links; the last of them, nothing behind the last page. */
-  touchLinks(tenant: TenantId, after: LinkId | undefined, limit: number): Promise<Touched | undefined>;
-}
-
-export interface Place {
-  readonly domain: string;
-  readonly code: string;
 }
 
 export type Cause = SuspendedLinkTable["cause"];
@@ -43,24 +38,22 @@ export interface Why {
   readonly by: string;
 }
 
-export interface Touched {
-  readonly last: LinkId;
-  readonly count: number;
-}
-
 export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
   const { db } = sql;
 
-  async function touch(trx: Transaction<Schema>, { domain, code }: Place): Promise<number | undefined> {
-    const row = await trx
-      .updateTable("link_versions")
-      .set((expression) => ({ version: expression("version", "+", 1) }))
-      .where("domain", "=", domain)
-      .where("code", "=", code)
-      .returning("version")
-      .executeTakeFirst();
-    if (row) await recordChange(trx, [{ domain, code, version: row.version }], clock.now());
-    return row?.version;
+  async function touch(trx: Trx, place: Place): Promise<number | undefined> {
+    return (await raiseVersions(sql, trx, [place], clock.now()))[0]?.version;
+  }
+
+  /** Its root and 404 targets go with the tenant. There are at most a hundred domains. */
+  async function touchDomains(trx: Trx, tenant: TenantId): Promise<void> {
+    const domains = await ofTenant(trx, tenant)
+      .selectFrom("domains")
+      .select("host")
+      .where("state", "=", "verified")
+      .execute();
+    const places = domains.map(({ host }) => ({ domain: host, code: domainCode }));
+    await raiseVersions(sql, trx, places, clock.now());
   }
 
   return {
@@ -99,32 +92,25 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
       return new Map(rows.map(({ domain, code, reason }) => [cacheKey(domain, code), reason]));
     },
 
-    async suspendTenant(tenant, reason, by) {
-      const row = { reason, suspended_by: by, suspended_at: clock.now() };
-      await db
-        .insertInto("suspended_tenants")
-        .values({ tenant_id: tenant, ...row })
-        .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(row))
-        .execute();
-    },
-
-    async restoreTenant(tenant) {
-      const { numDeletedRows } = await db
-        .deleteFrom("suspended_tenants")
-        .where("tenant_id", "=", tenant)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
-
-    touchLinks: (tenant, after, limit) =>
+    suspendTenant: (tenant, reason, by) =>
       sql.transaction(async (trx) => {
-        let query = trx.selectFrom("links").select(["id", "domain", "code"]).where("tenant_id", "=", tenant);
-        if (after !== undefined) query = query.where("id", ">", after);
-        const rows = await query.orderBy("id").limit(limit).execute();
-        // In the order of their codes, as everywhere: two transactions cannot wait for each other.
-        for (const place of rows.toSorted((a, b) => (a.code < b.code ? -1 : 1))) await touch(trx, place);
-        const last = rows.at(-1)?.id;
-        return last === undefined ? undefined : { last, count: rows.length };
+        const row = { reason, suspended_by: by, suspended_at: clock.now() };
+        await ofTenant(trx, tenant)
+          .insertInto("suspended_tenants")
+          .values(row)
+          .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(row))
+          .execute();
+        await touchDomains(trx, tenant);
+        await outdate(trx, [tenant]);
+      }),
+
+    restoreTenant: (tenant) =>
+      sql.transaction(async (trx) => {
+        const { numDeletedRows } = await ofTenant(trx, tenant).deleteFrom("suspended_tenants").executeTakeFirst();
+        if (numDeletedRows === 0n) return false;
+        await touchDomains(trx, tenant);
+        await outdate(trx, [tenant]);
+        return true;
       }),
   };
 }

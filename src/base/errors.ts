@@ -12,6 +12,8 @@ export const problems = {
   unauthorized: { status: 401, title: "The API key is missing, unknown, expired or revoked" },
   forbidden: { status: 403, title: "This needs a right that you do not have" },
   suspended: { status: 403, title: "The operator has stopped this tenant" },
+  invalid_host: { status: 400, title: "The Host header is not one host name" },
+  misdirected: { status: 421, title: "This server does not serve that host" },
   not_found: { status: 404, title: "There is nothing here, or it is not yours" },
   method_not_allowed: { status: 405, title: "This address does not take that method" },
   address_expired: { status: 403, title: "The signed address was good for a time that is over" },

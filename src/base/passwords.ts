@@ -1,33 +1,39 @@
-import { BulkheadRejectedError, bulkhead } from "cockatiel";
+import { createShares, type SharesSettings } from "./shares.ts";
 
 /**
  * Passwords as argon2id hashes, with what OWASP names as the least: 19 MB and two passes, some 45 ms here. Bun computes
- * them on its own threads, so nothing waits but the one who asks. That memory and time are what a flood would spend, so
- * two are computed at once and a few wait; whoever comes then is told to come again.
+ * them on its own threads, so nothing waits but the caller. That memory and time are what a flood would spend, so few are
+ * computed at once, and holders (a visitor's network, a tenant) take turns.
  */
 export interface Passwords {
-  hash(password: string): Promise<string | "busy">;
-  matches(password: string, hash: string): Promise<boolean | "busy">;
+  hash(password: string, holder: string): Promise<string | "busy">;
+  matches(password: string, hash: string, holder: string, signal?: AbortSignal): Promise<boolean | "busy">;
 }
 
 const cost = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-const atOnce = 2;
-const waitingMost = 20;
 
-export function createPasswords(): Passwords {
-  const turns = bulkhead(atOnce, waitingMost);
+export const passwordShares: SharesSettings = {
+  ...{ resource: "passwords", what: "password checks" },
+  ...{ atOnce: 2, waitingMost: 40, waitMs: 3_000, retryAfterSeconds: 2 },
+};
 
-  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result | "busy"> {
+export function createPasswords(shares = createShares(passwordShares)): Passwords {
+  async function inTurn<Result>(
+    holder: string,
+    work: () => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result | "busy"> {
+    const entered = await shares.enter(holder, signal && { signal });
+    if (entered.kind === "busy") return "busy";
     try {
-      return await turns.execute(work);
-    } catch (error) {
-      if (error instanceof BulkheadRejectedError) return "busy";
-      throw error;
+      return await work();
+    } finally {
+      entered.leave();
     }
   }
 
   return {
-    hash: (password) => inTurn(() => Bun.password.hash(password, cost)),
-    matches: (password, hash) => inTurn(() => Bun.password.verify(password, hash)),
+    hash: (password, holder) => inTurn(holder, () => Bun.password.hash(password, cost)),
+    matches: (password, hash, holder, signal) => inTurn(holder, () => Bun.password.verify(password, hash), signal),
   };
 }

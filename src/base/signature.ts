@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Clock } from "./clock.ts";
 
 /** Text that only we can have signed. What is signed should begin with what it is for, or have a secret of its own. */
 export interface Signer {
@@ -7,13 +8,63 @@ export interface Signer {
   isSigned(text: string, signature: string): boolean;
 }
 
-export function createSigner(secret: Uint8Array): Signer {
-  const sign = (text: string): string => createHmac("sha256", secret).update(text).digest("base64url");
-  return { sign, isSigned: (text, signature) => sameText(signature, sign(text)) };
+/** The newest signs, all of them verify. */
+export interface Secrets {
+  readonly newest: Uint8Array;
+  /** Those that are good now, the newest first. */
+  all(): readonly Uint8Array[];
+}
+
+export function createSigner(secrets: Secrets): Signer {
+  const signed = (secret: Uint8Array, text: string): string =>
+    createHmac("sha256", secret).update(text).digest("base64url");
+  return {
+    sign: (text) => signed(secrets.newest, text),
+    isSigned: (text, signature) => secrets.all().some((secret) => sameText(signature, signed(secret, text))),
+  };
 }
 
 /** Takes as long whether they differ early or late. */
 export function sameText(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/**
+ * The keys behind every signature. The first key signs; a former key verifies until its day, or until the operator
+ * removes it. Each purpose has a secret of its own under each key, so a signature for one purpose is none for another.
+ * A signature does not name its key: all keys are tried, which costs a hash each and leaves nothing to be confused.
+ */
+export interface SigningKeys {
+  secretsFor(purpose: string): Secrets;
+  signerFor(purpose: string): Signer;
+}
+
+export interface SigningKey {
+  readonly id: string;
+  readonly key: Uint8Array;
+  /** It verifies until this time; without one, as long as it is listed. */
+  readonly until?: number;
+}
+
+export function createSigningKeys(keys: readonly SigningKey[], clock: Clock): SigningKeys {
+  const [first, ...former] = keys;
+  if (first === undefined) throw new Error("signing keys have one key at least");
+  const derive = ({ key }: SigningKey, purpose: string) => createHmac("sha256", key).update(purpose).digest();
+
+  const secretsFor = (purpose: string): Secrets => {
+    const newest = derive(first, purpose);
+    const others = former.map((key) => ({
+      secret: derive(key, purpose),
+      until: key.until ?? Number.POSITIVE_INFINITY,
+    }));
+    return {
+      newest,
+      all() {
+        const now = clock.now();
+        return [newest, ...others.filter(({ until }) => until > now).map(({ secret }) => secret)];
+      },
+    };
+  };
+  return { secretsFor, signerFor: (purpose) => createSigner(secretsFor(purpose)) };
 }

@@ -52,18 +52,19 @@ interface Entry<Value> extends Versioned<Value> {
   readonly trustedMs: number;
 }
 
-export interface Cache<Value> {
+/** `Key`: what visitors are answered by, if not every text may be one. */
+export interface Cache<Value, Key extends string = string> {
   /** What memory has, if it may be used right now. Never waits. */
-  peek(key: string): Versioned<Value> | undefined;
+  peek(key: Key): Versioned<Value> | undefined;
   /** What memory last knew, however old; for those who count, not for visitors: it is no hit, and nothing stays longer. */
   recall(key: string): Value | undefined;
   /**
    * Memory, or else the source; callers of one key share one load. Afterwards `patience` is what is left of it for the
    * rest of the visit: whoever shared the load of another has at least that.
    */
-  lookup(key: string, patience?: Patience): Promise<Versioned<Value>>;
+  lookup(key: Key, patience?: Patience): Promise<Versioned<Value>>;
   /** A version exists: nothing older may be served from here any more. Answers whether that is news. */
-  announce(key: string, version: number): boolean;
+  announce(key: Key, version: number): boolean;
   /** Every change committed before this moment (`clock.elapsed()`) has been announced. */
   followed(elapsed: number): void;
   /** Keys that something is known to be there for. */
@@ -99,7 +100,9 @@ interface Flight<Value> {
   floor: number;
 }
 
-export function createCache<Value extends object>(options: CacheOptions<Value>): Cache<Value> {
+export function createCache<Value extends object, Key extends string = string>(
+  options: CacheOptions<Value>,
+): Cache<Value, Key> {
   const { source, clock, sizeOf, wait, jitter = 0, random = Math.random } = options;
   const floors = new LRUCache<string, number>({ maxSize: floorsMost, sizeCalculation: () => 1 });
   const pushedOut = (entry: Entry<Value>, key: string) => void raise(key, entry.version);

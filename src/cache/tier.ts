@@ -34,13 +34,13 @@ export interface Ticket {
   readonly epoch: string;
 }
 
-/** How a value is written, under its name in the keys. Every field has one letter, and `t`, `x` and `v` are taken. */
+/**
+ * How a value is written, under its name in the keys. It is stored in a field to itself: what the tier adds (version,
+ * times) is around it, so a form may name its fields as it likes.
+ */
 export interface Form<Value> {
   readonly name: string;
-  readonly toJson: (value: Value) => Readonly<Record<string, unknown>>;
-  /**
-   * Throws at what it does not know. Nothing: this may not be all there is to say about the value by now, and counts as a
-   * fence, that there is this version.
-   */
-  readonly fromJson: (json: Readonly<Record<string, unknown>>) => Value | undefined;
+  readonly toJson: (value: Value) => unknown;
+  /** Throws at what it does not know. */
+  readonly fromJson: (json: unknown) => Value;
 }

@@ -23,6 +23,7 @@ function setUp({ random = 1 } = {}) {
   };
   const asked: string[] = [];
   const written: [Versioned<Thing>, Ticket][] = [];
+  const counts = countCache(createMetrics());
   const source = createTiered<Thing>({
     tier: {
       trusts: () => state.trusts,
@@ -41,11 +42,11 @@ function setUp({ random = 1 } = {}) {
         return state.sql;
       },
     },
-    counts: countCache(createMetrics()),
+    counts,
     clock: manualClock(0),
     random: () => random,
   });
-  return { state, asked, written, load: (atLeast = 0) => source.load("a", atLeast) };
+  return { state, asked, written, counts, load: (atLeast = 0) => source.load("a", atLeast) };
 }
 
 describe("the shared tier in front of SQL", () => {
@@ -104,6 +105,22 @@ describe("the shared tier in front of SQL", () => {
       state.shared = none;
       await expect(load()).rejects.toThrow("SQL is away");
     }
+  });
+
+  test("counts every lookup once, as a hit or as a miss with its reason, even when SQL fails as well", async () => {
+    const { state, load, counts } = setUp();
+    const { hit, miss, why } = counts;
+    state.shared = value(3);
+    await load();
+    expect([hit.redis, miss.redis]).toEqual([1, 0]);
+    state.shared = new Error("Redis is away");
+    state.sql = new Error("SQL is away");
+    await load().catch(() => {});
+    expect([miss.redis, why.failed]).toEqual([1, 1]);
+    state.trusts = false;
+    await load().catch(() => {});
+    expect([miss.redis, why.failed, why.untrusted]).toEqual([2, 1, 1]);
+    expect([hit.memory, miss.memory]).toEqual([0, 0]);
   });
 
   test("does not pass on what SQL says that is older than what the asker knows of", async () => {

@@ -26,18 +26,25 @@ const refreshShare = 0.2;
 const refreshChance = 0.05;
 const refreshesMost = 20;
 
-export function createTiered<Value>(options: TieredOptions<Value>): Source<Value> {
+export interface Tiered<Value> extends Source<Value> {
+  /** Writes what SQL says to the tier, before anybody asks for it. Throws when SQL fails, or has less than `atLeast`. */
+  writeThrough(key: string, atLeast: number): Promise<void>;
+}
+
+export function createTiered<Value>(options: TieredOptions<Value>): Tiered<Value> {
   const { tier, sql, counts, clock, random = Math.random } = options;
-  const { hit, miss, events } = counts;
+  const { hit, events } = counts;
   const refreshing = new Set<string>();
+
+  /** Nothing when it does not answer in time: the breaker says what is wrong. */
   async function ask(key: string, visit: Visit<Value> | undefined): Promise<Shared<Value> | undefined> {
-    try {
-      const answer = tier.get(key);
-      return await (visit === undefined ? answer : within(visit.patience, "redis", answer, clock));
-    } catch {
-      miss.failed++;
-      return undefined; // the breaker says what is wrong; here SQL is the answer
-    }
+    const answer = tier.get(key);
+    return await (visit === undefined ? answer : within(visit.patience, "redis", answer, clock)).catch(() => undefined);
+  }
+
+  function missed(why: keyof CacheCounts["why"]): undefined {
+    counts.miss.redis++;
+    counts.why[why]++;
   }
 
   async function readSql(key: string, atLeast: number, visit?: Visit<Value>): Promise<Answer<Value>> {
@@ -61,25 +68,21 @@ export function createTiered<Value>(options: TieredOptions<Value>): Source<Value
 
   /** What of it may be given away right now. */
   function usable(shared: Shared<Value> | undefined, key: string, atLeast: number): Versioned<Value> | undefined {
-    if (shared === undefined) return undefined;
-    if (shared.kind !== "value") {
-      miss[shared.kind === "fence" ? "fence" : "absent"]++;
-      return undefined;
-    }
-    if (shared.answer.version < atLeast) {
-      miss.older++;
-      return undefined;
-    }
-    if (shared.left <= 0) {
-      miss.expired++;
-      return undefined;
-    }
+    if (shared === undefined) return missed("failed");
+    if (shared.kind !== "value") return missed(shared.kind === "fence" ? "fence" : "absent");
+    if (shared.answer.version < atLeast) return missed("older");
+    if (shared.left <= 0) return missed("expired");
     hit.redis++;
     if (shared.left < refreshShare && random() < refreshChance) refresh(key);
     return shared.answer;
   }
 
   return {
+    async writeThrough(key, atLeast) {
+      const { version } = await readSql(key, atLeast);
+      if (version < atLeast) throw new Error(`SQL has version ${version} of ${key}, and not yet ${atLeast}`);
+    },
+
     async load(key, atLeast, visit) {
       let shared: Shared<Value> | undefined;
       const trusted = tier.trusts(key);
@@ -88,7 +91,7 @@ export function createTiered<Value>(options: TieredOptions<Value>): Source<Value
         const answer = usable(shared, key, atLeast);
         if (answer !== undefined) return answer;
       } else {
-        miss.untrusted++;
+        missed("untrusted");
       }
       try {
         return await readSql(key, atLeast, visit);

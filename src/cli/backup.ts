@@ -56,7 +56,7 @@ function secretsOf(config: Config): Secrets {
   const folder = join(config.QL_DATA, "secrets");
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => /^[A-Z0-9_]+$/.test(name)) : [];
   const kept = names.map((name) => [name, readFileSync(join(folder, name), "utf8").trim()]);
-  const inForce = ["QL_CODE_SALT", "QL_SECRET_KEYS"].flatMap((name) => {
+  const inForce = ["QL_CODE_SALT", "QL_SECRET_KEYS", "QL_SIGNING_KEYS"].flatMap((name) => {
     const value = config.source[name];
     return value === undefined ? [] : [[name, value]];
   });

@@ -1,24 +1,40 @@
 import { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
+import { OperatorError } from "../base/errors.ts";
+import { replaceSecret } from "../base/secret-file.ts";
 import { createCodes } from "../codes/codes.ts";
-import { loadConfig, withSecrets } from "../config.ts";
+import { type Config, loadConfig, newSecret, secretPath, withSecrets } from "../config.ts";
 import { openSql } from "../core.ts";
 import { rotateSalt } from "../sql/counter.ts";
+import { tryLockFolder } from "../sql/folder-lock.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
+import type { Sql } from "../sql/sql.ts";
 import { quietLog } from "./core.ts";
 
 export function codesCommand(): Command {
   const command = new Command("codes");
   command
     .command("rotate")
-    .description("accept the salt in QL_CODE_SALT from now on; existing links stay as they are")
+    .description("make new codes with another salt; existing links stay as they are")
+    .addHelpText(
+      "after",
+      `
+On SQLite: stop the server, run this, start it again. If you set QL_CODE_SALT, set the new salt first.
+
+On PostgreSQL: set the new salt, run this with it, and restart every server with it. Servers go on with the former salt until
+then.`,
+    )
     .action(async () => {
       const config = loadConfig();
+      requireSigningKeys(config);
+      const lock = config.embedded ? tryLockFolder(config.QL_DATA) : undefined;
+      if (config.embedded && lock === undefined) {
+        throw new OperatorError("A server is running on this data folder. Stop it, run this again, and start it.");
+      }
       const sql = await openSql(config, quietLog());
       try {
         await requireCurrentSchema(sql);
-        const { fingerprint } = createCodes(withSecrets(config).QL_CODE_SALT);
-        const epoch = await rotateSalt(sql, fingerprint, systemClock);
+        const epoch = await rotate(config, sql);
         console.log(
           epoch === undefined
             ? "This salt is in force already."
@@ -26,7 +42,30 @@ export function codesCommand(): Command {
         );
       } finally {
         await sql.close();
+        lock?.release();
       }
     });
   return command;
+}
+
+/** While signatures are derived from the salt, another salt would end them without a word. */
+function requireSigningKeys({ embedded, QL_SIGNING_KEYS: keys }: Config): void {
+  if (embedded || keys !== undefined) return;
+  throw new OperatorError(
+    "QL_SIGNING_KEYS is not set: signatures are derived from QL_CODE_SALT, and would end with it.\n" +
+      "  With the salt of before, run `quicklink secrets rotate --signing` and set QL_SIGNING_KEYS as it says; then run this.",
+    2,
+  );
+}
+
+/** The server's own salt is replaced before the epoch begins: stopped in between, the next run goes on with it. */
+async function rotate(config: Config, sql: Sql): Promise<number | undefined> {
+  // Before the salt is replaced: it may have signed until now.
+  const { QL_CODE_SALT: salt } = withSecrets(config);
+  const begin = (one: string) => rotateSalt(sql, createCodes(one).fingerprint, systemClock);
+  const epoch = await begin(salt);
+  if (epoch !== undefined || !config.ownSecrets.has("QL_CODE_SALT")) return epoch;
+  const fresh = newSecret();
+  replaceSecret(secretPath(config.QL_DATA, "QL_CODE_SALT"), fresh);
+  return begin(fresh);
 }

@@ -1,13 +1,19 @@
-import { Command } from "commander";
-import { Problem } from "../base/errors.ts";
+import { Command, InvalidArgumentError } from "commander";
+import { toIso } from "../base/clock.ts";
+import { OperatorError, Problem } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import type { Core } from "../core.ts";
+import { connectCounters } from "../counters.ts";
 import { parseAddress } from "../email/address.ts";
+import { createPlatformEmails } from "../email/platform.ts";
 import type { HandOver, Mailbox, RejectReason } from "../email/provider.ts";
 import type { Sender } from "../email/senders.ts";
 import { createEmailSettings } from "../email/settings.ts";
 import { render } from "../email/templates/letter.ts";
+import { webhookUrl } from "../email/webhook.ts";
 import { openSenders } from "../mail.ts";
 import { quietLog, requireTenant, withCore } from "./core.ts";
+import { type Format, printFields, printJson, printRows } from "./print.ts";
 
 const deadlineMs = 30_000;
 
@@ -46,7 +52,70 @@ export function emailCommand(): Command {
         }
       }),
     );
+  command
+    .command("webhook")
+    .option("--tenant <slug>", "whose", "default")
+    .option("--rotate", "replace it; the former address stops working at once")
+    .description("print the address for SendGrid's Event Webhook; creates one if there is none")
+    .addHelpText("after", "\nExample:\n  $ quicklink email webhook --tenant acme --rotate")
+    .action(({ tenant: slug, rotate }: { tenant: string; rotate?: true }) =>
+      withCore(async (core) => {
+        const { id } = await requireTenant(core, slug);
+        const settings = createEmailSettings(core.sql, core.ring, core.clock);
+        const saved = await (rotate === true ? settings.rotateWebhook(id) : settings.change(id, {}));
+        console.log(webhookUrl(core.config.baseUrl, id, saved));
+      }),
+    );
+  command
+    .command("stats")
+    .option("--top <n>", "how many tenants to list", positive, 10)
+    .option("--json", "as JSON")
+    .description("show what all tenants together sent through the platform's mail server in the last hour")
+    .addHelpText(
+      "after",
+      "\nThe last fifth of the limit is reserved for verification and password resets: ordinary mail stops before it.",
+    )
+    .action((options: Format & { top: number }) => withCore((core) => stats(core, options)));
   return command;
+}
+
+async function stats({ config, clock, sql, tenants }: Core, { top, ...format }: Format & { top: number }) {
+  const { limitsRedisUrl: url, QL_EMAILS_PER_HOUR: max } = config;
+  // Without Redis the counters are in the server; the table is what they start from.
+  const shared = url === undefined ? undefined : await connectCounters(url, clock);
+  try {
+    const platform = createPlatformEmails({ sql, tenants, counters: shared?.ledger, max });
+    const { used, limit, ordinaryLimit, resetsAt } = await platform.standing();
+    const left = (most: number | null) => (most === null || used === null ? null : Math.max(0, most - used));
+    const standing = {
+      ...{ used, limit, left: left(limit), ordinaryLimit, ordinaryLeft: left(ordinaryLimit) },
+      reserved: limit === null || ordinaryLimit === null ? null : limit - ordinaryLimit,
+      resetsAt: resetsAt === null ? null : toIso(resetsAt),
+    };
+    const kinds = Object.fromEntries((await platform.kinds()).map((one) => [one.kind, one.used]));
+    const most = await platform.tenants(top);
+    if (format.json) return printJson({ platform: { ...standing, kinds }, tenants: most });
+    printFields({ ...standing, ...prefixed(kinds) }, format);
+    printRows(
+      most.map((one) => ({ ...one })),
+      ["tenant", "used", "limit"],
+      format,
+      "No tenant sent any email through it in the last hour.",
+    );
+    if (used === null) throw new OperatorError("Redis does not answer for limits, so what is used is not known.");
+  } finally {
+    await shared?.close();
+  }
+}
+
+const prefixed = (kinds: Readonly<Record<string, number>>) =>
+  Object.fromEntries(Object.entries(kinds).map(([kind, count]) => [`kind ${kind}`, count]));
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1 || value > 1_000)
+    throw new InvalidArgumentError("Give a whole number from 1 to 1000.");
+  return value;
 }
 
 function nowhere(): void {

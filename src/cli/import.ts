@@ -58,8 +58,8 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   const sizeBytes = piped ? undefined : sizeOf(file);
   const dryRun = options.dryRun === true;
   const id = piped || dryRun ? undefined : await idOf(file, tenant);
-  if (id !== undefined && options.again) await positions.forget(id);
-  const from = id === undefined ? { ...beginning, finishedAt: null } : await positions.open(id, tenant.id);
+  if (id !== undefined && options.again) await positions.forget(tenant.id, id);
+  const from = id === undefined ? { ...beginning, finishedAt: null } : await positions.open(tenant.id, id);
   const progress = createProgress(process.stderr, systemClock.elapsed);
   if (from.finishedAt !== null) {
     progress.say(`This file was imported on ${toIso(from.finishedAt)}. To import it once more: --again`);
@@ -88,7 +88,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   });
   try {
     const done = await importRecords(records, from, settings);
-    if (id !== undefined) await positions.finish(id);
+    if (id !== undefined) await positions.finish(tenant.id, id);
     progress.end();
     conclude(done, options, dryRun);
   } catch (error) {

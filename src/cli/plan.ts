@@ -20,9 +20,10 @@ export function planCommand(): Command {
     .description("make a plan of your own, or change it; what is not given is as in the plan default")
     .addHelpText("after", "\nExample:\n  $ quicklink plan set team --hits 100000 --links none")
     .action((name: string, given: Record<string, unknown>) =>
-      withCore(async ({ tenants }) => {
+      withCore(async ({ tenants, outdated }) => {
         const before = (await tenants.plans()).get(name) ?? defaultLimits;
         await tenants.setPlan(name, { ...before, ...limitsFrom(given) } as Limits);
+        await outdated.finish();
         console.log(`The plan "${name}" is set. Give it to a tenant: quicklink tenant update NAME --plan ${name}`);
       }),
     );

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
 import { createRing, newKey, type SecretKey, writeKeys } from "../base/seal.ts";
 import { replaceSecret } from "../base/secret-file.ts";
+import { verifyDays } from "../base/signing-keys.ts";
 import { type Config, loadConfig, prepareDataFolder, secretPath, withSecrets } from "../config.ts";
 import { openSql } from "../core.ts";
 import { type Resealed, resealAll } from "../email/reseal.ts";
@@ -9,23 +10,30 @@ import { tryLockFolder } from "../sql/folder-lock.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";
 import { quietLog } from "./core.ts";
+import { rotateSigning } from "./signing.ts";
 
 export function secretsCommand(): Command {
   const command = new Command("secrets");
   command
     .command("rotate")
-    .description("seal tenants' secrets with another key")
+    .description("replace the key that seals tenants' secrets, or with --signing the key that signs")
+    .option("--signing", "the key that signs unsubscribe links, addresses of files, cursors and passes")
+    .option("--forget", "with --signing: former keys stop verifying at once, for example after a leak")
     .addHelpText(
       "after",
       `
-Where the server keeps its own keys (SQLite, and QL_SECRET_KEYS is not set): stop the server, run this, start it again.
+Sealing, where the server keeps its own keys (SQLite, and QL_SECRET_KEYS is not set): stop the server, run this, start it again.
 A new key is made, everything is sealed with it, and the old one is removed.
 
-Where you set QL_SECRET_KEYS: put the new key first and keep the old one behind it, restart every server, run this, and
-then remove the old one.`,
+Sealing, where you set QL_SECRET_KEYS: put the new key first and keep the old one behind it, restart every server, run this, and
+then remove the old one.
+
+Signing: run this at any time, and do what it prints. Former keys verify for ${verifyDays} days.`,
     )
-    .action(async () => {
+    .action(async ({ signing, forget }: { signing?: true; forget?: true }) => {
+      if (forget && !signing) throw new OperatorError("--forget goes with --signing.", 2);
       const config = loadConfig();
+      if (signing) return rotateSigning(config, forget === true);
       if (!config.ownSecrets.has("QL_SECRET_KEYS")) return withSql(config, (sql) => rotateGiven(config, sql));
       prepareDataFolder(config);
       const lock = tryLockFolder(config.QL_DATA);

@@ -1,8 +1,6 @@
 import { userInfo } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
 import { Problem } from "../base/errors.ts";
-import type { LinkId, TenantId } from "../base/ids.ts";
-import type { Core } from "../core.ts";
 import { ownDomain } from "../links/link.ts";
 import { requireTenant, withCore } from "./core.ts";
 
@@ -15,8 +13,6 @@ interface SuspendOptions {
 export interface DomainOption {
   readonly domain: string;
 }
-
-const pageLinks = 200;
 
 export const suspendLinkCommand = (): Command =>
   withWhy(new Command("suspend").argument("<code>"))
@@ -53,7 +49,8 @@ export const suspendTenantCommand = (): Command =>
         const { id } = await requireTenant(core, slug);
         await core.suspensions.suspendTenant(id, reason, by);
         console.log(`${slug} is suspended: none of its keys works.`);
-        console.log(`${slug}: ${await touchAll(core, id)} links are stopped on every server.`);
+        await core.outdated.finish(id);
+        console.log(`${slug}: its links are stopped on every server.`);
       }),
     );
 
@@ -66,20 +63,10 @@ export const restoreTenantCommand = (): Command =>
         const { id } = await requireTenant(core, slug);
         if (!(await core.suspensions.restoreTenant(id))) throw new Problem("not_found", `${slug} is not suspended.`);
         console.log(`${slug} is no longer suspended: its keys work.`);
-        console.log(`${slug}: ${await touchAll(core, id)} links lead on again.`);
+        await core.outdated.finish(id);
+        console.log(`${slug}: its links lead on again.`);
       }),
     );
-
-/** Every copy of every link is then out of date. */
-async function touchAll({ suspensions }: Core, tenant: TenantId): Promise<number> {
-  let after: LinkId | undefined;
-  for (let count = 0; ; ) {
-    const page = await suspensions.touchLinks(tenant, after, pageLinks);
-    if (page === undefined) return count;
-    count += page.count;
-    after = page.last;
-  }
-}
 
 /** Who does it, as it is written down. */
 export const withBy = (command: Command): Command =>

@@ -60,6 +60,7 @@ export function tenantCommand(): Command {
           ...(plan !== undefined && { plan }),
           overrides,
         });
+        await core.outdated.finish(changed.id);
         printFields(show(changed), given);
       }),
     );

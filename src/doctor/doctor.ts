@@ -8,6 +8,7 @@ import { type Check, type Finding, fail } from "./finding.ts";
 import { machine } from "./machine.ts";
 import { redis } from "./redis.ts";
 import { settings } from "./settings.ts";
+import { signing } from "./signing.ts";
 import { smtp } from "./smtp.ts";
 import { sql } from "./sql.ts";
 
@@ -22,6 +23,7 @@ const checks: Readonly<Record<string, Check>> = {
   "data folder": dataFolder,
   "disk space": disk,
   database: sql,
+  "signing keys": signing,
   redis,
   files,
   email: smtp,

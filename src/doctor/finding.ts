@@ -23,9 +23,17 @@ export const warn = (check: string, found: string, advice: string): Finding => (
 export const fail = (check: string, found: unknown, advice: string): Finding => ({
   status: "fail",
   check,
-  found: messageOf(found).replace(/\.?\s*\n\s*/g, ". "),
+  found: oneLine(messageOf(found)),
   advice,
 });
+
+function oneLine(text: string): string {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  return lines.map((line, i) => (i < lines.length - 1 && line.endsWith(".") ? line.slice(0, -1) : line)).join(". ");
+}
 
 const skewMostMs = 1_000;
 

@@ -11,6 +11,10 @@ const domainSchema = z
     isDefault: z.boolean(),
     rootUrl: z.string().nullable(),
     missingUrl: z.string().nullable(),
+    rootBlocked: z
+      .boolean()
+      .openapi({ description: "The operator's blocklist names where `rootUrl` leads, so it is not used." }),
+    missingBlocked: z.boolean().openapi({ description: "The same of `missingUrl`." }),
     proof: z
       .object({
         txt: z.object({ name: z.string(), value: z.string() }),
@@ -162,7 +166,9 @@ export function domainRoutes(api: Api, domains: Domains): void {
 }
 
 /** A domain as the API and the command line show it. */
-export function showDomain({ host, state, token, isDefault, rootUrl, missingUrl, createdAt, verifiedAt }: Domain) {
+export function showDomain(domain: Domain) {
+  const { host, state, token, isDefault, rootUrl, missingUrl, rootBlocked, missingBlocked } = domain;
+  const { createdAt, verifiedAt } = domain;
   const value = tokenText(token);
   return {
     host,
@@ -170,6 +176,8 @@ export function showDomain({ host, state, token, isDefault, rootUrl, missingUrl,
     isDefault,
     rootUrl,
     missingUrl,
+    rootBlocked,
+    missingBlocked,
     proof:
       state === "verified"
         ? null

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hostOfHeader, parseHost } from "./domain.ts";
+import { parseHost } from "./domain.ts";
 
 test.each([
   ["links.example.com", "links.example.com"],
@@ -30,12 +30,4 @@ test.each([
   `${"abcdefghi.".repeat(26)}com`,
 ])("%j is no host for links", (given) => {
   expect(parseHost(given)).toBeUndefined();
-});
-
-test.each([
-  ["links.example.com", "links.example.com"],
-  ["Links.Example.com:8080", "links.example.com"],
-  ["[::1]:3000", "["],
-])("of the header %s the host is %s", (header, host) => {
-  expect(hostOfHeader(header)).toBe(host);
 });

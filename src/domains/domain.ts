@@ -16,29 +16,25 @@ export interface Domain {
   readonly rootUrl: string | null;
   /** Where a code that does not exist leads; null is the usual 404. */
   readonly missingUrl: string | null;
+  /** The blocklist names the host that it leads to: it is not served. */
+  readonly rootBlocked: boolean;
+  readonly missingBlocked: boolean;
   readonly createdAt: number;
   readonly verifiedAt: number | null;
 }
 
-const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
-const hostPattern = new RegExp(`^(?:${label}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$`);
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** As DNS has it; nothing if it is no name of a public kind. */
 export function parseHost(text: string): string | undefined {
   const name = text.trim().replace(/\.$/, "");
   // domainToASCII reads an address, and would drop what follows the host.
   const host = /[/\\?#@:]/.test(name) ? "" : domainToASCII(name);
-  return host.length <= 253 && hostPattern.test(host) && isIP(host) === 0 ? host : undefined;
+  if (host.length > 253 || isIP(host) !== 0) return undefined;
+  const labels = host.split(".");
+  const isName = labels.length > 1 && labels.every((one) => label.test(one)) && /^[a-z]/.test(labels.at(-1) ?? "");
+  return isName ? host : undefined;
 }
-
-/** `links.example.com:8080` → `links.example.com`; what cannot be a host of ours comes back as it is, and is not found. */
-export function hostOfHeader(header: string): string {
-  const colon = header.indexOf(":");
-  const host = colon === -1 ? header : header.slice(0, colon);
-  return lowered.test(host) ? host : host.toLowerCase();
-}
-
-const lowered = /^[^A-Z]*$/;
 
 export const tokenName = (host: string): string => `_quicklink.${host}`;
 export const tokenPath = "/.well-known/quicklink-domain.txt";

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
+import type { Shares } from "../base/shares.ts";
 import { createAdmit } from "../links/destination.ts";
 import { type Domain, parseHost, tokenName, tokenPath, tokenText } from "./domain.ts";
 import type { DomainFields, DomainStore } from "./store.ts";
@@ -27,6 +28,8 @@ export interface Domains {
 export interface DomainSettings {
   readonly store: DomainStore;
   readonly evidence: Evidence;
+  /** Looking for evidence asks servers that tenants name. */
+  readonly outgoing: Shares;
   readonly ownHosts: ReadonlySet<string>;
   /** Hosts that nobody may be sent to. */
   readonly isBlocked?: (host: string) => boolean;
@@ -39,7 +42,7 @@ export const domainsMost = 100;
 const tokenBytes = 18;
 
 export function createDomains(settings: DomainSettings): Domains {
-  const { store, evidence, ownHosts, isBlocked = () => false, clock, changed } = settings;
+  const { store, evidence, outgoing, ownHosts, isBlocked = () => false, clock, changed } = settings;
   const admit = createAdmit(ownHosts, isBlocked);
 
   const missing = () => new Problem("not_found", "There is no such domain. Add it first: POST /api/domains.");
@@ -80,6 +83,8 @@ export function createDomains(settings: DomainSettings): Domains {
         isDefault: false,
         rootUrl: null,
         missingUrl: null,
+        rootBlocked: false,
+        missingBlocked: false,
         createdAt: clock.now(),
         verifiedAt: null,
       };
@@ -96,7 +101,7 @@ export function createDomains(settings: DomainSettings): Domains {
       const domain = await get(tenant, text);
       if (domain.state === "verified") return domain;
       const { host, token } = domain;
-      if (!(await evidence.shows(host, tokenText(token)))) {
+      if (!(await outgoing.run(tenant, () => evidence.shows(host, tokenText(token))))) {
         throw new Problem(
           "domain_unproven",
           `Neither the TXT record ${tokenName(host)} nor http://${host}${tokenPath} says ${tokenText(token)}. Publish one of them and try again; DNS can take some minutes.`,

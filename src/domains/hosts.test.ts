@@ -6,6 +6,7 @@ import type { Domain } from "./domain.ts";
 import { openHosts } from "./hosts.ts";
 
 const log = createLog("silent", { write() {} }, false, systemClock.now);
+const own = { names: new Set(["go.example.com"]), onlyThese: true };
 const domain = (host: string, rootUrl: string | null = null): Domain => ({
   tenantId: "ten_a" as TenantId,
   host,
@@ -14,6 +15,8 @@ const domain = (host: string, rootUrl: string | null = null): Domain => ({
   isDefault: false,
   rootUrl,
   missingUrl: null,
+  rootBlocked: false,
+  missingBlocked: false,
   createdAt: 0,
   verifiedAt: 0,
 });
@@ -21,17 +24,17 @@ const domain = (host: string, rootUrl: string | null = null): Domain => ({
 test("hosts are known from the start, and a change has that one read again", async () => {
   const stored = new Map([["a.example", domain("a.example")]]);
   const load = async (host?: string) => [...stored.values()].filter((one) => host === undefined || one.host === host);
-  const hosts = await openHosts({ load, log });
-  expect(hosts.find("a.example")).toEqual({ host: "a.example", rootUrl: null, missingUrl: null });
-  expect(hosts.find("b.example")).toBeUndefined();
+  const hosts = await openHosts({ load, own, log });
+  expect(hosts.of("a.example")).toEqual({ kind: "custom", host: "a.example", rootUrl: null, missingUrl: null });
+  expect(hosts.of("b.example").kind).toBe("foreign");
 
   stored.set("b.example", domain("b.example", "https://example.com/"));
   stored.delete("a.example");
   hosts.changed("b.example");
   hosts.changed("a.example");
   await hosts.idle();
-  expect(hosts.find("b.example")?.rootUrl).toBe("https://example.com/");
-  expect(hosts.find("a.example")).toBeUndefined();
+  expect(hosts.of("b.example")).toMatchObject({ rootUrl: "https://example.com/" });
+  expect(hosts.of("a.example").kind).toBe("foreign");
   expect(hosts.size).toBe(1);
   hosts.stop();
 });
@@ -45,22 +48,33 @@ test("an older answer that comes late does not replace a newer one", async () =>
     await slow.promise;
     return [domain(host, "https://example.com/old")];
   };
-  const hosts = await openHosts({ load, log });
+  const hosts = await openHosts({ load, own, log });
   hosts.changed("a.example");
   hosts.changed("a.example");
   slow.resolve();
   await hosts.idle();
-  expect(hosts.find("a.example")?.rootUrl).toBe("https://example.com/new");
+  expect(hosts.of("a.example")).toMatchObject({ rootUrl: "https://example.com/new" });
   hosts.stop();
 });
 
 test("what cannot be read stays as it was", async () => {
   let away = false;
   const load = async () => (away ? Promise.reject(new Error("away")) : [domain("a.example")]);
-  const hosts = await openHosts({ load, log });
+  const hosts = await openHosts({ load, own, log });
   away = true;
   hosts.changed("a.example");
   await hosts.idle();
-  expect(hosts.find("a.example")).toBeDefined();
+  expect(hosts.of("a.example").kind).toBe("custom");
+  hosts.stop();
+});
+
+test("as many names as strangers send take no more room than a thousand, and change no answer", async () => {
+  const hosts = await openHosts({ load: async () => [domain("a.example")], own, log });
+  for (let i = 0; i < 5_000; i++) {
+    expect(hosts.of(`h${i}.example`).kind).toBe("foreign");
+    if (i % 100 === 0)
+      expect([hosts.of("a.example").kind, hosts.of("go.example.com").kind]).toEqual(["custom", "ours"]);
+  }
+  expect(hosts.kept).toBeLessThanOrEqual(1_000);
   hosts.stop();
 });

@@ -1,47 +1,52 @@
 import type { Logger } from "../base/log.ts";
-import { type Domain, hostOfHeader } from "./domain.ts";
+import type { Domain } from "./domain.ts";
+import { type CustomHost, type OwnNames, type WhoseHost, whoseHost } from "./whose-host.ts";
 
 /**
- * The verified domains in memory, for redirects: which hosts are tenants', and where `/` and missing codes lead there.
- * All of them are read at the start; each change in the feed has that one read again, and now and then all are, which
- * mends whatever went wrong in between. A host that is not here is the server's own: its address has many names.
+ * The verified domains in memory. All of them are read at the start; each change in the feed has that one read again, and
+ * now and then all are, which mends whatever went wrong in between.
+ *
+ * Every request asks whose host it came to, and nearly all of them send one of a few names: the answers are kept by the
+ * header as it was sent, until a domain changes. Strangers can send as many names as they like, so only so many are kept.
  */
 export interface Hosts {
-  /** Nothing: the server's own domain. */
-  find(host: string): HostTargets | undefined;
-  of(request: Request): HostTargets | undefined;
+  /** By the `Host` header. */
+  of(header: string | null): WhoseHost;
+  /** How many custom domains there are. */
   readonly size: number;
-  /** Reads one anew. */
+  /** How many headers it knows the answer to by heart. */
+  readonly kept: number;
+  /** Reads one again. */
   changed(host: string): void;
   /** Done when what was being read has been read. */
   idle(): Promise<void>;
   stop(): void;
 }
 
-export interface HostTargets {
-  readonly host: string;
-  readonly rootUrl: string | null;
-  readonly missingUrl: string | null;
-}
-
 export interface HostSettings {
   readonly load: (host?: string) => Promise<readonly Domain[]>;
+  readonly own: OwnNames;
   readonly log: Logger;
   readonly everyMs?: number;
 }
 
-export async function openHosts({ load, log, everyMs = 30_000 }: HostSettings): Promise<Hosts> {
-  let hosts = new Map<string, HostTargets>();
+const keptMost = 1_000;
+
+export async function openHosts({ load, own, log, everyMs = 30_000 }: HostSettings): Promise<Hosts> {
+  let domains = new Map<string, CustomHost>();
+  const kept = new Map<string | null, WhoseHost>();
   let reading: Promise<void> = Promise.resolve();
 
   async function readAll(): Promise<void> {
-    hosts = new Map((await load()).map((domain) => [domain.host, targetsOf(domain)]));
+    domains = new Map((await load()).map((domain) => [domain.host, toCustomHost(domain)]));
+    kept.clear();
   }
 
   async function readOne(host: string): Promise<void> {
     const [domain] = await load(host);
-    if (domain) hosts.set(host, targetsOf(domain));
-    else hosts.delete(host);
+    if (domain) domains.set(host, toCustomHost(domain));
+    else domains.delete(host);
+    kept.clear();
   }
 
   /** One after the other, so that an older answer never replaces a newer one. */
@@ -50,12 +55,25 @@ export async function openHosts({ load, log, everyMs = 30_000 }: HostSettings): 
   }
 
   await readAll();
+  for (const host of own.names) {
+    if (domains.has(host))
+      log.warn({ host }, "QL_BASE_URL or QL_HOSTS names a tenant's custom domain: its links are not served");
+  }
   const timer = setInterval(() => next(readAll), everyMs);
   return {
-    find: (host) => hosts.get(host),
-    of: (request) => hosts.get(hostOfHeader(request.headers.get("host") ?? "")),
+    of(header) {
+      const known = kept.get(header);
+      if (known !== undefined) return known;
+      const found = whoseHost(header, own, domains);
+      if (kept.size >= keptMost) kept.clear();
+      kept.set(header, found);
+      return found;
+    },
     get size() {
-      return hosts.size;
+      return domains.size;
+    },
+    get kept() {
+      return kept.size;
     },
     changed: (host) => next(() => readOne(host)),
     idle: () => reading,
@@ -63,4 +81,9 @@ export async function openHosts({ load, log, everyMs = 30_000 }: HostSettings): 
   };
 }
 
-const targetsOf = ({ host, rootUrl, missingUrl }: Domain): HostTargets => ({ host, rootUrl, missingUrl });
+const toCustomHost = ({ host, rootUrl, missingUrl }: Domain): CustomHost => ({
+  kind: "custom",
+  host,
+  rootUrl,
+  missingUrl,
+});

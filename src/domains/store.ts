@@ -1,8 +1,9 @@
-import type { Selectable, Transaction } from "kysely";
+import type { Insertable, Selectable } from "kysely";
 import type { TenantId } from "../base/ids.ts";
 import { recordChange } from "../sql/feed.ts";
-import type { DomainTable, Schema } from "../sql/schema.ts";
+import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
+import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import type { Domain } from "./domain.ts";
 
 /**
@@ -21,8 +22,10 @@ export interface DomainStore {
   remove(tenant: TenantId, host: string, at: number): Promise<"removed" | "missing" | { readonly links: number }>;
   /** Where the tenant's new links go when nobody says; nothing is the server's own domain. */
   defaultHost(tenant: TenantId): Promise<string | undefined>;
-  /** For redirects: those of all tenants, or one of them. */
+  /** For redirects: those of all tenants, or one of them. Targets that must not be used are null. */
   verified(host?: string): Promise<Domain[]>;
+  /** Marks the targets that lead to such hosts, and those no longer that do not. Answers how many domains that changed. */
+  markBlocked(isBlocked: (host: string) => boolean, at: number): Promise<number>;
 }
 
 export interface DomainFields {
@@ -37,15 +40,15 @@ export const domainCode = "";
 export function createDomainStore(sql: Sql): DomainStore {
   const { db } = sql;
 
-  const one = (from: Pick<typeof db, "selectFrom">, tenant: TenantId, host: string) =>
-    from.selectFrom("domains").selectAll().where("tenant_id", "=", tenant).where("host", "=", host);
+  const one = (from: Db, tenant: TenantId, host: string) =>
+    ofTenant(from, tenant).selectFrom("domains").selectAll().where("host", "=", host);
 
-  const locked = async (trx: Transaction<Schema>, tenant: TenantId, host: string) =>
+  const locked = async (trx: Trx, tenant: TenantId, host: string) =>
     sql.locked(one(trx, tenant, host)).executeTakeFirst();
 
   return {
     async add(domain) {
-      const added = await db
+      const added = await ofTenant(db, domain.tenantId)
         .insertInto("domains")
         .values(toRow(domain))
         .onConflict((conflict) => conflict.columns(["tenant_id", "host"]).doNothing())
@@ -59,10 +62,9 @@ export function createDomainStore(sql: Sql): DomainStore {
     },
 
     async list(tenant) {
-      const rows = await db
+      const rows = await ofTenant(db, tenant)
         .selectFrom("domains")
         .selectAll()
-        .where("tenant_id", "=", tenant)
         .orderBy("created_at")
         .orderBy("host")
         .execute();
@@ -70,10 +72,9 @@ export function createDomainStore(sql: Sql): DomainStore {
     },
 
     async count(tenant) {
-      const row = await db
+      const row = await ofTenant(db, tenant)
         .selectFrom("domains")
         .select((expression) => expression.fn.countAll<number>().as("count"))
-        .where("tenant_id", "=", tenant)
         .executeTakeFirstOrThrow();
       return Number(row.count);
     },
@@ -85,12 +86,7 @@ export function createDomainStore(sql: Sql): DomainStore {
           if (!row) return undefined;
           if (row.state === "verified") return toDomain(row);
           const changed = { state: "verified" as const, verified_at: at };
-          await trx
-            .updateTable("domains")
-            .set(changed)
-            .where("tenant_id", "=", tenant)
-            .where("host", "=", host)
-            .execute();
+          await ofTenant(trx, tenant).updateTable("domains").set(changed).where("host", "=", host).execute();
           await announce(trx, tenant, host, at);
           return toDomain({ ...row, ...changed });
         });
@@ -102,22 +98,21 @@ export function createDomainStore(sql: Sql): DomainStore {
 
     change: (tenant, host, fields, at) =>
       sql.transaction(async (trx) => {
+        const own = ofTenant(trx, tenant);
         const row = await locked(trx, tenant, host);
         if (!row) return undefined;
         const changed = {
           is_default: flag(fields.isDefault, row.is_default),
           root_url: fields.rootUrl === undefined ? row.root_url : fields.rootUrl,
           missing_url: fields.missingUrl === undefined ? row.missing_url : fields.missingUrl,
-        };
+          // One that was just accepted is on no list.
+          root_blocked: fields.rootUrl === undefined ? row.root_blocked : 0,
+          missing_blocked: fields.missingUrl === undefined ? row.missing_blocked : 0,
+        } as const;
         if (changed.is_default === 1 && row.is_default === 0) {
-          await trx.updateTable("domains").set({ is_default: 0 }).where("tenant_id", "=", tenant).execute();
+          await own.updateTable("domains").set({ is_default: 0 }).execute();
         }
-        await trx
-          .updateTable("domains")
-          .set(changed)
-          .where("tenant_id", "=", tenant)
-          .where("host", "=", host)
-          .execute();
+        await own.updateTable("domains").set(changed).where("host", "=", host).execute();
         if (row.state === "verified") await announce(trx, tenant, host, at);
         return toDomain({ ...row, ...changed });
       }),
@@ -127,7 +122,7 @@ export function createDomainStore(sql: Sql): DomainStore {
         const row = await locked(trx, tenant, host);
         if (!row) return "missing";
         if (row.state === "verified") {
-          const { links } = await trx
+          const { links } = await acrossTenants(trx)
             .selectFrom("links")
             .select((expression) => expression.fn.countAll<number>().as("links"))
             .where("domain", "=", host)
@@ -135,22 +130,21 @@ export function createDomainStore(sql: Sql): DomainStore {
           if (Number(links) > 0) return { links: Number(links) };
           await announce(trx, tenant, host, at);
         }
-        await trx.deleteFrom("domains").where("tenant_id", "=", tenant).where("host", "=", host).execute();
+        await ofTenant(trx, tenant).deleteFrom("domains").where("host", "=", host).execute();
         return "removed";
       }),
 
     async defaultHost(tenant) {
-      const row = await db
+      const row = await ofTenant(db, tenant)
         .selectFrom("domains")
         .select("host")
-        .where("tenant_id", "=", tenant)
         .where("is_default", "=", 1)
         .executeTakeFirst();
       return row?.host;
     },
 
     async verified(host) {
-      let query = db
+      let query = acrossTenants(db)
         .selectFrom("domains as d")
         .leftJoin("suspended_tenants as s", "s.tenant_id", "d.tenant_id")
         .selectAll("d")
@@ -159,14 +153,58 @@ export function createDomainStore(sql: Sql): DomainStore {
       if (host !== undefined) query = query.where("d.host", "=", host);
       // A tenant that was stopped sends nobody anywhere.
       return (await query.execute()).map(({ suspended_at: stopped, ...row }) =>
-        toDomain(stopped === null ? row : { ...row, root_url: null, missing_url: null }),
+        toDomain({
+          ...row,
+          root_url: stopped === null && row.root_blocked === 0 ? row.root_url : null,
+          missing_url: stopped === null && row.missing_blocked === 0 ? row.missing_url : null,
+        }),
       );
+    },
+
+    async markBlocked(isBlocked, at) {
+      const flags = (row: Selectable<DomainTable>) => ({
+        root_blocked: flagged(leadsToSuch(row.root_url, isBlocked)),
+        missing_blocked: flagged(leadsToSuch(row.missing_url, isBlocked)),
+      });
+      const isRight = (row: Selectable<DomainTable>) => {
+        const { root_blocked, missing_blocked } = flags(row);
+        return row.root_blocked === root_blocked && row.missing_blocked === missing_blocked;
+      };
+      const mark = (tenant: TenantId, host: string) =>
+        sql.transaction(async (trx) => {
+          const row = await locked(trx, tenant, host);
+          if (!row || isRight(row)) return 0;
+          await ofTenant(trx, tenant).updateTable("domains").set(flags(row)).where("host", "=", host).execute();
+          if (row.state === "verified") await announce(trx, tenant, host, at);
+          return 1;
+        });
+      let marked = 0;
+      let after = { tenant_id: "" as TenantId, host: "" };
+      for (;;) {
+        const rows = await acrossTenants(db)
+          .selectFrom("domains")
+          .selectAll()
+          .where((row) =>
+            row.or([
+              row("tenant_id", ">", after.tenant_id),
+              row.and([row("tenant_id", "=", after.tenant_id), row("host", ">", after.host)]),
+            ]),
+          )
+          .orderBy("tenant_id")
+          .orderBy("host")
+          .limit(pageRows)
+          .execute();
+        for (const row of rows) if (!isRight(row)) marked += await mark(row.tenant_id, row.host);
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < pageRows) return marked;
+        after = last;
+      }
     },
   };
 }
 
 /** The domain's next version, and a row in the feed: whoever keeps a copy reads it anew. */
-async function announce(trx: Transaction<Schema>, tenant: TenantId, host: string, at: number): Promise<void> {
+async function announce(trx: Trx, tenant: TenantId, host: string, at: number): Promise<void> {
   const { version } = await trx
     .insertInto("link_versions")
     .values({ domain: host, code: domainCode, version: 1, state: "live", tenant_id: tenant })
@@ -181,17 +219,25 @@ async function announce(trx: Transaction<Schema>, tenant: TenantId, host: string
   await recordChange(trx, [{ domain: host, code: domainCode, version }], at);
 }
 
-const flag = (given: boolean | undefined, before: 0 | 1): 0 | 1 => (given === undefined ? before : given ? 1 : 0);
+const pageRows = 500;
 
-function toRow(domain: Domain): DomainTable {
+const leadsToSuch = (url: string | null, isSuch: (host: string) => boolean): boolean =>
+  url !== null && URL.canParse(url) && isSuch(new URL(url).hostname);
+
+const flagged = (is: boolean): 0 | 1 => (is ? 1 : 0);
+
+const flag = (given: boolean | undefined, before: 0 | 1): 0 | 1 => (given === undefined ? before : flagged(given));
+
+function toRow(domain: Domain): Omit<Insertable<DomainTable>, "tenant_id"> {
   return {
-    tenant_id: domain.tenantId,
     host: domain.host,
     state: domain.state,
     token: domain.token,
-    is_default: domain.isDefault ? 1 : 0,
+    is_default: flagged(domain.isDefault),
     root_url: domain.rootUrl,
     missing_url: domain.missingUrl,
+    root_blocked: flagged(domain.rootBlocked),
+    missing_blocked: flagged(domain.missingBlocked),
     created_at: domain.createdAt,
     verified_at: domain.verifiedAt,
   };
@@ -206,6 +252,8 @@ function toDomain(row: Selectable<DomainTable>): Domain {
     isDefault: row.is_default === 1,
     rootUrl: row.root_url,
     missingUrl: row.missing_url,
+    rootBlocked: row.root_blocked === 1,
+    missingBlocked: row.missing_blocked === 1,
     createdAt: row.created_at,
     verifiedAt: row.verified_at,
   };

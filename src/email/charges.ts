@@ -33,8 +33,12 @@ export interface ChargeSettings {
   readonly platformMax: number | null;
 }
 
-const essentialOnly = 0.2;
+const reservedShare = 0.2;
 const owedMost = 1_000;
+
+/** Of the platform's limit, what ordinary mail may use: 1,600 of 2,000. */
+export const ordinaryMax = (platformMax: number | null): number | null =>
+  platformMax === null ? null : Math.floor(platformMax * (1 - reservedShare));
 
 export function createCharges({ counters, tenants, seeds, platformMax }: ChargeSettings): Charges {
   // Of the claim, and not of the attempt: a charge that is found again an hour later would count for the wrong hour.
@@ -53,7 +57,7 @@ export function createCharges({ counters, tenants, seeds, platformMax }: ChargeS
     if (limits === undefined) throw new Error(`there is no tenant ${tenant}`);
     return {
       tenant: by === "smtp" ? limits.emailsPerHourSmtp : limits.emailsPerHourSendgrid,
-      platform: platformMax === null || essential ? platformMax : Math.floor(platformMax * (1 - essentialOnly)),
+      platform: essential ? platformMax : ordinaryMax(platformMax),
     };
   }
 

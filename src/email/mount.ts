@@ -16,7 +16,7 @@ export interface EmailMount {
   readonly suppressions: Suppressions;
   readonly tenants: Pick<Tenants, "byId">;
   readonly guesses: Guesses;
-  readonly webhook: (request: Request, address: string | undefined) => Promise<Response>;
+  readonly webhook: (request: Request, place: string, address: string | undefined) => Promise<Response>;
   readonly log: Logger;
 }
 
@@ -52,12 +52,16 @@ export function mountEmail(settings: EmailMount): Mount {
       if (!["GET", "HEAD", "POST"].includes(request.method)) return wrongMethod("GET", "HEAD", "POST");
       return stop(request, path.slice(stopPath.length), address);
     }
-    if (path === eventsPath) return request.method === "POST" ? webhook(request, address) : wrongMethod("POST");
+    if (path.startsWith(eventsPath)) {
+      if (request.method !== "POST") return wrongMethod("POST");
+      return webhook(request, path.slice(eventsPath.length), address);
+    }
     return finalPage({ kind: "missing" }, request);
   }
 
   return {
     prefix: "/email/",
+    onCustomDomains: false,
     async handle(request, { path, address }) {
       try {
         return await answer(request, path, address);

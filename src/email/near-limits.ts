@@ -1,6 +1,8 @@
 import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../base/ids.ts";
+import type { Place } from "../links/short-url.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import { usedInMonth } from "../tenants/monthly.ts";
 import { hitsMax } from "../tenants/plans.ts";
 import type { Tenants } from "../tenants/tenants.ts";
@@ -21,7 +23,7 @@ export async function nearLimits(
 ): Promise<LimitUse[]> {
   const uses: LimitUse[] = [];
   for (let after = ""; ; ) {
-    const rows = await sql.db
+    const rows = await acrossTenants(sql.db)
       .selectFrom("email_settings")
       .select("tenant_id")
       .where("contact", "is not", null)
@@ -47,7 +49,7 @@ export async function nearLimits(
 }
 
 async function storedBytes({ db }: Sql, tenant: TenantId): Promise<number> {
-  const row = await db.selectFrom("tenant_storage").select("bytes").where("tenant_id", "=", tenant).executeTakeFirst();
+  const row = await ofTenant(db, tenant).selectFrom("tenant_storage").select("bytes").executeTakeFirst();
   return row?.bytes ?? 0;
 }
 
@@ -68,52 +70,38 @@ async function untoldLinks(
   const used = raw<number>`q.counted + case when q.lent_until < ${now} then q.reserved else 0 end`;
   const key = raw<string>`${raw.lit(hitsKeyStart)} || l.id || ${raw.lit(`:${month}:`)} ||
     case when ${used} >= ${max} then '100' else '80' end`;
-  const rows = await db
+  const own = ofTenant(db, tenant);
+  const rows = await own
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
-    .select(["l.id", "l.code", "l.fallback_url", used.as("used"), max.as("max")])
-    .where("l.tenant_id", "=", tenant)
+    .select(["l.id", "l.domain", "l.code", "l.fallback_url", used.as("used"), max.as("max")])
     .where("q.month", "=", month)
     .where("q.draws", "=", "hits")
     .where(max, ">", 0)
     .where(raw<boolean>`(${used}) * 5 >= (${max}) * 4`)
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom("emails as e")
-            .select("e.id")
-            .whereRef("e.tenant_id", "=", "l.tenant_id")
-            .where("e.dedupe_key", "=", key),
-        ),
-      ),
-    )
+    .where((row) => row.not(row.exists(own.selectFrom("emails as e").select("e.id").where("e.dedupe_key", "=", key))))
     .limit(linksMost)
     .execute();
-  return rows.map(({ id, code, fallback_url, used, max }) => ({
+  return rows.map(({ id, domain, code, fallback_url, used, max }) => ({
     tenant,
     limit: "hitsPerLinkPerMonth",
     used: Number(used),
     max: Number(max),
-    link: { id, code, fallback: fallback_url !== null },
+    link: { id, domain, code, fallback: fallback_url !== null },
   }));
 }
 
 /** One link as it stands now: whose it is, and what is counted of its month. */
-export async function linkUse(
-  { db }: Sql,
-  link: { readonly domain: string; readonly code: string },
-  month: string,
-): Promise<LimitUse | undefined> {
-  const row = await db
+export async function linkUse({ db }: Sql, { domain, code }: Place, month: string): Promise<LimitUse | undefined> {
+  const row = await acrossTenants(db)
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
     .innerJoin("tenants as t", "t.id", "l.tenant_id")
     .leftJoin("plans as p", "p.name", "t.plan")
     .select(["l.id", "l.tenant_id", "l.fallback_url", "l.hits_per_month", "q.counted"])
     .select(["t.plan", "t.limits as overrides", "p.limits as plan_limits"])
-    .where("l.domain", "=", link.domain)
-    .where("l.code", "=", link.code)
+    .where("l.domain", "=", domain)
+    .where("l.code", "=", code)
     .where("q.month", "=", month)
     .where("q.draws", "=", "hits")
     .executeTakeFirst();
@@ -123,6 +111,6 @@ export async function linkUse(
     limit: "hitsPerLinkPerMonth",
     used: row.counted,
     max: hitsMax(row.hits_per_month, row.plan, row.plan_limits, row.overrides),
-    link: { id: row.id as LinkId, code: link.code, fallback: row.fallback_url !== null },
+    link: { id: row.id as LinkId, domain, code, fallback: row.fallback_url !== null },
   };
 }

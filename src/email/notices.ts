@@ -2,7 +2,9 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { monthOf } from "../limits/window.ts";
+import { shortUrl } from "../links/short-url.ts";
 import type { Sql } from "../sql/sql.ts";
+import { ofTenant } from "../sql/tenant-db.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 import type { Outbox } from "./outbox.ts";
 import type { EmailSettingsStore } from "./settings.ts";
@@ -70,11 +72,10 @@ export function createNotices(parts: NoticeSettings): Notices {
   }
 
   async function waiting({ tenant }: LimitUse): Promise<number> {
-    const rows = await sql.db
+    const rows = await ofTenant(sql.db, tenant)
       .selectFrom("emails")
       .select("id")
       .where("state", "in", ["queued", "sending"])
-      .where("tenant_id", "=", tenant)
       .where("kind", "=", "quota")
       .limit(waitingMost)
       .execute();
@@ -111,7 +112,7 @@ export function createNotices(parts: NoticeSettings): Notices {
 function subjectOf(use: LimitUse, baseUrl: string, resetsAt: number): QuotaFacts["of"] {
   switch (use.limit) {
     case "hitsPerLinkPerMonth":
-      return { kind: "hits", shortUrl: `${baseUrl}/${use.link.code}`, fallback: use.link.fallback, resetsAt };
+      return { kind: "hits", shortUrl: shortUrl(baseUrl, use.link), fallback: use.link.fallback, resetsAt };
     case "linksPerMonth":
       return { kind: "links", resetsAt };
     case "storageBytes":

@@ -1,6 +1,7 @@
 import type { TenantId } from "../base/ids.ts";
 import type { Ring } from "../base/seal.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import { sendgridContext } from "./settings.ts";
 
 export interface Resealed {
@@ -21,7 +22,7 @@ export async function resealAll(sql: Sql, ring: Ring): Promise<Resealed> {
   let [resealed, current] = [0, 0];
   const lost: TenantId[] = [];
   for (let after = ""; ; ) {
-    const rows = await sql.db
+    const rows = await acrossTenants(sql.db)
       .selectFrom("email_settings")
       .select("tenant_id")
       .where("sendgrid_key", "is not", null)
@@ -42,21 +43,17 @@ export async function resealAll(sql: Sql, ring: Ring): Promise<Resealed> {
 }
 
 async function resealOne(sql: Sql, ring: Ring, tenant: TenantId): Promise<"resealed" | "current" | "lost" | "gone"> {
+  const own = ofTenant(sql.db, tenant);
   for (;;) {
-    const row = await sql.db
-      .selectFrom("email_settings")
-      .select("sendgrid_key")
-      .where("tenant_id", "=", tenant)
-      .executeTakeFirst();
+    const row = await own.selectFrom("email_settings").select("sendgrid_key").executeTakeFirst();
     const sealed = row?.sendgrid_key ?? null;
     if (sealed === null) return "gone";
     if (ring.isCurrent(sealed)) return "current";
     const opened = ring.open(sealed, sendgridContext(tenant));
     if (opened.kind !== "opened") return "lost";
-    const { numUpdatedRows } = await sql.db
+    const { numUpdatedRows } = await own
       .updateTable("email_settings")
       .set({ sendgrid_key: ring.seal(opened.secret, sendgridContext(tenant)) })
-      .where("tenant_id", "=", tenant)
       .where("sendgrid_key", "=", sealed)
       .executeTakeFirst();
     if (numUpdatedRows > 0n) return "resealed";

@@ -2,6 +2,7 @@ import { sql as raw } from "kysely";
 import type { TenantId } from "../base/ids.ts";
 import type { EmailProvider } from "../limits/email-limits.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import type { ProviderName } from "./provider.ts";
 
 /**
@@ -28,22 +29,30 @@ const providersOf: Readonly<Record<EmailProvider, readonly ProviderName[]>> = {
   sendgrid: ["sendgrid"],
 };
 
-export function createEmailSeeds({ db, now }: Sql): EmailSeedQueries {
-  const taken = (provider: EmailProvider) =>
-    db
-      .selectFrom("emails")
-      .select(
-        raw<number>`coalesce(sum(unsure + case when state in ('sending', 'sent') then 1 else 0 end), 0)`.as("taken"),
-      )
-      .where("provider", "in", providersOf[provider])
-      .where("handed_at", ">", raw<number>`(select ${now} - ${raw.lit(seedMs)})`);
+const taken = raw<number>`coalesce(sum(unsure + case when state in ('sending', 'sent') then 1 else 0 end), 0)`;
+const windowStart = ({ now }: Sql) => raw<number>`(select ${now} - ${raw.lit(seedMs)})`;
 
+/** By all tenants together, for the caller to group. */
+export const takenThroughPlatform = (sql: Sql) =>
+  acrossTenants(sql.db)
+    .selectFrom("emails")
+    .select(taken.as("taken"))
+    .where("provider", "in", providersOf.smtp)
+    .where("handed_at", ">", windowStart(sql));
+
+export function createEmailSeeds(sql: Sql): EmailSeedQueries {
   return {
     async tenant(tenant, provider) {
-      return Number((await taken(provider).where("tenant_id", "=", tenant).executeTakeFirstOrThrow()).taken);
+      const row = await ofTenant(sql.db, tenant)
+        .selectFrom("emails")
+        .select(taken.as("taken"))
+        .where("provider", "in", providersOf[provider])
+        .where("handed_at", ">", windowStart(sql))
+        .executeTakeFirstOrThrow();
+      return Number(row.taken);
     },
     async platform() {
-      return Number((await taken("smtp").executeTakeFirstOrThrow()).taken);
+      return Number((await takenThroughPlatform(sql).executeTakeFirstOrThrow()).taken);
     },
   };
 }

@@ -1,11 +1,13 @@
 import { toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
+import type { TenantId } from "../base/ids.ts";
+import type { Shares } from "../base/shares.ts";
 import { type Api, json, jsonBody, route, z } from "../http/route.ts";
 import { parseAddress, parseMailbox } from "./address.ts";
 import type { KeyCheck } from "./key-check.ts";
 import type { EmailSettings, EmailSettingsChange, EmailSettingsStore } from "./settings.ts";
 import { parseWebhookKey } from "./signature.ts";
-import { eventsPath } from "./webhook.ts";
+import { webhookUrl } from "./webhook.ts";
 
 /** The routes of a tenant's own email settings. A key goes in and never comes out. */
 const settingsSchema = z
@@ -16,7 +18,9 @@ const settingsSchema = z
       .object({ hint: z.string(), checkedAt: z.string() })
       .nullable()
       .openapi({ description: "The end of your own key, and when SendGrid accepted it. Null: there is none." }),
-    webhookUrl: z.string().openapi({ description: "Where SendGrid is to send its events." }),
+    webhookUrl: z.string().nullable().openapi({
+      description: "The address for SendGrid's Event Webhook. Null until you save a setting. Keep it to yourself.",
+    }),
     webhookKey: z.string().nullable(),
   })
   .openapi("EmailSettings");
@@ -61,24 +65,51 @@ const routes = {
     "not_set_up",
     "unavailable",
   ),
+  rotate: route(
+    "admin",
+    {
+      method: "post",
+      path: "/api/email/webhook/rotate",
+      tags: ["Email"],
+      operationId: "rotateEmailWebhook",
+      "x-repeatable": true,
+      summary: "Get a new webhook address",
+      description: "The former address stops working at once. Paste the new `webhookUrl` into SendGrid's settings.",
+    },
+    { 200: json(settingsSchema, "The settings, with the new address") },
+  ),
 };
 
 export interface EmailSettingsApi {
   readonly settings: EmailSettingsStore;
   readonly checkKey: KeyCheck;
+  readonly outgoing: Shares;
   /** Whether there is a key to seal secrets with. */
   readonly canSeal: boolean;
   readonly baseUrl: string;
 }
 
-export function emailSettingsRoutes(api: Api, { settings, checkKey, canSeal, baseUrl }: EmailSettingsApi): void {
-  const show = ({ sendgrid, ...rest }: EmailSettings) => ({
-    ...rest,
-    sendgrid: sendgrid && { hint: sendgrid.hint, checkedAt: toIso(sendgrid.checkedAt) },
-    webhookUrl: baseUrl + eventsPath,
+export function emailSettingsRoutes(
+  api: Api,
+  { settings, checkKey, outgoing, canSeal, baseUrl }: EmailSettingsApi,
+): void {
+  const show = (tenant: TenantId, saved: EmailSettings) => ({
+    contact: saved.contact,
+    sender: saved.sender,
+    sendgrid: saved.sendgrid && { hint: saved.sendgrid.hint, checkedAt: toIso(saved.sendgrid.checkedAt) },
+    webhookUrl: webhookUrl(baseUrl, tenant, saved),
+    webhookKey: saved.webhookKey,
   });
 
-  api.openapi(routes.get, async (c) => c.json(show(await settings.of(c.get("caller").tenant.id)), 200));
+  api.openapi(routes.get, async (c) => {
+    const { id } = c.get("caller").tenant;
+    return c.json(show(id, await settings.of(id)), 200);
+  });
+
+  api.openapi(routes.rotate, async (c) => {
+    const { id } = c.get("caller").tenant;
+    return c.json(show(id, await settings.rotateWebhook(id, c.get("once")?.secret("webhook"))), 200);
+  });
 
   api.openapi(routes.change, async (c) => {
     const { id } = c.get("caller").tenant;
@@ -86,9 +117,10 @@ export function emailSettingsRoutes(api: Api, { settings, checkKey, canSeal, bas
     requireSender(await settings.of(id), change);
     if (typeof change.sendgridKey === "string") {
       if (!canSeal) throw noSecretKeys();
-      await requireWorkingKey(checkKey, change.sendgridKey);
+      const key = change.sendgridKey;
+      await outgoing.run(id, () => requireWorkingKey(checkKey, key), { signal: c.req.raw.signal });
     }
-    return c.json(show(await settings.change(id, change)), 200);
+    return c.json(show(id, await settings.change(id, change)), 200);
   });
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Selectable } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
@@ -5,6 +6,7 @@ import type { TenantId } from "../base/ids.ts";
 import type { Ring } from "../base/seal.ts";
 import type { EmailSettingsTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { ofTenant } from "../sql/tenant-db.ts";
 import { parseMailbox } from "./address.ts";
 import type { Mailbox } from "./provider.ts";
 
@@ -16,6 +18,8 @@ export interface EmailSettings {
   readonly sender: string | null;
   readonly sendgrid: { readonly hint: string; readonly checkedAt: number } | null;
   readonly webhookKey: string | null;
+  /** The secret part of the webhook's address. Null until the tenant saves its first setting. */
+  readonly webhookSecret: string | null;
 }
 
 /** What is left out stays; null removes. */
@@ -35,12 +39,15 @@ export interface OwnSendgrid {
 export interface EmailSettingsStore {
   of(tenant: TenantId): Promise<EmailSettings>;
   change(tenant: TenantId, change: EmailSettingsChange): Promise<EmailSettings>;
+  /** Gives the webhook another address; the former one stops working. `chance`: of a request that may be run again. */
+  rotateWebhook(tenant: TenantId, chance?: Uint8Array): Promise<EmailSettings>;
   /** For the sender alone. Throws when there is a key and it cannot be opened: to go another way would surprise. */
   ownKey(tenant: TenantId): Promise<OwnSendgrid | undefined>;
 }
 
-const none: EmailSettings = { contact: null, sender: null, sendgrid: null, webhookKey: null };
+const none: EmailSettings = { contact: null, sender: null, sendgrid: null, webhookKey: null, webhookSecret: null };
 const hintChars = 4;
+const webhookSecretBytes = 24;
 
 /** Whose, and for what. A sealed key that was copied to another row does not open there. */
 export const sendgridContext = (tenant: TenantId): string => `sendgrid ${tenant}`;
@@ -48,7 +55,7 @@ export const sendgridContext = (tenant: TenantId): string => `sendgrid ${tenant}
 /** Without a ring no key can be kept: `change` throws if it is asked to, so ask whether there is one before. */
 export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clock): EmailSettingsStore {
   const rowOf = (tenant: TenantId) =>
-    sql.db.selectFrom("email_settings").selectAll().where("tenant_id", "=", tenant).executeTakeFirst();
+    ofTenant(sql.db, tenant).selectFrom("email_settings").selectAll().executeTakeFirst();
 
   function sealed(tenant: TenantId, key: string | null) {
     if (key === null) return { sendgrid_key: null, sendgrid_hint: null, sendgrid_checked_at: null };
@@ -60,6 +67,9 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
     };
   }
 
+  const newSecret = (chance: Uint8Array = randomBytes(webhookSecretBytes)): string =>
+    Buffer.from(chance.subarray(0, webhookSecretBytes)).toString("base64url");
+
   return {
     async of(tenant) {
       const row = await rowOf(tenant);
@@ -67,6 +77,7 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
     },
 
     async change(tenant, { contact, sender, sendgridKey, webhookKey }) {
+      const secret = newSecret();
       const columns = {
         ...(contact === undefined ? {} : { contact }),
         ...(sender === undefined ? {} : { sender }),
@@ -74,10 +85,26 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
         ...(webhookKey === undefined ? {} : { webhook_key: webhookKey }),
         updated_at: clock.now(),
       };
-      const row = await sql.db
+      const row = await ofTenant(sql.db, tenant)
         .insertInto("email_settings")
-        .values({ tenant_id: tenant, ...columns })
-        .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(columns))
+        .values({ ...columns, webhook_secret: secret })
+        .onConflict((conflict) =>
+          conflict.column("tenant_id").doUpdateSet((row) => ({
+            ...columns,
+            webhook_secret: row.fn.coalesce("email_settings.webhook_secret", row.val(secret)),
+          })),
+        )
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return toSettings(row);
+    },
+
+    async rotateWebhook(tenant, chance) {
+      const changed = { webhook_secret: newSecret(chance) };
+      const row = await ofTenant(sql.db, tenant)
+        .insertInto("email_settings")
+        .values({ ...changed, updated_at: clock.now() })
+        .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(changed))
         .returningAll()
         .executeTakeFirstOrThrow();
       return toSettings(row);
@@ -108,5 +135,6 @@ function toSettings(row: Selectable<EmailSettingsTable>): EmailSettings {
     sender,
     sendgrid: key === null ? null : { hint: hint ?? "", checkedAt: checkedAt ?? 0 },
     webhookKey: row.webhook_key,
+    webhookSecret: row.webhook_secret,
   };
 }

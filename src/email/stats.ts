@@ -3,6 +3,7 @@ import { dayMs } from "../base/clock.ts";
 import { idAt, type TenantId } from "../base/ids.ts";
 import type { EmailProvider } from "../limits/email-limits.ts";
 import type { Sql } from "../sql/sql.ts";
+import { ofTenant } from "../sql/tenant-db.ts";
 import type { Charges } from "./charges.ts";
 import { limitOf } from "./seeds.ts";
 import type { Senders } from "./senders.ts";
@@ -54,7 +55,7 @@ export function createEmailStats(
 
   /** By provider; an email that never had one will go to the current. */
   async function counts(tenant: TenantId) {
-    return await db
+    return await ofTenant(db, tenant)
       .selectFrom("emails")
       .select([
         "provider",
@@ -65,7 +66,6 @@ export function createEmailStats(
         count("delivery = 'complaint'").as("complaints"),
         count("unsure > 0").as("unsure"),
       ])
-      .where("tenant_id", "=", tenant)
       .where("id", ">=", idAt("email", clockNow() - statsDays * dayMs))
       .where("created_at", ">=", raw<number>`(select ${now} - ${raw.lit(statsDays * dayMs)})`)
       .groupBy("provider")

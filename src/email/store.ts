@@ -1,7 +1,7 @@
-import { type Kysely, type RawBuilder, sql as raw } from "kysely";
+import { type RawBuilder, sql as raw } from "kysely";
 import { type EmailId, idAt, type TenantId } from "../base/ids.ts";
-import type { Schema } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import { type MailKind, mailKinds } from "./outbox.ts";
 import type { ProviderName } from "./provider.ts";
 
@@ -97,6 +97,8 @@ const wasHanded = raw<boolean>`handed_at >= claimed_until - ${raw.lit(claimMs + 
 
 export function createEmailStore(sql: Sql): EmailStore {
   const { db, now } = sql;
+  // One sender works off the emails of all tenants, and an email that it has claimed is named by its id.
+  const outbox = acrossTenants(db);
   // Asked once for the whole statement: a clock that is read for every row cannot be looked up in an index.
   const once = raw<number>`(select ${now})`;
   const after = (ms: number) => raw<number>`${now} + ${ms}`;
@@ -110,33 +112,25 @@ export function createEmailStore(sql: Sql): EmailStore {
   });
 
   const ours = ({ id, by, attempt }: Claim) =>
-    db
+    outbox
       .updateTable("emails")
       .where("id", "=", id)
       .where("claimed_by", "=", by)
       .where("attempts", "=", attempt)
       .where("state", "=", "sending");
 
-  /** Those that are due, to be changed by the statement they stand in, and by nobody else meanwhile. */
-  const due = (query: Kysely<Schema>, state: "queued" | "sending", most: number) =>
-    sql.unlocked(
-      query
-        .selectFrom("emails")
-        .select("id")
-        .where(waiting)
-        .where("state", "=", state)
-        .where("due_at", "<=", once)
-        .orderBy("due_at")
-        .limit(most),
-    );
+  const isDue = (state: "queued" | "sending") => raw<boolean>`${waiting} and state = ${state} and due_at <= ${once}`;
+
+  /** Those that are due, locked for the statement that they are part of. */
+  const due = (state: "queued" | "sending", most: number) =>
+    sql.unlocked(outbox.selectFrom("emails").select("id").where(isDue(state)).orderBy("due_at").limit(most));
 
   const changed = ({ numUpdatedRows }: { numUpdatedRows: bigint }) => numUpdatedRows > 0n;
 
   const find: EmailStore["find"] = async (tenant, key) => {
-    const row = await db
+    const row = await ofTenant(db, tenant)
       .selectFrom("emails")
       .select("id")
-      .where("tenant_id", "=", tenant)
       .where("dedupe_key", "=", key)
       .executeTakeFirst();
     return row?.id;
@@ -147,10 +141,10 @@ export function createEmailStore(sql: Sql): EmailStore {
 
     async insert({ id, tenant, kind, key, to, replyTo, subject, text, html }, by) {
       const claim = by === undefined ? {} : { claimed_by: by, claimed_until: after(claimMs) };
-      const written = await db
+      const written = await ofTenant(db, tenant)
         .insertInto("emails")
         .values({
-          ...{ id, tenant_id: tenant, kind, dedupe_key: key, recipient: to, reply_to: replyTo, subject, text, html },
+          ...{ id, kind, dedupe_key: key, recipient: to, reply_to: replyTo, subject, text, html },
           unsubscribe: mailKinds[kind].stoppable ? 1 : 0,
           state: by === undefined ? "queued" : "sending",
           attempts: by === undefined ? 0 : 1,
@@ -171,7 +165,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async look() {
-      const rows = await db
+      const rows = await outbox
         .selectFrom("emails")
         .select("state")
         .where(waiting)
@@ -186,8 +180,8 @@ export function createEmailStore(sql: Sql): EmailStore {
       const again = raw<boolean>`unsure + 1 < ${raw.lit(unsureMost)}`;
       const ifAgain = <Value>(value: RawBuilder<Value>, otherwise: RawBuilder<Value>) =>
         raw<Value>`case when ${again} then ${value} else ${otherwise} end`;
-      const unknown = await db
-        .with("left_behind", (query) => due(query as Kysely<Schema>, "sending", postponedMost).where(wasHanded))
+      const unknown = await outbox
+        .with("left_behind", () => due("sending", postponedMost).where(wasHanded))
         .updateTable("emails")
         .set({
           ...unclaimed,
@@ -203,11 +197,9 @@ export function createEmailStore(sql: Sql): EmailStore {
         .where("id", "in", (query) => query.selectFrom("left_behind").select("left_behind.id"))
         .returning(["id", "provider", "unsure"])
         .execute();
-      await db
-        .with("left_behind", (query) =>
-          due(query as Kysely<Schema>, "sending", postponedMost).where(
-            raw<boolean>`(handed_at is null or not ${wasHanded})`,
-          ),
+      await outbox
+        .with("left_behind", () =>
+          due("sending", postponedMost).where(raw<boolean>`(handed_at is null or not ${wasHanded})`),
         )
         .updateTable("emails")
         .set({ ...unclaimed, state: "queued", due_at: now })
@@ -217,8 +209,8 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async claim(by, most) {
-      const rows = await db
-        .with("due_now", (query) => due(query as Kysely<Schema>, "queued", most))
+      const rows = await outbox
+        .with("due_now", () => due("queued", most))
         .updateTable("emails")
         .set({
           state: "sending",
@@ -253,7 +245,7 @@ export function createEmailStore(sql: Sql): EmailStore {
 
     async sent({ id, by, attempt }, providerId) {
       const mark = (name: string | null) =>
-        db
+        outbox
           .updateTable("emails")
           .set({ ...finished, state: "sent", provider_id: name, reason: null, detail: null })
           .where("id", "=", id)
@@ -289,15 +281,19 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async remove({ id, by }) {
-      await db.deleteFrom("emails").where("id", "=", id).where("claimed_by", "=", by).execute();
+      await outbox.deleteFrom("emails").where("id", "=", id).where("claimed_by", "=", by).execute();
     },
 
     async postpone(tenant, inMs, kinds) {
-      const { numUpdatedRows } = await db
-        .with("due_now", (query) =>
-          due(query as Kysely<Schema>, "queued", postponedMost)
-            .where("tenant_id", "=", tenant)
-            .where("kind", "in", [...kinds]),
+      const own = ofTenant(db, tenant).selectFrom("emails").select("id").where(isDue("queued"));
+      const { numUpdatedRows } = await outbox
+        .with("due_now", () =>
+          sql.unlocked(
+            own
+              .where("kind", "in", [...kinds])
+              .orderBy("due_at")
+              .limit(postponedMost),
+          ),
         )
         .updateTable("emails")
         .set({ due_at: after(inMs), reason: "limited" })
@@ -307,7 +303,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async waiting() {
-      const { count, age } = await db
+      const { count, age } = await outbox
         .selectFrom((query) =>
           query.selectFrom("emails").select("due_at").where(waiting).orderBy("due_at").limit(countedMost).as("first"),
         )
@@ -320,7 +316,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async prune(before, limit) {
-      const { numDeletedRows } = await db
+      const { numDeletedRows } = await outbox
         .deleteFrom("emails")
         .where("id", "in", (query) =>
           query

@@ -1,6 +1,7 @@
 import type { TenantId } from "../base/ids.ts";
 import type { SuppressionTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { ofTenant } from "../sql/tenant-db.ts";
 import { type MailKind, mailKinds } from "./outbox.ts";
 
 /**
@@ -31,19 +32,16 @@ export const everybody = "" as const;
 export function createSuppressions({ db, now }: Sql): Suppressions {
   return {
     async find(tenant, address, kind) {
-      const rows = await db
-        .selectFrom("suppressions")
-        .select("reason")
-        .where("tenant_id", "in", [tenant, everybody])
-        .where("address", "=", address.toLowerCase())
-        .execute();
+      const listed = (owner: TenantId | typeof everybody) =>
+        ofTenant(db, owner).selectFrom("suppressions").select("reason").where("address", "=", address.toLowerCase());
+      const rows = await listed(tenant).unionAll(listed(everybody)).execute();
       return rows.find(({ reason }) => !(mailKinds[kind].essential && reason === "unsubscribed"))?.reason;
     },
 
     async add(tenant, address, reason) {
-      await db
+      await ofTenant(db, tenant)
         .insertInto("suppressions")
-        .values({ tenant_id: tenant, address: address.toLowerCase(), reason, created_at: now })
+        .values({ address: address.toLowerCase(), reason, created_at: now })
         .onConflict((conflict) =>
           conflict
             .columns(["tenant_id", "address"])
@@ -54,10 +52,9 @@ export function createSuppressions({ db, now }: Sql): Suppressions {
     },
 
     async list(tenant, limit, after = "") {
-      return await db
+      return await ofTenant(db, tenant)
         .selectFrom("suppressions")
         .select(["address", "reason", "created_at as createdAt"])
-        .where("tenant_id", "=", tenant)
         .where("address", ">", after)
         .orderBy("address")
         .limit(limit)
@@ -65,9 +62,8 @@ export function createSuppressions({ db, now }: Sql): Suppressions {
     },
 
     async remove(tenant, address) {
-      const { numDeletedRows } = await db
+      const { numDeletedRows } = await ofTenant(db, tenant)
         .deleteFrom("suppressions")
-        .where("tenant_id", "=", tenant)
         .where("address", "=", address.toLowerCase())
         .executeTakeFirstOrThrow();
       return numDeletedRows > 0n;

@@ -23,7 +23,7 @@ test.each([
 
 test("a notice is known by its limit, its month and its share", () => {
   const tenant = newId("tenant", manualClock(0));
-  const link = { id: newId("link", manualClock(0)), code: "abc", fallback: false };
+  const link = { id: newId("link", manualClock(0)), domain: "", code: "abc", fallback: false };
   const hits: LimitUse = { tenant, limit: "hitsPerLinkPerMonth", used: 0, max: 1, link };
   const links: LimitUse = { tenant, limit: "linksPerMonth", used: 0, max: 1 };
   expect(noticeKey(hits, "2026-11", 80)).toBe(`quota:hits:${link.id}:2026-11:80`);

@@ -1,4 +1,5 @@
 import type { LinkId, TenantId } from "../base/ids.ts";
+import type { Place } from "../links/short-url.ts";
 
 /** What is used of a limit that a tenant is told about. */
 export type LimitUse =
@@ -13,7 +14,7 @@ export type LimitUse =
       readonly limit: "hitsPerLinkPerMonth";
       readonly used: number;
       readonly max: number | null;
-      readonly link: { readonly id: LinkId; readonly code: string; readonly fallback: boolean };
+      readonly link: Place & { readonly id: LinkId; readonly fallback: boolean };
     };
 
 export type Percent = 80 | 100;

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { manualClock } from "../base/clock.ts";
+import { manualClock, systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
+import { createSigningKeys } from "../base/signature.ts";
 import { createStopLinks, stopPath } from "./unsubscribe.ts";
 
+const signerOf = (key: string) =>
+  createSigningKeys([{ id: "k1", key: Buffer.from(key) }], systemClock).signerFor("tests");
 const base = "https://go.example.com";
-const links = createStopLinks(Buffer.from("a secret"), base);
+const links = createStopLinks(signerOf("a secret"), base);
 const tenant = newId("tenant", manualClock(0));
 const tokenOf = (url: string) => url.slice(base.length + stopPath.length);
 const longest = `${"x".repeat(64)}@${"y".repeat(63)}.${"z".repeat(63)}.${"w".repeat(57)}.de`;
@@ -39,7 +42,7 @@ describe("a link to stop further emails", () => {
   );
 
   test("of another server is none", () => {
-    const theirs = createStopLinks(Buffer.from("another secret"), base).urlFor(tenant, "jo@example.com");
+    const theirs = createStopLinks(signerOf("another secret"), base).urlFor(tenant, "jo@example.com");
     expect(links.read(tokenOf(theirs))).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { parseId, type TenantId } from "../base/ids.ts";
-import { createSigner } from "../base/signature.ts";
+import type { Signer } from "../base/signature.ts";
 import { parseAddress } from "./address.ts";
 
 /**
@@ -20,9 +20,7 @@ export interface Recipient {
 export const stopPath = "/email/unsubscribe/";
 const tokenMaxChars = 600; // the longest address has 254 bytes
 
-export function createStopLinks(secret: Uint8Array, baseUrl: string): StopLinks {
-  const signer = createSigner(secret);
-
+export function createStopLinks(signer: Signer, baseUrl: string): StopLinks {
   return {
     urlFor(tenant, address) {
       const payload = Buffer.from(`${tenant} ${address}`).toString("base64url");

@@ -1,22 +1,27 @@
+import type { KeyObject } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import type { TenantId } from "../base/ids.ts";
+import { parseId, type TenantId } from "../base/ids.ts";
+import { sameText } from "../base/signature.ts";
 import { readWhole } from "../http/body.ts";
 import { problemResponse } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
-import type { Deliveries, Told } from "./deliveries.ts";
+import type { Deliveries } from "./deliveries.ts";
 import { readEvent } from "./events.ts";
-import type { EmailSettingsStore } from "./settings.ts";
-import { isSigned, isTimely, parseWebhookKey, type SignedBody } from "./signature.ts";
+import type { EmailSettings, EmailSettingsStore } from "./settings.ts";
+import { isSigned, isTimely, parseWebhookKey } from "./signature.ts";
 
 /**
- * SendGrid's events. Everybody can call this, so nothing in it is believed but what the signature holds:
+ * SendGrid's events. Anybody can call this, so a stranger costs one point read:
  *
- * 1. The message ids in the body lead to emails of ours, and these to tenants. Unknown ids are passed over, for a
- *    tenant's account may send other mail as well.
- * 2. The body must be signed with the key that such a tenant gave us. Events about other tenants' emails are passed over:
- *    a key speaks for its tenant alone.
- * 3. If there are emails of ours and no key fits, the answer is 403, and does not say which.
+ * 1. The path names a tenant and a secret of its own (`/email/events/{tenant}/{secret}`). Unless both fit, the answer is
+ *    404, and nothing of the body is read.
+ * 2. The body must be signed with the key that this tenant saved, else the answer is 403. Nothing in it is parsed before.
+ * 3. Only then are its message ids looked up, among this tenant's emails alone. Unknown ids are skipped, for a tenant's
+ *    account may send other mail as well.
+ *
+ * A wrong path or signature counts as a guess of the address it came from. The right ones are accepted even from an address
+ * that is over the limit: SendGrid sends the events of all its customers from the same ones.
  */
 export interface WebhookSettings {
   readonly deliveries: Deliveries;
@@ -25,43 +30,62 @@ export interface WebhookSettings {
   readonly clock: Clock;
 }
 
-export const eventsPath = "/email/events/sendgrid";
+export const eventsPath = "/email/events/";
+
+/** What the tenant pastes into SendGrid's settings. */
+export const webhookUrl = (baseUrl: string, tenant: TenantId, { webhookSecret }: EmailSettings): string | null =>
+  webhookSecret === null ? null : `${baseUrl}${eventsPath}${tenant}/${webhookSecret}`;
 
 // They send every 30 s, or when 768 kB have gathered.
 const bodyMaxBytes = 2_097_152;
 const eventsMost = 5_000;
-const tenantsMost = 10;
 const prefix = "x-twilio-email-event-webhook-";
 
 export function createWebhook({ deliveries, settings, guesses, clock }: WebhookSettings) {
-  const refused = async (address: string | undefined) => {
+  async function missed(problem: Problem, address: string | undefined): Promise<Response> {
     const retryAfterSeconds = await guesses.missed(address);
-    return retryAfterSeconds === undefined
-      ? problemResponse(new Problem("forbidden", "The signature is missing, or not one that is accepted here."))
-      : problemResponse(new Problem("too_many_guesses", "Too many bad signatures. Wait.", { retryAfterSeconds }));
-  };
-
-  async function trusted(tenant: TenantId, signed: SignedBody): Promise<boolean> {
-    const { webhookKey } = await settings.of(tenant);
-    const key = webhookKey === null ? undefined : parseWebhookKey(webhookKey);
-    return key !== undefined && isSigned(signed, key);
+    if (retryAfterSeconds === undefined) return problemResponse(problem);
+    const detail = `Too many requests from your address had a wrong path or signature. Try again in ${retryAfterSeconds} s.`;
+    return problemResponse(new Problem("too_many_guesses", detail, { retryAfterSeconds }));
   }
 
-  return async (request: Request, address: string | undefined): Promise<Response> => {
+  /** The tenant whose address this is, and the key it saved. */
+  async function recipientOf(place: string) {
+    const [name = "", secret = "", ...rest] = place.split("/", 3);
+    const tenant = parseId("tenant", name);
+    if (tenant === undefined || rest.length > 0) return undefined;
+    const { webhookSecret, webhookKey } = await settings.of(tenant);
+    if (webhookSecret === null || !sameText(secret, webhookSecret)) return undefined;
+    return { tenant, key: webhookKey === null ? undefined : parseWebhookKey(webhookKey) };
+  }
+
+  async function signedBody(request: Request, key: KeyObject | undefined): Promise<Uint8Array | undefined> {
     const [signature, timestamp] = ["signature", "timestamp"].map((name) => request.headers.get(prefix + name));
-    if (!signature || !timestamp || !isTimely(timestamp, clock.now())) return refused(address);
+    if (key === undefined || !signature || !timestamp || !isTimely(timestamp, clock.now())) return undefined;
     const body = await readWhole(request, bodyMaxBytes);
-    const found = await deliveries.find(eventsIn(body));
-    const byTenant = Map.groupBy(found, ({ tenant }) => tenant);
-    const believed: Told[] = [];
-    for (const [tenant, told] of [...byTenant].slice(0, tenantsMost)) {
-      if (await trusted(tenant, { body, signature, timestamp })) believed.push(...told);
-    }
-    if (found.length > 0 && believed.length === 0) return refused(address);
-    await deliveries.apply(believed);
+    return isSigned({ body, signature, timestamp }, key) ? body : undefined;
+  }
+
+  /** `place`: what follows `eventsPath`. */
+  return async (request: Request, place: string, address: string | undefined): Promise<Response> => {
+    const recipient = await recipientOf(place);
+    if (recipient === undefined) return missed(noSuchAddress(), address);
+    const body = await signedBody(request, recipient.key);
+    if (body === undefined) return missed(badSignature(), address);
+    const { tenant } = recipient;
+    await deliveries.apply(tenant, await deliveries.find(tenant, eventsIn(body)));
     return new Response(null, { status: 204 });
   };
 }
+
+const noSuchAddress = () =>
+  new Problem("not_found", "No webhook has this address. Yours is `webhookUrl` of GET /api/email/settings.");
+
+const badSignature = () =>
+  new Problem(
+    "forbidden",
+    "The signature is missing, too old, or not by the saved key. Turn on Signed Event Webhook, and save its verification key as `webhookKey`.",
+  );
 
 function eventsIn(body: Uint8Array) {
   const sent = parse(body);

@@ -1,28 +1,51 @@
 import { Problem } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { Shares } from "../base/shares.ts";
 import type { MountTools } from "../http/mount.ts";
 import { problemResponse } from "../http/problem.ts";
+import { networkOf } from "../limits/network.ts";
 import { escapeHtml, page, wantsJson } from "../redirect/pages.ts";
 import type { Folder } from "./folder.ts";
 import { attachment, servedType } from "./headers.ts";
 import { askedFor, hasAlready } from "./range.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** `GET /files/download/{token}`: the file, a part of it, or that the client has it already. */
+/**
+ * `GET /files/download/{token}`: the file, a part of it, or that the client has it already.
+ *
+ * Each takes a place until the client has it all, shared between the networks that clients are on; where an address
+ * says nothing (a proxy that is not trusted), between the tenants whose files they are. A client that takes nothing for
+ * a while, or is slower than the least rate on the whole, is hung up on, and may ask for the rest.
+ */
 export interface DownloadSettings {
   readonly folder: Folder;
   readonly tokens: Tokens;
   readonly metrics: Metrics;
-  readonly deadlineMs?: number;
+  /** Of this process. */
+  readonly downloads: Shares;
+  readonly rate?: DownloadRate;
+}
+
+export interface DownloadRate {
+  /** On average, once the time of grace is over. */
+  readonly leastBytesPerSecond: number;
+  readonly graceMs: number;
+  readonly stallMs: number;
+  readonly mostMs: number;
 }
 
 export type Send = (request: Request, token: string, tools: MountTools) => Promise<Response>;
 
-const downloadMostMs = 3_600_000;
-const outcomes = ["whole", "part", "unchanged", "beyond", "missing", "refused"] as const;
+const usualRate: DownloadRate = {
+  leastBytesPerSecond: 16_384,
+  graceMs: 60_000,
+  stallMs: 60_000,
+  mostMs: 3_600_000,
+};
+const outcomes = ["whole", "part", "unchanged", "beyond", "missing", "refused", "busy"] as const;
 
 export function createDownload(settings: DownloadSettings): Send {
-  const { folder, tokens, metrics, deadlineMs = downloadMostMs } = settings;
+  const { folder, tokens, metrics, downloads, rate = usualRate } = settings;
   const count = metrics.tally(
     "quicklink_downloads_total",
     "Downloads from this server by outcome.",
@@ -57,11 +80,17 @@ export function createDownload(settings: DownloadSettings): Send {
     headers.set("content-disposition", attachment(name));
     headers.set("content-length", String(length));
     if (part) headers.set("content-range", `bytes ${part.start}-${part.start + length - 1}/${found.size}`);
-    count[asked.kind]++;
     const status = part ? 206 : 200;
-    if (request.method === "HEAD") return new Response(null, { status, headers });
+    if (request.method === "HEAD") {
+      count[asked.kind]++;
+      return new Response(null, { status, headers });
+    }
+    const entered = await downloads.enter(holderOf(tools.address, key), { signal: request.signal });
+    if (entered.kind === "busy") throw entered.problem;
+    count[asked.kind]++;
     bytes[asked.kind] += length;
-    tools.patient(deadlineMs);
+    const deadlineMs = Math.min(rate.mostMs, rate.graceMs + (1_000 * length) / rate.leastBytesPerSecond);
+    void tools.sending({ stallMs: rate.stallMs, deadlineMs }).finally(entered.leave);
     return new Response(tools.file(folder.pathOf(key), part), { status, headers });
   }
 
@@ -70,12 +99,18 @@ export function createDownload(settings: DownloadSettings): Send {
       return await send(request, token, tools);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      count[error.code === "not_found" ? "missing" : "refused"]++;
-      return wantsJson(request)
-        ? problemResponse(error)
-        : page(error.status, "This file cannot be downloaded", `<p>${escapeHtml(error.detail)}</p>`);
+      count[error.code === "not_found" ? "missing" : error.code === "busy" ? "busy" : "refused"]++;
+      if (wantsJson(request)) return problemResponse(error);
+      const { retryAfterSeconds } = error.more;
+      const more = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+      return page(error.status, "This file cannot be downloaded", `<p>${escapeHtml(error.detail)}</p>`, more);
     }
   };
+}
+
+function holderOf(address: string | undefined, key: string): string {
+  const network = address === undefined ? undefined : networkOf(address);
+  return network ?? key.split("/").slice(0, 2).join("/");
 }
 
 const always = {

@@ -10,6 +10,7 @@ export function mountFiles(settings: UploadSettings & DownloadSettings): Mount {
   const [upload, download] = [createUpload(settings), createDownload(settings)];
   return {
     prefix: "/files/",
+    onCustomDomains: false,
     handle(request, tools) {
       const method = request.method === "HEAD" ? "GET" : request.method;
       for (const { path, takes, answer } of [

@@ -12,6 +12,7 @@
 import type { Clock } from "../base/clock.ts";
 import { type FileId, parseId } from "../base/ids.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants } from "../sql/tenant-db.ts";
 import { storedKey, type TenantFile } from "./file.ts";
 import type { Files } from "./files.ts";
 import type { Storage, StoredObject } from "./storage.ts";
@@ -131,7 +132,7 @@ async function* rowsOf({ db }: Sql): AsyncGenerator<TenantFile[]> {
   let after: TenantFile | undefined;
   for (;;) {
     const last = after;
-    let query = db.selectFrom("files").selectAll();
+    let query = acrossTenants(db).selectFrom("files").selectAll();
     if (last !== undefined) {
       query = query.where((is) =>
         is.or([
@@ -153,7 +154,7 @@ async function* flat<Item>(pages: AsyncGenerator<Item[]>): AsyncGenerator<Item> 
 
 async function statesOf({ db }: Sql, ids: readonly FileId[]): Promise<Map<FileId, TenantFile["state"]>> {
   if (ids.length === 0) return new Map();
-  const rows = await db
+  const rows = await acrossTenants(db)
     .selectFrom("files")
     .select(["id", "state"])
     .where("id", "in", [...ids])

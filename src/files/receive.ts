@@ -20,19 +20,25 @@ export async function receive(
   sizeBytes: number,
   pace: Pace,
   write: (piece: Uint8Array) => Promise<void>,
+  /** Ends it with its reason: nobody waits for these bytes any more. */
+  signal?: AbortSignal,
 ): Promise<void> {
   if (body === null) {
     if (sizeBytes > 0) throw tooShort(0, sizeBytes);
     return;
   }
   const reader = body.getReader();
-  const watch = watchPace(pace, () => void reader.cancel().catch(() => {}));
+  const stopReading = () => void reader.cancel().catch(() => {});
+  const watch = watchPace(pace, stopReading);
+  signal?.addEventListener("abort", stopReading);
   let received = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(() => {
+        signal?.throwIfAborted();
         throw new Problem("body_timeout", "The connection ended before the file did. Send it again.");
       });
+      signal?.throwIfAborted();
       if (watch.late !== undefined) throw new Problem("body_timeout", watch.late);
       if (done) break;
       received += value.length;
@@ -44,6 +50,7 @@ export async function receive(
     if (received < sizeBytes) throw tooShort(received, sizeBytes);
   } finally {
     watch.stop();
+    signal?.removeEventListener("abort", stopReading);
     // Whatever else is on its way is not read.
     void reader.cancel().catch(() => {});
   }

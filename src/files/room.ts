@@ -64,7 +64,10 @@ export function createRoom(counters: Counters, store: FileStore, now: () => numb
       );
     }
     // What ended before its hold was there released nothing, and nobody would come again to release it.
-    const pending = await store.stillPending(files.map(({ id }) => id));
+    const pending = await store.stillPending(
+      tenant,
+      files.map(({ id }) => id),
+    );
     await Promise.all(files.filter(({ id }) => !pending.has(id)).map((file) => counters.release(holdId(file))));
   }
 

@@ -15,7 +15,8 @@ export function parseList(xml: string): Listed {
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith("</ListBucketResult>")) {
     throw new StorageUnavailable("the store's answer to a list is not one");
   }
-  const entries = [...xml.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)].map(([, inner = ""]) => ({
+  const [, ...contents] = xml.split("<Contents>");
+  const entries = contents.map((inner) => ({
     key: field(inner, "Key"),
     sizeBytes: Number(field(inner, "Size")),
     modifiedAt: fromIso(field(inner, "LastModified")),
@@ -28,9 +29,13 @@ export function parseList(xml: string): Listed {
 }
 
 function field(xml: string, name: string): string {
-  const [, value] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
-  if (value === undefined) throw new StorageUnavailable(`the store's answer to a list has no ${name}`);
-  return value;
+  const [open, close] = [`<${name}>`, `</${name}>`];
+  const start = xml.indexOf(open);
+  const end = xml.indexOf("<", start + open.length);
+  if (start === -1 || !xml.startsWith(close, end)) {
+    throw new StorageUnavailable(`the store's answer to a list has no ${name}`);
+  }
+  return xml.slice(start + open.length, end);
 }
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };

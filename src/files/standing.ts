@@ -1,7 +1,7 @@
-import { type Kysely, sql as raw, type Transaction } from "kysely";
+import { sql as raw } from "kysely";
 import type { TenantId } from "../base/ids.ts";
-import type { Schema } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 
 /**
  * The bytes that a tenant has stored: one row, which changes in the transaction that changes a file, and gets the next
@@ -22,25 +22,21 @@ export interface Recount {
 }
 
 /** Nobody else's until the transaction ends. */
-export async function lockStanding(sql: Sql, trx: Transaction<Schema>, tenant: TenantId): Promise<Standing> {
-  await trx
+export async function lockStanding(sql: Sql, trx: Trx, tenant: TenantId): Promise<Standing> {
+  await ofTenant(trx, tenant)
     .insertInto("tenant_storage")
-    .values({ tenant_id: tenant, bytes: 0, version: 0 })
+    .values({ bytes: 0, version: 0 })
     .onConflict((conflict) => conflict.column("tenant_id").doNothing())
     .execute();
   return await sql.locked(rowOf(trx, tenant)).executeTakeFirstOrThrow();
 }
 
-export async function setStanding(
-  trx: Transaction<Schema>,
-  tenant: TenantId,
-  { bytes, version }: Standing,
-): Promise<Standing> {
-  await trx.updateTable("tenant_storage").set({ bytes, version }).where("tenant_id", "=", tenant).execute();
+export async function setStanding(trx: Trx, tenant: TenantId, { bytes, version }: Standing): Promise<Standing> {
+  await ofTenant(trx, tenant).updateTable("tenant_storage").set({ bytes, version }).execute();
   return { bytes, version };
 }
 
-export async function readStanding(db: Kysely<Schema>, tenant: TenantId): Promise<Standing> {
+export async function readStanding(db: Db, tenant: TenantId): Promise<Standing> {
   return (await rowOf(db, tenant).executeTakeFirst()) ?? { bytes: 0, version: 0 };
 }
 
@@ -50,10 +46,9 @@ export async function readStanding(db: Kysely<Schema>, tenant: TenantId): Promis
  */
 export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Recount> {
   return sql.transaction(async (trx) => {
-    const addUp = trx
+    const addUp = ofTenant(trx, tenant)
       .selectFrom("files")
       .select((is) => [is.fn.countAll<number>().as("files"), sumOfBytes.as("bytes")])
-      .where("tenant_id", "=", tenant)
       .where("stored_at", "is not", null);
     // Most tenants have no files, and need no row for that.
     if ((await addUp.executeTakeFirstOrThrow()).files === 0 && !(await rowOf(trx, tenant).executeTakeFirst())) {
@@ -70,5 +65,5 @@ export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Reco
 /** PostgreSQL would make a sum of bigints a numeric, which is text to us. */
 export const sumOfBytes = raw<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`;
 
-const rowOf = (from: Pick<Kysely<Schema>, "selectFrom">, tenant: TenantId) =>
-  from.selectFrom("tenant_storage").select(["bytes", "version"]).where("tenant_id", "=", tenant);
+const rowOf = (from: Db, tenant: TenantId) =>
+  ofTenant(from, tenant).selectFrom("tenant_storage").select(["bytes", "version"]);

@@ -3,6 +3,7 @@ import type { FileId, TenantId } from "../base/ids.ts";
 import { type Change, recordChange } from "../sql/feed.ts";
 import type { FileTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, type Db, ofTenant } from "../sql/tenant-db.ts";
 import type { TenantFile } from "./file.ts";
 import { lockStanding, readStanding, type Standing, setStanding, sumOfBytes } from "./standing.ts";
 
@@ -21,6 +22,8 @@ export interface FileStore {
   withdraw(file: FileKey): Promise<void>;
   /** Whatever its state. */
   get(tenant: TenantId, id: FileId): Promise<TenantFile | undefined>;
+  /** Of whichever tenant, whatever its state: for who has a signed address of it. */
+  byId(id: FileId): Promise<TenantFile | undefined>;
   /** Those of them that are there, whatever their state. */
   several(tenant: TenantId, ids: readonly FileId[]): Promise<TenantFile[]>;
   /** Those that are stored or may be uploaded, newest first. */
@@ -42,7 +45,7 @@ export interface FileStore {
   /** Those that are held, or should be. */
   admitted(tenant: TenantId): Promise<TenantFile[]>;
   /** Of these, which are still pending. */
-  stillPending(ids: readonly FileId[]): Promise<Set<FileId>>;
+  stillPending(tenant: TenantId, ids: readonly FileId[]): Promise<Set<FileId>>;
   /** What is stored, by the tenant's row, and what is announced on top of it. */
   standing(tenant: TenantId): Promise<Announced>;
 }
@@ -73,16 +76,15 @@ export type Kept =
 export function createFileStore(sql: Sql): FileStore {
   const { db } = sql;
 
-  const one = (from: Pick<typeof db, "selectFrom">, { tenantId, id }: FileKey) =>
-    from.selectFrom("files").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
+  const one = (from: Db, { tenantId, id }: FileKey) =>
+    ofTenant(from, tenantId).selectFrom("files").selectAll().where("id", "=", id);
 
   return {
     async insert(file) {
-      const row = await db
+      const row = await ofTenant(db, file.tenantId)
         .insertInto("files")
         .values({
           id: file.id,
-          tenant_id: file.tenantId,
           name: file.name,
           size_bytes: file.sizeBytes,
           type: file.type,
@@ -100,10 +102,9 @@ export function createFileStore(sql: Sql): FileStore {
     },
 
     async admit({ tenantId, id }, until) {
-      const row = await db
+      const row = await ofTenant(db, tenantId)
         .updateTable("files")
         .set({ upload_until: until })
-        .where("tenant_id", "=", tenantId)
         .where("id", "=", id)
         .where("state", "=", "pending")
         .returning("id")
@@ -112,9 +113,8 @@ export function createFileStore(sql: Sql): FileStore {
     },
 
     async withdraw({ tenantId, id }) {
-      await db
+      await ofTenant(db, tenantId)
         .deleteFrom("files")
-        .where("tenant_id", "=", tenantId)
         .where("id", "=", id)
         .where("state", "=", "pending")
         .whereRef("upload_until", "=", "created_at")
@@ -126,21 +126,24 @@ export function createFileStore(sql: Sql): FileStore {
       return row && toFile(row);
     },
 
+    async byId(id) {
+      const row = await acrossTenants(db).selectFrom("files").selectAll().where("id", "=", id).executeTakeFirst();
+      return row && toFile(row);
+    },
+
     async several(tenant, ids) {
-      const rows = await db
+      const rows = await ofTenant(db, tenant)
         .selectFrom("files")
         .selectAll()
-        .where("tenant_id", "=", tenant)
         .where("id", "in", [...ids])
         .execute();
       return rows.map(toFile);
     },
 
     async list(tenant, limit, before) {
-      let query = db
+      let query = ofTenant(db, tenant)
         .selectFrom("files")
         .selectAll()
-        .where("tenant_id", "=", tenant)
         .where("state", "<>", "deleting")
         .whereRef("upload_until", ">", "created_at");
       if (before !== undefined) query = query.where("id", "<", before);
@@ -155,26 +158,24 @@ export function createFileStore(sql: Sql): FileStore {
         if (row.state === "stored") return { kind: "already", file: toFile(row) };
         if (max !== null && bytes + row.size_bytes > max) return { kind: "full", standing: { bytes, version } };
         const changes = { state: "stored", sha256, stored_at: at } as const;
-        await trx.updateTable("files").set(changes).where("id", "=", key.id).execute();
+        await ofTenant(trx, key.tenantId).updateTable("files").set(changes).where("id", "=", key.id).execute();
         const standing = await setStanding(trx, key.tenantId, { bytes: bytes + row.size_bytes, version: version + 1 });
         return { kind: "kept", file: toFile({ ...row, ...changes }), standing };
       }),
 
     async settled({ tenantId, id }) {
-      await db
+      await ofTenant(db, tenantId)
         .updateTable("files")
         .set({ settled: 1 })
-        .where("tenant_id", "=", tenantId)
         .where("id", "=", id)
         .where("state", "=", "stored")
         .execute();
     },
 
     async condemn({ tenantId, id }, from, endedBefore) {
-      let query = db
+      let query = ofTenant(db, tenantId)
         .updateTable("files")
         .set({ state: "deleting" })
-        .where("tenant_id", "=", tenantId)
         .where("id", "=", id)
         .where("state", "=", from);
       if (endedBefore !== undefined) query = query.where("upload_until", "<", endedBefore);
@@ -185,11 +186,7 @@ export function createFileStore(sql: Sql): FileStore {
     touchLinks: ({ tenantId, id }, after, limit, at) =>
       sql.transaction(async (trx) => {
         const place = raw<string>`domain || '/' || code`;
-        let query = trx
-          .selectFrom("links")
-          .select(["domain", "code"])
-          .where("file_id", "=", id)
-          .where("tenant_id", "=", tenantId);
+        let query = ofTenant(trx, tenantId).selectFrom("links").select(["domain", "code"]).where("file_id", "=", id);
         if (after !== undefined) query = query.where(place, ">", `${after.domain}/${after.code}`);
         const links = await query.orderBy(place).limit(limit).execute();
         const changes: Change[] = [];
@@ -210,9 +207,8 @@ export function createFileStore(sql: Sql): FileStore {
     erase: (key) =>
       sql.transaction(async (trx) => {
         const { bytes, version } = await lockStanding(sql, trx, key.tenantId);
-        const row = await trx
+        const row = await ofTenant(trx, key.tenantId)
           .deleteFrom("files")
-          .where("tenant_id", "=", key.tenantId)
           .where("id", "=", key.id)
           .where("state", "<>", "stored")
           .returning(["size_bytes", "stored_at"])
@@ -225,7 +221,7 @@ export function createFileStore(sql: Sql): FileStore {
       }),
 
     async unfinished(endedBefore, bornBefore, after, limit) {
-      let query = db
+      let query = acrossTenants(db)
         .selectFrom("files")
         .selectAll()
         .where((is) => is.or([is("state", "<>", "stored"), is("settled", "=", 0)]))
@@ -241,19 +237,18 @@ export function createFileStore(sql: Sql): FileStore {
     },
 
     async admitted(tenant) {
-      const rows = await db
+      const rows = await ofTenant(db, tenant)
         .selectFrom("files")
         .selectAll()
-        .where("tenant_id", "=", tenant)
         .where("state", "=", "pending")
         .whereRef("upload_until", ">", "created_at")
         .execute();
       return rows.map(toFile);
     },
 
-    async stillPending(ids) {
+    async stillPending(tenant, ids) {
       if (ids.length === 0) return new Set();
-      const rows = await db
+      const rows = await ofTenant(db, tenant)
         .selectFrom("files")
         .select("id")
         .where("id", "in", [...ids])
@@ -264,10 +259,9 @@ export function createFileStore(sql: Sql): FileStore {
 
     async standing(tenant) {
       // What is announced is read first: a file that is stored in between is then counted twice and not missed.
-      const announced = await db
+      const announced = await ofTenant(db, tenant)
         .selectFrom("files")
         .select((is) => [sumOfBytes.as("pending"), is.fn.countAll<number>().as("uploads")])
-        .where("tenant_id", "=", tenant)
         .where("state", "=", "pending")
         .whereRef("upload_until", ">", "created_at")
         .executeTakeFirstOrThrow();

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { manualClock } from "../base/clock.ts";
+import { manualClock, systemClock } from "../base/clock.ts";
+import { createSigningKeys } from "../base/signature.ts";
 import { createTokens } from "./tokens.ts";
 
+const signerOf = (key: string) =>
+  createSigningKeys([{ id: "k1", key: Buffer.from(key) }], systemClock).signerFor("tests");
 const clock = manualClock(1_000_000);
-const tokens = createTokens(Buffer.from("a secret"), clock);
+const tokens = createTokens(signerOf("a secret"), clock);
 const key = "incoming/fil_1";
 const upload = { key, sizeBytes: 10, type: 'text/plain; x="ü"', sha256: null, until: 2_000_000 };
 const download = { key, name: "Größe 🎉.txt", type: "text/plain", sha256: "ab", until: 2_000_000 };
@@ -21,7 +24,7 @@ describe("a token", () => {
   });
 
   test("of another secret is none", () => {
-    const other = createTokens(Buffer.from("another secret"), clock);
+    const other = createTokens(signerOf("another secret"), clock);
     expect(() => tokens.openUpload(other.upload(upload))).toThrow("address_invalid");
   });
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import { createSigner } from "../base/signature.ts";
+import type { Signer } from "../base/signature.ts";
 import { checkKey, type Download, type Upload } from "./storage.ts";
 
 /**
@@ -17,9 +17,7 @@ export interface Tokens {
 
 const lengthMost = 4_000;
 
-export function createTokens(secret: Uint8Array, clock: Clock): Tokens {
-  const signer = createSigner(secret);
-
+export function createTokens(signer: Signer, clock: Clock): Tokens {
   function seal(purpose: Purpose, content: readonly (string | number | null)[]): string {
     const payload = Buffer.from(JSON.stringify(content)).toString("base64url");
     return `${payload}.${signer.sign(`${purpose}.${payload}`)}`;

@@ -143,8 +143,9 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
 /** For the log: somebody may have pasted a key where an id belongs, and whose email address it is belongs nowhere. */
 const shownPath = (url: string): string =>
   targetOf(url)
-    .path.replace(/ql_\w+/g, "ql_…")
-    .replace(/[^/]*(?:@|%40)[^/]*/gi, "…")
+    .path.split("/")
+    .map((part) => (/@|%40/.test(part) ? "…" : part.replace(/ql_\w+/g, "ql_…")))
+    .join("/")
     .slice(0, 200);
 
 /** Nothing of an API answer is for caches, frames, or other sites' scripts. */
@@ -162,24 +163,25 @@ function requestIdOf(request: Request, trustedPeer: boolean): string {
   return given !== null && /^[\w.-]{1,64}$/.test(given) ? given : `req_${randomBytes(9).toString("base64url")}`;
 }
 
-type MethodTable = readonly { readonly path: RegExp; readonly method: string }[];
+type MethodTable = readonly { readonly parts: readonly string[]; readonly method: string }[];
 
 function methodTable(api: Api): MethodTable {
   return api.openAPIRegistry.definitions.flatMap((definition) =>
     definition.type === "route"
-      ? [
-          {
-            path: new RegExp(`^${definition.route.path.replace(/\{\w+\}/g, "[^/]+")}$`),
-            method: definition.route.method.toUpperCase(),
-          },
-        ]
+      ? [{ parts: definition.route.path.split("/"), method: definition.route.method.toUpperCase() }]
       : [],
   );
 }
 
 function nothingHere(table: MethodTable, path: string): Problem {
-  const methods = table.filter((row) => row.path.test(path)).map((row) => row.method);
+  const given = path.split("/");
+  const methods = table.filter(({ parts }) => fits(parts, given)).map((row) => row.method);
   return methods.length > 0
     ? new Problem("method_not_allowed", `${path} takes ${methods.join(", ")}.`, { allow: methods })
     : new Problem("not_found", `There is nothing at ${path}. What there is stands in /openapi.json.`);
 }
+
+/** `{id}` stands for any part that is not empty. */
+const fits = (parts: readonly string[], given: readonly string[]): boolean =>
+  parts.length === given.length &&
+  parts.every((part, i) => (part.startsWith("{") ? given[i] !== "" : given[i] === part));

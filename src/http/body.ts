@@ -23,7 +23,12 @@ export async function withCheckedBody(request: Request, limitBytes: number): Pro
   const headers = new Headers(request.headers);
   headers.set("content-type", "application/json"); // however it was spelled
   const { path, query } = targetOf(request.url);
-  return new Request(`http://host${path}${query}`, { method: request.method, headers, body: text });
+  return new Request(`http://host${path}${query}`, {
+    method: request.method,
+    headers,
+    body: text,
+    signal: request.signal,
+  });
 }
 
 /** The bytes as they came. */

@@ -5,6 +5,8 @@
 export interface Mount {
   /** `/files/`, or one address: `/report`. Its first part must be a reserved code. */
   readonly prefix: string;
+  /** Whether it answers on custom domains too. What is addressed by QL_BASE_URL does not. */
+  readonly onCustomDomains: boolean;
   handle(request: Request, tools: MountTools): Response | Promise<Response>;
 }
 
@@ -12,12 +14,25 @@ export interface Mount {
 export interface MountTools {
   /** Of the request's address, without its query. */
   readonly path: string;
+  /** That the request came to: empty for the server's own. */
+  readonly domain: string;
   /** Who asks, as far as they can be held to it. */
   readonly address: string | undefined;
   /** For so long a silent connection is not cut off. After that, or when it is over, the server's own timeout is back. */
   patient(ms: number): void;
+  /**
+   * Watches the answer while it is sent, and hangs up on a client that takes nothing for too long, or not all of it in
+   * time. Resolves when it is over, whichever way.
+   */
+  sending(limits: SendingLimits): Promise<void>;
   /** A file, or a part of it, as a body that is read as fast as the client takes it. */
   file(path: string, part?: Part): Blob;
+}
+
+export interface SendingLimits {
+  /** At most 255 s. What the machine holds for the client is taken in steps, on a fast line of more than a megabyte. */
+  readonly stallMs: number;
+  readonly deadlineMs: number;
 }
 
 export interface Part {

@@ -3,20 +3,32 @@ import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { sameText } from "../base/signature.ts";
-import { hostOfHeader } from "../domains/domain.ts";
 import type { Hosts } from "../domains/hosts.ts";
+import type { CustomHost } from "../domains/whose-host.ts";
+import { ownDomain } from "../links/link.ts";
 import { escapeHtml, finalPage, page } from "../redirect/pages.ts";
 import type { ServeRedirect } from "../redirect/serve.ts";
 import { targetOf } from "./address.ts";
 import type { HttpApi } from "./api.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
 import type { Readiness } from "./health.ts";
-import type { Mount, MountTools } from "./mount.ts";
+import type { Mount, MountTools, SendingLimits } from "./mount.ts";
 import { problemResponse, wrongMethod } from "./problem.ts";
+import { apiElsewhere, isApi, malformedHost, misdirected, tooLongToExist } from "./refused-address.ts";
 
 /**
- * The socket. A redirect is tried first and answered without entering the framework; what it declines is looked up in a
- * short list of fixed addresses, and everything under /api goes to the API.
+ * The socket. Whose host a request came to is decided first, once for everything behind. A redirect is tried next and
+ * answered without entering the framework; what it declines is looked up in a short list of fixed addresses, and
+ * everything under /api goes to the API.
+ *
+ * | host | answers |
+ * |---|---|
+ * | ours | everything |
+ * | a custom domain | its links, root and 404 targets, and mounts that say so; never the API or its documentation |
+ * | foreign | 421 |
+ * | malformed, or two | 400 |
+ *
+ * What probes ask (health, metrics, `/domains/allowed`) is answered on every host: they come by names of their own.
  */
 export interface ServerSettings {
   readonly hostname: string;
@@ -27,8 +39,7 @@ export interface ServerSettings {
   readonly redirect: ServeRedirect;
   /** Loaded when first asked for. */
   readonly api: () => Promise<HttpApi>;
-  /** Which hosts are tenants' own. */
-  readonly hosts: Hosts;
+  readonly hosts: Pick<Hosts, "of">;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
   readonly metricsToken: string | undefined;
@@ -53,14 +64,18 @@ export interface Server {
   stop(deadlineMs: number): Promise<void>;
 }
 
-const allowedPath = "/domains/allowed";
+const pathMost = 4_096;
 const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
 const rearmMs = 5_000; // well before a timeout that was set anew behind our back has passed
+/** Bun sets its own timeout again when it begins to send a file; each time that we set it, it starts again. */
+const armMs = [0, 1_000, 5_000];
+const watchMs = 50;
 
 export function startServer(settings: ServerSettings): Server {
   const { redirect, api, hosts, log, trustedProxies } = settings;
   let stopping = false;
+  const watch = createWatch(watchMs);
 
   const server = Bun.serve({
     hostname: settings.hostname,
@@ -71,64 +86,93 @@ export function startServer(settings: ServerSettings): Server {
     idleTimeout: idleSeconds,
     // The API's own limit answers with a problem that explains itself; this is the wall far behind it, which does not.
     maxRequestBodySize: Math.max(settings.bodyLimitBytes, settings.uploadLimitBytes) + wallBytes,
-    routes: { "/:code": (request) => redirect(request, request.params.code) ?? elsewhere(request) },
-    fetch: elsewhere,
+    routes: { "/:code": (request) => receive(request, request.params.code) },
+    fetch: (request) => receive(request, undefined),
     error(error) {
       log.error({ error }, "a request failed unexpectedly");
       return problemResponse(new Problem("internal", "Something went wrong on our side."));
     },
   });
 
-  function elsewhere(request: Request): Response | Promise<Response> {
-    const { path } = targetOf(request.url);
-    if (path === "/api" || path.startsWith("/api/")) return callApi(request);
-    const mount = settings.mounts.find(({ prefix }) => path.startsWith(prefix));
-    if (mount !== undefined) return mount.handle(request, toolsFor(request, path));
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      return wrongMethod("GET", "HEAD");
+  /** `code`: the path, if it is of one part, with its escapes undone. */
+  function receive(request: Request, code: string | undefined): Response | Promise<Response> {
+    const host = hosts.of(request.headers.get("host"));
+    if (host.kind === "malformed") return malformedHost();
+    if (code !== undefined && host.kind !== "foreign") {
+      const answer = redirect(request, code, host.kind === "custom" ? host.host : ownDomain);
+      if (answer !== undefined) return answer;
     }
+    const { path } = targetOf(request.url);
+    if (path.length > pathMost) return tooLongToExist(request, path);
+    const probed = probes.get(path);
+    if (probed !== undefined) return isReading(request) ? probed(request) : wrongMethod("GET", "HEAD");
+    switch (host.kind) {
+      case "ours":
+        return onOwnHost(request, path);
+      case "custom":
+        return onCustomDomain(request, path, host);
+      case "foreign":
+        return misdirected(request, path);
+    }
+  }
+
+  const probes = new Map<string, (request: Request) => Response | Promise<Response>>([
+    ["/healthz", () => plain("ok\n")],
+    ["/readyz", ready],
+    ["/metrics", metrics],
+    ["/domains/allowed", allowed],
+  ]);
+
+  function onOwnHost(request: Request, path: string): Response | Promise<Response> {
+    if (isApi(path)) return callApi(request);
+    const mount = settings.mounts.find(({ prefix }) => path.startsWith(prefix));
+    if (mount !== undefined) return mount.handle(request, toolsFor(request, path, ownDomain));
+    if (!isReading(request)) return wrongMethod("GET", "HEAD");
     switch (path) {
       case "/":
-        return root(request);
-      case allowedPath:
-        return allowed(request);
-      case "/healthz":
-        return plain("ok\n");
-      case "/readyz":
-        return ready();
-      case "/metrics":
-        return metrics(request);
+        return home(settings.baseUrl);
       case "/openapi.json":
         return document();
       case "/docs":
         return docs();
       case "/robots.txt":
-        return plain("User-agent: *\nDisallow: /api/\n");
+        return robots();
       default:
         return finalPage({ kind: "missing" }, request);
     }
   }
 
-  function root(request: Request): Response {
-    const host = hosts.of(request);
-    if (host === undefined) return home(settings.baseUrl);
-    return host.rootUrl === null
-      ? bare(host.host)
-      : new Response(null, { status: 302, headers: { Location: host.rootUrl } });
+  function onCustomDomain(request: Request, path: string, domain: CustomHost): Response | Promise<Response> {
+    if (isApi(path)) return apiElsewhere(settings.baseUrl);
+    const mount = settings.mounts.find(({ prefix, onCustomDomains }) => onCustomDomains && path.startsWith(prefix));
+    if (mount !== undefined) return mount.handle(request, toolsFor(request, path, domain.host));
+    if (!isReading(request)) return wrongMethod("GET", "HEAD");
+    switch (path) {
+      case "/":
+        return domain.rootUrl === null
+          ? bare(domain.host)
+          : new Response(null, { status: 302, headers: { Location: domain.rootUrl } });
+      case "/robots.txt":
+        return robots();
+      default:
+        return finalPage({ kind: "missing" }, request);
+    }
   }
 
   /** For a proxy that gets certificates when they are first needed: whether links are served on this host. */
   function allowed(request: Request): Response {
-    const host = new URL(request.url).searchParams.get("domain") ?? "";
-    const known = host === new URL(settings.baseUrl).hostname || hosts.find(hostOfHeader(host)) !== undefined;
+    const host = hosts.of(new URLSearchParams(targetOf(request.url).query).get("domain"));
+    const known = host.kind === "custom" || (host.kind === "ours" && host.named);
     return known ? plain("yes\n") : new Response("no\n", { status: 404, headers: pageless });
   }
 
-  function toolsFor(request: Request, path: string): MountTools {
+  function toolsFor(request: Request, path: string, domain: string): MountTools {
     return {
       path,
+      domain,
       address: addressOf(request),
       patient: (ms) => bePatient(request, ms),
+      sending: (limits) => watchSending(request, limits),
       file(path, part) {
         const whole = Bun.file(path);
         return part === undefined ? whole : whole.slice(part.start, part.start + part.length);
@@ -148,6 +192,30 @@ export function startServer(settings: ServerSettings): Server {
       if (!over) server.timeout(request, leftMs <= 0 ? 1 : 0);
     }, rearmMs);
     timer.unref();
+  }
+
+  /**
+   * Bun says neither how much a client has taken nor when it has all. But it starts its timeout again whenever the socket
+   * takes more, and forgets a request that is over. A stream of our own would tell, and would lose the Content-Length.
+   */
+  function watchSending(request: Request, { stallMs, deadlineMs }: SendingLimits): Promise<void> {
+    return new Promise((resolve) => {
+      let [passedMs, armed, hungUp] = [0, 0, false];
+      const stopWatching = watch(() => {
+        passedMs += watchMs;
+        if (server.requestIP(request) === null) {
+          stopWatching();
+          resolve();
+        } else if (passedMs > deadlineMs && !hungUp) {
+          hungUp = true;
+          // One that is fast enough to be heard of every second is as good as done.
+          server.timeout(request, 1);
+        } else if (armed < armMs.length && passedMs >= (armMs[armed] ?? 0)) {
+          armed++;
+          server.timeout(request, Math.ceil(stallMs / 1_000));
+        }
+      });
+    });
   }
 
   async function document(): Promise<Response> {
@@ -212,10 +280,32 @@ export function startServer(settings: ServerSettings): Server {
   };
 }
 
+/** One timer for everything that is watched; none when nothing is. */
+function createWatch(everyMs: number): (look: () => void) => () => void {
+  const looks = new Set<() => void>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  return (look) => {
+    looks.add(look);
+    timer ??= setInterval(() => {
+      for (const one of looks) one();
+    }, everyMs);
+    return () => {
+      looks.delete(look);
+      if (looks.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
+  };
+}
+
 const pageless = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 const plain = (text: string): Response =>
   new Response(text, { headers: { "content-type": "text/plain; charset=utf-8", ...pageless } });
+
+const robots = (): Response => plain("User-agent: *\nDisallow: /api/\n");
+
+const isReading = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
 const isDirect = (request: Request): boolean =>
   !["x-forwarded-for", "forwarded", "via", "x-real-ip"].some((name) => request.headers.has(name));

@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import { sql as raw } from "kysely";
 import { dayMs } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
+import type { Secrets } from "../base/signature.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./once.ts";
 
 /**
@@ -49,7 +51,8 @@ export interface Run {
 
 export interface AnswerSettings {
   readonly sql: Sql;
-  readonly serverSecret: Uint8Array;
+  /** The newest makes rows, all of them read rows. */
+  readonly serverSecrets: Secrets;
   /** No other process uses this database, so claims from before this one are nobody's. */
   readonly alone: boolean;
 }
@@ -60,17 +63,19 @@ const keptMs = dayMs;
 const answerMost = 4 * 1_048_576;
 const inFlightMs = 1_000;
 
-export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Answers {
+export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): Answers {
   const { db } = sql;
   let released: Promise<unknown> | undefined;
 
   const until = raw<number>`${sql.now} + ${claimMs}`;
+  /** The secret that a row was made with, if it is still known. */
+  const secretOf = (seed: string) => serverSecrets.all().find((secret) => isSeedOf(secret, seed));
 
   /** A row of its own, or that of a key which is no longer kept. */
   const insert = (tenant: TenantId, hash: string, fingerprint: string, claim: string) => {
     const fresh = {
       fingerprint,
-      seed: newSeed(serverSecret),
+      seed: newSeed(serverSecrets.newest),
       state: "running" as const,
       claim,
       claimed_until: until,
@@ -78,9 +83,9 @@ export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Ans
       created_at: sql.now,
       expires_at: raw<number>`${sql.now} + ${keptMs}`,
     };
-    return db
+    return ofTenant(db, tenant)
       .insertInto("idempotency")
-      .values({ tenant_id: tenant, key_hash: hash, ...fresh })
+      .values({ key_hash: hash, ...fresh })
       .onConflict((conflict) =>
         conflict.columns(["tenant_id", "key_hash"]).doUpdateSet(fresh).where("idempotency.expires_at", "<=", sql.now),
       )
@@ -89,19 +94,17 @@ export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Ans
   };
 
   const find = (tenant: TenantId, hash: string) =>
-    db
+    ofTenant(db, tenant)
       .selectFrom("idempotency")
       .selectAll()
       .select(sql.now.as("now"))
-      .where("tenant_id", "=", tenant)
       .where("key_hash", "=", hash)
       .executeTakeFirst();
 
   const takeOver = (tenant: TenantId, hash: string, former: string, claim: string) =>
-    db
+    ofTenant(db, tenant)
       .updateTable("idempotency")
       .set({ state: "running", claim, claimed_until: until })
-      .where("tenant_id", "=", tenant)
       .where("key_hash", "=", hash)
       .where("claim", "=", former)
       .returning(["seed", "created_at"])
@@ -110,28 +113,34 @@ export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Ans
   async function begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun> {
     const hash = sha256(key);
     const claim = randomBytes(12).toString("base64url");
-    const run = (row: Row): Begun => ({ kind: "run", run: running(tenant, hash, claim, origin(key, row)) });
+    const run = (row: Row, secret: Uint8Array): Begun => ({
+      kind: "run",
+      run: running(tenant, hash, claim, origin(secret, key, row)),
+    });
     const inserted = await insert(tenant, hash, fingerprint, claim);
-    if (inserted) return run(inserted);
+    if (inserted) return run(inserted, serverSecrets.newest);
     const row = await find(tenant, hash);
     // Forgotten between the two statements: whoever had it has just failed.
     if (!row) return { kind: "in_flight", retryAfterMs: inFlightMs };
     if (row.fingerprint !== fingerprint) return { kind: "mismatch" };
-    // From before the server's secret was changed: neither can the answer be read, nor would the same ids be made again.
-    if (!isSeedOf(serverSecret, row.seed)) return { kind: "unknown" };
-    if (row.answer !== null) return { kind: "replay", answer: parse(origin(key, row).open(row.answer)) };
+    // Made with a secret that was removed: neither can the answer be read, nor would the same ids be made again.
+    const secret = secretOf(row.seed);
+    if (secret === undefined) return { kind: "unknown" };
+    if (row.answer !== null) return { kind: "replay", answer: parse(origin(secret, key, row).open(row.answer)) };
     if (row.state === "running" && row.claimed_until > row.now) return { kind: "in_flight", retryAfterMs: inFlightMs };
     if (!repeatable) return { kind: "unknown" };
     const taken = await takeOver(tenant, hash, row.claim, claim);
-    return taken ? run(taken) : { kind: "in_flight", retryAfterMs: inFlightMs };
+    return taken ? run(taken, secret) : { kind: "in_flight", retryAfterMs: inFlightMs };
   }
 
-  const origin = (key: string, row: Row) => derive({ serverSecret, key, seed: row.seed, createdAt: row.created_at });
+  const origin = (serverSecret: Uint8Array, key: string, row: Row) =>
+    derive({ serverSecret, key, seed: row.seed, createdAt: row.created_at });
 
   function running(tenant: TenantId, hash: string, claim: string, derived: Derived): Run {
-    const mine = { tenant_id: tenant, key_hash: hash, claim };
+    const own = ofTenant(db, tenant);
+    const mine = { key_hash: hash, claim };
     const update = () =>
-      db
+      own
         .updateTable("idempotency")
         .where((expression) => expression.and(mine))
         .where("state", "=", "running");
@@ -149,7 +158,7 @@ export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Ans
         await update().set({ claimed_until: 0 }).execute();
       },
       async forget() {
-        await db
+        await own
           .deleteFrom("idempotency")
           .where((expression) => expression.and({ ...mine, state: "running" as const }))
           .execute();
@@ -158,7 +167,7 @@ export function createAnswers({ sql, serverSecret, alone }: AnswerSettings): Ans
   }
 
   const release = () =>
-    db.updateTable("idempotency").set({ claimed_until: 0 }).where("state", "=", "running").execute();
+    acrossTenants(db).updateTable("idempotency").set({ claimed_until: 0 }).where("state", "=", "running").execute();
 
   return {
     async begin(tenant, key, fingerprint, repeatable) {
@@ -183,17 +192,17 @@ const parse = (text: string): Answer => JSON.parse(text) as Answer;
 
 /** Forgets those that were kept long enough; answers how many. */
 export async function pruneAnswers({ db, transaction, now }: Sql, limit: number): Promise<number> {
-  const rows = await db
+  const rows = await acrossTenants(db)
     .selectFrom("idempotency")
     .select(["tenant_id", "key_hash"])
     .where("expires_at", "<=", now)
     .limit(limit)
     .execute();
   await transaction(async (trx) => {
-    for (const row of rows) {
-      await trx
+    for (const { tenant_id: tenant, key_hash } of rows) {
+      await ofTenant(trx, tenant)
         .deleteFrom("idempotency")
-        .where((expression) => expression.and(row))
+        .where("key_hash", "=", key_hash)
         .where("expires_at", "<=", now)
         .execute();
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
 import { createMemoryCounters } from "../memory/counters.ts";
-import { attemptsPerAddress, attemptsPerLink, createAttempts } from "./attempts.ts";
+import { type Attempts, attemptsPerAddress, attemptsPerLink, createAttempts, type Granted } from "./attempts.ts";
 import { unavailable } from "./counters.ts";
 
 const secretFor = (purpose: string) => Buffer.from(purpose);
@@ -10,6 +10,12 @@ function open() {
   const clock = manualClock(Date.UTC(2026, 10, 16));
   const counters = createMemoryCounters({ clock });
   return { clock, attempts: createAttempts({ counters, clock, secretFor }) };
+}
+
+async function granted(attempts: Attempts, address: string, key = "abc"): Promise<Granted> {
+  const attempt = await attempts.begin(key, address);
+  if (attempt.kind !== "granted") throw new Error(`the attempt was ${attempt.kind}`);
+  return attempt;
 }
 
 describe("attempts at a password", () => {
@@ -36,13 +42,54 @@ describe("attempts at a password", () => {
     expect(granted).toBe(attemptsPerLink);
   });
 
-  test("that were right do not count", async () => {
+  test.each(["undo", "right"] as const)("that were given back do not count: %s", async (end) => {
     const { attempts } = open();
-    for (let i = 0; i < 3 * attemptsPerAddress; i++) {
-      const attempt = await attempts.begin("abc", "192.0.2.1");
-      if (attempt.kind !== "granted") throw new Error(`the attempt ${i} was ${attempt.kind}`);
-      await attempt.undo();
+    for (let i = 0; i < 3 * attemptsPerAddress; i++) await (await granted(attempts, "192.0.2.1"))[end]();
+  });
+
+  describe("when those of a link are used up", () => {
+    async function usedUp() {
+      const opened = open();
+      await (await granted(opened.attempts, "192.0.2.1")).right();
+      await (await granted(opened.attempts, "192.0.2.2")).undo();
+      for (let i = 0; i < attemptsPerLink; i++) await opened.attempts.begin("abc", `198.51.100.${i}`);
+      return opened;
     }
+
+    test("a network that got in that day has its own, as many as ever, and nobody else has", async () => {
+      const { attempts } = await usedUp();
+      const kinds: string[] = [];
+      for (let i = 0; i <= attemptsPerAddress; i++) kinds.push((await attempts.begin("abc", "192.0.2.1")).kind);
+      expect(kinds).toEqual([...new Array(attemptsPerAddress).fill("granted"), "denied"]);
+      expect((await attempts.begin("abc", "192.0.2.2")).kind).toBe("denied");
+      expect((await attempts.begin("abc", undefined)).kind).toBe("denied");
+    });
+
+    test("it may come in again and again, and others hear when there is room", async () => {
+      const { clock, attempts } = await usedUp();
+      for (let i = 0; i < 3 * attemptsPerAddress; i++) await (await granted(attempts, "192.0.2.1")).right();
+      const denied = await attempts.begin("abc", "192.0.2.2");
+      if (denied.kind !== "denied") throw new Error(`the attempt was ${denied.kind}`);
+      expect(denied.retryAfterSeconds).toBeWithin(3_600, 3_661);
+      clock.advance(denied.retryAfterSeconds * 1_000);
+      await granted(attempts, "192.0.2.2");
+    });
+
+    test("it is known for that link only, and until the day is over", async () => {
+      const { clock, attempts } = await usedUp();
+      for (let i = 0; i < attemptsPerLink; i++) await attempts.begin("abd", `198.51.100.${i}`);
+      expect((await attempts.begin("abd", "192.0.2.1")).kind).toBe("denied");
+      clock.set(Date.UTC(2026, 10, 16, 23, 50));
+      for (let i = 0; i < attemptsPerLink; i++) await attempts.begin("abc", `198.51.100.${i}`);
+      expect((await attempts.begin("abc", "192.0.2.1")).kind).toBe("granted");
+      clock.set(Date.UTC(2026, 10, 17, 0, 5));
+      expect((await attempts.begin("abc", "192.0.2.1")).kind).toBe("denied");
+    });
+  });
+
+  test("at a link on the longest host can be counted", async () => {
+    const { attempts } = open();
+    await (await granted(attempts, "192.0.2.1", `${"host.".repeat(50)}example/${"x".repeat(64)}`)).right();
   });
 
   test("from addresses that cannot be told apart count together", async () => {

@@ -1,26 +1,37 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import type { Counters, Limit } from "./counters.ts";
+import type { Charge, Counters, Limit } from "./counters.ts";
 import { createDayNames } from "./day-names.ts";
 import { networkOf } from "./network.ts";
 import { slidingHour, type Window } from "./window.ts";
 
 /**
- * A limit on trying passwords: so many for an address and a link in a quarter of an hour, and so many for a link from
+ * A limit on trying passwords: so many for a network and a link in a quarter of an hour, and so many for a link from
  * everywhere in an hour, on all servers together. A try is counted before it is looked at, and given back if it was
  * right: an office behind one address may come in one after the other.
  *
- * An address is known here only by its name of the day. When the counters cannot be asked nobody may try, for a short
- * password lasts only as long as tries are few; whoever is in stays in.
+ * Whoever uses up the tries of a link would lock everybody else out. So a network from which the right password came that
+ * day (UTC) goes on with its own tries, and does not need the link's.
+ *
+ * A network is known here only by its name of the day. When the counters cannot be asked nobody may try, for a short
+ * password lasts only as long as tries are few; whoever has a pass stays in.
  */
 export interface Attempts {
   begin(key: string, address: string | undefined): Promise<Attempt>;
 }
 
 export type Attempt =
-  | { readonly kind: "granted"; undo(): Promise<void> }
+  | Granted
   | { readonly kind: "denied"; readonly retryAfterSeconds: number }
   | { readonly kind: "unavailable"; readonly retryAfterSeconds: number };
+
+export interface Granted {
+  readonly kind: "granted";
+  /** It was not looked at: as if it had not been made. */
+  undo(): Promise<void>;
+  /** It was the right one: given back, and the network is known for the day. */
+  right(): Promise<void>;
+}
 
 export interface AttemptSettings {
   readonly counters: Counters;
@@ -30,8 +41,9 @@ export interface AttemptSettings {
 }
 
 export const attemptsPerAddress = 10;
-export const attemptsPerLink = 100;
+export const attemptsPerLink = 50;
 const quarterHour: Window = { kind: "sliding", bucketMs: 15_000, buckets: 60 };
+const day: Window = { kind: "sliding", bucketMs: 3_600_000, buckets: 24 };
 const retryMs = 15_000;
 
 export function createAttempts({ counters, clock, secretFor }: AttemptSettings): Attempts {
@@ -43,30 +55,64 @@ export function createAttempts({ counters, clock, secretFor }: AttemptSettings):
   const nameOf = (address: string | undefined): string =>
     dayName((address === undefined ? undefined : networkOf(address)) ?? "");
 
+  async function isKnown(entered: Limit): Promise<boolean> {
+    const answer = await counters.status([entered]);
+    return answer.kind === "known" && answer.limits.some(({ used }) => used > 0);
+  }
+
+  async function remember(link: string, entered: Limit): Promise<void> {
+    // Under the same id every time: it counts once.
+    await counters.take(`{${link}}/entered/${entered.subject}`, [{ limit: entered, amount: 1 }]);
+  }
+
   return {
     async begin(key, address) {
+      const link = linkName(key);
       const name = nameOf(address);
-      const id = `{${key}}/attempt/${instance}.${++begun}`;
-      const here: Limit = {
-        ...{ name: "attemptsPerAddress", subject: name, max: attemptsPerAddress, window: quarterHour },
-        key: `attempts:{${key}}:${name}`,
-      };
-      const all: Limit = {
-        ...{ name: "attemptsPerLink", subject: key, max: attemptsPerLink, window: slidingHour },
-        key: `attempts:{${key}}`,
-      };
-      const verdict = await counters.take(id, [
+      const { here, all, entered } = limitsOf(link, name);
+
+      async function take(id: string, charges: readonly Charge[]): Promise<Attempt & { readonly limit?: Limit }> {
+        const verdict = await counters.take(id, charges);
+        if (verdict.kind === "granted") {
+          const undo = () => counters.release(id).then(() => {});
+          return { kind: "granted", undo, right: () => Promise.all([undo(), remember(link, entered)]).then(() => {}) };
+        }
+        const waitMs = "retryAfterMs" in verdict ? verdict.retryAfterMs : null;
+        const retryAfterSeconds = Math.max(1, Math.ceil((waitMs ?? retryMs) / 1_000));
+        return verdict.kind === "denied"
+          ? { kind: "denied", retryAfterSeconds, limit: verdict.limit }
+          : { kind: "unavailable", retryAfterSeconds };
+      }
+
+      const id = `{${link}}/attempt/${instance}.${++begun}`;
+      const attempt = await take(id, [
         { limit: here, amount: 1 },
         { limit: all, amount: 1 },
       ]);
-      if (verdict.kind === "granted") {
-        return { kind: "granted", undo: () => counters.release(id).then(() => {}) };
-      }
-      const waitMs = "retryAfterMs" in verdict ? verdict.retryAfterMs : null;
-      return {
-        kind: verdict.kind === "denied" ? "denied" : "unavailable",
-        retryAfterSeconds: Math.max(1, Math.ceil((waitMs ?? retryMs) / 1_000)),
-      };
+      const usedUp = attempt.kind === "denied" && attempt.limit?.name === all.name;
+      return usedUp && (await isKnown(entered)) ? await take(`${id}.own`, [{ limit: here, amount: 1 }]) : attempt;
+    },
+  };
+}
+
+/** One that is too long for a key of a counter is known by its hash. */
+const linkName = (key: string): string =>
+  key.length <= linkMost ? key : createHash("sha256").update(key).digest("base64url");
+const linkMost = 100;
+
+function limitsOf(link: string, name: string): Record<"here" | "all" | "entered", Limit> {
+  return {
+    here: {
+      ...{ name: "attemptsPerAddress", subject: name, max: attemptsPerAddress, window: quarterHour },
+      key: `attempts:{${link}}:${name}`,
+    },
+    all: {
+      ...{ name: "attemptsPerLink", subject: link, max: attemptsPerLink, window: slidingHour },
+      key: `attempts:{${link}}`,
+    },
+    entered: {
+      ...{ name: "enteredToday", subject: name, max: 1, window: day },
+      key: `entered:{${link}}:${name}`,
     },
   };
 }

@@ -70,16 +70,17 @@ export const tenantEmailLimit = (
   ...(seed === undefined ? {} : { seed }),
 });
 
+/** What all tenants together may send through the platform's SMTP. */
+export const platformEmailLimit = (max: number | null, seed?: () => Promise<number>): Limit => ({
+  name: platformEmails,
+  subject: "platform",
+  max,
+  window: emailHour,
+  key: "platform-aggregate",
+  ...(seed === undefined ? {} : { seed }),
+});
+
 function emailLimits(tenant: string, provider: EmailProvider, maxes: EmailMaxes, seeds: EmailSeeds): Limit[] {
   const own = tenantEmailLimit(tenant, provider, maxes.tenant, seeds.tenant);
-  if (provider !== "smtp") return [own];
-  const platform: Limit = {
-    name: platformEmails,
-    subject: "platform",
-    max: maxes.platform,
-    window: emailHour,
-    key: "platform-aggregate",
-    ...(seeds.platform === undefined ? {} : { seed: seeds.platform }),
-  };
-  return [own, platform];
+  return provider === "smtp" ? [own, platformEmailLimit(maxes.platform, seeds.platform)] : [own];
 }

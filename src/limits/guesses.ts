@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../base/clock.ts";
 import type { Counters, Limit } from "./counters.ts";
 import { createDayNames } from "./day-names.ts";
@@ -35,8 +36,8 @@ const blockedMost = 10_000;
 const minuteMs = 60_000;
 
 export function createGuesses({ counters, perMinute, clock, secretFor }: GuessSettings): Guesses {
-  /** Until when, by `clock.elapsed()`; the oldest first. */
-  const blocked = new Map<string, number>();
+  /** Until when, by `clock.elapsed()`. One that is forgotten here is still over the limit where it is counted. */
+  const blocked = new LRUCache<string, number>({ max: blockedMost });
   const instance = randomBytes(9).toString("base64url");
   let misses = 0;
   const dayName = createDayNames("guesses", secretFor, clock);
@@ -56,11 +57,6 @@ export function createGuesses({ counters, perMinute, clock, secretFor }: GuessSe
   }
 
   function block(name: string, ms: number): number {
-    if (blocked.size >= blockedMost) {
-      // One that is forgotten here is still over the limit where it is counted.
-      const [oldest] = blocked.keys();
-      if (oldest !== undefined) blocked.delete(oldest);
-    }
     blocked.set(name, clock.elapsed() + ms);
     return Math.max(1, Math.ceil(ms / 1_000));
   }

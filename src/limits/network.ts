@@ -5,7 +5,7 @@ import { isIP } from "node:net";
  * every rented machine has 2^64 addresses behind those. IPv4 in the clothes of IPv6 is IPv4.
  */
 export function networkOf(address: string): string | undefined {
-  const plain = address.replace(/%.*$/, ""); // the interface of a link-local address
+  const plain = address.split("%", 1)[0] ?? ""; // the interface of a link-local address
   const family = isIP(plain);
   if (family !== 6) return family === 4 ? plain : undefined;
   const groups = groupsOf(plain);
@@ -20,9 +20,9 @@ export function networkOf(address: string): string | undefined {
 
 /** The eight numbers of an IPv6 address, in any of the ways to write it. */
 export function groupsOf(address: string): number[] {
-  const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
+  const hex = address.replace(/:(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...bytes: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
-    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+    return `:${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
   });
   const [first = [], last = []] = hex.split("::").map((part) =>
     part

@@ -1,5 +1,6 @@
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, parseId, type TenantId } from "../base/ids.ts";
+import type { Shares } from "../base/shares.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, route, z } from "../http/route.ts";
 import type { Tenant } from "../tenants/tenants.ts";
@@ -140,6 +141,8 @@ export interface LinkApiSettings {
   readonly baseUrl: string;
   readonly find: (tenant: TenantId, query: LinkQuery) => Promise<readonly Link[]>;
   readonly cursors: Cursors;
+  /** Whoever has many links made at once takes turns. */
+  readonly large: Shares;
   /** Many rows at once, away from the thread that serves. */
   readonly createMany: (caller: Caller, inputs: readonly LinkInput[], atomic: boolean) => Promise<BulkResult[]>;
   /** Told after a tenant has made links. */
@@ -150,7 +153,7 @@ export interface LinkApiSettings {
 }
 
 export function linkRoutes(api: Api, settings: LinkApiSettings): void {
-  const { links, baseUrl, createMany, find, cursors, made, statesOf, wantTitles } = settings;
+  const { links, baseUrl, large, createMany, find, cursors, made, statesOf, wantTitles } = settings;
   /** A new one: nobody knows anything about it yet. */
   const show = (link: Link) => showLink(link, baseUrl);
   const showAll = async (some: readonly Link[]) => {
@@ -172,36 +175,40 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
     return c.json(show(link), 201);
   });
 
-  api.openapi(routes.bulk, async (c) => {
-    const { links: elements, atomic } = c.req.valid("json");
-    const given = elements.map((element) => bulkElementSchema.safeParse(element));
-    const once = c.get("once");
-    const good = given.flatMap((element, place) => {
-      if (!element.success) return [];
-      return [{ ...toInput(element.data), ...(once && { id: once.id("link", place) }) }];
-    });
-    // What cannot even be read keeps an atomic request from being tried.
-    const written = (
-      atomic && good.length < given.length ? [] : await createMany(c.get("caller"), good, atomic)
-    ).values();
-    const outcomes = given.map((element): BulkResult => {
-      if (!element.success) return { problem: invalidInput(element.error, "link") };
-      return written.next().value ?? { problem: new Problem("bulk_refused", "Nothing was made.") };
-    });
-    if (atomic) refuseUnlessAll(outcomes);
-    made(c.get("caller").tenant);
-    await wantTitles(
-      outcomes.flatMap((outcome, i) => {
-        const wanted = given[i]?.data?.fetchTitle ?? false;
-        return wanted && "link" in outcome && outcome.link.title === null ? [outcome.link] : [];
-      }),
-    );
-    const results = outcomes.map((outcome, index) =>
-      "link" in outcome ? { index, link: show(outcome.link) } : { index, problem: problemBody(outcome.problem) },
-    );
-    const created = results.filter((result) => "link" in result).length;
-    if (created === 0) once?.forget();
-    return c.json({ created, failed: results.length - created, results }, 200);
+  // Reading a thousand links holds this thread for longer than anything else that a caller can send: in turns, too.
+  api.openapi(routes.bulk, (c) => {
+    const work = async () => {
+      const { links: elements, atomic } = c.req.valid("json");
+      const given = elements.map((element) => bulkElementSchema.safeParse(element));
+      const once = c.get("once");
+      const good = given.flatMap((element, place) => {
+        if (!element.success) return [];
+        return [{ ...toInput(element.data), ...(once && { id: once.id("link", place) }) }];
+      });
+      // What cannot even be read keeps an atomic request from being tried.
+      const written = (
+        atomic && good.length < given.length ? [] : await createMany(c.get("caller"), good, atomic)
+      ).values();
+      const outcomes = given.map((element): BulkResult => {
+        if (!element.success) return { problem: invalidInput(element.error, "link") };
+        return written.next().value ?? { problem: new Problem("bulk_refused", "Nothing was made.") };
+      });
+      if (atomic) refuseUnlessAll(outcomes);
+      made(c.get("caller").tenant);
+      await wantTitles(
+        outcomes.flatMap((outcome, i) => {
+          const wanted = given[i]?.data?.fetchTitle ?? false;
+          return wanted && "link" in outcome && outcome.link.title === null ? [outcome.link] : [];
+        }),
+      );
+      const results = outcomes.map((outcome, index) =>
+        "link" in outcome ? { index, link: show(outcome.link) } : { index, problem: problemBody(outcome.problem) },
+      );
+      const created = results.filter((result) => "link" in result).length;
+      if (created === 0) once?.forget();
+      return c.json({ created, failed: results.length - created, results }, 200);
+    };
+    return large.run(c.get("caller").tenant.id, work, { signal: c.req.raw.signal });
   });
 
   api.openapi(routes.list, async (c) => {

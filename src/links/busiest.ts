@@ -1,6 +1,7 @@
 import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../base/ids.ts";
 import type { Sql } from "../sql/sql.ts";
+import { ofTenant } from "../sql/tenant-db.ts";
 
 /** A link and what is used of its hits this month. */
 export interface BusyLink {
@@ -29,11 +30,10 @@ export async function busiestLinks(
     given === null
       ? raw<number>`l.hits_per_month`
       : raw<number>`case when l.hits_per_month < ${given} then l.hits_per_month else ${given} end`;
-  return await sql.db
+  return await ofTenant(sql.db, tenant)
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
     .select(["l.id", "l.code", "q.counted", "q.reserved", max.as("max")])
-    .where("l.tenant_id", "=", tenant)
     .where("q.month", "=", month)
     .where("q.draws", "=", "hits")
     .where(max, "is not", null)

@@ -1,6 +1,5 @@
-import type { Transaction } from "kysely";
 import type { TenantId } from "../base/ids.ts";
-import type { Schema } from "../sql/schema.ts";
+import type { Trx } from "../sql/tenant-db.ts";
 import { cacheKey, ownDomain } from "./link.ts";
 
 /** Who wants which (domain, code), and how. */
@@ -19,7 +18,7 @@ export interface Claim {
  * SQLite twice as many. Lists in a single JSON parameter were no faster on PostgreSQL, and slower on SQLite.
  */
 export async function claim<One extends Claim>(
-  trx: Transaction<Schema>,
+  trx: Trx,
   tenant: TenantId,
   wanted: readonly One[],
 ): Promise<Map<One, number>> {

@@ -1,6 +1,6 @@
 import { invalid } from "../base/errors.ts";
 import { parseId, type TenantId } from "../base/ids.ts";
-import { createSigner } from "../base/signature.ts";
+import type { Signer } from "../base/signature.ts";
 import type { LinkQuery, Position } from "./find.ts";
 
 /**
@@ -15,8 +15,7 @@ export interface Cursors {
 
 export const cursorMost = 300;
 
-export function createCursors(secret: Uint8Array): Cursors {
-  const signer = createSigner(secret);
+export function createCursors(signer: Signer): Cursors {
   const placed = (tenant: TenantId, { sort, order }: LinkQuery, text: string): string =>
     `${tenant} ${sort} ${order} ${text}`;
 

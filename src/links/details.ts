@@ -1,4 +1,5 @@
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants } from "../sql/tenant-db.ts";
 
 /** What a redirect asks of SQL besides where a link leads, and seldom: any tenant's, and nothing of it is cached. */
 export interface LinkDetails {
@@ -8,7 +9,7 @@ export interface LinkDetails {
 
 /** For the preview page. */
 export async function detailsOf(sql: Sql, domain: string, code: string): Promise<LinkDetails | undefined> {
-  const row = await sql.db
+  const row = await acrossTenants(sql.db)
     .selectFrom("links")
     .select(["title", "created_at"])
     .where("domain", "=", domain)
@@ -23,7 +24,7 @@ export async function passwordOf(
   domain: string,
   code: string,
 ): Promise<{ version: number; hash: string | null } | undefined> {
-  return await sql.db
+  return await acrossTenants(sql.db)
     .selectFrom("links as l")
     .innerJoin("link_versions as v", (join) => join.onRef("v.domain", "=", "l.domain").onRef("v.code", "=", "l.code"))
     .select(["v.version", "l.password_hash as hash"])

@@ -59,8 +59,8 @@ export interface Target {
   readonly expiresAt: number | null;
   readonly fallbackUrl: string | null;
   readonly password: boolean;
-  /** Only there when the operator stopped it, or its tenant. */
-  readonly suspended?: true;
+  /** By the operator: the link, or its tenant. */
+  readonly suspended: boolean;
   /** Null: everybody gets the same answer. */
   readonly choice: Choice | null;
 }
@@ -88,5 +88,19 @@ export function splitKey(key: string): { readonly domain: string; readonly code:
   return slash === -1 ? { domain: ownDomain, code: key } : { domain: key.slice(0, slash), code: key.slice(slash + 1) };
 }
 
-/** The name of a (domain, code) in caches: the bare code on the server's own domain. */
-export const cacheKey = (domain: string, code: string): string => (domain === ownDomain ? code : `${domain}/${code}`);
+/**
+ * The name of a (domain, code) in caches: the bare code on the server's own domain. Only `cacheKey` and `keyOfPath` make
+ * one, and neither takes a code with a slash: that would name a link of another domain.
+ */
+export type LinkKey = string & { readonly [brand]: "link key" };
+declare const brand: unique symbol;
+
+export function cacheKey(domain: string, code: string): LinkKey {
+  const key = keyOfPath(domain, code);
+  if (key === undefined) throw new Error(`no code has a slash: ${code}`);
+  return key;
+}
+
+/** For what a visitor asks for: the last part of the path, with its escapes undone, may hold anything. */
+export const keyOfPath = (domain: string, path: string): LinkKey | undefined =>
+  path.includes("/") ? undefined : ((domain === ownDomain ? path : `${domain}/${path}`) as LinkKey);

@@ -113,9 +113,9 @@ export function createLinks(settings: LinkSettings): Links {
   const newCode = async (hidden: boolean): Promise<string> => (hidden ? privateCode() : issuer.next());
 
   /** Nothing if the caller says nothing about it. */
-  async function hashed({ password }: LinkChange): Promise<{ passwordHash?: string | null }> {
+  async function hashed(tenant: TenantId, { password }: LinkChange): Promise<{ passwordHash?: string | null }> {
     if (password === undefined || password === null) return password === null ? { passwordHash: null } : {};
-    const passwordHash = await passwords.hash(password);
+    const passwordHash = await passwords.hash(password, tenant);
     if (passwordHash !== "busy") return { passwordHash };
     throw new Problem("busy", "Too many passwords are being set or checked. Try again.", { retryAfterSeconds: 1 });
   }
@@ -142,7 +142,7 @@ export function createLinks(settings: LinkSettings): Links {
     const hidden = input.private ?? false;
     return {
       ...checkNew(tenant, input),
-      ...(await hashed(input)),
+      ...(await hashed(tenant.id, input)),
       id: input.id ?? newId("link", clock),
       code: input.code ?? (await newCode(hidden)),
       generated: input.code === undefined,
@@ -231,13 +231,13 @@ export function createLinks(settings: LinkSettings): Links {
     async patch(tenant, id, fields, expected) {
       const { password: _, ...rest } = fields;
       const given = new Set(Object.keys(rest) as (keyof LinkFields)[]);
-      const secret = await hashed(fields);
+      const secret = await hashed(tenant.id, fields);
       const edit = (link: Link) => ({ ...check(tenant, { ...fieldsOf(link), ...rest }, given), ...secret });
       return settle(await store.update(tenant.id, id, edit, clock.now(), expected));
     },
 
     async replace(tenant, id, input, expected) {
-      const fields = { ...prepare(tenant, input), ...(await hashed(input)) };
+      const fields = { ...prepare(tenant, input), ...(await hashed(tenant.id, input)) };
       return settle(await store.update(tenant.id, id, () => fields, clock.now(), expected));
     },
 

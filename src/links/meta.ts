@@ -1,11 +1,12 @@
 import type { LinkMeta, MetaStatus } from "../cache/meta.ts";
 import { monthName } from "../limits/month.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants } from "../sql/tenant-db.ts";
 import type { LinkStatus } from "./link.ts";
 
 /** For the operator: any tenant's. Nothing where there is no link. */
 export async function linkMeta(sql: Sql, domain: string, code: string, now: number): Promise<LinkMeta | undefined> {
-  const row = await sql.db
+  const row = await acrossTenants(sql.db)
     .selectFrom("links as l")
     .innerJoin("link_versions as v", (join) => join.onRef("v.domain", "=", "l.domain").onRef("v.code", "=", "l.code"))
     .leftJoin("quotas as q", (join) =>

@@ -1,14 +1,13 @@
-import type { Transaction } from "kysely";
 import type { FileId, LinkId, TenantId } from "../base/ids.ts";
 import { monthName } from "../limits/month.ts";
 import { recordChange } from "../sql/feed.ts";
-import type { Schema } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
+import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { claim } from "./claim.ts";
 import { createGather } from "./gather.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "./link.ts";
-import { type From, toLink, toRow, withVersion } from "./rows.ts";
+import { toLink, toRow, withVersion } from "./rows.ts";
 
 /**
  * Links that come into being: all that are asked for together, in one transaction with their versions, their rows in the
@@ -67,7 +66,7 @@ export interface NewLinks {
   insertWith(
     tenant: TenantId,
     links: readonly NewLink[],
-    also: (trx: Transaction<Schema>, written: readonly Written[]) => Promise<void>,
+    also: (trx: Trx, written: readonly Written[]) => Promise<void>,
   ): Promise<Written[]>;
   /** What would keep each of them out, whatever its code; nothing where nothing would. */
   unfit(
@@ -84,7 +83,7 @@ const gatheredMost = 16; // on SQLite a transaction holds the thread that serves
 export function createNewLinks(sql: Sql): NewLinks {
   const { db } = sql;
 
-  async function write(trx: Transaction<Schema>, tenant: TenantId, links: readonly NewLink[]): Promise<Written[]> {
+  async function write(trx: Trx, tenant: TenantId, links: readonly NewLink[]): Promise<Written[]> {
     const made = await madeOf(
       trx,
       tenant,
@@ -103,7 +102,7 @@ export function createNewLinks(sql: Sql): NewLinks {
         return version === undefined ? [] : [{ row: toRow(tenant, link), version }];
       });
       if (ours.length === 0) continue;
-      await trx
+      await ofTenant(trx, tenant)
         .insertInto("links")
         .values(ours.map(({ row }) => row))
         .execute();
@@ -151,7 +150,7 @@ export function createNewLinks(sql: Sql): NewLinks {
 
   /** They stay the tenant's until the transaction ends: a domain goes only when no link is on it. */
   async function ownedDomains(
-    trx: From,
+    trx: Db,
     tenant: TenantId,
     links: readonly Pick<NewLink, "domain">[],
   ): Promise<ReadonlySet<string>> {
@@ -159,10 +158,9 @@ export function createNewLinks(sql: Sql): NewLinks {
     if (asked.length === 0) return onlyOwn;
     const rows = await sql
       .steady(
-        trx
+        ofTenant(trx, tenant)
           .selectFrom("domains")
           .select("host")
-          .where("tenant_id", "=", tenant)
           .where("host", "in", asked)
           .where("state", "=", "verified"),
       )
@@ -235,9 +233,9 @@ export function createNewLinks(sql: Sql): NewLinks {
   };
 }
 
-async function madeOf(from: From, tenant: TenantId, ids: readonly LinkId[]): Promise<Map<LinkId, Link>> {
+async function madeOf(from: Db, tenant: TenantId, ids: readonly LinkId[]): Promise<Map<LinkId, Link>> {
   if (ids.length === 0) return new Map<LinkId, Link>();
-  const rows = await withVersion(from).where("links.tenant_id", "=", tenant).where("links.id", "in", ids).execute();
+  const rows = await withVersion(ofTenant(from, tenant)).where("links.id", "in", ids).execute();
   return new Map(rows.map((row) => [row.id, toLink(row)]));
 }
 
@@ -247,16 +245,15 @@ async function madeOf(from: From, tenant: TenantId, ids: readonly LinkId[]): Pro
  */
 export async function lockFiles(
   sql: Sql,
-  trx: From,
+  trx: Db,
   tenant: TenantId,
   links: readonly Pick<LinkFields, "file">[],
 ): Promise<Set<FileId>> {
   const ids = [...new Set(links.flatMap(({ file }) => (file === null ? [] : [file])))];
   if (ids.length === 0) return new Set();
-  const rows = trx
+  const rows = ofTenant(trx, tenant)
     .selectFrom("files")
     .select("id")
-    .where("tenant_id", "=", tenant)
     .where("id", "in", ids)
     .where("state", "=", "stored")
     .orderBy("id");

@@ -1,16 +1,15 @@
-import type { Kysely, Selectable } from "kysely";
+import type { Selectable } from "kysely";
 import type { FileId, TenantId } from "../base/ids.ts";
 import { storedKey } from "../files/file.ts";
-import type { LinkTable, Schema } from "../sql/schema.ts";
+import type { LinkTable } from "../sql/schema.ts";
+import type { TenantDb } from "../sql/tenant-db.ts";
 import { choiceColumns, toChoiceFields } from "./choice-columns.ts";
 import type { Link, LinkFields, TargetFile } from "./link.ts";
 import type { NewLink } from "./new-links.ts";
 
 /** Links as rows, and back. */
-export type From = Pick<Kysely<Schema>, "selectFrom">;
-
-export const withVersion = (from: From) =>
-  from
+export const withVersion = (own: TenantDb) =>
+  own
     .selectFrom("links")
     .innerJoin("link_versions", (join) =>
       join.onRef("link_versions.domain", "=", "links.domain").onRef("link_versions.code", "=", "links.code"),

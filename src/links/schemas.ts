@@ -41,14 +41,27 @@ const fields = {
   ...choiceFields,
   password: z
     .string()
-    .min(4)
     .max(200)
+    .refine(isLongEnough, {
+      message: "must have at least 8 characters, or at least 6 if all of them are digits",
+      params: { code: "too_short" },
+    })
     .refine((text) => text.isWellFormed(), { message: "is not valid Unicode", params: { code: "bad_unicode" } })
     .nullable()
     .openapi({
-      description: "Asked of every visitor. Never shown again; null takes it away, leaving it out keeps it.",
+      description:
+        "Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it.",
+      minLength: 6,
     }),
 };
+
+/**
+ * Six digits are a million, which 50 tries an hour go through in two years. A password that is stored already is never held
+ * against this: only one that is set.
+ */
+function isLongEnough(password: string): boolean {
+  return [...password.slice(0, 32)].length >= 8 || /^\d{6,7}$/.test(password);
+}
 
 const fetchTitle = z.boolean().optional().openapi({
   description: "If it has no title, take the one of the page that it leads to: soon after, if the operator allows it.",

@@ -6,16 +6,16 @@ import { showChoice, toChoice } from "./choice-schema.ts";
 import { type Link, type LinkFields, type LinkState, stateless } from "./link.ts";
 import type { LinkChange, LinkInput } from "./links.ts";
 import { createSchema, patchSchema } from "./schemas.ts";
+import { originOf, shortUrl } from "./short-url.ts";
 
 /** A link as the API and the command line show it. */
 export function showLink(link: Link, baseUrl: string, { target, suspended }: LinkState = stateless) {
   const { tenantId: _, url, expiresAt, createdAt, updatedAt, ...rest } = link;
-  const origin = link.domain === "" ? baseUrl : `${new URL(baseUrl).protocol}//${link.domain}`;
   return {
     ...rest,
     url: link.file === null ? url : null,
-    domain: new URL(origin).host,
-    shortUrl: `${origin}/${link.code}`,
+    domain: new URL(originOf(baseUrl, link.domain)).host,
+    shortUrl: shortUrl(baseUrl, link),
     tags: [...link.tags],
     ...showChoice(link),
     expiresAt: expiresAt === null ? null : toIso(expiresAt),

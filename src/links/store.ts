@@ -1,15 +1,16 @@
-import type { Transaction } from "kysely";
 import type { LinkId, TenantId } from "../base/ids.ts";
 import type { Versioned } from "../cache/cache.ts";
 import { recordChange } from "../sql/feed.ts";
-import type { CodeState, Schema } from "../sql/schema.ts";
+import type { CodeState } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { raiseVersions } from "../sql/versions.ts";
 import { hitsMax } from "../tenants/plans.ts";
 import { toChoice, toUtm } from "./choice-columns.ts";
 import { conditionsOf, type LinkQuery, orderOf } from "./find.ts";
 import type { Link, MeteredTarget } from "./link.ts";
 import { createNewLinks, lockFiles, type NewLinks, type StoredFields } from "./new-links.ts";
-import { type From, fieldColumns, fileOf, toLink, withVersion } from "./rows.ts";
+import { fieldColumns, fileOf, toLink, withVersion } from "./rows.ts";
 import { withUtm } from "./utm.ts";
 
 /**
@@ -54,8 +55,8 @@ export type Changed =
 export function createLinkStore(sql: Sql): LinkStore {
   const { db } = sql;
 
-  const byId = (from: From, tenant: TenantId, id: LinkId) =>
-    withVersion(from).where("links.tenant_id", "=", tenant).where("links.id", "=", id);
+  const byId = (from: Db, tenant: TenantId, id: LinkId) =>
+    withVersion(ofTenant(from, tenant)).where("links.id", "=", id);
 
   /** What every change has in common: nobody else changes the link meanwhile, the next version, a row in the feed. */
   async function change(
@@ -64,7 +65,7 @@ export function createLinkStore(sql: Sql): LinkStore {
     expected: number | undefined,
     at: number,
     state: CodeState,
-    apply: (trx: Transaction<Schema>, link: Link, version: number) => Promise<Link>,
+    apply: (trx: Trx, link: Link, version: number) => Promise<Link>,
   ): Promise<Changed> {
     return sql.transaction(async (trx) => {
       const row = await sql.locked(byId(trx, tenant, id)).executeTakeFirst();
@@ -93,8 +94,7 @@ export function createLinkStore(sql: Sql): LinkStore {
     },
 
     async byCode(tenant, domain, code) {
-      const row = await withVersion(db)
-        .where("links.tenant_id", "=", tenant)
+      const row = await withVersion(ofTenant(db, tenant))
         .where("links.domain", "=", domain)
         .where("links.code", "=", code)
         .executeTakeFirst();
@@ -102,20 +102,20 @@ export function createLinkStore(sql: Sql): LinkStore {
     },
 
     async list(tenant, limit, before) {
-      let query = withVersion(db).where("links.tenant_id", "=", tenant);
+      let query = withVersion(ofTenant(db, tenant));
       if (before !== undefined) query = query.where("links.id", "<", before);
       const rows = await query.orderBy("links.id", "desc").limit(limit).execute();
       return rows.map(toLink);
     },
 
     async find(tenant, query) {
-      let rows = withVersion(db).where("links.tenant_id", "=", tenant);
+      let rows = withVersion(ofTenant(db, tenant));
       for (const condition of conditionsOf(sql, query)) rows = rows.where(condition);
       return (await rows.orderBy(orderOf(query)).limit(query.limit).execute()).map(toLink);
     },
 
     async listUp(tenant, limit, after) {
-      let query = withVersion(db).where("links.tenant_id", "=", tenant);
+      let query = withVersion(ofTenant(db, tenant));
       if (after !== undefined) query = query.where("links.id", ">", after);
       const rows = await query.orderBy("links.id").limit(limit).execute();
       return rows.map(toLink);
@@ -126,7 +126,7 @@ export function createLinkStore(sql: Sql): LinkStore {
         const { passwordHash, ...fields } = edit(link);
         const other = fields.file !== null && fields.file !== link.file;
         if (other && (await lockFiles(sql, trx, tenant, [fields])).size === 0) throw new NoFile();
-        await trx
+        await ofTenant(trx, tenant)
           .updateTable("links")
           .set({ ...fieldColumns(fields), ...(passwordHash !== undefined && { password_hash: passwordHash }) })
           .set({ updated_at: at })
@@ -141,12 +141,12 @@ export function createLinkStore(sql: Sql): LinkStore {
 
     remove: (tenant, id, at, expected) =>
       change(tenant, id, expected, at, "deleted", async (trx, link, version) => {
-        await trx.deleteFrom("links").where("id", "=", id).execute();
+        await ofTenant(trx, tenant).deleteFrom("links").where("id", "=", id).execute();
         return { ...link, version };
       }),
 
     async target(domain, code) {
-      const row = await db
+      const row = await acrossTenants(db)
         .selectFrom("link_versions as v")
         .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "v.domain").onRef("l.code", "=", "v.code"))
         .leftJoin("files as f", (join) =>
@@ -179,7 +179,7 @@ export function createLinkStore(sql: Sql): LinkStore {
           expiresAt: row.expires_at,
           fallbackUrl: row.fallback_url,
           password: row.password_hash !== null,
-          ...((row.suspended_at ?? row.tenant_suspended_at) !== null && { suspended: true as const }),
+          suspended: (row.suspended_at ?? row.tenant_suspended_at) !== null,
           choice: toChoice(row),
           hitsMax: hitsMax(row.hits_per_month, row.plan ?? "", row.plan_limits, row.overrides ?? "{}"),
         },
@@ -187,20 +187,15 @@ export function createLinkStore(sql: Sql): LinkStore {
     },
 
     touch: (domain, code, at) =>
-      sql.transaction(async (trx) => {
-        const row = await trx
-          .updateTable("link_versions")
-          .set((expression) => ({ version: expression("version", "+", 1) }))
-          .where("domain", "=", domain)
-          .where("code", "=", code)
-          .returning("version")
-          .executeTakeFirst();
-        if (row) await recordChange(trx, [{ domain, code, version: row.version }], at);
-        return row?.version;
-      }),
+      sql.transaction(async (trx) => (await raiseVersions(sql, trx, [{ domain, code }], at))[0]?.version),
 
     async purge(expiredBefore, limit, at) {
-      const rows = await withVersion(db)
+      const rows = await acrossTenants(db)
+        .selectFrom("links")
+        .innerJoin("link_versions", (join) =>
+          join.onRef("link_versions.domain", "=", "links.domain").onRef("link_versions.code", "=", "links.code"),
+        )
+        .select(["links.id", "links.tenant_id", "link_versions.version"])
         .where("links.expires_at", "<", expiredBefore)
         .orderBy("links.expires_at")
         .limit(limit)
@@ -208,7 +203,7 @@ export function createLinkStore(sql: Sql): LinkStore {
       let purged = 0;
       for (const row of rows) {
         const outcome = await change(row.tenant_id, row.id, row.version, at, "purged", async (trx, link, version) => {
-          await trx.deleteFrom("links").where("id", "=", link.id).execute();
+          await ofTenant(trx, link.tenantId).deleteFrom("links").where("id", "=", link.id).execute();
           // The code is anybody's now, who has done nothing.
           await trx
             .deleteFrom("suspended_links")

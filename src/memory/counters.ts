@@ -5,9 +5,13 @@
  * Nothing runs on a timer. What has expired counts for nothing when it is looked at, and every call also looks at a few
  * other entries and drops those that are over, so memory follows the traffic. Two bounds hold whatever comes:
  * - `keysMost` counters. A further one is answered `unavailable`: to drop a counter in use would forget what it counts.
+ *   Where strangers decide how many counters there are, that would let them close the door to everybody else. Such a
+ *   store `forgets`: each kind of limit has `keysMost` counters of its own, and a further one takes the place of the one
+ *   that was asked longest ago. Whoever wants theirs forgotten has to ask for as many others first.
  * - `idsMost` remembered ids, and a tenth of it for denials. Beyond that the oldest is forgotten, which errs to the safe
  *   side: repeated it is charged again, undone it changes nothing, and a hold behind it runs out by itself.
  */
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../base/clock.ts";
 import {
   type Charge,
@@ -38,6 +42,8 @@ export interface MemoryCountersOptions {
   readonly clock: Clock;
   readonly keysMost?: number;
   readonly idsMost?: number;
+  /** When there is no room for a counter, forget the one that was asked longest ago, and do not refuse. */
+  readonly forgets?: boolean;
 }
 
 export interface MemoryCounters extends Counters {
@@ -82,23 +88,33 @@ const idsMostByDefault = 200_000;
 const sweptPerCall = 2;
 
 export function createMemoryCounters(options: MemoryCountersOptions): MemoryCounters {
-  const { clock, keysMost = keysMostByDefault, idsMost = idsMostByDefault } = options;
+  const { clock, keysMost = keysMostByDefault, idsMost = idsMostByDefault, forgets = false } = options;
   const denialsMost = Math.ceil(idsMost / 10);
-  const used = new Map<string, Used>();
+  /** By kind of limit where counters are forgotten, so that none of one kind takes the place of another; else one. */
+  const rooms = new Map<string, Room>();
   const holds = new Map<string, Map<string, Leaving>>();
   const entries = new Map<string, Entry>();
   const denials = new Map<string, Denial>();
-  const sweepers = [
-    sweeper(used, (key, now) => liveUsed(key, now) === undefined),
+  const sweepers: Sweep[] = [
     sweeper(holds, (key, now) => openHolds(key, now).size === 0),
     sweeper(entries, (_, now, entry) => entry.forgetAt <= now),
     sweeper(denials, (_, now, denial) => denial.forgetAt <= now),
   ];
 
-  function liveUsed(key: string, now: number): Used | undefined {
-    const found = used.get(key);
+  function roomOf(limit: Limit): Room {
+    const name = forgets ? limit.name : "";
+    const found = rooms.get(name);
+    if (found !== undefined) return found;
+    const [room, sweep] = forgets ? forgetfulRoom(keysMost) : patientRoom();
+    rooms.set(name, room);
+    sweepers.push(sweep);
+    return room;
+  }
+
+  function liveUsed(limit: Limit, key: string, now: number): Used | undefined {
+    const found = roomOf(limit).get(key);
     if (found === undefined || found.expiresAt > now) return found;
-    used.delete(key);
+    roomOf(limit).delete(key);
     return undefined;
   }
 
@@ -111,7 +127,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
 
   function counting(limit: Limit, now: number): { used: Leaving[]; held: Leaving[] } {
     const key = keyAt(limit.key, limit.window, now);
-    const found = liveUsed(key, now);
+    const found = liveUsed(limit, key, now);
     if (found !== undefined) foldFuture(found, now);
     return {
       used: leaving(limit.window, found?.buckets ?? new Map(), now),
@@ -122,18 +138,23 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
   function add(limit: Limit, amount: number, now: number): { usedKey: string; bucket: number } {
     const usedKey = keyAt(limit.key, limit.window, now);
     const bucket = bucketAt(limit.window, now);
-    const found = liveUsed(usedKey, now) ?? { window: limit.window, buckets: new Map(), version: -1, expiresAt: 0 };
+    const found = liveUsed(limit, usedKey, now) ?? {
+      window: limit.window,
+      buckets: new Map(),
+      version: -1,
+      expiresAt: 0,
+    };
     for (const old of found.buckets.keys()) {
       if (countsUntil(limit.window, old, now) <= now) found.buckets.delete(old);
     }
     found.buckets.set(bucket, (found.buckets.get(bucket) ?? 0) + amount);
     found.expiresAt = countsUntil(limit.window, bucket, now);
-    used.set(usedKey, found);
+    roomOf(limit).set(usedKey, found);
     return { usedKey, bucket };
   }
 
-  function subtract({ usedKey, bucket, amount }: Part, given: number, now: number): void {
-    const buckets = liveUsed(usedKey, now)?.buckets;
+  function subtract({ limit, usedKey, bucket, amount }: Part, given: number, now: number): void {
+    const buckets = liveUsed(limit, usedKey, now)?.buckets;
     const there = buckets?.get(bucket);
     if (there !== undefined) buckets?.set(bucket, Math.max(0, there - Math.min(given, amount)));
   }
@@ -141,7 +162,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
   function missing(charges: readonly Charge[], now: number): Limit[] {
     return charges
       .map(({ limit }) => limit)
-      .filter((limit) => limit.seed && liveUsed(keyAt(limit.key, limit.window, now), now) === undefined);
+      .filter((limit) => limit.seed && liveUsed(limit, keyAt(limit.key, limit.window, now), now) === undefined);
   }
 
   function entryOf(id: string, now: number): Entry | undefined {
@@ -188,9 +209,13 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
 
   function hasRoom(kind: Kind, charges: readonly Charge[], now: number): boolean {
     if (kind === "hold") return holds.size + charges.filter(({ limit }) => !holds.has(limit.key)).length <= keysMost;
-    const newKeys = charges.filter(({ limit }) => !used.has(keyAt(limit.key, limit.window, now)));
-    return used.size + newKeys.length <= keysMost;
+    if (forgets) return true;
+    const newKeys = charges.filter(({ limit }) => !roomOf(limit).has(keyAt(limit.key, limit.window, now)));
+    return keyCount() + newKeys.length <= keysMost;
   }
+
+  const keyCount = (): number => rooms.values().reduce((all, room) => all + room.size, 0);
+  const isFull = (): boolean => !forgets && keyCount() >= keysMost;
 
   /** Decides and acts without a pause in between: in one thread that is what makes it one step. */
   function charge(id: string, kind: Kind, charges: readonly Charge[], ttlMs: number, now: number): CounterVerdict {
@@ -225,7 +250,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     for (const limit of missing(charges, now)) {
       // While we waited for one seed, a month may have ended or another counter may have run out: it wants a new one.
       const seed = seeds.get(limit.key);
-      if (seed === undefined || used.size >= keysMost) return unavailable;
+      if (seed === undefined || isFull()) return unavailable;
       add(limit, seed, now);
     }
     return remembered(id, kind, now) ?? charge(id, kind, charges, ttlMs, now);
@@ -322,16 +347,16 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
       if (limit.window.kind !== "total") return invalid("window");
       if (!isCount(amount)) return invalid("amount");
       if (!isCount(version)) return invalid("version");
-      const found = used.get(limit.key);
+      const found = roomOf(limit).get(limit.key);
       if (found !== undefined && found.version >= version) return { kind: "older" };
-      if (found === undefined && used.size >= keysMost) return unavailable;
+      if (found === undefined && isFull()) return unavailable;
       const expiresAt = Number.POSITIVE_INFINITY;
-      used.set(limit.key, { window: limit.window, buckets: new Map([[0, amount]]), version, expiresAt });
+      roomOf(limit).set(limit.key, { window: limit.window, buckets: new Map([[0, amount]]), version, expiresAt });
       return { kind: "synced" };
     },
 
     get size() {
-      return { keys: used.size, ids: entries.size, denials: denials.size };
+      return { keys: keyCount(), ids: entries.size, denials: denials.size };
     },
   };
 }
@@ -368,6 +393,32 @@ function foldFuture(used: Used, now: number): void {
 
 function forgetAfter(parts: readonly Part[], now: number): number {
   return rememberedUntil(Math.max(...parts.map(({ limit, bucket }) => countsUntil(limit.window, bucket, now))), now);
+}
+
+/** The counters of one room. */
+type Room = Pick<Map<string, Used>, "get" | "has" | "delete" | "size"> & { set(key: string, used: Used): unknown };
+type Sweep = (now: number) => void;
+
+function patientRoom(): [Room, Sweep] {
+  const room = new Map<string, Used>();
+  return [room, sweeper(room, (_, now, { expiresAt }) => expiresAt <= now)];
+}
+
+/**
+ * To look a counter up is to ask about it, so that what is denied again and again is not forgotten meanwhile. A Map would
+ * serve, but to find its first key costs more the more were deleted before it: 65 µs with 50,000.
+ */
+function forgetfulRoom(most: number): [Room, Sweep] {
+  const room = new LRUCache<string, Used>({ max: most });
+  const sweep: Sweep = (now) => {
+    for (let i = 0; i < sweptPerCall; i++) {
+      const [oldest] = room.rkeys();
+      const used = oldest === undefined ? undefined : room.peek(oldest);
+      if (oldest === undefined || used === undefined || used.expiresAt > now) return;
+      room.delete(oldest);
+    }
+  };
+  return [room, sweep];
 }
 
 /** Looks at the next few entries on each call, around and around. */

@@ -12,6 +12,7 @@ const link: Target = {
   expiresAt: null,
   fallbackUrl: null,
   password: false,
+  suspended: false,
   choice: null,
 };
 const file: TargetFile = { key: "stored/a/b", name: "plan.pdf", type: "application/pdf", sizeBytes: 9, sha256: null };
@@ -121,7 +122,48 @@ describe("decide", () => {
       { unlocked: true },
       { ...to302, reason: "counted", draws: "hits" },
     ],
-    ["an expired protected link is expired", { password: true, expiresAt: now }, {}, { kind: "expired" }],
+    [
+      "an expired protected link asks for its password first",
+      { password: true, expiresAt: now },
+      {},
+      { kind: "password" },
+    ],
+    [
+      "an expired protected link does not even send to its fallback before the password was given",
+      { password: true, expiresAt: now, fallbackUrl },
+      {},
+      { kind: "password" },
+    ],
+    [
+      "an expired protected link is expired for those who gave the password",
+      { password: true, expiresAt: now },
+      { unlocked: true },
+      { kind: "expired" },
+    ],
+    [
+      "an expired protected link sends those who gave the password to its fallback",
+      { password: true, expiresAt: now, fallbackUrl },
+      { unlocked: true },
+      { ...toFallback, reason: "fallback" },
+    ],
+    [
+      "a preview of an expired link shows its fallback, and redirects nobody",
+      { expiresAt: now, fallbackUrl, permanent: true },
+      { preview: true },
+      { kind: "preview", url: fallbackUrl, status: 302, reason: "preview", draws: "exempt" },
+    ],
+    [
+      "a preview of an expired link that leads nowhere says that it is expired",
+      { expiresAt: now },
+      { preview: true },
+      { kind: "expired" },
+    ],
+    [
+      "a preview shows nothing of a protected link, whatever was given",
+      { password: true, expiresAt: now, fallbackUrl },
+      { preview: true, unlocked: true },
+      { kind: "password" },
+    ],
     [
       "a link with a fallback that is not needed leads to its own address",
       { fallbackUrl },
@@ -185,6 +227,7 @@ describe("whatever the link and the request", () => {
     expiresAt: fc.oneof(fc.constant(null), fc.integer({ min: now - 2, max: now + 2 })),
     fallbackUrl: fc.constantFrom(null, fallbackUrl),
     password: fc.boolean(),
+    suspended: fc.boolean(),
     choice: fc.constantFrom(null, forwarding),
   });
   const anyFacts: fc.Arbitrary<Facts> = fc.record({
@@ -242,10 +285,10 @@ describe("whatever the link and the request", () => {
     });
   });
 
-  test("a protected link never tells its address while locked", () => {
-    property(({ password, url }, { unlocked }, { seen }) => {
-      const told = seen.some((decision) => isAnswer(decision) && decision.url === url);
-      return !password || unlocked || !told;
+  test("a protected link answers nothing but the question for its password while locked, or in a preview", () => {
+    property(({ password, suspended }, { unlocked, preview }, { final }) => {
+      const closed = password && !suspended && (!unlocked || preview);
+      return !closed || final.kind === "password";
     });
   });
 
@@ -280,16 +323,18 @@ describe("whatever the link and the request", () => {
   test("only a permanent link's own address is sent as 301, and only if everybody gets it", () => {
     property(({ permanent, file, url, choice, password }, _, { seen }) => {
       const forAll = permanent && file === null && choice === null && !password;
-      return seen.filter(isAnswer).every((answer) => (answer.status === 301) === (forAll && answer.url === url));
+      const sent = seen.filter(isAnswer).filter(({ kind }) => kind !== "preview");
+      return sent.every((answer) => (answer.status === 301) === (forAll && answer.url === url));
     });
   });
 
-  test("a preview never redirects to the link's address", () => {
-    property(({ url }, { preview }, { seen }) =>
-      seen.every(
-        (decision) =>
-          !preview || (decision.kind !== "download" && (decision.kind !== "redirect" || decision.url !== url)),
-      ),
+  test("a preview never redirects", () => {
+    property((_, { preview }, { seen }) =>
+      seen.every((decision) => !preview || (decision.kind !== "download" && decision.kind !== "redirect")),
     );
+  });
+
+  test("a suspended link is suspended, and nothing else", () => {
+    property(({ suspended }, _, { final }) => suspended === (final.kind === "suspended"));
   });
 });

@@ -46,16 +46,21 @@ const suspended: Final = { kind: "suspended" };
 const expired: Final = { kind: "expired" };
 const password: Final = { kind: "password" };
 
+/**
+ * In this order: suspended, preview, password, expiry. A preview redirects nobody, and shows nothing of a link with a
+ * password. Such a link answers nobody else before the password was given, not even with its fallback.
+ */
 export function decide(target: Target | undefined, facts: Facts, now: number): Decision {
   if (target === undefined) return missing;
   if (target.suspended) return suspended;
-  if (target.expiresAt !== null && target.expiresAt <= now) {
+  if (facts.preview) return target.password ? password : preview(target, now);
+  if (target.password && !facts.unlocked) return password;
+  if (isExpired(target, now)) {
     return target.fallbackUrl === null ? expired : fallback(target.fallbackUrl, "fallback");
   }
-  if (target.password && !facts.unlocked) return password;
   const reason = reasonOf(facts);
   return {
-    kind: facts.preview ? "preview" : target.file === null ? "redirect" : "download",
+    kind: target.file === null ? "redirect" : "download",
     url: target.url,
     // Never a 301 where the next visitor may get another answer or has to be asked; nor for a file: the address that it
     // is fetched from is good for minutes.
@@ -63,6 +68,15 @@ export function decide(target: Target | undefined, facts: Facts, now: number): D
     reason,
     draws: reason === "counted" ? "hits" : "exempt",
   };
+}
+
+export const isExpired = ({ expiresAt }: Target, now: number): boolean => expiresAt !== null && expiresAt <= now;
+
+/** Where the link leads now: an expired one no longer tells its own address. */
+function preview(target: Target, now: number): Decision {
+  const url = isExpired(target, now) ? target.fallbackUrl : target.url;
+  if (url === null) return expired;
+  return { kind: "preview", url, status: 302, reason: "preview", draws: "exempt" };
 }
 
 /** A denied visit may still be sent to the fallback, which draws on the exempt limit in its turn: the result can be an `Answer`. */
@@ -80,7 +94,6 @@ export function complete(target: Target, answer: Answer, verdict: Verdict): Deci
 }
 
 function reasonOf(facts: Facts): Reason {
-  if (facts.preview) return "preview";
   if (facts.head) return "head";
   if (facts.prefetch) return "prefetch";
   return facts.bot ? "bot" : "counted";

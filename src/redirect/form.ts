@@ -1,86 +1,129 @@
 import type { Form } from "../cache/tier.ts";
 import type { Choice } from "../links/choice.ts";
-import type { TargetFile } from "../links/link.ts";
+import type { MeteredTarget, TargetFile } from "../links/link.ts";
 import { readRules } from "../links/rules.ts";
 import type { Known } from "./resolve.ts";
 
 /**
- * A link in the shared cache: `{"u":"https://…","p":false}`, and only where there is something to say: `e` when it
- * expires, `f` where it falls back to, `w` that it asks for a password (never which), `x` that it was stopped, `m` its monthly limit; `r` its
- * rules, `s` its split, `q` that the visitor's parameters go along. A link to a file has no `u` but `d`, what a download
- * needs.
+ * A link in the shared cache: `{"u":"https://…"}`. A field is written only where it differs from what most links have.
+ *
+ * `fields` must name every field of a target, or it does not compile. So a field that is added to links cannot be lost
+ * on the way through Redis. What the cache adds of its own stands around this object, not in it (`cache/tier.ts`).
  */
 export const linkForm: Form<Known> = {
-  name: "v2",
+  name: "v3",
 
-  toJson: ({ url, file, permanent, expiresAt, fallbackUrl, password, suspended, hitsMax, choice }) => ({
-    ...(file === null ? { u: url } : { d: fileToJson(file) }),
-    p: permanent,
-    ...(expiresAt !== null && { e: expiresAt }),
-    ...(fallbackUrl !== null && { f: fallbackUrl }),
-    ...(password && { w: 1 }),
-    ...(suspended && { x: 1 }),
-    ...(hitsMax !== null && { m: hitsMax }),
-    ...(choice !== null && choiceToJson(choice)),
-  }),
+  toJson: (link) =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const json = toJson(name, link);
+        return json === undefined ? [] : [[fields[name].letter, json]];
+      }),
+    ),
 
-  fromJson({ u, d, p, e = null, f = null, w = 0, x = 0, m = null, r, s, q, ...unknown }) {
-    const file = d === undefined ? null : fileFromJson(d);
-    const url = file === null ? u : "";
-    if (typeof url !== "string" || typeof p !== "boolean" || !isText(f) || !isCount(e) || !isCount(m)) {
-      throw new Error("not a link as this version writes it");
-    }
-    // Whatever a newer version has to say about a link, it is not to be left out.
-    if (Object.keys(unknown).length > 0) throw new Error("a link with more than this version knows of");
-    const choice = choiceFromJson(r, s, q);
-    return {
-      ...{ url, file, permanent: p, expiresAt: e, fallbackUrl: f, password: w === 1, hitsMax: m, choice },
-      ...(x === 1 && { suspended: true as const }),
-      pattern: undefined,
-    };
+  fromJson(json) {
+    if (!isObject(json)) throw new Error("not a link as this version writes it");
+    // Ignoring what a newer version says about a link would serve it wrongly.
+    const unknown = Object.keys(json).find((letter) => !letters.has(letter));
+    if (unknown !== undefined) throw new Error("a link with more than this version knows of");
+    const link = Object.fromEntries(names.map((name) => [name, fields[name].read(json[fields[name].letter])]));
+    const target = link as unknown as Link;
+    if ((target.url === "") === (target.file === null)) throw new Error("a link leads to an address or to a file");
+    return { ...target, pattern: undefined };
   },
 };
 
-/**
- * The form before. It knows of no rules, and a server that still writes it reads none in SQL: so a link that stands
- * there may lead elsewhere by now, and all it tells is that there is such a version.
- */
-export const formerForm: Form<Known> = { ...linkForm, name: "v1", fromJson: () => undefined };
+/** One field. Null and undefined are not written, and are read as undefined. */
+interface Field<Value> {
+  readonly letter: string;
+  write(value: Value): unknown;
+  /** Throws at what it does not know. */
+  read(json: unknown): Value;
+}
 
-const choiceToJson = ({ rules, split, forwardQuery }: Choice) => ({
-  ...(rules.length > 0 && { r: rules }),
-  ...(split.length > 0 && { s: split }),
-  ...(forwardQuery && { q: 1 }),
-});
+type Link = Required<MeteredTarget>;
+type Fields = { readonly [Name in keyof Link]: Field<Link[Name]> };
 
-function choiceFromJson(r: unknown, s: unknown, q: unknown): Choice | null {
-  if (r === undefined && s === undefined && q === undefined) return null;
+const fields: Fields = {
+  url: { letter: "u", write: (url) => (url === "" ? undefined : url), read: (json) => text(json) ?? "" },
+  file: { letter: "d", write: (file) => file && fileToJson(file), read: fileFromJson },
+  permanent: flag("p"),
+  expiresAt: { letter: "e", write: (time) => time, read: count },
+  fallbackUrl: { letter: "f", write: (url) => url, read: text },
+  /** Whether it asks for one; never which. */
+  password: flag("w"),
+  suspended: flag("s"),
+  hitsMax: { letter: "m", write: (max) => max, read: count },
+  choice: { letter: "c", write: (choice) => choice && choiceToJson(choice), read: choiceFromJson },
+};
+
+const names = Object.keys(fields) as (keyof Fields)[];
+const letters = new Set(names.map((name) => fields[name].letter));
+
+function toJson<Name extends keyof Link>(name: Name, link: Link): unknown {
+  const field: Field<Link[Name]> = fields[name];
+  return field.write(link[name]) ?? undefined;
+}
+
+function flag(letter: string): Field<boolean> {
+  return {
+    letter,
+    write: (set) => (set ? 1 : undefined),
+    read(json) {
+      if (json !== undefined && json !== 1) throw new Error(`${letter} is neither set nor missing`);
+      return json === 1;
+    },
+  };
+}
+
+function text(json: unknown): string | null {
+  if (json !== undefined && typeof json !== "string") throw new Error("not a text");
+  return json ?? null;
+}
+
+function count(json: unknown): number | null {
+  if (json !== undefined && !isCount(json)) throw new Error("not a whole number");
+  return json ?? null;
+}
+
+const isCount = (json: unknown): json is number => Number.isSafeInteger(json);
+
+const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
+  typeof json === "object" && json !== null && !Array.isArray(json);
+
+const choiceToJson = ({ rules, split, forwardQuery, ...rest }: Choice) => {
+  rest satisfies Nothing;
+  return {
+    ...(rules.length > 0 && { r: rules }),
+    ...(split.length > 0 && { s: split }),
+    ...(forwardQuery && { q: 1 }),
+  };
+};
+
+function choiceFromJson(json: unknown): Choice | null {
+  if (json === undefined) return null;
+  if (!isObject(json)) throw new Error("not a choice as this version writes it");
+  const { r, s, q, ...unknown } = json;
   if (s !== undefined && !Array.isArray(s)) throw new Error("a split is not a list");
+  if (Object.keys(unknown).length > 0) throw new Error("a choice with more than this version knows of");
   return { rules: r === undefined ? [] : readRules(r), split: s ?? [], forwardQuery: q === 1 };
 }
 
-const fileToJson = ({ key, name, type, sizeBytes, sha256 }: TargetFile) => ({
-  k: key,
-  n: name,
-  t: type,
-  s: sizeBytes,
-  ...(sha256 !== null && { h: sha256 }),
-});
+const fileToJson = ({ key, name, type, sizeBytes, sha256, ...rest }: TargetFile) => {
+  rest satisfies Nothing;
+  return { k: key, n: name, t: type, s: sizeBytes, ...(sha256 !== null && { h: sha256 }) };
+};
 
-function fileFromJson(json: unknown): TargetFile {
-  const { k, n, t, s, h = null } = (json ?? {}) as Readonly<Record<string, unknown>>;
-  if (
-    typeof k !== "string" ||
-    typeof n !== "string" ||
-    typeof t !== "string" ||
-    !isText(h) ||
-    !isCount(s) ||
-    s === null
-  ) {
+function fileFromJson(json: unknown): TargetFile | null {
+  if (json === undefined) return null;
+  if (!isObject(json)) throw new Error("not a file as this version writes it");
+  const { k, n, t, s, h, ...unknown } = json;
+  if (typeof k !== "string" || typeof n !== "string" || typeof t !== "string" || !isCount(s)) {
     throw new Error("not a file as this version writes it");
   }
-  return { key: k, name: n, type: t, sizeBytes: s, sha256: h };
+  if (Object.keys(unknown).length > 0) throw new Error("a file with more than this version knows of");
+  return { key: k, name: n, type: t, sizeBytes: s, sha256: text(h) };
 }
 
-const isText = (value: unknown): value is string | null => value === null || typeof value === "string";
-const isCount = (value: unknown): value is number | null => value === null || Number.isSafeInteger(value);
+/** What is left of an object whose every field was taken out. A field that was forgotten does not compile. */
+type Nothing = Readonly<Record<PropertyKey, never>>;

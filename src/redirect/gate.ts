@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Passwords } from "../base/passwords.ts";
 import { readForm } from "../base/read-body.ts";
 import type { Attempts } from "../limits/attempts.ts";
+import { networkOf } from "../limits/network.ts";
 import { splitKey } from "../links/link.ts";
 import type { Passes } from "./pass.ts";
 
@@ -68,15 +69,22 @@ export function createGate(settings: GateSettings): Gate {
       const form = isOurs(request) ? await readForm(request, bodyBytes, bodyMs) : undefined;
       const password = form?.get("password") ?? undefined;
       if (password === undefined) return { kind: "not_ours" };
-      const attempt = await attempts.begin(code, addressOf(request));
+      const address = addressOf(request);
+      const attempt = await attempts.begin(code, address);
       if (attempt.kind === "denied") return { kind: "attempts", retryAfterSeconds: attempt.retryAfterSeconds };
       if (attempt.kind === "unavailable") return { kind: "busy", retryAfterSeconds: attempt.retryAfterSeconds };
       const stored = await passwordOf(code);
       if (stored === undefined || stored.hash === null) return { kind: "unprotected" };
-      const right = password.length <= passwordMost && (await passwords.matches(password, stored.hash));
+      // Where an address says nothing, visitors of one link share.
+      const holder = (address && networkOf(address)) ?? code;
+      const right =
+        password.length <= passwordMost && (await passwords.matches(password, stored.hash, holder, request.signal));
       if (right === false) return { kind: "wrong_password" };
-      await attempt.undo();
-      if (right === "busy") return { kind: "busy", retryAfterSeconds: busySeconds };
+      if (right === "busy") {
+        await attempt.undo();
+        return { kind: "busy", retryAfterSeconds: busySeconds };
+      }
+      await attempt.right();
       const { version } = stored;
       return { kind: "open", version, pass: passes.issue(code, splitKey(code).code, version, clock.now()) };
     },

@@ -119,7 +119,7 @@ const told: Readonly<Record<Refusal["kind"], Told>> = {
   attempts: {
     code: "too_many_attempts",
     title: "Too many wrong passwords",
-    text: "Somebody has tried many passwords on this link. Please try again later; who has opened it before can go on.",
+    text: "Too many wrong passwords were tried on this link. Browsers that opened it in the last 24 hours still can.",
   },
   not_ours: {
     code: "forbidden",
@@ -149,8 +149,10 @@ const told: Readonly<Record<Refusal["kind"], Told>> = {
 };
 
 export function finalPage(refusal: Refusal, request: Request): Response {
-  const { code, title, text } = told[refusal.kind];
+  const { code, title, text: reason } = told[refusal.kind];
   const wait = "retryAfterSeconds" in refusal ? refusal.retryAfterSeconds : undefined;
+  const text =
+    refusal.kind === "attempts" ? `${reason} You can try again ${inTime(refusal.retryAfterSeconds)}.` : reason;
   const problem = new Problem(code, `${title}. ${text}`, wait === undefined ? {} : { retryAfterSeconds: wait });
   const response = wantsJson(request)
     ? problemResponse(problem)
@@ -164,6 +166,12 @@ export function finalPage(refusal: Refusal, request: Request): Response {
         );
   response.headers.set("vary", "accept");
   return response;
+}
+
+/** Never too early. */
+function inTime(seconds: number): string {
+  if (seconds < 120) return `in ${seconds} second${seconds === 1 ? "" : "s"}`;
+  return `in ${Math.ceil(seconds / 60)} minutes`;
 }
 
 const asksForPassword = ({ kind }: Refusal): boolean => kind === "password" || kind === "wrong_password";

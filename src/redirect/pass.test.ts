@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { dayMs } from "../base/clock.ts";
+import { dayMs, systemClock } from "../base/clock.ts";
+import { createSigningKeys } from "../base/signature.ts";
 import { createPasses } from "./pass.ts";
 
+const signerOf = (key: string) =>
+  createSigningKeys([{ id: "k1", key: Buffer.from(key) }], systemClock).signerFor("tests");
 const now = Date.UTC(2026, 10, 16);
-const passes = createPasses(Buffer.from("a secret"), false);
+const passes = createPasses(signerOf("a secret"), false);
 const cookie = (header: string) => header.split(";")[0] ?? "";
 const pass = cookie(passes.issue("abc", "abc", 3, now));
 
@@ -17,7 +20,7 @@ describe("a pass", () => {
   test("is not good for another link, another version, or under another secret", () => {
     expect(passes.isGood(pass, "abd", 3, now)).toBe(false);
     expect(passes.isGood(pass, "abc", 4, now)).toBe(false);
-    expect(createPasses(Buffer.from("another"), false).isGood(pass, "abc", 3, now)).toBe(false);
+    expect(createPasses(signerOf("another"), false).isGood(pass, "abc", 3, now)).toBe(false);
   });
 
   test("is not good with any one character changed", () => {
@@ -43,7 +46,7 @@ describe("a pass", () => {
 
   test("goes to the link's own address only, out of reach of scripts, and under https only by https", () => {
     expect(passes.issue("abc", "abc", 3, now)).toMatch(/; Path=\/abc; Max-Age=86400; HttpOnly; SameSite=Lax$/);
-    expect(createPasses(Buffer.from("a secret"), true).issue("abc", "abc", 3, now)).toMatch(
+    expect(createPasses(signerOf("a secret"), true).issue("abc", "abc", 3, now)).toMatch(
       /^__Secure-quicklink-pass=.*; Secure$/,
     );
   });

@@ -1,4 +1,4 @@
-import { createSigner } from "../base/signature.ts";
+import type { Signer } from "../base/signature.ts";
 
 /**
  * A pass: what a browser keeps after it gave a link's password, so that it is asked once a day. It names no password and
@@ -18,10 +18,9 @@ export interface Passes {
 const lifeSeconds = 86_400;
 const cookiesMost = 8_192;
 
-export function createPasses(secret: Uint8Array, secure: boolean): Passes {
+export function createPasses(signer: Signer, secure: boolean): Passes {
   const name = secure ? "__Secure-quicklink-pass" : "quicklink-pass";
 
-  const signer = createSigner(secret);
   const textOf = (key: string, version: number, until: string): string => `${key}\n${version}\n${until}`;
 
   return {

@@ -1,45 +1,60 @@
 import { toIso } from "../base/clock.ts";
 import type { LinkDetails } from "../links/details.ts";
 import { splitKey, type Target, type TargetFile } from "../links/link.ts";
+import { isExpired } from "./decide.ts";
 import { escapeHtml, page } from "./pages.ts";
 
 /**
- * `/{code}+`: everything about where a link leads, without going there. Of a link whose answer depends on who asks, all
- * its addresses are shown: whoever looks first wants to know the worst. Links with a password never get here.
+ * `/{code}+`: everything about where a link leads, without going there. All addresses are shown that anybody might be sent
+ * to, the fallback included: whoever looks first wants to know the worst. An expired link leads to its fallback only.
+ * Links with a password, and expired ones without a fallback, never get here.
  */
-export function previewPage(code: string, url: string, target: Target, details: LinkDetails | undefined): Response {
+export function previewPage(code: string, target: Target, details: LinkDetails | undefined, now: number): Response {
   const own = escapeHtml(splitKey(code).code);
-  const others = otherUrls(url, target);
   const title = details?.title ?? null;
+  const expired = isExpired(target, now);
   const dates = [
     ...(details === undefined ? [] : [`Made on ${dayOf(details.createdAt)}`]),
-    target.expiresAt === null ? "Does not expire" : `Works until ${dayOf(target.expiresAt)}`,
+    target.expiresAt === null
+      ? "Does not expire"
+      : `${expired ? "Expired on" : "Works until"} ${dayOf(target.expiresAt)}`,
   ];
   return page(
     200,
     "Where this link leads",
     [
       ...(title === null ? [] : [`<p><strong>${escapeHtml(title)}</strong></p>`]),
-      `<p><code>/${own}</code> leads to${target.file === null ? "" : " a file"}</p>`,
-      target.file === null ? `<p>${anchor(url)}</p>` : fileLines(own, target.file),
-      ...(others.length === 0
-        ? []
-        : [
-            "<p>Its owner has set rules. Depending on who opens it and when, it may lead here instead:</p>",
-            `<ul>${others.map((other) => `<li>${anchor(other)}</li>`).join("")}</ul>`,
-          ]),
-      ...(target.choice?.forwardQuery ? ["<p>What you add to its address after ? goes along.</p>"] : []),
+      ...(expired ? afterwards(`<code>/${own}</code> has expired. It now leads to`, target) : ways(own, target)),
       `<small>${dates.join(" · ")} (UTC)<br><a href="/report?code=${encodeURIComponent(splitKey(code).code)}">Report this link</a></small>`,
     ].join("\n"),
   );
 }
+
+function ways(own: string, target: Target): string[] {
+  const others = otherUrls(target);
+  return [
+    `<p><code>/${own}</code> leads to${target.file === null ? "" : " a file"}</p>`,
+    target.file === null ? `<p>${anchor(target.url)}</p>` : fileLines(own, target.file),
+    ...(others.length === 0
+      ? []
+      : [
+          "<p>Its owner has set rules. Depending on who opens it and when, it may lead here instead:</p>",
+          `<ul>${others.map((other) => `<li>${anchor(other)}</li>`).join("")}</ul>`,
+        ]),
+    ...afterwards("Once it has expired, or its hits of the month are spent, it leads to", target),
+    ...(target.choice?.forwardQuery ? ["<p>What you add to its address after ? goes along.</p>"] : []),
+  ];
+}
+
+const afterwards = (says: string, { fallbackUrl }: Target): string[] =>
+  fallbackUrl === null ? [] : [`<p>${says}</p>`, `<p>${anchor(fallbackUrl)}</p>`];
 
 function fileLines(own: string, { name, type, sizeBytes }: TargetFile): string {
   const size = `${sizeBytes.toLocaleString("en")} ${sizeBytes === 1 ? "byte" : "bytes"}`;
   return `<p><a rel="noreferrer nofollow" href="/${own}">${escapeHtml(name)}</a></p><p>${escapeHtml(type)}, ${size}</p>`;
 }
 
-function otherUrls(url: string, { choice }: Target): string[] {
+function otherUrls({ url, choice }: Target): string[] {
   const all = [...(choice?.rules ?? []), ...(choice?.split ?? [])].map((led) => led.url);
   return [...new Set(all)].filter((other) => other !== url);
 }

@@ -4,7 +4,7 @@ import { type Known, sizeOfKnown } from "./resolve.ts";
 
 const plain: Known = {
   ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
-  ...{ password: false, hitsMax: null, choice: null, pattern: undefined },
+  ...{ password: false, suspended: false, hitsMax: null, choice: null, pattern: undefined },
 };
 
 test("rules take their room in memory, so that many of them push others out", () => {

@@ -4,13 +4,13 @@ import type { Metrics } from "../base/metrics.ts";
 import { type Patience, within } from "../base/patience.ts";
 import type { Cache, Versioned } from "../cache/cache.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
-import type { Hosts, HostTargets } from "../domains/hosts.ts";
+import type { Hosts } from "../domains/hosts.ts";
 import { wrongMethod } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { Meters } from "../limits/meters.ts";
 import type { Verdict } from "../limits/verdict.ts";
 import type { LinkDetails } from "../links/details.ts";
-import { cacheKey, type TargetFile } from "../links/link.ts";
+import { cacheKey, keyOfPath, type LinkKey, type TargetFile } from "../links/link.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, decide, type Facts, type Reason, reasons } from "./decide.ts";
 import type { Gate, Knock } from "./gate.ts";
@@ -32,11 +32,16 @@ import type { Vary } from "./vary.ts";
  * any header at all 1.7 µs, the second and third next to nothing; the lookup 0.5 to 1.5 µs, by how many links are in
  * use; a `Response` with fresh headers 1.5 µs more than one made after a pattern, which is why each link keeps one.
  */
-export type ServeRedirect = (request: Request, path: string) => Response | Promise<Response> | undefined;
+export type ServeRedirect = (
+  request: Request,
+  path: string,
+  /** That the request came to. */
+  domain: string,
+) => Response | Promise<Response> | undefined;
 
 export interface RedirectSettings {
-  readonly cache: Cache<Known>;
-  readonly hosts: Hosts;
+  readonly cache: Cache<Known, LinkKey>;
+  readonly hosts: Pick<Hosts, "of">;
   readonly isBot: IsBot;
   readonly meters: Meters;
   readonly guesses: Guesses;
@@ -74,25 +79,21 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
 
-  function serve(request: Request, path: string): Response | Promise<Response> | undefined {
-    const host = hosts.size === 0 ? undefined : hosts.of(request);
-    const key = host === undefined ? path : cacheKey(host.host, path);
+  function serve(request: Request, path: string, domain: string): Response | Promise<Response> | undefined {
+    const key = keyOfPath(domain, path);
+    if (key === undefined) return undefined;
     const known = cache.peek(key);
-    if (known === undefined) return slow(request, path, host);
+    if (known === undefined) return slow(request, path, domain);
     const method = request.method;
     if (method !== "GET" && method !== "HEAD") return method === "POST" ? knock(request, key, known) : undefined;
     return answer(request, key, known, method === "HEAD", false);
   }
 
-  function slow(
-    request: Request,
-    path: string,
-    host: HostTargets | undefined,
-  ): Response | Promise<Response> | undefined {
+  function slow(request: Request, path: string, domain: string): Response | Promise<Response> | undefined {
     const preview = path.endsWith("+");
     const own = preview ? path.slice(0, -1) : path;
     if (!slugPattern.test(own) || isReserved(own)) return undefined;
-    const code = host === undefined ? own : cacheKey(host.host, own);
+    const code = cacheKey(domain, own);
     if (!["GET", "HEAD", "POST"].includes(request.method)) return undefined;
     const wait = guesses.blockedFor(addressOf(request));
     // Whether the code exists or not: an answer to that is what they are after.
@@ -111,11 +112,12 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     const seconds = await counted.catch(() => undefined);
     if (seconds !== undefined) return refuse(request, seconds);
     count.missing++;
-    const missingUrl = hosts.size === 0 ? null : (hosts.of(request)?.missingUrl ?? null);
+    const host = hosts.of(request.headers.get("host"));
+    const missingUrl = host.kind === "custom" ? host.missingUrl : null;
     return missingUrl === null ? finalPage({ kind: "missing" }, request) : personal(missingUrl);
   }
 
-  async function look(request: Request, code: string, preview: boolean): Promise<Response> {
+  async function look(request: Request, code: LinkKey, preview: boolean): Promise<Response> {
     const patience = { ...wait };
     const known = await find(code, patience);
     if (known === undefined) {
@@ -127,7 +129,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** Nothing: it cannot be looked up now. */
-  async function find(code: string, patience?: Patience): Promise<Versioned<Known> | undefined> {
+  async function find(code: LinkKey, patience?: Patience): Promise<Versioned<Known> | undefined> {
     try {
       const known = await cache.lookup(code, patience);
       if (failing) log.info("links can be looked up again");
@@ -141,7 +143,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** Somebody gives a password. If it is right the visit goes on as any other, and is counted once. */
-  async function knock(request: Request, code: string, known: Versioned<Known>): Promise<Response> {
+  async function knock(request: Request, code: LinkKey, known: Versioned<Known>): Promise<Response> {
     if (known.value === undefined) return miss(request);
     if (!known.value.password) return notForPosts();
     let knocked: Knock;
@@ -167,7 +169,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** The password was that of this version: nothing older may be shown for it. */
-  async function enter(request: Request, code: string, version: number, pass: string): Promise<Response> {
+  async function enter(request: Request, code: LinkKey, version: number, pass: string): Promise<Response> {
     cache.announce(code, version);
     const known = await find(code);
     if (known === undefined) return refused(request, { kind: "unavailable", retryAfterSeconds: retrySeconds });
@@ -180,7 +182,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
 
   function answer(
     request: Request,
-    code: string,
+    code: LinkKey,
     known: Versioned<Known>,
     head: boolean,
     preview: boolean,
@@ -194,7 +196,6 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       prefetch: isPrefetch(headers),
       bot: isBot(headers.get("user-agent")),
       preview,
-      // A pass opens the link, but does not tell where it leads.
       unlocked: target?.password === true && !preview && (entered || gate.isOpen(request, code, known.version)),
     };
     const decision = decide(target, facts, clock.now());
@@ -206,7 +207,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   function charge(
-    code: string,
+    code: LinkKey,
     target: Known,
     answer: Answer,
     patience: Patience | undefined,
@@ -217,7 +218,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   /** A visit that is denied may be sent to the fallback, which asks the other limit: twice at most. */
   function settle(
     request: Request,
-    code: string,
+    code: LinkKey,
     target: Known,
     answer: Answer,
     verdict: Verdict,
@@ -233,7 +234,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
 
   function respond(
     request: Request,
-    code: string,
+    code: LinkKey,
     target: Known | undefined,
     decision: Decision,
     patience?: Patience,
@@ -247,21 +248,21 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     if (target === undefined || decision.reason === "fallback" || decision.reason === "over_quota") {
       return redirect(decision);
     }
-    if (decision.kind === "preview") return preview(code, target, decision.url);
+    if (decision.kind === "preview") return preview(code, target);
     if (target.choice !== null || target.password || target.file !== null) return apart(request, code, target);
     target.pattern ??= redirect(decision);
     return new Response(null, target.pattern);
   }
 
   /** An answer for this visitor alone. */
-  function apart(request: Request, code: string, { url, file, choice }: Known): Response | Promise<Response> {
+  function apart(request: Request, code: LinkKey, { url, file, choice }: Known): Response | Promise<Response> {
     const chosen = choice === null ? url : vary(choice, url, request, code);
     return chosen === "" && file !== null ? download(request, file) : personal(chosen);
   }
 
-  async function preview(code: string, target: Known, url: string): Promise<Response> {
+  async function preview(code: LinkKey, target: Known): Promise<Response> {
     const details = await detailsOf(code).catch(() => undefined);
-    return previewPage(code, url, target, details);
+    return previewPage(code, target, details, clock.now());
   }
 
   /** Counted by now: the answer is given even if nobody can fetch the file. */

@@ -1,12 +1,16 @@
 /**
  * The shared tier on Redis. `put.lua` and `stand.lua` decide what is written; their headers say what stays true.
  *
- * A link stands at `ql:v2:link:{code}`, that there is none at `ql:v2:404:{code}`; the braces are a Cluster's hash tag,
- * which puts both into one slot. Where a server's data could not be corrected it begins a new epoch, and the names carry
- * it: `ql:v2.k3f9:link:{code}`. What stood under the old names runs out by itself.
+ * A link is stored at `ql:v3:link:{code}`, the fact that there is none at `ql:v3:404:{code}`; the braces are a Cluster's
+ * hash tag, which puts both into one slot. When a server's data cannot be corrected it begins a new epoch, and the names
+ * carry it: `ql:v3.k3f9:link:{code}`. What was stored under the old names expires.
  *
- * A value is good for an hour (a setting) by what stands in it, longer if it is visited much and changes seldom, and kept for a day:
- * what lies between is for when SQL is away.
+ * `v3` is the name of the form that values are written in. Another form has other keys, another place in the feed
+ * (`ql:v3:feed:{server}`) and other epochs. So while an upgrade is under way, servers of two forms correct and read their
+ * own part of Redis, and neither depends on the other.
+ *
+ * A value is good for an hour (a setting) by its envelope, longer if it is visited often and changes seldom, and kept for
+ * a day: the time in between is for when SQL is away.
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -20,8 +24,7 @@ import standText from "./stand.lua" with { type: "text" };
 
 export interface RedisCacheOptions<Value> {
   readonly redis: Redis;
-  /** The form of today first. Behind it those that servers of the version before still write and read. */
-  readonly forms: readonly [Form<Value>, ...Form<Value>[]];
+  readonly form: Form<Value>;
   readonly keyOf: (change: Announced) => string;
   /** How long a link is good for; an hour if nobody says. */
   readonly lifeMs?: (key: string) => number;
@@ -77,9 +80,8 @@ interface Server {
 }
 
 export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
-  const { redis, forms, keyOf, written, clock = systemClock, random = Math.random, lifeMs = () => linkMs } = options;
+  const { redis, form, keyOf, written, clock = systemClock, random = Math.random, lifeMs = () => linkMs } = options;
   const { missingMs = missingMsByDefault, jitter = jitterByDefault } = options;
-  const [form] = forms;
   const servers = new Map<string, Server>();
   let writing = 0;
 
@@ -92,19 +94,17 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
   }
 
   async function put(
-    { name }: { readonly name: string },
     epoch: string,
     key: string,
     words: readonly [version: number, kind: string, value: string, keepForMs: number, notAfter: number],
   ): Promise<boolean> {
-    const reply = (await redis.script(scripts.put, keysOf(name, epoch, key), words.map(String))) as string[];
+    const reply = (await redis.script(scripts.put, keysOf(form.name, epoch, key), words.map(String))) as string[];
     if (reply[0] === "garbage") throw new Error(`${reply[1]} holds what is not ours`);
     return reply[0] === "written";
   }
 
-  /** In every form: a server of the version before looks there. */
   async function fence(server: Server, key: string, version: number): Promise<void> {
-    await Promise.all(forms.map((one) => put(one, server.epoch, key, [version, "fence", "", fenceMs, 0])));
+    await put(server.epoch, key, [version, "fence", "", fenceMs, 0]);
   }
 
   async function stand(
@@ -113,7 +113,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
   ): Promise<Stand> {
     const generation = redis.generation;
     const asked = clock.now();
-    const reply = (await redis.script(scripts.stand, [`ql:feed:{${tag}}`], words)) as string[];
+    const reply = (await redis.script(scripts.stand, [`ql:${form.name}:feed:{${tag}}`], words)) as string[];
     const [epoch = "", position = "", touched = "0", now = "0"] = reply;
     if (epoch === "behind") throw new Error("an older state of Redis has come back, or another epoch has begun");
     if (epoch === "garbage") throw new Error(`${position} holds what is not ours, or of another format`);
@@ -132,21 +132,12 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     throw new Error("Redis was emptied, or the connection to it made anew, meanwhile");
   }
 
+  const namesOf = (key: string) => keysOf(form.name, serverOf(key)?.epoch ?? plain, key);
+
   async function get(key: string): Promise<Shared<Value>> {
     const names = namesOf(key);
-    const texts = (await redis.send(names[0] ?? "", ["MGET", ...names])) as (string | null)[];
-    let best: Shared<Value> = { kind: "unknown" };
-    for (const [i, one] of forms.entries()) {
-      const shared = read(one, texts[2 * i] ?? null, texts[2 * i + 1] ?? null, clock.now());
-      if (versionOf(shared) > versionOf(best)) best = shared;
-    }
-    return best;
-  }
-
-  /** Of all forms, the form of today first. */
-  function namesOf(key: string): string[] {
-    const epoch = serverOf(key)?.epoch ?? plain;
-    return forms.flatMap((one) => keysOf(one.name, epoch, key));
+    const [link = null, missing = null] = (await redis.send(names[0], ["MGET", ...names])) as (string | null)[];
+    return read(form, link, missing, clock.now());
   }
 
   return {
@@ -170,15 +161,15 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
         value === undefined
           ? ""
           : JSON.stringify({
-              ...form.toJson(value),
+              l: form.toJson(value),
               t: seconds,
               x: seconds + Math.round(goodForMs / 1_000),
               v: version,
-            });
+            } satisfies Envelope);
       const kept = Math.round(value === undefined ? goodForMs : Math.max(keptMs, 2 * goodForMs));
       const kind = value === undefined ? "missing" : "link";
       writing++;
-      put(form, epoch, key, [version, kind, text, kept, until])
+      put(epoch, key, [version, kind, text, kept, until])
         .then((done) => done && written?.(kind))
         .catch(() => {}) // the next reader of SQL tries again
         .finally(() => writing--);
@@ -240,22 +231,30 @@ const keysOf = (form: string, epoch: string, key: string): [link: string, missin
   return [`${head}:link:{${key}}`, `${head}:404:{${key}}`];
 };
 
-const versionOf = (shared: Shared<unknown>): number =>
-  shared.kind === "value" ? shared.answer.version : shared.kind === "fence" ? shared.version : -1;
+/**
+ * What is stored for a link: its value, and around it what the cache says. The value has a field to itself, so the two
+ * cannot collide whatever its own fields are called. A fence is `{"v":7}`.
+ */
+interface Envelope {
+  readonly l?: unknown;
+  /** When it was written, and until when it is good; seconds. */
+  readonly t?: number;
+  readonly x?: number;
+  /** Its version. Last: `put.lua` looks for it at the end. */
+  readonly v: number;
+}
 
-/** What is not ours to read is as good as nothing: SQL is asked, and what it says does not replace it. */
+/** What cannot be read counts as nothing: SQL is asked, and its answer does not replace it. */
 function read<Value>(form: Form<Value>, link: string | null, missing: string | null, now: number): Shared<Value> {
   const there = missing === null ? Number.NaN : Number(missing);
   if (Number.isSafeInteger(there)) return { kind: "value", answer: { version: there, value: undefined }, left: 1 };
   if (link === null) return { kind: "unknown" };
   try {
-    const { t, x, v, ...json } = JSON.parse(link) as Record<string, unknown>;
-    const version = Number(v);
+    const { l, t, x, v: version } = JSON.parse(link) as Envelope;
     if (!Number.isSafeInteger(version)) return { kind: "unknown" };
-    if (typeof t !== "number" || typeof x !== "number") return { kind: "fence", version };
-    const value = form.fromJson(json);
-    if (value === undefined) return { kind: "fence", version };
-    const answer: Versioned<Value> = { version, value };
+    if (l === undefined) return { kind: "fence", version };
+    if (typeof t !== "number" || typeof x !== "number") return { kind: "unknown" };
+    const answer: Versioned<Value> = { version, value: form.fromJson(l) };
     return { kind: "value", answer, left: (x - now / 1_000) / Math.max(1, x - t) };
   } catch {
     return { kind: "unknown" };

@@ -12,7 +12,7 @@
 -- What stays true: the version under the two keys only grows for as long as they are kept, and at most one of them is
 -- there. A fence says that a version exists and does not say what it is; it never replaces the value of that version.
 --
--- link: JSON that ends with "v":<version>}; a fence is {"v":<version>} alone. missing: the version.
+-- link: JSON, {"l":<value>,"t":…,"x":…,"v":<version>}; a fence is {"v":<version>} alone. missing: the version.
 
 local version, kind, value = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 local keepFor, notAfter = ARGV[4], tonumber(ARGV[5])

@@ -33,6 +33,17 @@ export async function requireSalt(sql: Sql, fingerprint: string, clock: Clock): 
   );
 }
 
+/** That of the salt this database began with: it stays when the salt is changed. */
+export async function firstFingerprint(sql: Sql): Promise<string> {
+  const { fingerprint } = await sql.db
+    .selectFrom("code_epochs")
+    .select("fingerprint")
+    .orderBy("epoch")
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  return fingerprint;
+}
+
 /** Starts a new epoch under another salt; answers its number, or nothing if that salt is in force already. */
 export async function rotateSalt(sql: Sql, fingerprint: string, clock: Clock): Promise<number | undefined> {
   const latest = await latestEpoch(sql);

@@ -16,8 +16,15 @@ async function dumpSqlite(sql: Sql): Promise<string> {
     sql,
     "select sql as line from sqlite_schema where sql is not null and name not like 'sqlite_%' order by tbl_name, type desc, name",
   );
-  return `${statements.map((statement) => `${statement.replace(/\s+$/gm, "")};`).join("\n\n")}\n`;
+  return `${statements.map((statement) => `${withoutTrailingSpace(statement)};`).join("\n\n")}\n`;
 }
+
+const withoutTrailingSpace = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "")
+    .join("\n");
 
 async function dumpPostgres(sql: Sql): Promise<string> {
   const columns = await lines(

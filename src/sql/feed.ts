@@ -1,6 +1,6 @@
-import { sql as raw, type Transaction } from "kysely";
-import type { Schema } from "./schema.ts";
+import { sql as raw } from "kysely";
 import type { Sql } from "./sql.ts";
+import type { Trx } from "./tenant-db.ts";
 
 /**
  * The change feed: which versions were committed, in an order in which none is missed.
@@ -49,7 +49,7 @@ export interface Feed {
   prune(before: number, limit: number): Promise<number>;
 }
 
-export async function recordChange(trx: Transaction<Schema>, changes: readonly Change[], at: number): Promise<void> {
+export async function recordChange(trx: Trx, changes: readonly Change[], at: number): Promise<void> {
   await trx
     .insertInto("changes")
     .values(changes.map(({ domain, code, version }) => ({ domain, code, version, at })))

@@ -1,6 +1,6 @@
-import { type Kysely, sql as raw } from "kysely";
-import type { Schema } from "./schema.ts";
+import { sql as raw } from "kysely";
 import type { Sql } from "./sql.ts";
+import type { Db } from "./tenant-db.ts";
 
 /**
  * The servers that use this database, each with a row that it renews. A row that was not renewed for six seconds is of
@@ -47,7 +47,7 @@ export const liveMs = 6_000;
 export function createInstances(sql: Sql, self: Instance): Instances {
   const oldest = raw<number>`${sql.now} - ${raw.lit(liveMs)}`;
   const own = { ...self, shares: self.shares ? (1 as const) : (0 as const), started_at: sql.now, seen_at: sql.now };
-  const renew = (db: Kysely<Schema>) =>
+  const renew = (db: Db) =>
     db
       .insertInto("instances")
       .values(own)

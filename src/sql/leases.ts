@@ -1,11 +1,12 @@
-import { type ExpressionBuilder, type Insertable, sql as raw, type Selectable, type Transaction } from "kysely";
+import { type ExpressionBuilder, type Insertable, sql as raw, type Selectable } from "kysely";
 import { type Clock, dayMs } from "../base/clock.ts";
 import { leaseSize } from "../limits/lease-size.ts";
 import type { Ask, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
 import { monthEnd, monthName, secondsToMonthEnd } from "../limits/month.ts";
-import type { HitTable, LeaseTable, QuotaTable, Schema } from "./schema.ts";
+import type { HitTable, LeaseTable, QuotaTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
+import type { SharedSchema, Trx } from "./tenant-db.ts";
 
 /**
  * Leases from SQL. The row of a link's month says how much is counted and how much is out on lease, and a lease of n is
@@ -116,7 +117,7 @@ export function createSqlLeases(
    * Four statements for however many ask: what was given before, the months as they stand, the months as they are then,
    * the leases. Rows are locked in the order of their keys, so that two servers cannot wait for each other's.
    */
-  async function grantAll(trx: Transaction<Schema>, asks: readonly Ask[]): Promise<LeaseAnswer[]> {
+  async function grantAll(trx: Trx, asks: readonly Ask[]): Promise<LeaseAnswer[]> {
     const now = await timeOf(trx);
     const month = monthName(now);
     const validForMs = Math.min(leaseMs, monthEnd(now) - now);
@@ -153,7 +154,7 @@ export function createSqlLeases(
     return asks.flatMap(({ id }) => answers.get(id) ?? []);
   }
 
-  async function timeOf(trx: Transaction<Schema>): Promise<number> {
+  async function timeOf(trx: Trx): Promise<number> {
     if (sql.dialect === "sqlite") return clock.now(); // the store's clock is this machine's
     const { rows } = await raw<{ now: number }>`select ${sql.now} as now`.execute(trx);
     return rows[0]?.now ?? clock.now();
@@ -161,7 +162,7 @@ export function createSqlLeases(
 
   /** Makes those that are not there. To set a column to itself is to lock the row, and to be answered what it holds. */
   async function lockMonths(
-    trx: Transaction<Schema>,
+    trx: Trx,
     asks: readonly Ask[],
     month: string,
   ): Promise<Map<string, Selectable<QuotaTable>>> {
@@ -183,7 +184,7 @@ export function createSqlLeases(
   }
 
   async function lend(
-    trx: Transaction<Schema>,
+    trx: Trx,
     months: readonly Selectable<QuotaTable>[],
     leases: readonly LeaseTable[],
   ): Promise<void> {
@@ -201,7 +202,7 @@ export function createSqlLeases(
   }
 
   /** Hundreds of links in a statement: on a busy server this runs every second, on the thread that serves. */
-  async function add(trx: Transaction<Schema>, drained: readonly Drained[]): Promise<Total[]> {
+  async function add(trx: Trx, drained: readonly Drained[]): Promise<Total[]> {
     const totals: Total[] = [];
     const keys = new Map<string, string>();
     const quotas = new Map<string, Insertable<QuotaTable>>();
@@ -318,7 +319,7 @@ type QuotaKey = Pick<QuotaTable, "domain" | "code" | "month" | "draws">;
 
 const isRow =
   ({ domain, code, month, draws }: QuotaKey) =>
-  (expression: ExpressionBuilder<Schema, "quotas">) =>
+  (expression: ExpressionBuilder<SharedSchema, "quotas">) =>
     expression.and({ domain, code, month, draws });
 
 /**

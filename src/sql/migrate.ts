@@ -15,6 +15,8 @@ import { idempotency } from "./migrations/0012-idempotency.ts";
 import { targets } from "./migrations/0013-targets.ts";
 import { abuse } from "./migrations/0014-abuse.ts";
 import { imports } from "./migrations/0015-imports.ts";
+import { webhookSecret } from "./migrations/0016-webhook-secret.ts";
+import { blockedTargets } from "./migrations/0017-blocked-targets.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -38,6 +40,8 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0013-targets": targets,
   "0014-abuse": abuse,
   "0015-imports": imports,
+  "0016-webhook-secret": webhookSecret,
+  "0017-blocked-targets": blockedTargets,
 };
 
 export interface Types {

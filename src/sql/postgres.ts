@@ -1,9 +1,9 @@
 import { CompiledQuery, Kysely, PostgresDialect, sql as raw } from "kysely";
 import pg from "pg";
 import type { Logger } from "../base/log.ts";
-import type { Schema } from "./schema.ts";
 import { withoutSilent } from "./silent.ts";
 import { type Sql, statementMs as statementMostMs } from "./sql.ts";
+import type { SharedSchema } from "./tenant-db.ts";
 
 /**
  * PostgreSQL. Every wait has an end: for a connection, for a statement, for a transaction that was left open. Only a
@@ -35,7 +35,7 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
   // A connection that breaks is replaced by the pool, and whoever uses it is told; without listeners the process ends.
   pool.on("error", (error) => log.warn({ error }, "lost an idle connection to PostgreSQL"));
   pool.on("connect", (client) => client.on("error", () => {}));
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: withoutSilent(pool) }) });
+  const db = new Kysely<SharedSchema>({ dialect: new PostgresDialect({ pool: withoutSilent(pool) }) });
   return {
     dialect: "postgres",
     db,

@@ -280,6 +280,8 @@ export interface EmailSettingsTable {
   sendgrid_checked_at: number | null;
   /** The public key that SendGrid signs its events with. */
   webhook_key: string | null;
+  /** The secret part of the address that they are sent to. */
+  webhook_secret: string | null;
   updated_at: number;
 }
 
@@ -317,6 +319,8 @@ export interface DomainTable {
   is_default: Flag;
   root_url: string | null;
   missing_url: string | null;
+  root_blocked: Flag;
+  missing_blocked: Flag;
   created_at: number;
   verified_at: number | null;
 }

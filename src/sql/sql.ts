@@ -1,5 +1,5 @@
-import type { Kysely, RawBuilder, Transaction } from "kysely";
-import type { Schema } from "./schema.ts";
+import type { RawBuilder } from "kysely";
+import type { Db, Trx } from "./tenant-db.ts";
 
 export type Dialect = "sqlite" | "postgres";
 
@@ -9,10 +9,10 @@ export type Dialect = "sqlite" | "postgres";
  */
 export interface Sql {
   readonly dialect: Dialect;
-  /** Reads, and writes of one statement. */
-  readonly db: Kysely<Schema>;
+  /** Reads, and writes of one statement. Rows of tenants are reached through `tenant-db.ts`. */
+  readonly db: Db;
   /** All or nothing. On SQLite they run one after the other. */
-  transaction<Result>(work: (trx: Transaction<Schema>) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (trx: Trx) => Promise<Result>): Promise<Result>;
   /** The database's own time in milliseconds, to be used within a statement: the clocks of servers differ. */
   readonly now: RawBuilder<number>;
   /** Rows that a transaction reads in order to write them: nobody else may meanwhile. SQLite has one writer anyway. */

@@ -12,8 +12,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import type { Schema } from "./schema.ts";
 import type { Sql } from "./sql.ts";
+import type { SharedSchema } from "./tenant-db.ts";
 
 /**
  * The embedded database. bun:sqlite is synchronous: a statement holds the thread until it is done, which for a point
@@ -66,8 +66,8 @@ function connect(path: string, durability: Durability): Database {
   return database;
 }
 
-function kysely(database: Database, takeTurns: boolean): Kysely<Schema> {
-  return new Kysely<Schema>({
+function kysely(database: Database, takeTurns: boolean): Kysely<SharedSchema> {
+  return new Kysely<SharedSchema>({
     dialect: {
       createDriver: () => new SqliteDriver(database, takeTurns),
       createAdapter: () => new TransactionalDdl(),

@@ -1,5 +1,6 @@
 import { type Clock, dayMs } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
+import type { Shares } from "../base/shares.ts";
 import type { Guarded } from "../fetch/guarded.ts";
 import type { Fetched } from "../fetch/outcome.ts";
 import type { DueTarget, TargetStore } from "./store.ts";
@@ -8,12 +9,14 @@ import { judge, nextCheckAt } from "./verdict.ts";
 
 /**
  * One round of looking at where links lead: takes in new links, takes what is due, and asks each. A host is asked by one
- * question at a time and so many in a round; what is more than that waits its turn. Rounds are short and follow each
- * other, one process at a time (`sql/jobs.ts`), so that what a crash interrupts is due again.
+ * question at a time and so many in a round; what is more than that waits its turn. Tenants take turns at asking, and
+ * each has so many in a round: one whose targets are slow delays its own. Rounds are short and follow each other, one
+ * process at a time (`sql/jobs.ts`), so that what a crash interrupts is due again.
  */
 export interface RoundSettings {
   readonly store: TargetStore;
   readonly guarded: Guarded;
+  readonly outgoing: Shares;
   readonly everyMs: number;
   readonly clock: Clock;
   /** From 0 to 1. */
@@ -30,10 +33,11 @@ export interface Round {
 
 const adoptedAtOnce = 100;
 const adoptedMost = 1_000;
-const dueMost = 200;
-const hostsAtOnce = 8;
+const dueMost = 500;
 const perHost = 10;
-const roundMs = 120_000;
+const perTenant = 100;
+const crowdedMs = 300_000;
+const roundMs = 30_000;
 const hourMs = 3_600_000;
 
 export async function runRound(settings: RoundSettings, signal: AbortSignal): Promise<Round> {
@@ -48,12 +52,20 @@ export async function runRound(settings: RoundSettings, signal: AbortSignal): Pr
 
   const waiting: DueTarget[][] = [];
   const now = clock.now();
-  for (const [host, targets] of Map.groupBy(await store.due(now, dueMost), hostOf)) {
+  const found = await store.due(now, dueMost);
+  const due = [...Map.groupBy(found, ({ tenantId }) => tenantId).values()].flatMap((all) => all.slice(0, perTenant));
+  // A tenant with so many that they fill the page makes room for what others have behind them.
+  if (found.length === dueMost) {
+    const chosen = new Set(due);
+    const crowding = found.filter((target) => !chosen.has(target)).map(({ id }) => id);
+    await store.putOff(crowding, now + Math.round(chance() * crowdedMs));
+  }
+  for (const [host, targets] of Map.groupBy(due, hostOf)) {
     const asked: DueTarget[] = [];
     for (const target of targets) {
       if (target.tenantId === null) await store.forget(target.id);
-      else if (host === "" || !isServed(target, now)) await store.putOff(target.id, now + dayMs);
-      else if (asked.length >= perHost) await store.putOff(target.id, now + Math.round(chance() * hourMs));
+      else if (host === "" || !isServed(target, now)) await store.putOff([target.id], now + dayMs);
+      else if (asked.length >= perHost) await store.putOff([target.id], now + Math.round(chance() * hourMs));
       else asked.push(target);
     }
     if (asked.length > 0) waiting.push(asked);
@@ -61,19 +73,34 @@ export async function runRound(settings: RoundSettings, signal: AbortSignal): Pr
 
   let checked = 0;
   let notOk = 0;
-  const worker = async () => {
-    for (let host = waiting.shift(); host !== undefined; host = waiting.shift()) {
-      for (const target of host) {
-        if (isOver()) return;
-        const state = await check(settings, target, signal);
-        if (state === undefined) continue;
-        checked++;
-        if (state !== "ok") notOk++;
-      }
+  const ask = async (host: readonly DueTarget[]) => {
+    for (const target of host) {
+      const state = await inTurn(settings.outgoing, target, signal, async () =>
+        isOver() ? undefined : check(settings, target, signal),
+      );
+      if (state === undefined) continue;
+      checked++;
+      if (state !== "ok") notOk++;
     }
   };
-  await Promise.all(Array.from({ length: hostsAtOnce }, worker));
+  await Promise.all(waiting.map(ask));
   return { adopted, checked, notOk };
+}
+
+/** Nothing if there is no place for it: it stays due. */
+async function inTurn<Result>(
+  outgoing: Shares,
+  { tenantId }: DueTarget,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  const entered = await outgoing.enter(tenantId ?? "", { signal, waitMs: null });
+  if (entered.kind === "busy") return undefined;
+  try {
+    return await work();
+  } finally {
+    entered.leave();
+  }
 }
 
 async function check(settings: RoundSettings, target: DueTarget, signal: AbortSignal) {

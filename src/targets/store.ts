@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { idAt, type LinkId, type TenantId } from "../base/ids.ts";
 import type { LinkTarget } from "../links/link.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants } from "../sql/tenant-db.ts";
 import type { Verdict } from "./verdict.ts";
 
 /**
@@ -17,7 +18,7 @@ export interface TargetStore {
   /** Takes in links that were made since the last time, to be looked at for the first time at `at`; answers how many. */
   adopt(now: number, limit: number, at: () => number): Promise<number>;
   due(now: number, limit: number): Promise<DueTarget[]>;
-  putOff(link: LinkId, at: number): Promise<void>;
+  putOff(links: readonly LinkId[], at: number): Promise<void>;
   forget(link: LinkId): Promise<void>;
   record(link: Pointing, verdict: Verdict, now: number, nextAt: number): Promise<void>;
 }
@@ -82,7 +83,7 @@ export function createTargetStore(sql: Sql): TargetStore {
 
     async adopt(now, limit, at) {
       const from = await db.selectFrom("walks").select("position").where("name", "=", walk).executeTakeFirst();
-      const rows = await db
+      const rows = await acrossTenants(db)
         .selectFrom("links")
         .select("id")
         .where("id", ">", (from?.position ?? "") as LinkId)
@@ -106,7 +107,7 @@ export function createTargetStore(sql: Sql): TargetStore {
     },
 
     async due(now, limit) {
-      const rows = await db
+      const rows = await acrossTenants(db)
         .selectFrom("targets as t")
         .leftJoin("links as l", "l.id", "t.link_id")
         .select(["t.link_id", "t.url_hash", "t.failures", "t.wants_title"])
@@ -127,8 +128,13 @@ export function createTargetStore(sql: Sql): TargetStore {
       }));
     },
 
-    async putOff(link, at) {
-      await db.updateTable("targets").set({ next_check_at: at }).where("link_id", "=", link).execute();
+    async putOff(links, at) {
+      if (links.length === 0) return;
+      await db
+        .updateTable("targets")
+        .set({ next_check_at: at })
+        .where("link_id", "in", [...links])
+        .execute();
     },
 
     async forget(link) {

@@ -8,7 +8,9 @@ export const titleMost = 200;
 
 const tagsMost = 2_000;
 const tagMost = 4_096;
-const tag = /^<([a-z][a-z0-9]*)((?:[^"'<>]|"[^"]*"|'[^']*')*)>/i;
+// The name ends where something else begins, so that there is one way to read a tag.
+const tag = /^<([a-z][a-z0-9]*)((?:[^a-z0-9"'<>]|"[^"]*"|'[^']*')(?:[^"'<>]|"[^"]*"|'[^']*')*)?>/i;
+const attribute = /(?:^|\s)([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))/gi;
 
 export function titleOf(body: Buffer, contentType: string): string | undefined {
   if (!/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(contentType)) return undefined;
@@ -29,8 +31,9 @@ function findTitle(html: string): string | undefined {
       const kind = name.toLowerCase();
       if (kind === "body") return title;
       if (kind === "meta") {
-        const named = attribute(attributes, "property") ?? attribute(attributes, "name");
-        const content = attribute(attributes, "content");
+        const found = attributesOf(attributes);
+        const named = found.get("property") ?? found.get("name");
+        const content = found.get("content");
         if (named?.toLowerCase() === "og:title" && content?.trim()) return content;
       }
       if (kind === "title" && title === undefined) {
@@ -50,9 +53,14 @@ function after(text: string, what: string, from: number): number {
   return found === -1 ? text.length : found + what.length;
 }
 
-function attribute(attributes: string, name: string): string | undefined {
-  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"']+))`, "i").exec(attributes);
-  return found?.[1] ?? found?.[2] ?? found?.[3];
+/** By their names in lower case; the first of each counts. */
+function attributesOf(text: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [, name = "", quoted, single, bare] of text.matchAll(attribute)) {
+    const key = name.toLowerCase();
+    if (!found.has(key)) found.set(key, quoted ?? single ?? bare ?? "");
+  }
+  return found;
 }
 
 type Encoding = ConstructorParameters<typeof TextDecoder>[0];
@@ -62,8 +70,12 @@ function decode(body: Buffer, contentType: string): string {
   const start = body.subarray(0, 1_024).toString("latin1");
   const said = /charset\s*=\s*["']?([\w:.-]+)/i;
   const marked = start.startsWith("\xff\xfe") ? "utf-16le" : start.startsWith("\xfe\xff") ? "utf-16be" : undefined;
-  const label =
-    marked ?? said.exec(contentType)?.[1] ?? said.exec(/<meta[^>]+charset[^>]*>/i.exec(start)?.[0] ?? "")?.[1];
+  const byMeta = () =>
+    start
+      .match(/<meta[^<>]*>/gi)
+      ?.flatMap((meta) => said.exec(meta)?.[1] ?? [])
+      .at(0);
+  const label = marked ?? said.exec(contentType)?.[1] ?? byMeta();
   try {
     return new TextDecoder((label ?? "utf-8") as Encoding).decode(body);
   } catch {

@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { type KeyId, newId, type TenantId } from "../base/ids.ts";
 import type { ApiKeyTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 
 /**
  * API keys: `ql_` and 256 bits of chance, shown once. SQL has only their SHA-256. A slow hash would protect guessable
@@ -87,10 +88,10 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
 
   /** The row that an earlier run of the same request left. */
   const made = ({ tenant_id, id, hash }: ApiKeyTable) =>
-    db
+    ofTenant(db, tenant_id)
       .selectFrom("api_keys")
       .selectAll()
-      .where((expression) => expression.and({ tenant_id, id, hash }))
+      .where((expression) => expression.and({ id, hash }))
       .executeTakeFirstOrThrow();
 
   return {
@@ -109,7 +110,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
         last_used_at: null,
         api_per_minute: apiPerMinute,
       };
-      const inserted = await db
+      const inserted = await ofTenant(db, tenantId)
         .insertInto("api_keys")
         .values(row)
         .onConflict((conflict) => conflict.column("id").doNothing())
@@ -120,7 +121,11 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
 
     async authenticate(secret) {
       if (!pattern.test(secret)) return undefined;
-      const row = await db.selectFrom("api_keys").selectAll().where("hash", "=", hashOf(secret)).executeTakeFirst();
+      const row = await acrossTenants(db)
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("hash", "=", hashOf(secret))
+        .executeTakeFirst();
       if (!row || row.revoked_at !== null) return undefined;
       if (row.expires_at !== null && row.expires_at <= clock.now()) return undefined;
       lastUsed.set(row.id, clock.now());
@@ -128,20 +133,14 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
     },
 
     async list(tenantId) {
-      const rows = await db
-        .selectFrom("api_keys")
-        .selectAll()
-        .where("tenant_id", "=", tenantId)
-        .orderBy("id", "desc")
-        .execute();
+      const rows = await ofTenant(db, tenantId).selectFrom("api_keys").selectAll().orderBy("id", "desc").execute();
       return rows.map(toKey);
     },
 
     async revoke(tenantId, id) {
-      const { numUpdatedRows } = await db
+      const { numUpdatedRows } = await ofTenant(db, tenantId)
         .updateTable("api_keys")
         .set((expression) => ({ revoked_at: expression.fn.coalesce("revoked_at", expression.val(clock.now())) }))
-        .where("tenant_id", "=", tenantId)
         .where("id", "=", id)
         .executeTakeFirst();
       return numUpdatedRows > 0n;
@@ -149,7 +148,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
 
     async flush() {
       for (const [id, at] of [...lastUsed]) {
-        await db
+        await acrossTenants(db)
           .updateTable("api_keys")
           .set({ last_used_at: at })
           .where("id", "=", id)

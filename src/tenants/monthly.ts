@@ -1,6 +1,6 @@
-import type { Kysely, Transaction } from "kysely";
 import type { TenantId } from "../base/ids.ts";
-import type { MonthlyUse, Schema } from "../sql/schema.ts";
+import type { MonthlyUse } from "../sql/schema.ts";
+import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 
 /**
  * What a tenant has used this month, counted in the transaction that uses it: a crash undoes both or neither, and there
@@ -14,10 +14,10 @@ export interface MonthlyRow {
 }
 
 /** Adds `amount`, and answers what was used before. Nobody else adds to the row until the transaction ends. */
-export async function spendOfMonth(trx: Transaction<Schema>, row: MonthlyRow, amount: number): Promise<number> {
-  const { used } = await trx
+export async function spendOfMonth(trx: Trx, row: MonthlyRow, amount: number): Promise<number> {
+  const { used } = await ofTenant(trx, row.tenant)
     .insertInto("tenant_usage")
-    .values({ tenant_id: row.tenant, name: row.name, month: row.month, used: amount })
+    .values({ name: row.name, month: row.month, used: amount })
     .onConflict((conflict) =>
       conflict.columns(["tenant_id", "name", "month"]).doUpdateSet((expression) => ({
         used: expression("tenant_usage.used", "+", amount),
@@ -28,11 +28,10 @@ export async function spendOfMonth(trx: Transaction<Schema>, row: MonthlyRow, am
   return used - amount;
 }
 
-export async function usedInMonth(db: Kysely<Schema>, row: MonthlyRow): Promise<number> {
-  const found = await db
+export async function usedInMonth(db: Db, row: MonthlyRow): Promise<number> {
+  const found = await ofTenant(db, row.tenant)
     .selectFrom("tenant_usage")
     .select("used")
-    .where("tenant_id", "=", row.tenant)
     .where("name", "=", row.name)
     .where("month", "=", row.month)
     .executeTakeFirst();

@@ -1,8 +1,10 @@
 import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { newId, type TenantId } from "../base/ids.ts";
+import { outdate } from "../sql/outdated.ts";
 import type { Sql } from "../sql/sql.ts";
 import { isUniqueViolation } from "../sql/sql.ts";
+import { acrossTenants, type Trx } from "../sql/tenant-db.ts";
 import {
   builtInPlans,
   effectiveLimits,
@@ -13,7 +15,12 @@ import {
   parseOverrides,
 } from "./plans.ts";
 
-/** A tenant owns links, keys and limits. The slug is its name for the operator: unique, and made for typing. */
+/**
+ * A tenant owns links, keys and limits. The slug is its name for the operator: unique, and made for typing.
+ *
+ * What a tenant's links answer depends on its hits per link and month. A change of that outdates its links, in the same
+ * transaction; they get new versions in pages after it (`sql/outdated.ts`).
+ */
 export interface Tenant {
   readonly id: TenantId;
   readonly slug: string;
@@ -65,17 +72,18 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 
   async function requirePlan(plan: string): Promise<void> {
     const known = await plans();
-    if (!known.has(plan)) {
-      throw invalid(
-        "plan",
-        "unknown_plan",
-        `There is no plan "${plan}". Known plans: ${[...known.keys()].join(", ")}.`,
-      );
-    }
+    if (!known.has(plan)) throw unknownPlan(plan, [...known.keys()]);
+  }
+
+  /** It stays as it is until the transaction ends. A change of the plan comes before, or after and finds this tenant. */
+  async function holdPlan(trx: Trx, plan: string): Promise<void> {
+    if (builtInPlans.has(plan)) return;
+    const row = await sql.steady(trx.selectFrom("plans").select("name").where("name", "=", plan)).executeTakeFirst();
+    if (!row) throw unknownPlan(plan, [...(await plans()).keys()]);
   }
 
   async function one(column: "slug" | "id", value: string): Promise<Tenant | undefined> {
-    const row = await db
+    const row = await acrossTenants(db)
       .selectFrom("tenants as t")
       .leftJoin("suspended_tenants as s", "s.tenant_id", "t.id")
       .selectAll("t")
@@ -138,17 +146,21 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
     },
 
     async change(slug, { name, plan, overrides }) {
-      const tenant = await require(slug);
-      if (plan !== undefined) await requirePlan(plan);
-      await db
-        .updateTable("tenants")
-        .set({
-          name: name ?? tenant.name,
-          plan: plan ?? tenant.plan,
-          limits: JSON.stringify({ ...tenant.overrides, ...overrides }),
-        })
-        .where("id", "=", tenant.id)
-        .execute();
+      await sql.transaction(async (trx) => {
+        const row = await sql.locked(trx.selectFrom("tenants").selectAll().where("slug", "=", slug)).executeTakeFirst();
+        if (!row) throw new Problem("not_found", `There is no tenant "${slug}".`);
+        if (plan !== undefined) await holdPlan(trx, plan);
+        const before = parseOverrides(row.limits);
+        const limits: LimitOverrides = JSON.parse(JSON.stringify({ ...before, ...overrides })); // without what is undefined
+        const after = { name: name ?? row.name, plan: plan ?? row.plan };
+        await trx
+          .updateTable("tenants")
+          .set({ ...after, limits: JSON.stringify(limits) })
+          .where("id", "=", row.id)
+          .execute();
+        const samePlan = after.plan === row.plan;
+        if (!samePlan || limits.hitsPerLinkPerMonth !== before.hitsPerLinkPerMonth) await outdate(trx, [row.id]);
+      });
       return require(slug);
     },
 
@@ -163,11 +175,25 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
         throw invalid("name", "bad_name", `"${name}" cannot be a plan's name: use 1 to 63 of a-z, 0-9 and -.`);
       }
       const json = JSON.stringify(limits);
-      await db
-        .insertInto("plans")
-        .values({ name, limits: json, created_at: clock.now() })
-        .onConflict((conflict) => conflict.column("name").doUpdateSet({ limits: json }))
-        .execute();
+      await sql.transaction(async (trx) => {
+        const before = await sql
+          .locked(trx.selectFrom("plans").select("limits").where("name", "=", name))
+          .executeTakeFirst();
+        await trx
+          .insertInto("plans")
+          .values({ name, limits: json, created_at: clock.now() })
+          .onConflict((conflict) => conflict.column("name").doUpdateSet({ limits: json }))
+          .execute();
+        if (before && parseLimits(before.limits).hitsPerLinkPerMonth === limits.hitsPerLinkPerMonth) return;
+        const rows = await trx.selectFrom("tenants").select("id").where("plan", "=", name).execute();
+        await outdate(
+          trx,
+          rows.map(({ id }) => id),
+        );
+      });
     },
   };
 }
+
+const unknownPlan = (plan: string, known: readonly string[]): Problem =>
+  invalid("plan", "unknown_plan", `There is no plan "${plan}". Known plans: ${known.join(", ")}.`);

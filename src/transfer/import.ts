@@ -124,7 +124,7 @@ async function write(
         if (unlucky.length > 0) throw new Unlucky(unlucky);
         const sorted = await sort(wanted, kinds, tenant.id, trx);
         const to = arrive(kinds.filter((kind) => kind === "written").length, sorted);
-        if (id !== undefined) await positions.move(trx, id, from, to);
+        if (id !== undefined) await positions.move(trx, tenant.id, id, from, to);
         refusals = sorted.refusals;
       });
       return refusals;

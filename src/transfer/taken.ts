@@ -1,11 +1,11 @@
 import type { Problem } from "../base/errors.ts";
 import type { FileId, TenantId } from "../base/ids.ts";
-import { cacheKey, ownDomain } from "../links/link.ts";
+import { cacheKey, type LinkKey, ownDomain } from "../links/link.ts";
 import type { LinkInput } from "../links/links.ts";
 import type { NewLink, Written } from "../links/new-links.ts";
 import { refusal } from "../links/refusals.ts";
 import type { LinkStore } from "../links/store.ts";
-import type { Sql } from "../sql/sql.ts";
+import { type Db, ofTenant } from "../sql/tenant-db.ts";
 
 /** What is in the way of rows that are fit to be links: told by what became of them, or foreseen before anything is. */
 export interface Wanted extends Destined {
@@ -32,14 +32,12 @@ export function sentenceOf({ detail, more }: Problem): string {
   return first ? `${first.field}: ${first.message}` : detail;
 }
 
-type Read = Pick<Sql["db"], "selectFrom">;
-
 /** What would become of each of them now. */
 export async function foresee(
   wanted: readonly Wanted[],
   tenant: TenantId,
   store: Pick<LinkStore, "unfit">,
-  db: Read,
+  db: Db,
 ): Promise<Kind[]> {
   const chosen = wanted.filter(({ input }) => input.code !== undefined);
   const rows = await of(chosen, (domains, codes) =>
@@ -64,7 +62,7 @@ export async function foresee(
 
 export type Kind = Written["kind"];
 
-const keyOf = ({ domain, input }: Wanted): string => cacheKey(domain, input.code ?? "");
+const keyOf = ({ domain, input }: Wanted): LinkKey => cacheKey(domain, input.code ?? "");
 
 /** What there is under the names of these, and perhaps under others: all their domains with all their codes. */
 async function of<Found>(
@@ -88,14 +86,13 @@ export async function sort(
   wanted: readonly Wanted[],
   kinds: readonly Kind[],
   tenant: TenantId,
-  db: Read,
+  db: Db,
 ): Promise<Sorted> {
   const taken = wanted.filter((_, place) => kinds[place] === "taken");
   const rows = await of(taken, (domains, codes) =>
-    db
+    ofTenant(db, tenant)
       .selectFrom("links")
       .select(["domain", "code", "url", "file_id as file"])
-      .where("tenant_id", "=", tenant)
       .where("domain", "in", domains)
       .where("code", "in", codes)
       .execute(),

@@ -1,13 +1,18 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { TenantId } from "../../src/base/ids.ts";
+import type { Secrets } from "../../src/base/signature.ts";
 import { type Answers, createAnswers, pruneAnswers, type Run } from "../../src/idempotency/answers.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
+import { notOfTwin } from "./two-tenants.ts";
 
 const answer = { status: 201, headers: { etag: '"1"' }, body: '{"secret":"nobody may read this"}' };
-const serverSecret = new Uint8Array(32).fill(7);
+const secrets = (...all: Uint8Array[]): Secrets => ({ newest: all[0] as Uint8Array, all: () => all });
+const secret = new Uint8Array(32).fill(7);
+const serverSecrets = secrets(secret);
 
 onEachDatabase(({ openTwo }) => {
   let sql: Sql;
@@ -20,8 +25,8 @@ onEachDatabase(({ openTwo }) => {
   beforeAll(async () => {
     const [one, two] = await openTwo();
     sql = one;
-    here = createAnswers({ sql: one, serverSecret, alone: false });
-    elsewhere = createAnswers({ sql: two, serverSecret, alone: false });
+    here = createAnswers({ sql: one, serverSecrets, alone: false });
+    elsewhere = createAnswers({ sql: two, serverSecrets, alone: false });
     tenant = (await createTenants(sql, systemClock).create("owner", "Owner")).id;
   });
 
@@ -35,7 +40,7 @@ onEachDatabase(({ openTwo }) => {
     (await from.begin(tenant, key, "asked", repeatable)).kind;
 
   /** Whoever has a claim has not been heard of for longer than it is good. */
-  const abandon = () => sql.db.updateTable("idempotency").set({ claimed_until: 0 }).execute();
+  const abandon = () => acrossTenants(sql.db).updateTable("idempotency").set({ claimed_until: 0 }).execute();
 
   describe("requests that happen once", () => {
     test("of many that begin at once one runs, whichever server they come to", async () => {
@@ -101,7 +106,7 @@ onEachDatabase(({ openTwo }) => {
     test("a server that is alone takes what a former one left, at once, and not what is its own", async () => {
       const [left, own] = [newKey(), newKey()];
       await run(here, left);
-      const alone = createAnswers({ sql, serverSecret, alone: true });
+      const alone = createAnswers({ sql, serverSecrets, alone: true });
       expect(await kind(alone, left)).toBe("run");
       expect(await kind(alone, left)).toBe("in_flight");
       await run(alone, own);
@@ -118,9 +123,9 @@ onEachDatabase(({ openTwo }) => {
     test("what is kept cannot be read without the key; and after the server's secret was changed nothing is done twice", async () => {
       const key = newKey();
       await (await run(here, key)).finish(answer);
-      const rows = JSON.stringify(await sql.db.selectFrom("idempotency").selectAll().execute());
+      const rows = JSON.stringify(await acrossTenants(sql.db).selectFrom("idempotency").selectAll().execute());
       expect(rows).not.toContain("nobody may read this");
-      const foreign = createAnswers({ sql, serverSecret: new Uint8Array(32), alone: false });
+      const foreign = createAnswers({ sql, serverSecrets: secrets(new Uint8Array(32)), alone: false });
       expect(await kind(foreign, key)).toBe("unknown");
       const running = newKey();
       await run(here, running);
@@ -129,14 +134,28 @@ onEachDatabase(({ openTwo }) => {
       expect(await kind(here, running)).toBe("run");
     });
 
+    test("under a new secret, what was begun and answered under the former one goes on", async () => {
+      const [answered, left] = [newKey(), newKey()];
+      await (await run(here, answered)).finish(answer);
+      const first = await run(here, left);
+      await abandon();
+      const after = createAnswers({ sql, serverSecrets: secrets(new Uint8Array(32).fill(8), secret), alone: false });
+      expect(await after.begin(tenant, answered, "asked", true)).toEqual({ kind: "replay", answer });
+      expect((await run(after, left)).derived.id("link")).toBe(first.derived.id("link"));
+      const fresh = newKey();
+      await (await run(after, fresh)).finish(answer);
+      expect(await kind(after, fresh)).toBe("replay");
+      expect(await kind(here, fresh)).toBe("unknown");
+    });
+
     test("after its time a key is new, and rows past it are cleared away", async () => {
       const key = newKey();
       const first = await run(here, key);
       await first.finish(answer);
-      await sql.db.updateTable("idempotency").set({ expires_at: 1 }).execute();
+      await acrossTenants(sql.db).updateTable("idempotency").set({ expires_at: 1 }).where(notOfTwin).execute();
       expect((await run(here, key)).derived.id("link")).not.toBe(first.derived.id("link"));
       expect(await pruneAnswers(sql, 1_000)).toBeGreaterThan(0);
-      const left = await sql.db.selectFrom("idempotency").select("key_hash").execute();
+      const left = await acrossTenants(sql.db).selectFrom("idempotency").select("key_hash").where(notOfTwin).execute();
       expect(left.length).toBe(1);
       expect(await kind(here, key)).toBe("in_flight");
     });

@@ -1,5 +1,5 @@
 /** The databases that every store has to behave alike on. PostgreSQL is left out only where there is none. */
-import { afterAll, describe } from "bun:test";
+import { afterAll, afterEach, describe } from "bun:test";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
@@ -9,6 +9,7 @@ import type { Sql } from "../../src/sql/sql.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { tempFolder } from "../ground/temp.ts";
+import { addTwin, requireUntouchedTwin } from "./two-tenants.ts";
 
 export interface Place {
   /** Another client of the same database, as another process would be. */
@@ -19,7 +20,7 @@ export interface TestDatabase {
   readonly name: string;
   /** A new database with no table in it. */
   create(): Promise<Place>;
-  /** A new database with the tables of today. */
+  /** A new database with the tables of today, and a second tenant in them: see `two-tenants.ts`. */
   open(): Promise<Sql>;
 }
 
@@ -53,15 +54,28 @@ export const databases: readonly TestDatabase[] = places.map(([name, create]) =>
   async open() {
     const sql = (await create()).connect();
     await migrate(sql);
-    return sql;
+    await addTwin(sql);
+    return watched(sql);
   },
 }));
+
+/** The same, but closing it fails if the twin was touched. */
+function watched(sql: Sql, closed: () => void = () => {}): Sql {
+  return {
+    ...sql,
+    async close() {
+      closed();
+      await requireUntouchedTwin(sql);
+      await sql.close();
+    },
+  };
+}
 
 export interface OpenDatabases {
   readonly name: string;
   /** A new empty database. */
   create(): Promise<Place>;
-  /** Two clients of one new database with the tables of today. */
+  /** Two clients of one new database with the tables of today, and a second tenant in them: see `two-tenants.ts`. */
   openTwo(): Promise<readonly [Sql, Sql]>;
   open(): Promise<Sql>;
 }
@@ -71,6 +85,10 @@ export function onEachDatabase(suite: (database: OpenDatabases) => void): void {
   for (const { name, create } of databases) {
     describe(name, () => {
       const opened: Sql[] = [];
+      const withTwin = new Set<Sql>();
+      afterEach(async () => {
+        for (const sql of withTwin) await requireUntouchedTwin(sql);
+      });
       afterAll(async () => {
         await Promise.all(opened.map((sql) => sql.close()));
       });
@@ -90,7 +108,9 @@ export function onEachDatabase(suite: (database: OpenDatabases) => void): void {
         const place = await createTracked();
         const sql = place.connect();
         await migrate(sql);
-        return [sql, place.connect()];
+        await addTwin(sql);
+        withTwin.add(sql);
+        return [watched(sql, () => withTwin.delete(sql)), place.connect()];
       }
 
       suite({ name, create: createTracked, openTwo, open: async () => (await openTwo())[0] });

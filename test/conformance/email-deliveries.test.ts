@@ -6,6 +6,7 @@ import { readEvent } from "../../src/email/events.ts";
 import { createEmailStore } from "../../src/email/store.ts";
 import { createSuppressions } from "../../src/email/suppressions.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newRow, newTenant, rowOf } from "./outbox.ts";
 
@@ -14,15 +15,21 @@ onEachDatabase((database) => {
     const sql = await database.open();
     const suppressions = createSuppressions(sql);
     const deliveries = createDeliveries(sql, suppressions, systemClock);
-    const tell = async (...events: Record<string, unknown>[]) =>
-      await deliveries.apply(await deliveries.find(events.flatMap((event) => readEvent(event) ?? [])));
+    const tell = async (tenant: TenantId, ...events: Record<string, unknown>[]) =>
+      await deliveries.apply(
+        tenant,
+        await deliveries.find(
+          tenant,
+          events.flatMap((event) => readEvent(event) ?? []),
+        ),
+      );
     return { sql, suppressions, deliveries, tell };
   }
 
   async function sent(sql: Sql, tenant: TenantId, providerId: string, to = "Ann@example.com") {
     const row = newRow(tenant, { to });
     await createEmailStore(sql).insert(row);
-    await sql.db
+    await acrossTenants(sql.db)
       .updateTable("emails")
       .set({ state: "sent", provider_id: providerId })
       .where("id", "=", row.id)
@@ -34,18 +41,25 @@ onEachDatabase((database) => {
 
   test("what the provider says lands on the email's row, and stays whatever comes after it", async () => {
     const { sql, tell } = await open();
-    const id = await sent(sql, await newTenant(sql), "sg1");
-    expect(await tell(about("sg1", "delivered", { timestamp: 1_763_287_200 }))).toBe(1);
+    const tenant = await newTenant(sql);
+    const id = await sent(sql, tenant, "sg1");
+    expect(await tell(tenant, about("sg1", "delivered", { timestamp: 1_763_287_200 }))).toBe(1);
     expect(await rowOf(sql, id)).toMatchObject({ delivery: "delivered", delivery_at: 1_763_287_200_000 });
-    await tell(about("sg1", "spamreport"));
-    for (const event of ["bounce", "delivered", "dropped"]) await tell(about("sg1", event));
+    await tell(tenant, about("sg1", "spamreport"));
+    for (const event of ["bounce", "delivered", "dropped"]) await tell(tenant, about("sg1", event));
     expect(await rowOf(sql, id)).toMatchObject({ delivery: "complaint", state: "sent" });
   });
 
   test("the order of events within one call does not matter either", async () => {
     const { sql, tell } = await open();
-    const id = await sent(sql, await newTenant(sql), "sg1");
-    await tell(about("sg1", "spamreport"), about("sg1", "bounce", { reason: "550" }), about("sg1", "delivered"));
+    const tenant = await newTenant(sql);
+    const id = await sent(sql, tenant, "sg1");
+    await tell(
+      tenant,
+      about("sg1", "spamreport"),
+      about("sg1", "bounce", { reason: "550" }),
+      about("sg1", "delivered"),
+    );
     expect((await rowOf(sql, id)).delivery).toBe("complaint");
   });
 
@@ -56,6 +70,7 @@ onEachDatabase((database) => {
     await sent(sql, tenant, "sg2", "bob@example.com");
     await sent(sql, tenant, "sg3", "cy@example.com");
     await tell(
+      tenant,
       about("sg1", "bounce", { type: "bounce", email: "victim@example.com" }),
       about("sg2", "bounce", { type: "blocked" }),
       about("sg3", "unsubscribe"),
@@ -74,19 +89,29 @@ onEachDatabase((database) => {
     const tenant = await newTenant(sql);
     await sent(sql, tenant, "sg1");
     const bounce = about("sg1", "bounce", { type: "bounce" });
-    await tell(bounce);
+    await tell(tenant, bounce);
     expect(await suppressions.remove(tenant, "ann@EXAMPLE.com")).toBe(true);
-    expect(await tell(bounce)).toBe(0);
+    expect(await tell(tenant, bounce)).toBe(0);
     expect(await suppressions.list(tenant, 10)).toEqual([]);
+  });
+
+  test("a tenant's events reach no other tenant's email, though they name it", async () => {
+    const { sql, tell, suppressions } = await open();
+    const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
+    const id = await sent(sql, other, "sg1");
+    expect(await tell(tenant, about("sg1", "spamreport"), about("sg1", "bounce", { type: "bounce" }))).toBe(0);
+    expect((await rowOf(sql, id)).delivery).toBeNull();
+    for (const each of [tenant, other]) expect(await suppressions.list(each, 10)).toEqual([]);
   });
 
   test("ids that nobody knows are passed over, however many there are", async () => {
     const { sql, tell, deliveries } = await open();
-    const id = await sent(sql, await newTenant(sql), "sg-known");
+    const tenant = await newTenant(sql);
+    const id = await sent(sql, tenant, "sg-known");
     const unknown = Array.from({ length: 2_000 }, (_, i) => about(`other${i}`, "delivered"));
-    expect(await tell(...unknown, about("sg-known", "delivered"))).toBe(1);
+    expect(await tell(tenant, ...unknown, about("sg-known", "delivered"))).toBe(1);
     expect((await rowOf(sql, id)).delivery).toBe("delivered");
-    expect(await deliveries.find([])).toEqual([]);
+    expect(await deliveries.find(tenant, [])).toEqual([]);
   });
 
   test("the list of those who get no more comes in pages", async () => {

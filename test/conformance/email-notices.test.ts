@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { newId, type TenantId } from "../../src/base/ids.ts";
+import { createSigningKeys } from "../../src/base/signature.ts";
 import { linkUse, nearLimits } from "../../src/email/near-limits.ts";
 import { createNotices } from "../../src/email/notices.ts";
 import { createEmailSettings } from "../../src/email/settings.ts";
@@ -8,9 +9,11 @@ import type { LimitUse } from "../../src/email/thresholds.ts";
 import { createStopLinks } from "../../src/email/unsubscribe.ts";
 import { monthOf } from "../../src/limits/window.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newTenant, openOutbox, silent } from "./outbox.ts";
+import { notOfTwin } from "./two-tenants.ts";
 
 const tenMinutesMs = 600_000;
 
@@ -21,14 +24,15 @@ onEachDatabase((database) => {
     const tenants = createTenants(sql, systemClock);
     const settings = createEmailSettings(sql, undefined, systemClock);
     const { outbox } = openOutbox(sql);
-    const stopLinks = createStopLinks(Buffer.from("secret"), "https://go.example.com");
+    const signing = createSigningKeys([{ id: "k1", key: Buffer.from("secret") }], clock);
+    const stopLinks = createStopLinks(signing.signerFor("unsubscribe"), "https://go.example.com");
     const baseUrl = "https://go.example.com";
     const parts = { sql, tenants, settings, outbox, stopLinks, baseUrl, clock, log: silent };
     const start = () => createNotices(parts);
     const month = monthOf(clock.now()).name;
     const near = () => nearLimits(sql, tenants, month, clock.now());
     const mails = async (tenant: TenantId) =>
-      await sql.db
+      await acrossTenants(sql.db)
         .selectFrom("emails")
         .select(["dedupe_key", "recipient", "subject", "text"])
         .where("tenant_id", "=", tenant)
@@ -48,13 +52,20 @@ onEachDatabase((database) => {
   const storage = (tenant: TenantId, used: number): LimitUse => ({ tenant, limit: "storageBytes", used, max: 1_000 });
 
   /** A link with so many hits counted and lent. */
-  async function visited(sql: Sql, tenant: TenantId, code: string, counted: number, more: object = {}) {
+  async function visited(
+    sql: Sql,
+    tenant: TenantId,
+    code: string,
+    counted: number,
+    more: { domain?: string; reserved?: number; lent_until?: number } = {},
+  ) {
+    const { domain = "" } = more;
     const id = newId("link", systemClock);
     const at = systemClock.now();
-    await sql.db
+    await acrossTenants(sql.db)
       .insertInto("links")
       .values({
-        ...{ id, tenant_id: tenant, domain: "", code, url: "https://example.com/", permanent: 0, status: "active" },
+        ...{ id, tenant_id: tenant, domain, code, url: "https://example.com/", permanent: 0, status: "active" },
         ...{ expires_at: null, title: null, notes: null, tags: "[]", fallback_url: null, password_hash: null },
         ...{ hits_per_month: null, created_at: at, updated_at: at, file_id: null },
         ...{ rules: null, split: null, utm: null, forward_query: 0 },
@@ -63,7 +74,7 @@ onEachDatabase((database) => {
     const month = monthOf(at).name;
     await sql.db
       .insertInto("quotas")
-      .values({ domain: "", code, month, draws: "hits", counted, reserved: 0, lent_until: 0, ...more })
+      .values({ domain, code, month, draws: "hits", counted, reserved: 0, lent_until: 0, ...more })
       .execute();
     return id;
   }
@@ -114,7 +125,7 @@ onEachDatabase((database) => {
     notices.noticed(links(tenant, 900));
     await notices.idle();
     expect(await keys(tenant)).toEqual([]);
-    await sql.db
+    await acrossTenants(sql.db)
       .insertInto("tenant_usage")
       .values({ tenant_id: tenant, name: "links", month: monthOf(clock.now()).name, used: 900 })
       .execute();
@@ -130,7 +141,10 @@ onEachDatabase((database) => {
   test("the look over all limits finds links, storage and hits, and each link until it was told of", async () => {
     const { sql, start, settings, keys, near, month } = await open();
     const tenant = await contacted(sql, settings);
-    await sql.db.insertInto("tenant_storage").values({ tenant_id: tenant, bytes: 1_000_000_000, version: 1 }).execute();
+    await acrossTenants(sql.db)
+      .insertInto("tenant_storage")
+      .values({ tenant_id: tenant, bytes: 1_000_000_000, version: 1 })
+      .execute();
     const eighty = await visited(sql, tenant, "eighty", 8_000);
     const full = await visited(sql, tenant, "full", 10_000);
     await visited(sql, tenant, "few", 7_999);
@@ -149,6 +163,21 @@ onEachDatabase((database) => {
     expect(await near()).toMatchObject([{ limit: "storageBytes" }, { link: { id: eighty }, used: 10_000 }]);
   });
 
+  test("a notice about a link on a custom domain names that domain, where the code may be somebody else's elsewhere", async () => {
+    const { sql, start, settings, mails, near, month } = await open();
+    const [tenant, other] = [await contacted(sql, settings), await newTenant(sql)];
+    await visited(sql, other, "sale", 0);
+    await visited(sql, tenant, "sale", 8_000, { domain: "links.acme.example" });
+    const place = { domain: "links.acme.example", code: "sale" };
+    expect(await linkUse(sql, place, month)).toMatchObject({ tenant, link: place });
+    const notices = start();
+    for (const use of await near()) notices.noticed(use);
+    await notices.idle();
+    const texts = (await mails(tenant)).map(({ text }) => text);
+    expect(texts).toEqual([expect.stringContaining("https://links.acme.example/sale")]);
+    expect(texts[0]).not.toContain("go.example.com/sale");
+  });
+
   test("hits that a crash left reserved count for the look, those that are lent do not", async () => {
     const { sql, settings, clock, near } = await open();
     const tenant = await contacted(sql, settings);
@@ -161,11 +190,15 @@ onEachDatabase((database) => {
     const { sql, settings, near, month } = await open();
     const tenant = await contacted(sql, settings);
     await visited(sql, tenant, "own", 80);
-    await sql.db.updateTable("links").set({ hits_per_month: 100, fallback_url: "https://example.com/f" }).execute();
+    await acrossTenants(sql.db)
+      .updateTable("links")
+      .set({ hits_per_month: 100, fallback_url: "https://example.com/f" })
+      .where(notOfTwin)
+      .execute();
     const use = { tenant, limit: "hitsPerLinkPerMonth", used: 80, max: 100, link: { code: "own", fallback: true } };
     expect(await near()).toMatchObject([use]);
     expect(await linkUse(sql, { domain: "", code: "own" }, month)).toMatchObject(use);
-    await sql.db.updateTable("links").set({ hits_per_month: 1_000_000 }).execute();
+    await acrossTenants(sql.db).updateTable("links").set({ hits_per_month: 1_000_000 }).where(notOfTwin).execute();
     expect(await linkUse(sql, { domain: "", code: "own" }, month)).toMatchObject({ max: 10_000 });
     expect(await linkUse(sql, { domain: "", code: "nobody's" }, month)).toBeUndefined();
   });
@@ -178,7 +211,7 @@ onEachDatabase((database) => {
     for (const use of await near()) notices.noticed(use);
     await notices.idle();
     expect(await keys(tenant)).toHaveLength(20);
-    await sql.db.updateTable("emails").set({ state: "sent" }).execute();
+    await acrossTenants(sql.db).updateTable("emails").set({ state: "sent" }).where(notOfTwin).execute();
     clock.advance(tenMinutesMs + 1);
     for (const use of await near()) notices.noticed(use);
     await notices.idle();
@@ -188,7 +221,7 @@ onEachDatabase((database) => {
   test("a contact that unsubscribed gets no more, and nothing breaks", async () => {
     const { sql, start, settings, keys } = await open();
     const tenant = await contacted(sql, settings);
-    await sql.db
+    await acrossTenants(sql.db)
       .insertInto("suppressions")
       .values({ tenant_id: tenant, address: "ops@example.com", reason: "unsubscribed", created_at: 0 })
       .execute();

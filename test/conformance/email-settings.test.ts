@@ -5,13 +5,14 @@ import { createRing, newKey } from "../../src/base/seal.ts";
 import { resealAll } from "../../src/email/reseal.ts";
 import { createEmailSettings } from "../../src/email/settings.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newTenant } from "./outbox.ts";
 
 const [old, next] = [newKey(), newKey()];
 const secret = "SG.a-secret-of-a-tenant";
 const sealedOf = async (sql: Sql, tenant: TenantId) =>
-  await sql.db
+  await acrossTenants(sql.db)
     .selectFrom("email_settings")
     .select("sendgrid_key")
     .where("tenant_id", "=", tenant)
@@ -30,7 +31,7 @@ onEachDatabase((database) => {
   test("what a tenant never said is nothing", async () => {
     const sql = await database.open();
     const tenant = await newTenant(sql);
-    const none = { contact: null, sender: null, sendgrid: null, webhookKey: null };
+    const none = { contact: null, sender: null, sendgrid: null, webhookKey: null, webhookSecret: null };
     expect(await settingsOf(sql).of(tenant)).toEqual(none);
     expect(await settingsOf(sql).ownKey(tenant)).toBeUndefined();
   });
@@ -62,7 +63,11 @@ onEachDatabase((database) => {
     const { sendgrid_key: sealed } = await sealedOf(sql, tenant);
     expect(sealed).not.toContain("secret");
     await settings.change(thief, { sender: "thief@example.com" });
-    await sql.db.updateTable("email_settings").set({ sendgrid_key: sealed }).where("tenant_id", "=", thief).execute();
+    await acrossTenants(sql.db)
+      .updateTable("email_settings")
+      .set({ sendgrid_key: sealed })
+      .where("tenant_id", "=", thief)
+      .execute();
     expect(settings.ownKey(thief)).rejects.toThrow("was changed");
   });
 

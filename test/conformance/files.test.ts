@@ -1,4 +1,5 @@
 /** Files on every database, with the counters in process and in Redis; the store is the real disk. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { manualClock } from "../../src/base/clock.ts";
@@ -22,11 +23,13 @@ import { createMemoryCounters } from "../../src/memory/counters.ts";
 import { connectRedis } from "../../src/redis/client.ts";
 import { createRedisCounters } from "../../src/redis/counters.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
 import { connected, patientMs } from "./counter-stores.ts";
 import { onEachDatabase } from "./databases.ts";
 import { openDiskStore } from "./stores.ts";
+import { twin } from "./two-tenants.ts";
 
 interface Ledger {
   readonly counters: Counters;
@@ -364,6 +367,18 @@ onEachDatabase(({ openTwo }) => {
       expect(await standing(tenant)).toEqual({ used: 20, held: 0 });
     });
 
+    test("what a store takes for a file that was deleted is cleared away", async () => {
+      const tenant = await newTenant();
+      const admitted = await announce(tenant, 20);
+      await files.remove(tenant.id, admitted.file.id);
+      // As a bucket does: it knows no rows, and the address is good for some minutes more.
+      await put(admitted, bytesOf(20));
+      expect(await objects(admitted.file)).toEqual({ incoming: true, stored: false });
+      clock.advance(120_000);
+      await sweep();
+      expect(await objects(admitted.file)).toEqual({ incoming: false, stored: false });
+    });
+
     describe("a file that is deleted", () => {
       test("gives its bytes back, and is nowhere any more", async () => {
         const tenant = await newTenant();
@@ -637,6 +652,7 @@ onEachDatabase(({ openTwo }) => {
     describe("the sync", () => {
       test("finds no drift after all of the above, of any tenant", async () => {
         for (const tenant of await createTenants(sql, clock).list()) {
+          if (tenant.id === twin) continue;
           const { drift } = await syncQuota({ recount: (id, look) => recount(sql, id, look), room }, tenant, true);
           expect({ tenant: tenant.slug, drift }).toEqual({ tenant: tenant.slug, drift: 0 });
         }
@@ -646,7 +662,11 @@ onEachDatabase(({ openTwo }) => {
         const tenant = await newTenant();
         await stored(tenant, 500);
         await announce(tenant, 100);
-        await sql.db.updateTable("tenant_storage").set({ bytes: 123 }).where("tenant_id", "=", tenant.id).execute();
+        await acrossTenants(sql.db)
+          .updateTable("tenant_storage")
+          .set({ bytes: 123 })
+          .where("tenant_id", "=", tenant.id)
+          .execute();
         const settings = { recount: (id: Tenant["id"], look: boolean) => recount(sql, id, look), room };
         expect(await syncQuota(settings, tenant, true)).toMatchObject({ bytes: 500, drift: 377 });
         expect((await store.standing(tenant.id)).bytes).toBe(123);
@@ -688,7 +708,7 @@ onEachDatabase(({ openTwo }) => {
         const tenant = await newTenant();
         const [lost, kept, rowless] = [await stored(tenant, 10), await stored(tenant, 20), await stored(tenant, 30)];
         await disk.storage.remove(storedKey(lost));
-        await sql.db.deleteFrom("files").where("id", "=", rowless.id).execute();
+        await acrossTenants(sql.db).deleteFrom("files").where("id", "=", rowless.id).execute();
         await recount(sql, tenant.id, false);
         clock.set(Math.max(clock.now(), Date.now()) + graceMs - 60_000);
         clock.advance(-graceMs);

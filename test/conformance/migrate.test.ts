@@ -87,7 +87,8 @@ onEachDatabase(({ create, open, openTwo }) => {
   });
 
   test("the tables are those of the committed dump; `bun scripts/schema.ts` writes it anew", async () => {
-    const sql = await open();
+    const sql = (await create()).connect();
+    await migrate(sql);
     const committed = Bun.file(join(import.meta.dir, `../../src/sql/schema.${sql.dialect}.txt`));
     expect(await dumpSchema(sql)).toBe(await committed.text());
   });

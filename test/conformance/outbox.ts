@@ -1,4 +1,5 @@
 /** An outbox on a database, with a provider that answers what a test says. Time passes when a test says so. */
+
 import { sql as raw } from "kysely";
 import { type ManualClock, manualClock, systemClock } from "../../src/base/clock.ts";
 import { type EmailId, newId, type TenantId } from "../../src/base/ids.ts";
@@ -17,7 +18,9 @@ import { createSuppressions } from "../../src/email/suppressions.ts";
 import type { Counters } from "../../src/limits/counters.ts";
 import { createMemoryCounters } from "../../src/memory/counters.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { notOfTwin } from "./two-tenants.ts";
 
 export const silent = createLog("silent", { write() {} }, false, systemClock.now);
 
@@ -45,13 +48,13 @@ export const newMail = (tenant: TenantId, more: Partial<NewMail> = {}): NewMail 
 });
 
 export async function rowOf(sql: Sql, id: EmailId) {
-  return await sql.db.selectFrom("emails").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  return await acrossTenants(sql.db).selectFrom("emails").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
 }
 
 /** Everything in the outbox is so much older now. */
 export async function pass(sql: Sql, ms: number, clock?: ManualClock): Promise<void> {
   const earlier = (column: string) => raw<number>`${raw.ref(column)} - ${ms}`;
-  await sql.db
+  await acrossTenants(sql.db)
     .updateTable("emails")
     .set({
       due_at: earlier("due_at"),
@@ -60,6 +63,7 @@ export async function pass(sql: Sql, ms: number, clock?: ManualClock): Promise<v
       created_at: earlier("created_at"),
       finished_at: earlier("finished_at"),
     })
+    .where(notOfTwin)
     .execute();
   clock?.advance(ms);
 }

@@ -9,6 +9,7 @@ import { migrate } from "../../src/sql/migrate.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
 import { isUnavailable, isUniqueViolation, type Sql } from "../../src/sql/sql.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { freePort } from "../ground/ports.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
@@ -176,7 +177,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       [
         "a reference to nothing",
         () =>
-          sql.db
+          acrossTenants(sql.db)
             .insertInto("api_keys")
             .values({
               id: newId("key", systemClock),

@@ -2,11 +2,15 @@
 import { BlockList } from "node:net";
 import { join } from "node:path";
 import { type ManualClock, manualClock } from "../../src/base/clock.ts";
+import { type FileId, newId, parseId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics, type Metrics } from "../../src/base/metrics.ts";
+import { createShares } from "../../src/base/shares.ts";
+import { createSigningKeys } from "../../src/base/signature.ts";
 import { openHosts } from "../../src/domains/hosts.ts";
 import { createDisk } from "../../src/files/disk.ts";
 import type { DownloadSettings } from "../../src/files/download.ts";
+import type { TenantFile } from "../../src/files/file.ts";
 import { createFolder, type Folder } from "../../src/files/folder.ts";
 import { mountFiles } from "../../src/files/mount.ts";
 import { createS3 } from "../../src/files/s3.ts";
@@ -26,12 +30,22 @@ export interface Store {
 }
 
 export interface DiskStore extends Store {
+  /** What every address that was signed is for, as if SQL had it. */
+  readonly rows: Map<FileId, TenantFile>;
   readonly root: string;
   readonly port: number;
   readonly folder: Folder;
   readonly metrics: Metrics;
 }
 
+export const few = {
+  resource: "tests",
+  what: "tests",
+  atOnce: 64,
+  waitingMost: 64,
+  waitMs: 5_000,
+  retryAfterSeconds: 5,
+};
 const silent = createLog("silent", { write() {} }, false, () => 0);
 
 export async function openDiskStore(
@@ -41,10 +55,29 @@ export async function openDiskStore(
   const clock = manualClock(Date.now());
   const port = freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const tokens = createTokens(Buffer.from("a secret for tests of storage"), clock);
+  const keys = [{ id: "k1", key: Buffer.from("a secret for tests of storage") }];
+  const tokens = createTokens(createSigningKeys(keys, clock).signerFor("files"), clock);
   const folder = createFolder(root);
   const metrics = createMetrics();
-  const hosts = await openHosts({ load: async () => [], log: silent });
+  const disk = createDisk({ root, baseUrl, tokens });
+  const rows = new Map<FileId, TenantFile>();
+  const tenantId = newId("tenant", clock);
+  const storage: Storage = {
+    ...disk,
+    signUpload(upload) {
+      const id = parseId("file", upload.key.slice("incoming/".length));
+      const { sizeBytes, type, sha256, until: uploadUntil } = upload;
+      const times = { createdAt: clock.now() - 1, uploadUntil, storedAt: null };
+      if (id)
+        rows.set(id, { id, tenantId, name: "", sizeBytes, type, sha256, ...times, state: "pending", settled: false });
+      return disk.signUpload(upload);
+    },
+  };
+  const hosts = await openHosts({
+    load: async () => [],
+    own: { names: new Set(["127.0.0.1"]), onlyThese: true },
+    log: silent,
+  });
   const server = startServer({
     hostname: "127.0.0.1",
     port,
@@ -59,11 +92,20 @@ export async function openDiskStore(
     trustedProxies: new BlockList(),
     bodyLimitBytes: 1_024,
     uploadLimitBytes: 100_000_000,
-    mounts: [mountFiles({ folder, tokens, log: silent, metrics, ...more })],
+    mounts: [
+      mountFiles({
+        ...{ folder, tokens, log: silent, metrics },
+        fileOf: async (id) => rows.get(id),
+        uploads: createShares({ ...few, resource: "uploads" }),
+        downloads: createShares({ ...few, resource: "downloads" }),
+        ...more,
+      }),
+    ],
     log: silent,
   });
   return {
-    storage: createDisk({ root, baseUrl, tokens }),
+    storage,
+    rows,
     clock,
     root,
     port,

@@ -3,13 +3,14 @@ import { applyBlocklist, isOutdated } from "../../src/abuse/apply-blocklist.ts";
 import { type Blocklist, parseBlocklist } from "../../src/abuse/blocklist.ts";
 import { createSuspensions, type Suspensions } from "../../src/abuse/suspensions.ts";
 import { manualClock } from "../../src/base/clock.ts";
-import type { LinkId } from "../../src/base/ids.ts";
 import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
+import { createDomainStore } from "../../src/domains/store.ts";
 import { createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
 import { takeCodeBlock } from "../../src/sql/counter.ts";
+import { createOutdated } from "../../src/sql/outdated.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -52,6 +53,18 @@ onEachDatabase(({ open }) => {
       ({ version }) => version,
     );
 
+  /** Of the domain itself, as the feed tells them. */
+  const versionsOf = async (host: string) =>
+    (
+      await sql.db
+        .selectFrom("changes")
+        .select("version")
+        .where("domain", "=", host)
+        .where("code", "=", "")
+        .orderBy("id")
+        .execute()
+    ).map(({ version }) => version);
+
   describe("a suspended link", () => {
     test("has a newer version that says so, in the feed too, and who did it when and why", async () => {
       const { code } = await make();
@@ -88,7 +101,7 @@ onEachDatabase(({ open }) => {
       expect({ version, url: value?.url, suspended: value?.suspended }).toEqual({
         version: 3,
         url,
-        suspended: undefined,
+        suspended: false,
       });
       expect(await suspensions.restoreLink({ domain: "", code })).toBeUndefined();
     });
@@ -111,30 +124,43 @@ onEachDatabase(({ open }) => {
   });
 
   describe("a suspended tenant", () => {
-    test("says so, and takes all of its links with it, each with a newer version, page by page", async () => {
+    test("says so, and takes all of its links with it, each with a newer version", async () => {
       const other = await tenants.create("other", "Other", "unlimited");
       const made = await Promise.all(Array.from({ length: 7 }, () => make("https://example.com/", other)));
       const bystander = await make();
       await suspensions.suspendTenant(other.id, "spam", "night shift");
       expect((await tenants.byId(other.id))?.suspended).toBe("spam");
-      let after: LinkId | undefined;
-      const pages: number[] = [];
-      for (;;) {
-        const page = await suspensions.touchLinks(other.id, after, 3);
-        if (page === undefined) break;
-        pages.push(page.count);
-        after = page.last;
-      }
-      expect(pages).toEqual([3, 3, 1]);
+      expect(await createOutdated(sql, clock, 3).finish(other.id)).toBe(7);
       for (const { code } of made) {
         expect(await target(code)).toMatchObject({ version: 2, value: { suspended: true } });
         expect(await changesOf(code)).toEqual([1, 2]);
       }
-      expect((await target(bystander.code)).value?.suspended).toBeUndefined();
+      expect((await target(bystander.code)).value?.suspended).toBe(false);
       expect(await suspensions.restoreTenant(other.id)).toBe(true);
       expect(await suspensions.restoreTenant(other.id)).toBe(false);
-      expect((await target(made[0]?.code ?? "")).value?.suspended).toBeUndefined();
+      expect((await target(made[0]?.code ?? "")).value?.suspended).toBe(false);
     });
+  });
+
+  test("the targets of a suspended tenant's domains are not used, and the feed says so", async () => {
+    const owner = await tenants.create("owner", "Owner", "unlimited");
+    const domains = createDomainStore(sql);
+    const host = "owned.example.com";
+    await domains.add({
+      ...{ tenantId: owner.id, host, state: "pending", token: host, isDefault: false },
+      ...{ rootUrl: "https://elsewhere.example/", missingUrl: null, rootBlocked: false, missingBlocked: false },
+      ...{ createdAt: 0, verifiedAt: null },
+    });
+    await domains.verify(owner.id, host, clock.now());
+    expect(await versionsOf(host)).toEqual([1]);
+    for (const [version, work, rootUrl] of [
+      [2, () => suspensions.suspendTenant(owner.id, "phishing", "night shift"), null],
+      [3, () => suspensions.restoreTenant(owner.id), "https://elsewhere.example/"],
+    ] as const) {
+      await work();
+      expect((await versionsOf(host)).at(-1)).toBe(version);
+      expect((await domains.verified(host)).map((one) => one.rootUrl)).toEqual([rootUrl]);
+    }
   });
 
   describe("a blocklist that changes", () => {
@@ -159,10 +185,10 @@ onEachDatabase(({ open }) => {
       await suspensions.suspendLink({ domain: "", code: mine.code }, why);
       let hosts = parseBlocklist("evil.example").hosts;
       const blocklist: Blocklist = { isBlocked: (host) => hosts.has(host), fingerprint: () => hosts.fingerprint };
-      const parts = { sql, suspensions, blocklist };
+      const parts = { sql, suspensions, blocklist, clock };
       const suspended = async () =>
         (await Promise.all([evil, falls, ruled, fine, mine].map(({ code }) => target(code)))).map(
-          ({ value }) => value?.suspended ?? false,
+          ({ value }) => value?.suspended,
         );
 
       expect(await isOutdated(parts)).toBe(true);
@@ -192,15 +218,63 @@ onEachDatabase(({ open }) => {
       );
       const { hosts } = parseBlocklist("bad.example");
       const blocklist: Blocklist = { isBlocked: (host) => hosts.has(host), fingerprint: () => hosts.fingerprint };
-      const applied = await applyBlocklist({ sql, suspensions, blocklist });
+      const applied = await applyBlocklist({ sql, suspensions, blocklist, clock });
       expect(applied.suspended).toBe(4);
       expect(applied.looked).toBeGreaterThanOrEqual(made.length);
     });
 
+    test("keeps the targets of custom domains from being used, one by one, and lets them be used again", async () => {
+      const domains = createDomainStore(sql);
+      const [host, claimed] = ["links.example.com", "claimed.example.com"];
+      for (const one of [host, claimed]) {
+        await domains.add({
+          ...{ tenantId: tenant.id, host: one, state: "pending", token: one, isDefault: false },
+          ...{ rootUrl: "https://www.evil.example/", missingUrl: "https://fine.example/" },
+          ...{ rootBlocked: false, missingBlocked: false, createdAt: 0, verifiedAt: null },
+        });
+      }
+      await domains.verify(tenant.id, host, clock.now());
+      const served = async () => {
+        const [found] = await domains.verified(host);
+        return [found?.rootUrl, found?.missingUrl];
+      };
+      const told = async (work: () => Promise<unknown>) => {
+        const before = await versionsOf(host);
+        await work();
+        return (await versionsOf(host)).length - before.length;
+      };
+      let hosts = parseBlocklist("evil.example").hosts;
+      const blocklist: Blocklist = { isBlocked: (one) => hosts.has(one), fingerprint: () => hosts.fingerprint };
+      const apply = () => applyBlocklist({ sql, suspensions, blocklist, clock });
+
+      expect(await told(apply)).toBe(1);
+      expect(await served()).toEqual([null, "https://fine.example/"]);
+      // What its owner set is kept, and shown as blocked.
+      expect(await domains.get(tenant.id, host)).toMatchObject({
+        ...{ rootUrl: "https://www.evil.example/", rootBlocked: true, missingBlocked: false },
+      });
+      expect(await domains.get(tenant.id, claimed)).toMatchObject({ rootBlocked: true });
+
+      hosts = parseBlocklist("evil.example\nfine.example").hosts;
+      expect(await told(apply)).toBe(1);
+      expect(await served()).toEqual([null, null]);
+      // A target that is changed was looked at by then.
+      await domains.change(tenant.id, host, { rootUrl: "https://other.example/" }, clock.now());
+      expect(await served()).toEqual(["https://other.example/", null]);
+      expect(await told(apply)).toBe(0);
+
+      hosts = parseBlocklist("else.example").hosts;
+      expect(await told(apply)).toBe(1);
+      expect(await served()).toEqual(["https://other.example/", "https://fine.example/"]);
+      expect(await told(apply)).toBe(0);
+    });
+
     test("that was never read changes nothing", async () => {
       const blocklist: Blocklist = { isBlocked: () => false, fingerprint: () => undefined };
-      expect(await isOutdated({ sql, suspensions, blocklist })).toBe(false);
-      expect(await applyBlocklist({ sql, suspensions, blocklist })).toEqual({ looked: 0, suspended: 0, freed: 0 });
+      expect(await isOutdated({ sql, blocklist })).toBe(false);
+      expect(await applyBlocklist({ sql, suspensions, blocklist, clock })).toEqual({
+        ...{ looked: 0, suspended: 0, freed: 0, domains: 0 },
+      });
     });
   });
 });

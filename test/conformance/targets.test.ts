@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, BlockList } from "node:net";
 import { type ManualClock, manualClock } from "../../src/base/clock.ts";
 import { createPasswords } from "../../src/base/passwords.ts";
+import { createShares } from "../../src/base/shares.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
 import { createGuarded } from "../../src/fetch/guarded.ts";
@@ -15,6 +16,7 @@ import { type Round, runRound } from "../../src/targets/round.ts";
 import { createTargetStore, type TargetStore } from "../../src/targets/store.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
+import { few } from "./stores.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -71,6 +73,7 @@ onEachDatabase(({ open }) => {
           {
             store,
             guarded,
+            outgoing: createShares(few),
             everyMs: dayMs,
             clock,
             chance: () => 0.5,

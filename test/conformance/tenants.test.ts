@@ -4,7 +4,9 @@ import { CompiledQuery } from "kysely";
 import { dayMs, manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type KeyId, newId } from "../../src/base/ids.ts";
+import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { allows, createKeys, type Keys, scopes } from "../../src/tenants/keys.ts";
 import { builtInPlans, defaultLimits as defaults, type Limits, limitNames } from "../../src/tenants/plans.ts";
 import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
@@ -25,7 +27,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   return field ? `${field.field}: ${field.code}` : error.code;
 }
 
-onEachDatabase(({ open, openTwo }) => {
+onEachDatabase(({ create, open, openTwo }) => {
   const clock = manualClock(start);
   let sql: Sql;
   let tenants: Tenants;
@@ -123,7 +125,9 @@ onEachDatabase(({ open, openTwo }) => {
     });
 
     test("is the first when there is none", async () => {
-      const empty = createTenants(await open(), clock);
+      const sql = (await create()).connect();
+      await migrate(sql);
+      const empty = createTenants(sql, clock);
       expect(await empty.isEmpty()).toBe(true);
       await empty.create("first", "First");
       expect(await empty.isEmpty()).toBe(false);
@@ -208,7 +212,11 @@ onEachDatabase(({ open, openTwo }) => {
 
     test("is nowhere in SQL, only its hash", async () => {
       const { key, secret } = await keys.create(tenant.id, { name: "hashed", scopes: ["admin"] });
-      const row = await sql.db.selectFrom("api_keys").selectAll().where("id", "=", key.id).executeTakeFirst();
+      const row = await acrossTenants(sql.db)
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("id", "=", key.id)
+        .executeTakeFirst();
       expect(row?.hash).toBe(createHash("sha256").update(secret).digest("hex"));
       expect(JSON.stringify(row)).not.toContain(secret.slice(8));
     });

@@ -172,7 +172,7 @@ onEachDatabase(({ create }) => {
       expect((await store.target("", "file")).value?.file).toMatchObject({ name: "b.pdf", sizeBytes: 20 });
       expect((await store.target("go.example.com", "theirs")).value?.url).toBe("https://example.com/theirs");
       expect((await store.target("", "stopped")).value?.suspended).toBe(true);
-      expect(await createPositions(sql, clock).open("imp_1", "ten_1" as TenantId)).toMatchObject({
+      expect(await createPositions(sql, clock).open("ten_1" as TenantId, "imp_1")).toMatchObject({
         line: 501,
         made: 490,
       });

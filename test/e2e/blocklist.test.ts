@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type DnsServer, startDns } from "../ground/dns.ts";
 import { until } from "../ground/process.ts";
 import { cli } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
@@ -9,6 +10,8 @@ import { databases, type LinkBody, type ProblemBody, type Site, startSite } from
 for (const database of databases) {
   describe(`the blocklist on ${database}`, () => {
     const path = join(tempFolder("blocklist"), "hosts");
+    const published = new Map<string, string>();
+    let dns: DnsServer;
     let site: Site;
 
     function list(...hosts: string[]): void {
@@ -18,11 +21,16 @@ for (const database of databases) {
 
     beforeAll(async () => {
       list("evil.example");
-      site = await startSite(database, { QL_BLOCKLIST: path });
+      dns = await startDns(
+        () => undefined,
+        (name) => (published.has(name) ? [published.get(name) ?? ""] : undefined),
+      );
+      site = await startSite(database, { QL_BLOCKLIST: path, QL_DNS_SERVERS: dns.address });
     });
 
     afterAll(async () => {
       expect(await site.server.stop()).toBe(0);
+      dns.stop();
     });
 
     const refusal = async (method: string, address: string, body: object) => {
@@ -66,5 +74,31 @@ for (const database of databases) {
       await until("the link to be freed", async () => (await status()) === 302 || undefined, 30_000);
       expect((await known()).suspended).toBeNull();
     });
+
+    test("keeps the targets of custom domains from being used while it names them", async () => {
+      const host = "links.example.com";
+      const added = await site.call("POST", "/api/domains", { body: { host } });
+      const { txt } = added.json<{ proof: { txt: { name: string; value: string } } }>().proof;
+      published.set(txt.name, txt.value);
+      await site.call("POST", `/api/domains/${host}/verify`);
+      const [rootUrl, missingUrl] = ["https://root.example/", "https://missing.example/"];
+      await site.call("PATCH", `/api/domains/${host}`, { body: { rootUrl, missingUrl } });
+      const answers = async () => {
+        const replies = await Promise.all(["/", "/nothing-here"].map((one) => site.reach(one, { host })));
+        return replies.map(({ status, headers }) => headers.get("location") ?? status).join(" ");
+      };
+      const become = (expected: string) =>
+        until(expected, async () => (await answers()) === expected || undefined, 30_000);
+      await become(`${rootUrl} ${missingUrl}`);
+      list("root.example");
+      await become(`200 ${missingUrl}`);
+      expect((await site.call("GET", `/api/domains/${host}`)).json<object>()).toMatchObject({
+        ...{ rootUrl, rootBlocked: true, missingBlocked: false },
+      });
+      list("missing.example");
+      await become(`${rootUrl} 404`);
+      list("other.example");
+      await become(`${rootUrl} ${missingUrl}`);
+    }, 120_000);
   });
 }

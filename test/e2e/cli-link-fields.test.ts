@@ -45,6 +45,8 @@ test("a password comes by standard input, and is taken away by name", async () =
   expect((await json("get", code)).password).toBe(true);
   expect((await json("edit", code, "--title", "x")).password).toBe(true);
   expect((await json("edit", code, "--no-password")).password).toBe(false);
+  const short = await cli(["link", "edit", code, "--password-stdin"], { env: site.env, input: "1234\n" });
+  expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("password: must have at least 8 characters")]);
   const none = await cli(["link", "edit", code, "--password-stdin"], { env: site.env, input: "" });
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("no password on standard input")]);
 });

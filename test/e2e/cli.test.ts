@@ -392,7 +392,8 @@ for (const database of databases) {
       const link = JSON.parse(
         must(await cli(["link", "create", "https://example.com", "--json"], { env: own })),
       ) as LinkBody;
-      const changed = { ...own, QL_CODE_SALT: "a new salt, made on purpose" };
+      const keys = { QL_SIGNING_KEYS: `k1:${"1".repeat(64)}` };
+      const changed = { ...own, ...keys, QL_CODE_SALT: "a new salt, made on purpose" };
       expectFailure(await cli(["link", "list"], { env: changed }), 2, /QL_CODE_SALT/, /quicklink codes rotate/);
       expect(must(await cli(["codes", "rotate"], { env: changed }))).toContain("Epoch 2");
       expect(must(await cli(["codes", "rotate"], { env: changed }))).toContain("in force already");

@@ -17,8 +17,11 @@ interface Finding {
   readonly advice?: string;
 }
 
-/** With an address that is right for every kind of server. */
-const published = { QL_BASE_URL: "https://go.example.com", QL_TRUSTED_PROXIES: "127.0.0.1" };
+/** With an address and keys that are right for every kind of server. */
+const published = {
+  ...{ QL_BASE_URL: "https://go.example.com", QL_TRUSTED_PROXIES: "127.0.0.1" },
+  QL_SIGNING_KEYS: `k1:${"1".repeat(64)}`,
+};
 
 async function doctor(env: Environment): Promise<{ code: number; findings: Finding[] }> {
   const { code, stdout, stderr } = await cli(["doctor", "--json"], { env: { ...published, ...env } });

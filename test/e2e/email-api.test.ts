@@ -9,7 +9,7 @@ type Settings = {
   contact: string | null;
   sender: string | null;
   sendgrid: { hint: string; checkedAt: string } | null;
-  webhookUrl: string;
+  webhookUrl: string | null;
   webhookKey: string | null;
 };
 type Stats = { current: string; providers: Record<string, unknown>[] };
@@ -60,12 +60,14 @@ for (const database of databases) {
       const key = await site.tenant(slug);
       const { publicKey, privateKey } = pair();
       const change = { sendgridKey: goodKey, sender, webhookKey: written(publicKey) };
-      expect((await patch(change, key)).status).toBe(200);
+      const saved = await patch(change, key);
+      expect(saved.status).toBe(200);
       const created = await site.call("POST", "/api/links", { key, body: { url: "https://example.com/" } });
       const { id } = created.json<LinkBody>();
       return {
         key,
         privateKey,
+        webhook: new URL(saved.json<Settings>().webhookUrl ?? "").pathname,
         async send(to: string) {
           const email = (await share({ to }, id, key)).json<{ id: string }>().id;
           const row = await until("SendGrid to have it", async () => {
@@ -85,12 +87,17 @@ for (const database of databases) {
       test("are told and changed, and what is left out stays", async () => {
         const key = await site.tenant("settings");
         expect(await settings(key)).toEqual({
-          ...{ contact: null, sender: null, sendgrid: null, webhookKey: null },
-          webhookUrl: `http://localhost:${site.server.port}/email/events/sendgrid`,
+          ...{ contact: null, sender: null, sendgrid: null, webhookUrl: null, webhookKey: null },
         });
-        expect((await patch({ contact: "Ops@Example.COM" }, key)).json<Settings>().contact).toBe("Ops@example.com");
+        const first = (await patch({ contact: "Ops@Example.COM" }, key)).json<Settings>();
+        expect(first.contact).toBe("Ops@example.com");
+        const { id } = (await site.call("GET", "/api/tenant", { key })).json<{ id: string }>();
+        const events = `http://localhost:${site.server.port}/email/events/${id}/`;
+        expect(first.webhookUrl?.startsWith(events)).toBe(true);
+        expect(first.webhookUrl?.slice(events.length)).toMatch(/^[\w-]{32}$/);
         expect((await patch({ sender }, key)).json<Settings>()).toMatchObject({ contact: "Ops@example.com", sender });
         expect((await patch({ contact: null }, key)).json<Settings>()).toMatchObject({ contact: null, sender });
+        expect((await settings(key)).webhookUrl).toBe(first.webhookUrl);
       });
 
       test("take a SendGrid key that SendGrid accepts, and show its end only", async () => {
@@ -314,13 +321,19 @@ for (const database of databases) {
     describe("SendGrid's events", () => {
       const now = () => String(Math.floor(Date.now() / 1_000));
 
-      function tell(events: unknown, key: KeyObject, timestamp = now(), body = JSON.stringify(events)) {
-        const signature = sign("sha256", Buffer.from(timestamp + body), key).toString("base64");
-        return deliver(body, { signature, timestamp });
+      type Account = { webhook: string; privateKey: KeyObject };
+
+      function tell(account: Account, events: unknown, timestamp = now(), body = JSON.stringify(events)) {
+        const signature = sign("sha256", Buffer.from(timestamp + body), account.privateKey).toString("base64");
+        return deliver(account, body, { signature, timestamp });
       }
 
-      const deliver = (text: string, { signature, timestamp }: { signature?: string; timestamp?: string }) =>
-        site.call("POST", "/email/events/sendgrid", {
+      const deliver = (
+        { webhook }: Pick<Account, "webhook">,
+        text: string,
+        { signature, timestamp }: { signature?: string; timestamp?: string },
+      ) =>
+        site.call("POST", webhook, {
           ...{ key: null, text },
           headers: {
             "content-type": "application/json",
@@ -340,14 +353,14 @@ for (const database of databases) {
         const events = [event(providerId, "processed"), event(providerId, "bounce", { type: "bounce", reason: "550" })];
         const [timestamp, body] = [now(), JSON.stringify(events)];
         const signature = sign("sha256", Buffer.from(timestamp + body), account.privateKey).toString("base64");
-        expect((await deliver(body, { signature, timestamp })).status).toBe(204);
+        expect((await deliver(account, body, { signature, timestamp })).status).toBe(204);
         expect((await mailOf(email))?.delivery).toBe("bounced");
         expect(await account.suppressions()).toMatchObject([{ address: "gone@example.com", reason: "bounced" }]);
         const { key } = account;
         await site.call("DELETE", "/api/email/suppressions/gone@example.com", { key });
-        expect((await deliver(body, { signature, timestamp })).status).toBe(204);
+        expect((await deliver(account, body, { signature, timestamp })).status).toBe(204);
         expect(await account.suppressions()).toEqual([]);
-        expect((await tell([event(providerId, "delivered")], account.privateKey)).status).toBe(204);
+        expect((await tell(account, [event(providerId, "delivered")])).status).toBe(204);
         expect((await mailOf(email))?.delivery).toBe("bounced");
         const stats = (await site.call("GET", "/api/email/stats", { key })).json<Stats>();
         expect(stats).toMatchObject({
@@ -363,14 +376,14 @@ for (const database of databases) {
         const body = JSON.stringify(events);
         const signature = sign("sha256", Buffer.from(now() + body), account.privateKey).toString("base64");
         const replies = [
-          await deliver(body, {}),
-          await deliver(body, { signature }),
-          await deliver(body, { timestamp: now() }),
-          await deliver(body, { signature: "AAAA", timestamp: now() }),
-          await deliver(`${body} `, { signature, timestamp: now() }),
-          await tell(events, pair().privateKey),
-          await tell(events, account.privateKey, String(Number(now()) - 100_000)),
-          await tell(events, account.privateKey, String(Number(now()) + 3_600)),
+          await deliver(account, body, {}),
+          await deliver(account, body, { signature }),
+          await deliver(account, body, { timestamp: now() }),
+          await deliver(account, body, { signature: "AAAA", timestamp: now() }),
+          await deliver(account, `${body} `, { signature, timestamp: now() }),
+          await tell({ ...account, privateKey: pair().privateKey }, events),
+          await tell(account, events, String(Number(now()) - 100_000)),
+          await tell(account, events, String(Number(now()) + 3_600)),
         ];
         expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(403));
         expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
@@ -382,30 +395,84 @@ for (const database of databases) {
         const [mine, theirs] = [await withAccount("mine"), await withAccount("theirs")];
         const [own, foreign] = [await mine.send("own@example.com"), await theirs.send("foreign@example.com")];
         const both = [event(own.providerId, "delivered"), event(foreign.providerId, "spamreport")];
-        expect((await tell(both, mine.privateKey)).status).toBe(204);
+        expect((await tell(mine, both)).status).toBe(204);
         expect((await mailOf(own.email))?.delivery).toBe("delivered");
         expect((await mailOf(foreign.email))?.delivery).toBeNull();
         expect(await theirs.suppressions()).toEqual([]);
-        expect((await tell([event(foreign.providerId, "spamreport")], mine.privateKey)).status).toBe(403);
+        // Neither key speaks at the other's address.
+        for (const [webhook, privateKey] of [
+          [mine.webhook, theirs.privateKey],
+          [theirs.webhook, mine.privateKey],
+        ] as const) {
+          expect((await tell({ webhook, privateKey }, [event(foreign.providerId, "spamreport")])).status).toBe(403);
+        }
+        expect((await mailOf(foreign.email))?.delivery).toBeNull();
       });
 
       test("about emails that nobody knows are taken and mean nothing", async () => {
-        expect((await tell([event("unknown", "bounce")], pair().privateKey)).status).toBe(204);
-        expect((await tell([], pair().privateKey)).status).toBe(204);
+        const account = await withAccount("unknown");
+        expect((await tell(account, [event("unknown", "bounce")])).status).toBe(204);
+        expect((await tell(account, [])).status).toBe(204);
+      });
+
+      test("at an address that is nobody's are refused, whoever signed them", async () => {
+        const account = await withAccount("misled");
+        const { email, providerId } = await account.send("misled@example.com");
+        const [, , , tenant = "", secret = ""] = account.webhook.split("/");
+        const other = (await withAccount("misleading")).webhook.split("/").at(-1) ?? "";
+        for (const place of [
+          ...[
+            "sendgrid",
+            "",
+            tenant,
+            `${tenant}/`,
+            `${tenant}/${other}`,
+            `${tenant}/${secret}x`,
+            `${tenant}/${secret}/x`,
+          ],
+          ...[
+            `${tenant}/${secret.slice(1)}`,
+            `ten_${"0".repeat(26)}/${secret}`,
+            `x/${secret}`,
+            `${tenant}/${"x".repeat(5_000)}`,
+          ],
+        ]) {
+          const { privateKey } = account;
+          const reply = await tell({ webhook: `/email/events/${place}`, privateKey }, [
+            event(providerId, "spamreport"),
+          ]);
+          expect([place, reply.status, reply.json<ProblemBody>().code]).toEqual([place, 404, "not_found"]);
+        }
+        expect((await mailOf(email))?.delivery).toBeNull();
+      });
+
+      test("go to another address after a rotation, and the former one is nobody's", async () => {
+        const account = await withAccount("rotating");
+        const { email, providerId } = await account.send("rotating@example.com");
+        const { key, privateKey } = account;
+        const once = { key, headers: { "idempotency-key": "rotate-once" } };
+        const rotated = (await site.call("POST", "/api/email/webhook/rotate", once)).json<Settings>();
+        expect(rotated).toEqual({ ...(await settings(key)), webhookUrl: expect.any(String) });
+        expect((await site.call("POST", "/api/email/webhook/rotate", once)).json<Settings>()).toEqual(rotated);
+        expect((await tell(account, [event(providerId, "delivered")])).status).toBe(404);
+        const webhook = new URL(rotated.webhookUrl ?? "").pathname;
+        expect((await tell({ webhook, privateKey }, [event(providerId, "delivered")])).status).toBe(204);
+        expect((await mailOf(email))?.delivery).toBe("delivered");
+        expect(must(await site.cli("email", "webhook", "--tenant", "rotating")).trim()).toEndWith(webhook);
+        expect(must(await site.cli("email", "webhook", "--tenant", "rotating", "--rotate")).trim()).not.toEndWith(
+          webhook,
+        );
       });
 
       test("in a form that makes no sense, or too many at once, are refused", async () => {
-        const { privateKey } = pair();
+        const account = await withAccount("nonsense");
         for (const body of ["", "not json", "{}", "null", '"x"']) {
-          expect({ body, status: (await tell(undefined, privateKey, now(), body)).status }).toEqual({
-            body,
-            status: 400,
-          });
+          expect({ body, status: (await tell(account, undefined, now(), body)).status }).toEqual({ body, status: 400 });
         }
-        expect((await tell(Array(5_001).fill({}), privateKey)).status).toBe(413);
-        expect((await tell(undefined, privateKey, now(), " ".repeat(2_200_000))).status).toBe(413);
-        expect((await tell([null, 7, "x", [], {}], privateKey)).status).toBe(204);
-        expect((await site.call("GET", "/email/events/sendgrid", { key: null })).status).toBe(405);
+        expect((await tell(account, Array(5_001).fill({}))).status).toBe(413);
+        expect((await tell(account, undefined, now(), " ".repeat(2_200_000))).status).toBe(413);
+        expect((await tell(account, [null, 7, "x", [], {}])).status).toBe(204);
+        expect((await site.call("GET", account.webhook, { key: null })).status).toBe(405);
       });
     });
 

@@ -1,6 +1,7 @@
 /** Files, as a client of the API and a visitor of links meet them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { until } from "../ground/process.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
 import { startS3 } from "../ground/s3.ts";
@@ -93,6 +94,17 @@ for (const database of databases) {
         expect((await site.call("GET", `/api/files/${id}`)).status).toBe(404);
         expect((await site.visit(new URL(offer.url).pathname)).status).toBe(404);
         expect((await remove(id)).status).toBe(404);
+      });
+
+      test("that was deleted takes no more bytes at its upload address", async () => {
+        await givingBack(async () => {
+          const { id, upload } = (await announce({ size: 5 })).json<UploadBody>();
+          expect((await remove(id)).status).toBe(204);
+          const late = await site.send(upload, "hello");
+          expect([late.status, codeOf(late)]).toEqual([404, "not_found"]);
+          const kept = readdirSync(site.server.dataDir, { recursive: true });
+          expect(kept.filter((name) => String(name).includes(id))).toEqual([]);
+        });
       });
 
       test("that does not fit is refused with what is used, held, allowed and missing", async () => {

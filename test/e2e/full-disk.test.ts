@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
-import { fileAddresses, fileSalt } from "./file-addresses.ts";
+import { announce, callApi } from "./announced.ts";
 
 // Only this process and its children see the mount; without root, as the root of a world of their own.
 const unshare = process.getuid?.() === 0 ? ["unshare", "--mount"] : ["unshare", "--map-root-user", "--mount"];
@@ -15,50 +15,34 @@ test("a full disk is a clear error, leaves nothing behind, and is over when ther
   const files = join(dataDir, "files");
   mkdirSync(files);
   const within = [...unshare, "sh", "-c", mount, "sh", files];
-  const server = await startServer({ dataDir, within, env: { QL_CODE_SALT: fileSalt } });
-  const { upload, type } = fileAddresses();
-  const send = async (key: string, sizeBytes: number) => {
-    const headers = { "content-type": type };
-    const reply = await fetch(server.url + upload(key, sizeBytes), {
-      method: "PUT",
-      body: "x".repeat(sizeBytes),
-      headers,
-    });
-    return [reply.status, await reply.text()];
+  const server = await startServer({ dataDir, within });
+  const send = async (sizeBytes: number) => {
+    const announced = await announce(server, sizeBytes);
+    const reply = await announced.send("x".repeat(sizeBytes));
+    return { ...announced, answer: [reply.status, await reply.text()] };
   };
   const left = () => readdirSync(`/proc/${server.pid}/root${files}`, { recursive: true }).toSorted();
 
-  expect(await send("incoming/a", 600_000)).toEqual([201, ""]);
-  expect(await send("incoming/b", 600_000)).toEqual([507, expect.stringContaining('"code":"storage_full"')]);
-  expect(left()).toEqual([".temp", "incoming", "incoming/a"]);
-  expect(await send("incoming/c", 300_000)).toEqual([201, ""]);
-  expect(left()).toEqual([".temp", "incoming", "incoming/a", "incoming/c"]);
+  const [first, second] = [await send(600_000), await send(600_000)];
+  expect(first.answer).toEqual([201, ""]);
+  expect(second.answer).toEqual([507, expect.stringContaining('"code":"storage_full"')]);
+  expect(left()).toEqual([".temp", "incoming", `incoming/${first.id}`]);
+  const third = await send(300_000);
+  expect(third.answer).toEqual([201, ""]);
+  expect(left()).toEqual([".temp", "incoming", `incoming/${first.id}`, `incoming/${third.id}`].toSorted());
 
   // Its owner takes the upload back, and with it what it held.
-  const call = async (method: string, path: string, body?: unknown) => {
-    const headers = { authorization: `Bearer ${server.key}`, "content-type": "application/json" };
-    return await fetch(server.url + path, {
-      method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  };
   const standing = async () => {
-    const usage = (await (await call("GET", "/api/usage")).json()) as { limits: { name: string }[] };
+    const usage = (await (await callApi(server, "GET", "/api/usage")).json()) as { limits: { name: string }[] };
     return usage.limits.find(({ name }) => name === "storageBytes");
   };
-  const announced = await call("POST", "/api/files", { name: "d.txt", size: 600_000, type });
-  const { id, upload: address } = (await announced.json()) as { id: string; upload: { url: string } };
-  expect(await standing()).toMatchObject({ used: 0, held: 600_000 });
-  const sent = await fetch(server.url + new URL(address.url).pathname, {
-    method: "PUT",
-    body: "x".repeat(600_000),
-    headers: { "content-type": type },
-  });
-  expect(sent.status).toBe(507);
-  expect((await call("POST", `/api/files/${id}/complete`)).status).toBe(409);
-  expect((await call("DELETE", `/api/files/${id}`)).status).toBe(204);
-  expect(await standing()).toMatchObject({ used: 0, held: 0 });
+  expect(await standing()).toMatchObject({ used: 0, held: 1_500_000 });
+  const full = await announce(server, 600_000);
+  expect(await standing()).toMatchObject({ used: 0, held: 2_100_000 });
+  expect((await full.send("x".repeat(600_000))).status).toBe(507);
+  expect((await full.complete()).status).toBe(409);
+  expect((await full.remove()).status).toBe(204);
+  expect(await standing()).toMatchObject({ used: 0, held: 1_500_000 });
 
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   expect(metrics).toContain('quicklink_uploads_total{outcome="full"} 2\n');

@@ -199,11 +199,12 @@ describe.each([...databases])("importing into %s", (database) => {
         'https://example.com/,,,,"[{""when"":{""country"":[""DE""]},""url"":""https://blocked.example/""}]"',
         "https://www.blocked.example/,,,,",
         "https://example.com/asked,,own,a new one,",
+        "https://example.com/,,,1234,",
       ].join("\n"),
     );
     for (const options of [["--dry-run"], []]) {
       const { made, refused, said } = await take(path, ...options);
-      expect({ made, refused }).toEqual({ made: 2, refused: 5 });
+      expect({ made, refused }).toEqual({ made: 2, refused: 6 });
       const told = said.split("\n").filter((line) => line.startsWith("line "));
       expect(told.map((line) => line.split(": ").slice(0, 2).join(" "))).toEqual([
         "line 2 domain",
@@ -211,7 +212,11 @@ describe.each([...databases])("importing into %s", (database) => {
         "line 5 password",
         "line 6 rules.0.url",
         "line 7 url",
+        "line 9 password",
       ]);
+      expect(said).toContain(
+        "line 9: password: must have at least 8 characters, or at least 6 if all of them are digits",
+      );
     }
     expect(await count("url = 'https://example.com/asked' and password_hash is not null")).toBe(1);
   });

@@ -333,6 +333,32 @@ for (const database of databases) {
       });
       const reply = await site.reach(`/${link.code}`);
       expect([reply.status, reply.headers.get("location")]).toEqual([302, "https://example.org/new"]);
+      const preview = await site.reach(`/${link.code}+`);
+      expect([preview.status, preview.headers.get("location")]).toEqual([200, null]);
+      expect(preview.text).toContain(
+        'has expired. It now leads to</p>\n<p><a rel="noreferrer nofollow" href="https://example.org/new"',
+      );
+      expect(preview.text).toContain("Expired on");
+      expect(preview.text).not.toContain("https://example.com");
+    });
+
+    test("an expired link with a password sends nobody to its fallback who has not given the password", async () => {
+      const link = await expired({
+        url: "https://example.com/secret",
+        password: "correct horse battery",
+        fallbackUrl: "https://example.org/also-secret",
+      });
+      for (const path of [`/${link.code}`, `/${link.code}+`]) {
+        const reply = await site.reach(path);
+        expect([path, reply.status, reply.headers.get("location")]).toEqual([path, 401, null]);
+        expect(reply.text).not.toContain("secret");
+      }
+      const opened = await site.call("POST", `/${link.code}`, {
+        key: null,
+        text: new URLSearchParams({ password: "correct horse battery" }).toString(),
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      });
+      expect([opened.status, opened.headers.get("location")]).toEqual([303, "https://example.org/also-secret"]);
     });
 
     test("an expired link works again once its expiry is moved", async () => {

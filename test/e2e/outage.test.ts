@@ -81,7 +81,7 @@ if (postgresAvailable() && redisAvailable()) {
 
     /** Under whatever epoch, in the form of today; of a list, the reply is how many there are. */
     const isInRedis = async (code: string) =>
-      (await redis.command("KEYS", `ql:v2*:link:{${code}}`)) === "1" || undefined;
+      (await redis.command("KEYS", `ql:v3*:link:{${code}}`)) === "1" || undefined;
 
     const reach = async (at: Site, code: string) => (await at.reach(`/${code}`)).headers.get("location");
 

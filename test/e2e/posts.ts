@@ -33,6 +33,7 @@ export const posts: Readonly<Record<string, (site: Site, names: Names) => Promis
     body: { to: `ann-${++made}@example.com` },
   }),
   "/api/keys": ready({ path: "/api/keys", body: { name: "made once", scopes: ["links:read"] } }),
+  "/api/email/webhook/rotate": ready({ path: "/api/email/webhook/rotate" }),
   "/api/files": ready({ path: "/api/files", body: { name: "a file.txt", size: 5, type: "text/plain" } }),
   "/api/files/{id}/complete": async (site) => {
     const body = { name: "a file.txt", size: 5, type: "text/plain" };

@@ -116,7 +116,7 @@ describe("the keys that an embedded server keeps", () => {
     expect(await opened(env, keysIn(env))).toBe(count);
     expect(printed).toContain("0 cannot be opened");
     const files = readdirSync(join(String(env.QL_DATA), "secrets")).toSorted();
-    expect(files).toEqual(["QL_CODE_SALT", "QL_SECRET_KEYS"]);
+    expect(files).toEqual(["QL_CODE_SALT", "QL_SECRET_KEYS", "QL_SIGNING_KEYS"]);
   }, 60_000);
 
   test("say whose secret no key opens any more", async () => {

@@ -1,10 +1,13 @@
 /** What takes the server's own ten seconds, because nothing shorter can be set. All of it waits at the same time. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { openDiskStore } from "../conformance/stores.ts";
+import { newId } from "../../src/base/ids.ts";
+import { createShares } from "../../src/base/shares.ts";
+import type { DownloadRate } from "../../src/files/download.ts";
+import { few, openDiskStore } from "../conformance/stores.ts";
 import { until } from "../ground/process.ts";
 import { startServer } from "../ground/server.ts";
-import { fileAddresses, fileSalt } from "./file-addresses.ts";
+import { announce, type } from "./announced.ts";
 import { dial, hangingRequest } from "./servers.ts";
 
 test.concurrent("a body that trickles in is refused after ten seconds, and nobody else waits meanwhile", async () => {
@@ -49,22 +52,19 @@ test.concurrent("a stop cuts off a request that never ends, within ten seconds, 
 const pauseMs = 13_000; // the server looks at timeouts every four seconds
 
 test.concurrent("an upload and a download that pause for longer than ten seconds are whole in the end", async () => {
-  const server = await startServer({ env: { QL_CODE_SALT: fileSalt } });
-  const { upload, download, type } = fileAddresses();
+  const server = await startServer();
   const bytes = Buffer.alloc(24_000_000, "0123456789"); // more than the buffers between us hold
-  const sent = await fetch(server.url + upload("incoming/quick", bytes.length), {
-    method: "PUT",
-    body: bytes,
-    headers: { "content-type": type },
-  });
-  expect(sent.status).toBe(201);
+  const [quick, slow] = [await announce(server, bytes.length), await announce(server, bytes.length)];
+  expect((await quick.send(bytes)).status).toBe(201);
+  expect((await quick.complete()).status).toBe(200);
+  const { pathname: download } = new URL(await quick.downloadUrl());
 
   const line = await dial(server.port);
-  line.send(`PUT ${upload("incoming/slow", bytes.length)} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\n`);
+  line.send(`PUT ${slow.path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\n`);
   line.send(`Content-Length: ${bytes.length}\r\n\r\n`);
   line.send(bytes.subarray(0, 1_000_000));
   const socket = connect(server.port, "127.0.0.1");
-  socket.write(`GET ${download("incoming/quick")} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+  socket.write(`GET ${download} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
   socket.pause();
   await Bun.sleep(pauseMs);
 
@@ -79,19 +79,61 @@ test.concurrent("an upload and a download that pause for longer than ten seconds
   expect(await server.stop()).toBe(0);
 });
 
-test.concurrent("a download that is not taken is hung up on after its deadline", async () => {
-  const store = await openDiskStore({ deadlineMs: 1 });
-  const [key, sizeBytes, type] = ["incoming/a", 24_000_000, "text/plain"] as const;
+/** A large file, and how it is asked for. */
+async function served(rate: DownloadRate) {
+  const downloads = createShares(few);
+  const store = await openDiskStore({ rate, downloads });
+  const [key, sizeBytes] = [`incoming/${newId("file", store.clock)}`, 24_000_000];
   const until = store.clock.now() + 60_000;
   const { url, headers } = await store.storage.signUpload({ key, sizeBytes, type, sha256: null, until });
   await fetch(url, { method: "PUT", body: Buffer.alloc(sizeBytes), headers });
   const path = new URL(await store.storage.signDownload({ key, name: "a", type, sha256: null, until })).pathname;
-  const socket = connect(store.port, "127.0.0.1");
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-  socket.pause();
-  await Bun.sleep(pauseMs);
+  const ask = () => {
+    const socket = connect(store.port, "127.0.0.1");
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    return socket.pause();
+  };
+  return { ask, downloads, sizeBytes, stop: store.stop };
+}
+
+const patient: DownloadRate = { leastBytesPerSecond: 1, graceMs: 0, stallMs: 250_000, mostMs: 3_600_000 };
+
+test.concurrent("a reader that takes nothing for too long is hung up on, and its place is free again", async () => {
+  const { ask, downloads, sizeBytes, stop } = await served({ ...patient, stallMs: 5_000 });
+  const socket = ask();
+  await until("it to be sent", () => downloads.figures.running === 1 || undefined);
+  await until("its place to be free", () => downloads.figures.running === 0 || undefined, 30_000);
   let received = 0;
   for await (const chunk of socket) received += chunk.length;
   expect(received).toBeLessThan(sizeBytes);
-  await store.stop();
+  await stop();
+});
+
+test.concurrent("a reader that is slower than the least rate is hung up on, however steadily it takes", async () => {
+  const { ask, downloads, sizeBytes, stop } = await served({ ...patient, leastBytesPerSecond: 6_000_000 });
+  const socket = ask();
+  let received = 0;
+  const taking = setInterval(() => {
+    received += socket.read(5_000)?.length ?? 0;
+  }, 100);
+  await until("it to be sent", () => downloads.figures.running === 1 || undefined);
+  await until("its place to be free", () => downloads.figures.running === 0 || undefined, 40_000);
+  clearInterval(taking);
+  expect(received).toBeLessThan(sizeBytes);
+  socket.destroy();
+  await stop();
+});
+
+test.concurrent("a reader that takes all of it gives its place back at once", async () => {
+  const { ask, downloads, sizeBytes, stop } = await served(patient);
+  const socket = ask();
+  let received = 0;
+  socket.on("data", (chunk) => {
+    received += chunk.length;
+  });
+  socket.resume();
+  await until("all of it", () => received > sizeBytes || undefined);
+  await until("its place to be free", () => downloads.figures.running === 0 || undefined);
+  socket.destroy();
+  await stop();
 });

@@ -22,6 +22,8 @@ const noSuchName = 3;
 export async function startDns(
   answers: Answers,
   texts: (name: string) => readonly string[] | undefined = () => undefined,
+  /** Names that it never answers about. */
+  isSilent: (name: string) => boolean = () => false,
 ): Promise<DnsServer> {
   const counts = new Map<string, number>();
   const socket = createSocket("udp4");
@@ -29,6 +31,7 @@ export async function startDns(
     const { name, type, end } = readQuestion(query);
     const before = counts.get(`${name} ${type}`) ?? 0;
     counts.set(`${name} ${type}`, before + 1);
+    if (isSilent(name)) return;
     const known = type === txt ? texts(name) : answers(name, before);
     const wanted = (known ?? []).filter(
       (value) => type === txt || (value.includes(":") ? types.aaaa : types.a) === type,

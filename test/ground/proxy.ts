@@ -27,6 +27,8 @@ export type TcpProxy = {
   stop(): void;
   /** Connections that lost something, since the start. */
   readonly silent: number;
+  /** Connections that `reset` ended, since the start. */
+  readonly ended: number;
 };
 
 type Manner = { readonly delayMs: number; readonly drops: boolean };
@@ -39,6 +41,7 @@ export async function startProxy(target: number): Promise<TcpProxy> {
   const manners: Record<Direction, Manner> = { there: untouched, back: untouched };
   const sockets = new Set<Socket>();
   const ways: Way[] = [];
+  let resets = 0;
   const behave = (manner: Manner, directions: readonly Direction[]) => {
     for (const direction of directions.length === 0 ? both : directions) manners[direction] = manner;
   };
@@ -69,11 +72,15 @@ export async function startProxy(target: number): Promise<TcpProxy> {
       for (const socket of sockets) socket.end();
     },
     reset() {
+      resets += sockets.size / 2;
       for (const socket of sockets) socket.resetAndDestroy();
     },
     stop() {
       server.close();
       for (const socket of sockets) socket.destroy();
+    },
+    get ended() {
+      return resets;
     },
     get silent() {
       return ways.filter(({ silent }) => silent).length;

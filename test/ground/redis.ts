@@ -34,6 +34,8 @@ export type RedisServer = {
 export type RedisCluster = {
   readonly url: string;
   readonly shards: readonly RedisServer[];
+  /** One for each shard, in their order, if they were asked for. */
+  readonly replicas: readonly RedisServer[];
   flush(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -42,6 +44,7 @@ export type RedisSentinel = {
   readonly url: string;
   /** The first; who is master later is the sentinel's affair. */
   readonly master: RedisServer;
+  readonly replica: RedisServer;
   stop(): Promise<void>;
 };
 
@@ -107,11 +110,18 @@ export async function startRedis({
   };
 }
 
-/** Three shards without replicas: enough for keys to be in different places, and up in half a second. */
-export async function startRedisCluster(): Promise<RedisCluster> {
+/**
+ * Three shards: enough for keys to be in different places, and up in half a second. With replicas, one takes the place of
+ * its shard about two seconds after that dies; meanwhile the other shards go on.
+ */
+export async function startRedisCluster({ replicas: wanted = false } = {}): Promise<RedisCluster> {
   // By default the bus is on the port plus 10,000, which may be taken.
   const buses = [freePort(), freePort(), freePort()];
-  const shards = await Promise.all(buses.map(startShard));
+  // Or all of them refuse to answer while one is away.
+  const settings = wanted ? ["--cluster-require-full-coverage", "no"] : [];
+  const shards = await Promise.all(buses.map((bus) => startShard(bus, settings)));
+  const replicaBuses = wanted ? [freePort(), freePort(), freePort()] : [];
+  const replicas = await Promise.all(replicaBuses.map((bus) => startShard(bus, settings)));
   await Promise.all(
     shards.map(async (shard, i) => {
       // Each its own epoch, or they spend seconds on finding out that they have the same.
@@ -135,14 +145,16 @@ export async function startRedisCluster(): Promise<RedisCluster> {
       readyMs,
     );
   }
+  for (const [i, replica] of replicas.entries()) await follow(replica, shards[i] as RedisServer, buses[i] as number);
   return {
     url: `redis-cluster://${shards.map(({ port }) => `127.0.0.1:${port}`).join(",")}`,
     shards,
+    replicas,
     flush: async () => {
       await Promise.all(shards.map((shard) => shard.flush()));
     },
     stop: async () => {
-      await Promise.all(shards.map((shard) => shard.stop()));
+      await Promise.all([...shards, ...replicas].map((server) => server.stop()));
     },
   };
 }
@@ -178,6 +190,7 @@ export async function startRedisSentinel(): Promise<RedisSentinel> {
   return {
     url: `redis-sentinel://127.0.0.1:${port}/${watchedName}`,
     master,
+    replica,
     stop: async () => {
       await sentinel.kill();
       removeFolder(folder);
@@ -186,9 +199,27 @@ export async function startRedisSentinel(): Promise<RedisSentinel> {
   };
 }
 
-async function startShard(bus: number): Promise<RedisServer> {
+/** Makes it the replica of a shard; done when both the shard and it say so. */
+async function follow(replica: RedisServer, shard: RedisServer, bus: number): Promise<void> {
+  const id = await shard.command("CLUSTER", "MYID");
+  await replica.command("CLUSTER", "MEET", "127.0.0.1", String(shard.port), String(bus));
+  // Refused until it has heard of the shard.
+  const replicate = () => replica.command("CLUSTER", "REPLICATE", id).then(Boolean, () => undefined);
+  await until("the replica to know its shard", replicate, readyMs);
+  await until(
+    "the replica to follow",
+    async () => {
+      const info = await replica.command("INFO", "replication");
+      const state = await replica.command("CLUSTER", "INFO");
+      return (info.includes("master_link_status:up") && state.includes("cluster_state:ok")) || undefined;
+    },
+    readyMs,
+  );
+}
+
+async function startShard(bus: number, more: readonly string[]): Promise<RedisServer> {
   const settings = ["--cluster-enabled", "yes", "--cluster-port", String(bus), "--cluster-node-timeout", "1000"];
-  return await startRedis({ settings });
+  return await startRedis({ settings: [...settings, ...more] });
 }
 
 async function launchRedis(command: string[], cwd: string, port: number, env: Environment = {}): Promise<Child> {

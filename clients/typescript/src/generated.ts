@@ -53,6 +53,10 @@ export interface Domain {
   readonly isDefault: boolean;
   readonly rootUrl: string | null;
   readonly missingUrl: string | null;
+  /** The operator's blocklist names where `rootUrl` leads, so it is not used. */
+  readonly rootBlocked: boolean;
+  /** The same of `missingUrl`. */
+  readonly missingBlocked: boolean;
   /** Publish one of the two, then verify. Null once that is done. */
   readonly proof: {
     readonly txt: {
@@ -112,8 +116,8 @@ export interface EmailSettings {
     readonly hint: string;
     readonly checkedAt: string;
   } | null;
-  /** Where SendGrid is to send its events. */
-  readonly webhookUrl: string;
+  /** The address for SendGrid's Event Webhook. Null until you save a setting. Keep it to yourself. */
+  readonly webhookUrl: string | null;
   readonly webhookKey: string | null;
 }
 
@@ -233,7 +237,7 @@ export interface LinkPatch {
   readonly utm?: Utm | undefined;
   /** The visitor's own query parameters are added to the address, unless it has them. */
   readonly forwardQuery?: boolean | undefined;
-  /** Asked of every visitor. Never shown again; null takes it away, leaving it out keeps it. */
+  /** Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it. */
   readonly password?: string | null | undefined;
   /** If it has no title, take the one of the page that it leads to: soon after, if the operator allows it. */
   readonly fetchTitle?: boolean | undefined;
@@ -263,7 +267,7 @@ export interface LinkReplacement {
   readonly utm?: Utm | undefined;
   /** The visitor's own query parameters are added to the address, unless it has them. */
   readonly forwardQuery?: boolean | undefined;
-  /** Asked of every visitor. Never shown again; null takes it away, leaving it out keeps it. */
+  /** Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it. */
   readonly password?: string | null | undefined;
   /** If it has no title, take the one of the page that it leads to: soon after, if the operator allows it. */
   readonly fetchTitle?: boolean | undefined;
@@ -334,7 +338,7 @@ export interface NewLink {
   readonly utm?: Utm | undefined;
   /** The visitor's own query parameters are added to the address, unless it has them. */
   readonly forwardQuery?: boolean | undefined;
-  /** Asked of every visitor. Never shown again; null takes it away, leaving it out keeps it. */
+  /** Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it. */
   readonly password?: string | null | undefined;
   /** If it has no title, take the one of the page that it leads to: soon after, if the operator allows it. */
   readonly fetchTitle?: boolean | undefined;
@@ -359,6 +363,8 @@ export interface Problem {
     | "unauthorized"
     | "forbidden"
     | "suspended"
+    | "invalid_host"
+    | "misdirected"
     | "not_found"
     | "method_not_allowed"
     | "address_expired"
@@ -856,6 +862,16 @@ export class QuickLink {
       method: "PATCH",
       path: "/api/email/settings",
       json: body,
+      signal: options.signal,
+    });
+  }
+
+  /** Get a new webhook address. The former address stops working at once. Paste the new `webhookUrl` into SendGrid's settings. Needs the scope `admin`. */
+  rotateEmailWebhook(options: PostOptions = {}): Promise<EmailSettings> {
+    return this.#caller.json<EmailSettings>({
+      method: "POST",
+      path: "/api/email/webhook/rotate",
+      idempotencyKey: options.idempotencyKey,
       signal: options.signal,
     });
   }

@@ -34,7 +34,7 @@ export interface InstanceParts {
 const form: Form<Thing> = {
   name: "v1",
   toJson: ({ name }) => ({ u: name }),
-  fromJson: ({ u }) => ({ name: String(u) }),
+  fromJson: (json) => ({ name: String((json as { u: string }).u) }),
 };
 const sizeBytes = 1_000_000;
 /** Its steps are taken one by one, by no clock. */
@@ -44,7 +44,7 @@ const silent = createLog("silent", { write() {} }, false, () => 0);
 export async function openInstance({ code, sql, redis, clock }: InstanceParts): Promise<Instance> {
   const counts = countCache(createMetrics());
   const keyOf = (change: Announced) => change.code;
-  const tier = code.redisCache.createRedisCache<Thing>({ redis, forms: [form], keyOf, clock, random: () => 0.5 });
+  const tier = code.redisCache.createRedisCache<Thing>({ redis, form, keyOf, clock, random: () => 0.5 });
   const source = code.tiered.createTiered<Thing>({
     tier,
     sql: { load: (key): Promise<Versioned<Thing>> => sql.load(key) },

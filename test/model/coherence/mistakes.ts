@@ -29,7 +29,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: "redis/cache.ts",
-        from: 'await Promise.all(forms.map((one) => put(one, server.epoch, key, [version, "fence", "", fenceMs, 0])));',
+        from: 'await put(server.epoch, key, [version, "fence", "", fenceMs, 0]);',
         to: "",
       },
     ],

@@ -1,0 +1,85 @@
+/** One real server with several tenants, behind a proxy that says which networks visitors are on. */
+import { startDns } from "../../test/ground/dns.ts";
+import { type Edit, mutant } from "../../test/ground/mutant.ts";
+import { startPostgres } from "../../test/ground/postgres.ts";
+import type { Environment } from "../../test/ground/process.ts";
+import { cli, type Server, startServer } from "../../test/ground/server.ts";
+import { tempFolder } from "../../test/ground/temp.ts";
+
+export interface Site {
+  readonly server: Server;
+  /** Who does its worst. */
+  readonly greedy: Party;
+  readonly others: readonly Party[];
+  stop(): Promise<void>;
+}
+
+/** A tenant, and a network that its people are on. */
+export interface Party {
+  readonly key: string;
+  readonly network: string;
+  call(method: string, path: string, body?: unknown): Promise<Response>;
+  /** As a visitor, without a key. */
+  visit(path: string, init?: RequestInit): Promise<Response>;
+}
+
+export const othersCount = 4;
+/** About names below it DNS never says anything. */
+export const silentZone = "silent.example";
+const answerMs = 15_000;
+
+export async function startSite(database: "sqlite" | "postgres", edits: readonly Edit[]): Promise<Site> {
+  const dns = await startDns(
+    () => undefined,
+    () => ["something else"],
+    (name) => name.endsWith(silentZone),
+  );
+  const postgres = database === "postgres" ? await startPostgres({ durable: true }) : undefined;
+  const dataDir = tempFolder("data");
+  const env: Environment = {
+    QL_DATA: dataDir,
+    QL_TRUSTED_PROXIES: "127.0.0.1",
+    QL_DNS_SERVERS: dns.address,
+    QL_GUESSES_PER_MINUTE: "none",
+    ...(postgres && { DATABASE_URL: await postgres.createDatabase("fairness"), QL_CODE_SALT: crypto.randomUUID() }),
+  };
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await cli(args, { env });
+    if (code !== 0) throw new Error(`quicklink ${args.join(" ")} ended with ${code}\n${stdout}${stderr}`);
+    return stdout.trim();
+  };
+  if (postgres) await run("migrate");
+  const server = await startServer({ env, dataDir, ...(edits.length > 0 && { source: mutant(edits) }) });
+
+  async function party(slug: string, network: string): Promise<Party> {
+    await run("tenant", "create", slug, "--plan", "unlimited");
+    const key = await run("key", "create", "proof", "--tenant", slug);
+    const send = (path: string, init: RequestInit) =>
+      fetch(server.url + path, { redirect: "manual", signal: AbortSignal.timeout(answerMs), ...init });
+    return {
+      key,
+      network,
+      call: (method, path, body) =>
+        send(path, {
+          method,
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "x-forwarded-for": network },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        }),
+      visit: (path, init = {}) => send(path, { ...init, headers: { ...init.headers, "x-forwarded-for": network } }),
+    };
+  }
+
+  const greedy = await party("greedy", "203.0.113.9");
+  const others: Party[] = [];
+  for (let n = 0; n < othersCount; n++) others.push(await party(`other-${n}`, `198.51.100.${n + 1}`));
+  return {
+    server,
+    greedy,
+    others,
+    async stop() {
+      await server.stop();
+      await postgres?.stop();
+      dns.stop();
+    },
+  };
+}

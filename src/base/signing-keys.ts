@@ -1,0 +1,57 @@
+import { dayMs, toIso } from "./clock.ts";
+import { newKey } from "./seal.ts";
+import type { SigningKey } from "./signature.ts";
+
+/**
+ * Signing keys as text, in settings and in their file: `name:hex`, comma separated. The first one signs. A former key may
+ * end with `@2027-12-21`, the day (UTC) from which it no longer verifies. A key has 64 hex digits; that of a former
+ * code salt has as many as the salt is long.
+ */
+
+/** How long a former key verifies. Unsubscribe links are kept longest: a year of mail, and a month to spare. */
+export const verifyDays = 400;
+export const signingKeysMost = 32;
+
+const pattern = /^([A-Za-z0-9_-]{1,32}):((?:[0-9a-fA-F]{2}){16,4000})(?:@(\d{4}-\d{2}-\d{2}))?$/;
+
+export function parseSigningKeys(text: string): readonly SigningKey[] {
+  const parts = text.split(",");
+  if (parts.length > signingKeysMost) throw new Error(`has more than ${signingKeysMost} keys`);
+  const keys = parts.map((part): SigningKey => {
+    const [, id, hex, day] = pattern.exec(part.trim()) ?? [];
+    if (id === undefined || hex === undefined) {
+      throw new Error("must be name:64 hex digits, comma separated; a former key may end with @YYYY-MM-DD");
+    }
+    const key = { id, key: Buffer.from(hex, "hex") };
+    return day === undefined ? key : { ...key, until: timeOf(day) };
+  });
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error("has two keys of one name");
+  if (keys[0]?.until !== undefined) throw new Error("has a first key with an end: the first one signs, and has none");
+  return keys;
+}
+
+function timeOf(day: string): number {
+  const time = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(time) || dayOf(time) !== day) throw new Error(`has the day "${day}", which is in no calendar`);
+  return time;
+}
+
+export const writeSigningKeys = (keys: readonly SigningKey[]): string =>
+  keys
+    .map(({ id, key, until }) => {
+      const end = until === undefined ? "" : `@${dayOf(until)}`;
+      return `${id}:${Buffer.from(key).toString("hex")}${end}`;
+    })
+    .join(",");
+
+/** Before there were signing keys, the code salt signed. It is then a former key like any other. */
+export const saltKey = (salt: string): SigningKey => ({ id: "salt", key: Buffer.from(salt) });
+
+/** A new key in front. The one that signed until now verifies for `verifyDays` more; those that are over are left out. */
+export function rotated(keys: readonly SigningKey[], now: number): readonly SigningKey[] {
+  const until = Math.ceil(now / dayMs) * dayMs + verifyDays * dayMs;
+  const former = keys.map((key): SigningKey => (key.until === undefined ? { ...key, until } : key));
+  return [newKey(), ...former.filter((key) => (key.until ?? 0) > now)];
+}
+
+export const dayOf = (time: number): string => toIso(time).slice(0, 10);

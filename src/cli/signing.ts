@@ -1,0 +1,66 @@
+import { systemClock } from "../base/clock.ts";
+import { OperatorError } from "../base/errors.ts";
+import { replaceSecret } from "../base/secret-file.ts";
+import type { SigningKey } from "../base/signature.ts";
+import { dayOf, rotated, saltKey, signingKeysMost, verifyDays, writeSigningKeys } from "../base/signing-keys.ts";
+import { type Config, prepareDataFolder, secretPath, withSecrets } from "../config.ts";
+
+/**
+ * `quicklink secrets rotate --signing`. A server reads its keys when it starts, and goes on with them: it signs with what is
+ * a former key by then, which verifies like any other. So nothing has to be stopped.
+ */
+export function rotateSigning(config: Config, forget: boolean): void {
+  if (config.ownSecrets.has("QL_SIGNING_KEYS")) rotateOwn(config, forget);
+  else rotateGiven(config, forget);
+}
+
+function rotateGiven(config: Config, forget: boolean): void {
+  const before = config.QL_SIGNING_KEYS ?? [saltKey(config.QL_CODE_SALT ?? "")];
+  const after = next(before, forget);
+  const [first] = after;
+  if (first === undefined) return;
+  if (forget) {
+    console.log(`Set this on every server, and restart them all. Nothing signed before will verify.\n\n${line(after)}`);
+    return;
+  }
+  console.log(
+    `1. Set this on every server, and restart each: the new key "${first.id}" verifies, and does not sign yet.
+   (With one server, skip this step.)
+
+${line([...before, first])}
+
+2. When all of them run with it, set this on every server, and restart each: now it signs.
+
+${line(after)}
+
+${kept(after)}`,
+  );
+}
+
+function rotateOwn(config: Config, forget: boolean): void {
+  prepareDataFolder(config);
+  const keys = next(withSecrets(config).QL_SIGNING_KEYS, forget);
+  replaceSecret(secretPath(config.QL_DATA, "QL_SIGNING_KEYS"), writeSigningKeys(keys));
+  console.log(`Key "${keys[0]?.id}" signs from the next start of the server on.`);
+  console.log(kept(keys));
+}
+
+function next(before: readonly SigningKey[], forget: boolean): readonly SigningKey[] {
+  const [first, ...former] = rotated(before, systemClock.now());
+  if (first === undefined) return [];
+  if (forget) return [first];
+  if (former.length < signingKeysMost) return [first, ...former];
+  const soonest = Math.min(...former.map(({ until = 0 }) => until));
+  throw new OperatorError(
+    `${former.length} former keys still verify, and ${signingKeysMost} keys is the limit. The next one ends on ${dayOf(soonest)}.\n` +
+      "  To drop them all now: quicklink secrets rotate --signing --forget",
+  );
+}
+
+const line = (keys: readonly SigningKey[]): string => `QL_SIGNING_KEYS=${writeSigningKeys(keys)}`;
+
+function kept([, ...former]: readonly SigningKey[]): string {
+  if (former.length === 0) return "No former key verifies: restart the server now.";
+  const names = former.map(({ id, until = 0 }) => `"${id}" until ${dayOf(until)}`).join(", ");
+  return `What was signed before keeps verifying, for ${verifyDays} days: ${names}.`;
+}

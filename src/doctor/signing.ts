@@ -1,0 +1,23 @@
+import { systemClock } from "../base/clock.ts";
+import { dayOf } from "../base/signing-keys.ts";
+import { type Check, ok, warn } from "./finding.ts";
+
+const name = "signing keys";
+
+export const signing: Check = async ({ embedded, QL_SIGNING_KEYS: keys }) => {
+  if (keys === undefined) {
+    if (embedded) return [ok(name, "there are none yet; the first start makes one")];
+    const found =
+      "derived from QL_CODE_SALT: with another salt, unsubscribe links and whatever else is signed would end";
+    return [warn(name, found, "Run: quicklink secrets rotate --signing, and set QL_SIGNING_KEYS as it says.")];
+  }
+  const [first, ...former] = keys;
+  const now = systemClock.now();
+  const verifying = former.flatMap(({ id, until }) => {
+    if (until === undefined) return [`"${id}"`];
+    return until > now ? [`"${id}" until ${dayOf(until)}`] : [];
+  });
+  return [
+    ok(name, `"${first?.id}" signs${verifying.length > 0 ? `, former ones verify: ${verifying.join(", ")}` : ""}`),
+  ];
+};

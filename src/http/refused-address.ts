@@ -1,0 +1,34 @@
+import { Problem } from "../base/errors.ts";
+import { finalPage, page, wantsJson } from "../redirect/pages.ts";
+import { problemResponse } from "./problem.ts";
+
+/** Answers to requests that are refused by their address alone, before anything behind it is asked. */
+
+/** 421: the name leads here, but nobody said that we serve it. */
+export function misdirected(request: Request, path: string): Response {
+  const told =
+    "This server answers on the host of QL_BASE_URL, on the names in QL_HOSTS and on verified custom domains.";
+  const next = "If you run it, add this name to QL_HOSTS. If this is your domain, add and verify it first.";
+  if (isApi(path) || wantsJson(request)) return problemResponse(new Problem("misdirected", `${told} ${next}`));
+  const body = told.replace(/QL_\w+/g, "<code>$&</code>");
+  return page(
+    421,
+    "This host is not served here",
+    `<p>${body}</p>\n<p>${next.replace("QL_HOSTS", "<code>$&</code>")}</p>`,
+  );
+}
+
+export const malformedHost = (): Response =>
+  problemResponse(new Problem("invalid_host", "Send exactly one Host header, with a host name and at most a port."));
+
+/** A path that is longer than any address here leads nowhere. It is not compared with anything. */
+export const tooLongToExist = (request: Request, path: string): Response =>
+  isApi(path)
+    ? problemResponse(new Problem("not_found", "There is nothing at this address: its path is too long."))
+    : finalPage({ kind: "missing" }, request);
+
+/** The API is addressed by QL_BASE_URL: a custom domain serves its owner's links and nothing else. */
+export const apiElsewhere = (baseUrl: string): Response =>
+  problemResponse(new Problem("not_found", `The API does not answer on custom domains. Call it at ${baseUrl}/api.`));
+
+export const isApi = (path: string): boolean => path === "/api" || path.startsWith("/api/");

@@ -1,0 +1,41 @@
+import { sql as raw } from "kysely";
+import type { Metrics } from "../base/metrics.ts";
+import type { Sql } from "./sql.ts";
+
+/**
+ * How far a replica is behind its primary: how old the last commit is that it has. Servers write to the primary every two
+ * seconds, so it is below that while all is well, and grows when the replica falls behind or lost its primary. Asked for
+ * every five seconds; a replica that does not answer has no figure, and neither has a server without one.
+ */
+export function watchReplica(replica: Sql | undefined, metrics: Metrics): { stop(): void } {
+  let lagSeconds: number | undefined;
+  metrics.series(
+    "gauge",
+    {
+      name: "quicklink_replica_lag_seconds",
+      help: "How old the last commit is that DATABASE_REPLICA_URL has, by its own clock and that of its primary.",
+      labels: [],
+      merged: "max",
+    },
+    () => (lagSeconds === undefined ? [] : [[{}, lagSeconds]]),
+  );
+  if (replica === undefined) return { stop() {} };
+  const look = async () => {
+    lagSeconds = await readLag(replica).catch(() => undefined);
+  };
+  void look();
+  const timer = setInterval(look, lookMs);
+  return { stop: () => clearInterval(timer) };
+}
+
+const lookMs = 5_000;
+
+/** Nothing before its first commit. What is no replica is never behind. */
+async function readLag({ db }: Sql): Promise<number | undefined> {
+  const { rows } = await raw<{ replica: boolean; seconds: number | null }>`
+    select pg_is_in_recovery() as replica,
+      extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 as seconds`.execute(db);
+  const [row] = rows;
+  if (row === undefined || row.seconds === null) return row?.replica === false ? 0 : undefined;
+  return Math.max(0, row.seconds);
+}

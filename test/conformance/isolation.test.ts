@@ -1,0 +1,290 @@
+/**
+ * Two tenants, where a copy of every row is not enough to tell them apart: somebody asks for what only the other one can
+ * have (an id, a code, a verified domain), or both have work in hand that jobs across tenants would take.
+ */
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type ManualClock, manualClock, systemClock } from "../../src/base/clock.ts";
+import { type FileId, newId, type TenantId } from "../../src/base/ids.ts";
+import { createRing } from "../../src/base/seal.ts";
+import { createSigningKeys } from "../../src/base/signature.ts";
+import { createDomainStore } from "../../src/domains/store.ts";
+import { createDeliveries } from "../../src/email/deliveries.ts";
+import { nearLimits } from "../../src/email/near-limits.ts";
+import { createNotices } from "../../src/email/notices.ts";
+import { resealAll } from "../../src/email/reseal.ts";
+import { createEmailSeeds } from "../../src/email/seeds.ts";
+import { createEmailSettings } from "../../src/email/settings.ts";
+import { createEmailStore } from "../../src/email/store.ts";
+import { createSuppressions } from "../../src/email/suppressions.ts";
+import { createStopLinks } from "../../src/email/unsubscribe.ts";
+import { createFileStore } from "../../src/files/store.ts";
+import { monthName } from "../../src/limits/month.ts";
+import { busiestLinks } from "../../src/links/busiest.ts";
+import type { LinkFields } from "../../src/links/link.ts";
+import type { NewLink } from "../../src/links/new-links.ts";
+import { createLinkStore } from "../../src/links/store.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
+import { createKeys } from "../../src/tenants/keys.ts";
+import { createTenants } from "../../src/tenants/tenants.ts";
+import { beginning, createPositions } from "../../src/transfer/position.ts";
+import { foresee, sort, type Wanted } from "../../src/transfer/taken.ts";
+import { onEachDatabase } from "./databases.ts";
+import { newMail, newRow, newTenant, openOutbox, rowOf, silent } from "./outbox.ts";
+
+onEachDatabase(({ open }) => {
+  let sql: Sql;
+  let clock: ManualClock;
+  let ours: TenantId;
+  let theirs: TenantId;
+
+  beforeEach(async () => {
+    sql = await open();
+    clock = manualClock(systemClock.now());
+    [ours, theirs] = [await newTenant(sql), await newTenant(sql)];
+  });
+
+  const fields: LinkFields = {
+    ...{ url: "https://example.com/", file: null, permanent: false, status: "active", expiresAt: null },
+    ...{ title: null, notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null },
+    ...{ rules: [], split: [], utm: null, forwardQuery: false },
+  };
+
+  const newLink = (code: string, more: Partial<NewLink> = {}): NewLink => ({
+    ...{ ...fields, id: newId("link", clock), domain: "", code, generated: false, at: clock.now() },
+    ...more,
+  });
+
+  async function link(tenant: TenantId, code: string, more: Partial<NewLink> = {}) {
+    const [written] = await createLinkStore(sql).insert(tenant, [newLink(code, more)], "nothing");
+    if (written?.kind !== "written") throw new Error(`not written: ${written?.kind}`);
+    return written.link;
+  }
+
+  async function visited(tenant: TenantId, code: string, counted: number) {
+    const made = await link(tenant, code);
+    const month = monthName(clock.now());
+    await sql.db
+      .insertInto("quotas")
+      .values({ domain: "", code, month, draws: "hits", counted, reserved: 0, lent_until: 0 })
+      .execute();
+    return made;
+  }
+
+  /** Where it stands: announced, or stored. */
+  async function file(tenant: TenantId, stored: boolean): Promise<{ tenantId: TenantId; id: FileId }> {
+    const store = createFileStore(sql);
+    const key = { tenantId: tenant, id: newId("file", clock) };
+    const about = { name: "same.txt", sizeBytes: 10, type: "text/plain", sha256: null, createdAt: clock.now() };
+    await store.insert({ ...key, ...about });
+    if (stored) {
+      await store.admit(key, clock.now() + 1_000);
+      await store.keep(key, { sha256: "hash", max: null, at: clock.now() });
+    }
+    return key;
+  }
+
+  async function verified(tenant: TenantId, host: string): Promise<void> {
+    const store = createDomainStore(sql);
+    const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
+    const times = { createdAt: clock.now(), verifiedAt: null };
+    await store.add({
+      tenantId: tenant,
+      host,
+      state: "pending",
+      token: "token",
+      isDefault: false,
+      ...targets,
+      ...times,
+    });
+    await store.verify(tenant, host, clock.now());
+  }
+
+  describe("a tenant that names what is another's", () => {
+    test("finds no link of theirs, and changes none", async () => {
+      const store = createLinkStore(sql);
+      const { id } = await link(theirs, "theirs");
+      expect(await store.get(ours, id)).toBeUndefined();
+      expect(await store.byCode(ours, "", "theirs")).toBeUndefined();
+      expect(await store.made(ours, [id])).toEqual(new Map());
+      expect(await store.update(ours, id, () => fields, clock.now())).toEqual({ kind: "missing" });
+      expect(await store.remove(ours, id, clock.now())).toEqual({ kind: "missing" });
+      expect(await store.get(theirs, id)).toMatchObject({ version: 1 });
+      for (const list of [store.list(ours, 10), store.listUp(ours, 10)]) expect(await list).toEqual([]);
+    });
+
+    test("makes no link on their domain, and none that leads to their file", async () => {
+      const store = createLinkStore(sql);
+      await verified(theirs, "links.example.com");
+      const { id } = await file(theirs, true);
+      const wanted = [newLink("a", { domain: "links.example.com" }), newLink("b", { file: id, url: "" })];
+      expect(await store.unfit(ours, wanted)).toEqual(["no_domain", "no_file"]);
+      expect((await store.insert(ours, wanted, "nothing")).map(({ kind }) => kind)).toEqual(["no_domain", "no_file"]);
+      expect(await store.unfit(theirs, wanted)).toEqual([undefined, undefined]);
+    });
+
+    test("is told that their code is taken, and not where it leads", async () => {
+      await link(theirs, "theirs");
+      const one = { line: 1, input: { url: fields.url, code: "theirs" }, domain: "", link: undefined };
+      const wanted: Wanted[] = [{ ...one, url: fields.url, file: null }];
+      const kinds = await foresee(wanted, ours, createLinkStore(sql), sql.db);
+      expect(kinds).toEqual(["taken"]);
+      expect(await sort(wanted, kinds, ours, sql.db)).toMatchObject({ present: 0, refusals: [{ line: 1 }] });
+      expect(await sort(wanted, kinds, theirs, sql.db)).toEqual({ present: 1, refusals: [] });
+    });
+
+    test("does not get a code that they deleted, while they do", async () => {
+      const store = createLinkStore(sql);
+      const { id } = await link(theirs, "deleted");
+      await store.remove(theirs, id, clock.now());
+      const one = { line: 1, input: { url: fields.url, code: "deleted" }, domain: "", link: undefined };
+      const wanted: Wanted[] = [{ ...one, url: fields.url, file: null }];
+      expect(await foresee(wanted, ours, store, sql.db)).toEqual(["taken"]);
+      expect(await foresee(wanted, theirs, store, sql.db)).toEqual(["written"]);
+      expect((await store.insert(ours, [newLink("deleted")], "nothing"))[0]?.kind).toBe("taken");
+      expect((await store.insert(theirs, [newLink("deleted")], "nothing"))[0]?.kind).toBe("written");
+    });
+
+    test("finds no file of theirs, and changes none", async () => {
+      const store = createFileStore(sql);
+      const [pending, admitted, stored] = [
+        await file(theirs, false),
+        await file(theirs, false),
+        await file(theirs, true),
+      ];
+      await store.admit(admitted, clock.now() + 60_000);
+      const asOurs = ({ id }: { id: FileId }) => ({ tenantId: ours, id });
+      const all = [pending, admitted, stored];
+      const before = await store.several(
+        theirs,
+        all.map(({ id }) => id),
+      );
+      for (const { id } of all) expect(await store.get(ours, id)).toBeUndefined();
+      const ids = all.map(({ id }) => id);
+      expect(await store.several(ours, ids)).toEqual([]);
+      expect(await store.stillPending(ours, ids)).toEqual(new Set());
+      expect(await store.admitted(ours)).toEqual([]);
+      expect((await store.admitted(theirs)).map(({ id }) => id)).toEqual([admitted.id]);
+      expect(await store.admit(asOurs(pending), clock.now() + 1_000)).toBe(false);
+      await store.withdraw(asOurs(pending));
+      expect(await store.keep(asOurs(admitted), { sha256: "x", max: null, at: 1 })).toEqual({ kind: "gone" });
+      await store.settled(asOurs(stored));
+      expect(await store.condemn(asOurs(stored), "stored")).toBeUndefined();
+      expect(await store.erase(asOurs(admitted))).toBeUndefined();
+      expect(await store.several(theirs, ids)).toEqual(before);
+    });
+
+    test("revokes no key of theirs, and is not given one for its own", async () => {
+      const keys = createKeys(sql, clock);
+      const once = { id: newId("key", clock), chance: new Uint8Array(32).fill(1) };
+      const { key, secret } = await keys.create(theirs, { name: "theirs", scopes: ["links:read"], once });
+      expect(await keys.revoke(ours, key.id)).toBe(false);
+      await expect(keys.create(ours, { name: "ours", scopes: ["admin"], once })).rejects.toThrow();
+      expect(await keys.authenticate(secret)).toMatchObject({ tenantId: theirs });
+    });
+
+    test("does not go on with their import, nor move, end or forget it", async () => {
+      const positions = createPositions(sql, clock);
+      const further = { ...beginning, records: 5 };
+      await positions.open(theirs, "same file");
+      await expect(positions.open(ours, "same file")).rejects.toThrow();
+      await expect(
+        sql.transaction((trx) => positions.move(trx, ours, "same file", beginning, further)),
+      ).rejects.toThrow("Another process");
+      await positions.finish(ours, "same file");
+      await positions.forget(ours, "same file");
+      expect(await positions.open(theirs, "same file")).toEqual({ ...beginning, finishedAt: null });
+    });
+
+    test("keeps its own sealed key, even if another has a copy of it", async () => {
+      const ring = createRing([{ id: "old", key: new Uint8Array(32).fill(1) }]);
+      const settings = createEmailSettings(sql, ring, systemClock);
+      for (const tenant of [ours, theirs]) await settings.change(tenant, { sendgridKey: "SG.a-key" });
+      const keyOf = async (tenant: TenantId) =>
+        (await ofTenant(sql.db, tenant).selectFrom("email_settings").select("sendgrid_key").executeTakeFirst())
+          ?.sendgrid_key;
+      const copied = (await keyOf(ours)) ?? null;
+      await ofTenant(sql.db, theirs).updateTable("email_settings").set({ sendgrid_key: copied }).execute();
+      const newer = createRing([
+        { id: "new", key: new Uint8Array(32).fill(2) },
+        { id: "old", key: new Uint8Array(32).fill(1) },
+      ]);
+      expect(await resealAll(sql, newer)).toEqual({ resealed: 1, current: 0, lost: [theirs] });
+      expect(await keyOf(theirs)).toBe(copied ?? "");
+    });
+
+    test("has their events marked on none of their emails", async () => {
+      const row = newRow(theirs);
+      await createEmailStore(sql).insert(row);
+      const event = { providerIds: ["p"], delivery: "bounced", at: 1, detail: "550", suppress: null } as const;
+      const told = { event, email: row.id, recipient: row.to, delivery: null };
+      await createDeliveries(sql, createSuppressions(sql), clock).apply(ours, [told]);
+      expect(await rowOf(sql, row.id)).toMatchObject({ delivery: null });
+    });
+  });
+
+  describe("what is counted of a tenant", () => {
+    test("leaves out the domains of others", async () => {
+      const store = createDomainStore(sql);
+      for (const host of ["a.example.com", "b.example.com"]) await verified(theirs, host);
+      await verified(ours, "c.example.com");
+      expect([await store.count(ours), await store.count(theirs)]).toEqual([1, 2]);
+    });
+
+    test("leaves out the emails of others, in the limits and in the statistics", async () => {
+      const { outbox, work, stats, seeds } = openOutbox(sql);
+      for (const tenant of [ours, theirs, theirs]) await outbox.enqueue(newMail(tenant));
+      await work();
+      expect([await seeds.tenant(ours, "smtp"), await createEmailSeeds(sql).tenant(theirs, "smtp")]).toEqual([1, 2]);
+      const sent = async (tenant: TenantId) => (await stats.of(tenant)).providers.map((provider) => provider.sent);
+      expect([await sent(ours), await sent(theirs)]).toEqual([
+        [1, 0],
+        [2, 0],
+      ]);
+    });
+
+    test("leaves out the links of others", async () => {
+      await visited(theirs, "theirs", 9_000);
+      const { id } = await visited(ours, "ours", 8_000);
+      expect(await busiestLinks(sql, ours, 10_000, monthName(clock.now()))).toMatchObject([{ id, counted: 8_000 }]);
+    });
+  });
+
+  describe("what waits for a tenant", () => {
+    test("waits for it alone: the emails of others are sent", async () => {
+      const store = createEmailStore(sql);
+      const [held, free] = [newRow(ours), newRow(theirs)];
+      for (const row of [held, free]) await store.insert(row);
+      expect(await store.postpone(ours, 60_000, ["quota"])).toBe(1);
+      expect((await store.claim("a", 10)).map(({ id }) => id)).toEqual([free.id]);
+    });
+
+    test("is told of its own links, also when another was told under the same key", async () => {
+      const settings = createEmailSettings(sql, undefined, systemClock);
+      await settings.change(ours, { contact: "ops@example.com" });
+      const month = monthName(clock.now());
+      const { id } = await visited(ours, "ours", 8_000);
+      await visited(theirs, "theirs", 9_000);
+      const near = () => nearLimits(sql, createTenants(sql, clock), month, clock.now());
+      await createEmailStore(sql).insert(newRow(theirs, { key: `quota:hits:${id}:${month}:80` }));
+      expect(await near()).toMatchObject([{ tenant: ours, link: { id } }]);
+      await createEmailStore(sql).insert(newRow(ours, { key: `quota:hits:${id}:${month}:80` }));
+      expect(await near()).toEqual([]);
+    });
+
+    test("is told although many notices wait for another", async () => {
+      const settings = createEmailSettings(sql, undefined, systemClock);
+      await settings.change(ours, { contact: "ops@example.com" });
+      for (let i = 0; i < 20; i++) await createEmailStore(sql).insert(newRow(theirs, { key: `${i}` }));
+      const { outbox } = openOutbox(sql);
+      const signing = createSigningKeys([{ id: "k1", key: Buffer.from("secret") }], systemClock);
+      const stopLinks = createStopLinks(signing.signerFor("unsubscribe"), "https://go.example.com");
+      const parts = { settings, outbox, stopLinks, baseUrl: "https://go.example.com", clock: systemClock, log: silent };
+      const notices = createNotices({ sql, tenants: createTenants(sql, systemClock), ...parts });
+      notices.noticed({ tenant: ours, limit: "linksPerMonth", used: 900, max: 1_000 });
+      await notices.idle();
+      const mails = acrossTenants(sql.db).selectFrom("emails").select("id").where("tenant_id", "=", ours);
+      expect(await mails.execute()).toHaveLength(1);
+    });
+  });
+});

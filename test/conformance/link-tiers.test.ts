@@ -1,0 +1,262 @@
+/**
+ * Any link is decided alike wherever it is read from: SQL, the memory of the server that read it there, Redis, and the
+ * memory of a second server that found it in Redis and never asked SQL.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createSuspensions, type Suspensions } from "../../src/abuse/suspensions.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
+import { createCache, type Source } from "../../src/cache/cache.ts";
+import { countCache } from "../../src/cache/counts.ts";
+import { createTiered } from "../../src/cache/tiered.ts";
+import { granted, type Verdict } from "../../src/limits/verdict.ts";
+import type { ChoiceFields } from "../../src/links/choice.ts";
+import { cacheKey, type MeteredTarget, splitKey } from "../../src/links/link.ts";
+import { devices, systems, type When } from "../../src/links/rules.ts";
+import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
+import { complete, type Decision, decide, type Facts } from "../../src/redirect/decide.ts";
+import { type Known, linkSource, sizeOfKnown } from "../../src/redirect/resolve.ts";
+import { connectRedis, type Redis } from "../../src/redis/client.ts";
+import type { FileTable } from "../../src/sql/schema.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
+import { defaultLimits } from "../../src/tenants/plans.ts";
+import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
+import { openTier } from "../../src/tier.ts";
+import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
+import { connected, patientMs } from "./counter-stores.ts";
+import { onEachDatabase } from "./databases.ts";
+
+const now = Date.UTC(2026, 10, 16);
+const runs = 150;
+const timeoutMs = 120_000;
+const host = "links.example";
+const position = "00000000000000000000.0000000000000001";
+
+const url = fc.constantFrom(
+  "https://example.com/",
+  "https://xn--mnchen-3ya.example/a?b=1#c",
+  "https://u.example/x/v/t",
+);
+const text = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" }).filter((one) => !one.includes("\0"));
+const time = fc.integer({ min: now - 2, max: now + 2 });
+const limit = fc.constantFrom(null, 0, 1, 7, 1_000_000);
+const orNone = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
+
+const conditions: { readonly [Name in keyof Required<When>]: fc.Arbitrary<NonNullable<When[Name]>> } = {
+  country: fc.subarray(["DE", "FR", "US"], { minLength: 1 }),
+  device: fc.subarray([...devices], { minLength: 1 }),
+  os: fc.subarray([...systems], { minLength: 1 }),
+  language: fc.subarray(["de", "en-gb"], { minLength: 1 }),
+  from: time,
+  until: time,
+  hours: fc.record(
+    {
+      zone: fc.constant("Europe/Berlin"),
+      days: fc.subarray(["mon", "sun"]),
+      fromMinute: minute(),
+      untilMinute: minute(),
+    },
+    { requiredKeys: ["zone", "fromMinute", "untilMinute"] },
+  ),
+  query: fc.record({ name: text, value: text }, { requiredKeys: ["name"] }),
+};
+
+function minute() {
+  return fc.integer({ min: 0, max: 1_439 });
+}
+
+const choice: { readonly [Name in keyof ChoiceFields]: fc.Arbitrary<ChoiceFields[Name]> } = {
+  rules: fc.array(fc.record({ when: fc.record(conditions, { requiredKeys: [] }), url }), { maxLength: 3 }),
+  split: fc.array(fc.record({ url, weight: fc.integer({ min: 1, max: 1_000 }) }), { maxLength: 3 }),
+  forwardQuery: fc.boolean(),
+  utm: orNone(fc.record({ source: text, campaign: text }, { requiredKeys: [] })),
+};
+
+/**
+ * What each field of a target comes from. A field that targets are given needs a row here, or this does not compile;
+ * and one that is the same for all links makes the test fail.
+ */
+const causes = {
+  url,
+  file: orNone(
+    fc.record({
+      name: text,
+      type: fc.constantFrom("text/plain", "image/png"),
+      sizeBytes: fc.nat(),
+      hashed: fc.boolean(),
+    }),
+  ),
+  permanent: fc.boolean(),
+  expiresAt: orNone(time),
+  fallbackUrl: orNone(url),
+  password: fc.boolean(),
+  suspended: fc.constantFrom("no", "no", "the link", "its tenant"),
+  choice: fc.record(choice),
+  hitsMax: fc.record({
+    own: limit,
+    plan: fc.constantFrom("default", "unlimited", "small"),
+    override: fc.option(limit, { nil: undefined }),
+  }),
+} satisfies { readonly [Field in keyof Required<MeteredTarget>]: fc.Arbitrary<unknown> };
+
+const links = fc.record({
+  ...causes,
+  status: fc.constantFrom("active", "active", "active", "disabled"),
+  domain: fc.constantFrom("", host),
+});
+type AnyLink = typeof links extends fc.Arbitrary<infer Value> ? Value : never;
+
+const flags = [false, true];
+const facts: readonly Facts[] = flags.flatMap((head) =>
+  flags.flatMap((prefetch) =>
+    flags.flatMap((bot) =>
+      flags.flatMap((preview) => flags.map((unlocked) => ({ head, prefetch, bot, preview, unlocked }))),
+    ),
+  ),
+);
+const verdicts: readonly Verdict[] = [
+  granted,
+  { kind: "denied", retryAfterSeconds: 7 },
+  { kind: "unavailable", retryAfterSeconds: 5 },
+];
+
+/** Whatever a visitor might be answered. */
+function decisions(target: MeteredTarget | undefined): Decision[] {
+  return facts.flatMap((visit) => {
+    const decision = decide(target, visit, now);
+    if (target === undefined || !("draws" in decision)) return [decision];
+    return [decision, ...verdicts.map((verdict) => complete(target, decision, verdict))];
+  });
+}
+
+if (redisAvailable()) {
+  onEachDatabase(({ open }) => {
+    describe("any link", () => {
+      let sql: Sql;
+      let store: LinkStore;
+      let tenants: Tenants;
+      let suspensions: Suspensions;
+      let server: RedisServer;
+      let connections: readonly [Redis, Redis];
+      let serial = 0;
+
+      beforeAll(async () => {
+        sql = await open();
+        store = createLinkStore(sql);
+        tenants = createTenants(sql, systemClock);
+        suspensions = createSuspensions(sql, systemClock);
+        await tenants.setPlan("small", { ...defaultLimits, hitsPerLinkPerMonth: 5 });
+        server = await startRedis();
+        const connect = () => connectRedis(server.url, { deadlineMs: patientMs });
+        connections = [connect(), connect()];
+        await Promise.all(connections.map(connected));
+      });
+
+      afterAll(async () => {
+        await Promise.all(connections.map((redis) => redis.close()));
+        await server.stop();
+      });
+
+      /** Its place in SQL. */
+      async function write(link: AnyLink): Promise<string> {
+        const { plan, override, own } = link.hitsMax;
+        const slug = `t${++serial}`;
+        await tenants.create(slug, slug, plan);
+        const tenant = await tenants.change(slug, {
+          overrides: override === undefined ? {} : { hitsPerLinkPerMonth: override },
+        });
+        const domain = link.domain === "" ? "" : `${serial}.${link.domain}`;
+        if (domain !== "") await verify(tenant, domain);
+        const { permanent, expiresAt, fallbackUrl, status } = link;
+        const stored = {
+          ...{ permanent, expiresAt, fallbackUrl, status, title: null, notes: null, tags: [], hitsPerMonth: own },
+          ...{ ...link.choice, passwordHash: link.password ? "a hash" : null },
+          ...(link.file === null ? { url: link.url, file: null } : { url: "", file: await file(tenant, link.file) }),
+        };
+        const code = `code-${serial}`;
+        const made = { ...stored, id: newId("link", systemClock), domain, code, generated: false, at: now };
+        expect((await store.insert(tenant.id, [made], "nothing"))[0]?.kind).toBe("written");
+        const why = { cause: "operator", reason: "phishing", by: "a test" } as const;
+        if (link.suspended === "the link") await suspensions.suspendLink({ domain, code }, why);
+        if (link.suspended === "its tenant") await suspensions.suspendTenant(tenant.id, why.reason, why.by);
+        return cacheKey(domain, code);
+      }
+
+      async function verify({ id: tenant_id }: Tenant, name: string): Promise<void> {
+        const times = { created_at: now, verified_at: now };
+        const row = { tenant_id, host: name, state: "verified", token: "x", is_default: 0, ...times } as const;
+        await acrossTenants(sql.db)
+          .insertInto("domains")
+          .values({ ...row, root_url: null, missing_url: null, root_blocked: 0, missing_blocked: 0 })
+          .execute();
+      }
+
+      async function file({ id: tenant_id }: Tenant, given: NonNullable<AnyLink["file"]>) {
+        const id = newId("file", systemClock);
+        const { name, type, sizeBytes: size_bytes, hashed } = given;
+        const row: FileTable = {
+          ...{ id, tenant_id, name, type, size_bytes, sha256: hashed ? "ab".repeat(32) : null, state: "stored" },
+          ...{ settled: 1, created_at: now, upload_until: now, stored_at: now },
+        };
+        await acrossTenants(sql.db).insertInto("files").values(row).execute();
+        return id;
+      }
+
+      /** As `lookup.ts` puts a server together, with Redis just corrected and the feed just read. */
+      async function openServer(redis: Redis, source: Source<Known>) {
+        const counts = countCache(createMetrics());
+        const tier = openTier(redis, systemClock);
+        for (const tag of tier.servers()) {
+          if ((await tier.stand(tag)).position === "") await tier.begin(tag, position);
+          tier.believe(tag, systemClock.elapsed());
+        }
+        const tiered = createTiered({ tier, sql: source, counts, clock: systemClock });
+        const cache = createCache<Known>({
+          ...{ source: tiered, clock: systemClock, counts, sizeBytes: 1_000_000, sizeOf: sizeOfKnown },
+          wait: { redis: 5_000, sql: 5_000 },
+        });
+        cache.followed(systemClock.elapsed());
+        return { cache, counts };
+      }
+
+      test(
+        "is decided alike by SQL, in memory, through Redis and on a second server",
+        async () => {
+          const seen = new Map<string, Set<string>>();
+          await fc.assert(
+            fc.asyncProperty(links, async (link) => {
+              const key = await write(link);
+              const { domain, code } = splitKey(key);
+              const { version, value } = await store.target(domain, code);
+              const wanted = { version, value: value && { ...value, pattern: undefined } };
+              const one = await openServer(connections[0], linkSource(store.target));
+              expect(await one.cache.lookup(key)).toMatchObject({ version });
+              const inMemory = one.cache.peek(key);
+              // What was sent before on the same connection is done before.
+              await connections[0].send(`{${key}}`, ["EXISTS", `{${key}}`]);
+              const two = await openServer(connections[1], { load: () => Promise.reject(new Error("SQL was asked")) });
+              const throughRedis = await two.cache.lookup(key);
+              expect(two.counts.hit.redis).toBe(1);
+              const atTheSecond = two.cache.peek(key);
+              for (const found of [inMemory, throughRedis, atTheSecond]) {
+                expect({ version: found?.version, value: found?.value }).toEqual(wanted);
+                expect(decisions(found?.value)).toEqual(decisions(value));
+              }
+              for (const [field, one] of Object.entries(value ?? {})) {
+                seen.set(field, (seen.get(field) ?? new Set()).add(JSON.stringify(one)));
+              }
+            }),
+            { numRuns: runs },
+          );
+          const dull = Object.keys(causes).filter((field) => (seen.get(field)?.size ?? 0) < 2);
+          expect(dull).toEqual([]);
+          expect([...seen.keys()].sort()).toEqual(Object.keys(causes).sort());
+        },
+        timeoutMs,
+      );
+    });
+  });
+}

@@ -1,0 +1,121 @@
+/** A tenant's plan, limits and suspension are in force on every server soon after the command, with Redis or without. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { postgresAvailable } from "../ground/postgres.ts";
+import { until } from "../ground/process.ts";
+import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
+import { startServer } from "../ground/server.ts";
+import { type DatabaseName, type LinkBody, must, query, type Site, siteOf, startSite } from "./servers.ts";
+
+const https = "https://example.com/";
+/** Less than memory keeps what nobody told it about. */
+const soonMs = 25_000;
+
+interface Servers {
+  readonly sites: readonly [Site, ...Site[]];
+  readonly redis: RedisServer | undefined;
+  stop(): Promise<void>;
+}
+
+async function alone(database: DatabaseName): Promise<Servers> {
+  const site = await startSite(database);
+  return { sites: [site], redis: undefined, stop: async () => void (await site.server.stop()) };
+}
+
+async function withRedis(): Promise<Servers> {
+  const redis = await startRedis();
+  const site = await startSite("PostgreSQL", { REDIS_URL: redis.url });
+  const env = { ...site.env, REDIS_URL: redis.url, QL_GUESSES_PER_MINUTE: "none" };
+  const other = siteOf(await startServer({ key: site.server.key, env }), site.env);
+  return {
+    sites: [site, other],
+    redis,
+    async stop() {
+      await other.server.stop();
+      await site.server.stop();
+      await redis.stop();
+    },
+  };
+}
+
+const ways: Readonly<Record<string, () => Promise<Servers>>> = {
+  "a server on SQLite": () => alone("SQLite"),
+  ...(postgresAvailable() && redisAvailable() && { "two servers on PostgreSQL and Redis": withRedis }),
+};
+
+for (const [name, start] of Object.entries(ways)) {
+  describe(name, () => {
+    let servers: Servers;
+    let names = 0;
+
+    beforeAll(async () => {
+      servers = await start();
+    });
+
+    afterAll(() => servers.stop());
+
+    /** A link of a new tenant, in the memory of every server, and in Redis if there is one. */
+    async function known(plan = "default"): Promise<{ slug: string; code: string }> {
+      const { sites, redis } = servers;
+      const slug = `tenant-${++names}`;
+      const key = await sites[0].tenant(slug, plan);
+      const made = await sites[0].call("POST", "/api/links", { key, body: { url: https } });
+      const { code } = made.json<LinkBody>();
+      for (const site of sites) expect((await site.reach(`/${code}`)).status).toBe(302);
+      if (redis !== undefined) {
+        await until("the link to be in Redis", async () => {
+          for (const site of sites) await site.reach(`/${code}`);
+          return (await redis.command("KEYS", `ql:v3*:link:{${code}}`)) !== "" || undefined;
+        });
+      }
+      return { slug, code };
+    }
+
+    async function toBecome(code: string, status: number): Promise<void> {
+      for (const [i, site] of servers.sites.entries()) {
+        await until(
+          `/${code} to answer ${status} on server ${i}`,
+          async () => (await site.reach(`/${code}`)).status === status || undefined,
+          soonMs,
+        );
+      }
+    }
+
+    const cli = async (...args: string[]) => must(await servers.sites[0].cli(...args));
+
+    test("a lower limit of a tenant is in force, and a higher one", async () => {
+      const { slug, code } = await known();
+      await cli("tenant", "update", slug, "--hits", "0");
+      await toBecome(code, 429);
+      await cli("tenant", "update", slug, "--hits", "none");
+      await toBecome(code, 302);
+    });
+
+    test("another plan of a tenant is in force", async () => {
+      const { slug, code } = await known("unlimited");
+      await cli("plan", "set", "nothing", "--hits", "0");
+      await cli("tenant", "update", slug, "--plan", "nothing");
+      await toBecome(code, 429);
+      await cli("tenant", "update", slug, "--plan", "unlimited");
+      await toBecome(code, 302);
+    });
+
+    test("a plan that changes is in force for its tenants", async () => {
+      await cli("plan", "set", "team", "--hits", "none");
+      const { code } = await known("team");
+      await cli("plan", "set", "team", "--hits", "0");
+      await toBecome(code, 429);
+    });
+
+    test("a command that was killed after its commit is finished by a server", async () => {
+      const { slug, code } = await known();
+      const { env } = servers.sites[0];
+      const [row] = (await query(env, `select id from tenants where slug = '${slug}'`)) as [{ id: string }];
+      // What the command leaves: the change and its note, and no link raised.
+      await query(env, `insert into walks (name, position) values ('outdated:${row.id}', '')`);
+      await query(env, `update tenants set limits = '{"hitsPerLinkPerMonth":0}' where id = '${row.id}'`);
+      await toBecome(code, 429);
+      const left = await query(env, "select name from walks where name like 'outdated:%'");
+      expect(left).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,114 @@
+/** Isolation between tenants: what the types rule out, and every place that goes across tenants on purpose. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TenantId } from "../src/base/ids.ts";
+import { type Db, ofTenant } from "../src/sql/tenant-db.ts";
+
+const root = join(import.meta.dir, "..");
+
+/** How often each file calls `acrossTenants`, and why it may. A new use is a decision: add it here. */
+const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> = {
+  "src/abuse/apply-blocklist.ts": [2, "the blocklist holds for the links of all tenants"],
+  "src/domains/store.ts": [
+    3,
+    "redirects need every verified domain; one is removed only when no link at all is on it; the blocklist is the operator's",
+  ],
+  "src/email/near-limits.ts": [
+    2,
+    "looks for tenants that want notices; a visited link is known by domain and code only",
+  ],
+  "src/email/reseal.ts": [
+    1,
+    "the operator reseals the keys of all tenants; each is read and written by its own handle",
+  ],
+  "src/email/seeds.ts": [1, "the platform's limit counts the emails of all tenants"],
+  "src/email/store.ts": [1, "one sender works off the outbox of all tenants"],
+  "src/files/orphans.ts": [2, "compares everything in storage with the files of all tenants"],
+  "src/files/store.ts": [
+    2,
+    "a signed address names the file alone; the sweeper ends what was left behind, of all tenants",
+  ],
+  "src/idempotency/answers.ts": [2, "a server that is alone releases all claims; the daily job prunes expired answers"],
+  "src/links/details.ts": [2, "a visitor has no tenant: the link is found by domain and code"],
+  "src/links/meta.ts": [1, "for the operator: any tenant's link, by domain and code"],
+  "src/links/store.ts": [2, "a redirect finds any tenant's link by domain and code; the purge goes over all of them"],
+  "src/targets/store.ts": [2, "one process checks the links of all tenants"],
+  "src/tenants/keys.ts": [2, "a key tells whose it is; times of use are written by key id, for all tenants together"],
+  "src/tenants/tenants.ts": [1, "reads a tenant together with its own suspension and default domain"],
+};
+
+const program = [...new Bun.Glob("src/**/*.ts").scanSync(root)]
+  .filter((path) => !path.endsWith(".test.ts") && !path.startsWith("src/sql/"))
+  .toSorted()
+  .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+
+test("every query across tenants is in the list, with a reason", () => {
+  const uses = program.flatMap(({ path, text }) => {
+    const count = text.match(/\bacrossTenants\(/g)?.length ?? 0;
+    return count === 0 ? [] : [[path, count] as const];
+  });
+  expect(Object.fromEntries(uses)).toEqual(
+    Object.fromEntries(Object.entries(crossings).map(([path, [count]]) => [path, count])),
+  );
+});
+
+test("only sql/ knows the type of the whole schema, so a handle is the only way to a tenant's rows", () => {
+  const whole =
+    /\bSchema\b(?=[^;]*from "[^"]*sql\/schema\.ts")|\b(?:Kysely|Transaction|QueryCreator)<|\bas unknown as (?:Db|Trx|TenantDb)\b/;
+  expect(program.filter(({ text }) => whole.test(text)).map(({ path }) => path)).toEqual([]);
+});
+
+test("no text of SQL names a tenant's table, where no type can see it", () => {
+  const tables = "api_keys|domains|email_settings|emails|files|idempotency|imports|links|suppressions";
+  const named = new RegExp(
+    `\\b(?:from|join|into|update)\\s+"?(?:${tables}|suspended_tenants|tenant_storage|tenant_usage)\\b`,
+    "g",
+  );
+  const found = program.flatMap(({ path, text }) =>
+    [...text.matchAll(/`[^`]*`/g)].flatMap(([text]) => (text.match(named) ?? []).map((what) => `${path}: ${what}`)),
+  );
+  // A subquery in the condition of a query that is scoped, so that the index of files is used.
+  expect(found).toEqual(["src/links/find.ts: from links"]);
+});
+
+test("the types refuse a query that could reach another tenant's rows", () => {
+  // Checked by the compiler, never run.
+  const refused = (db: Db, tenant: TenantId) => {
+    const own = ofTenant(db, tenant);
+    return [
+      // @ts-expect-error a tenant's table is not reachable without a tenant
+      () => db.selectFrom("links"),
+      // @ts-expect-error
+      () => db.insertInto("emails"),
+      // @ts-expect-error
+      () => db.updateTable("domains"),
+      // @ts-expect-error
+      () => db.deleteFrom("files"),
+      // @ts-expect-error a join onto another tenant's table needs a query of the handle
+      () => own.selectFrom("links").innerJoin("files", "files.id", "links.file_id"),
+      // @ts-expect-error the same in a subquery
+      () => own.selectFrom("links as l").where((row) => row.exists(row.selectFrom("emails as e").select("e.id"))),
+      // @ts-expect-error a shared table has no tenant
+      () => own.selectFrom("changes"),
+      // @ts-expect-error the handle says whose the row is
+      () => own.insertInto("tenant_storage").values({ tenant_id: tenant, bytes: 0, version: 0 }),
+      // @ts-expect-error rows stay with their tenant
+      () => own.updateTable("tenant_storage").set({ tenant_id: tenant }),
+      () =>
+        own
+          .insertInto("imports")
+          .values({ id: "i", records: 0, line: 0, made: 0, present: 0, refused: 0, started_at: 0 })
+          // @ts-expect-error the row in the way may be another tenant's
+          .onConflict((conflict) => conflict.column("id").doUpdateSet({ records: 1 })),
+    ];
+  };
+  const allowed = (db: Db, tenant: TenantId) => {
+    const own = ofTenant(db, tenant);
+    return [
+      () => own.selectFrom("links").innerJoin(own.selectFrom("files").selectAll().as("f"), "f.id", "links.file_id"),
+      () => own.selectFrom("links as l").innerJoin("quotas as q", "q.code", "l.code").select("q.counted"),
+    ];
+  };
+  expect([refused, allowed]).toHaveLength(2);
+});
