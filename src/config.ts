@@ -568,6 +568,9 @@ export function newSecret(): string {
   return randomBytes(32).toString("hex");
 }
 
+/** Where the key of the first start is, if no terminal could show it. */
+export const firstKeyPath = (dataFolder: string): string => join(dataFolder, "first-key");
+
 export const secretPath = (dataFolder: string, name: string): string => join(dataFolder, "secrets", name);
 
 function integer(min: number, max: number): (text: string) => number {

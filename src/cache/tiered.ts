@@ -37,9 +37,9 @@ export function createTiered<Value>(options: TieredOptions<Value>): Tiered<Value
   const refreshing = new Set<string>();
 
   /** Nothing when it does not answer in time: the breaker says what is wrong. */
-  async function ask(key: string, visit: Visit<Value> | undefined): Promise<Shared<Value> | undefined> {
+  function ask(key: string, visit: Visit<Value> | undefined): Promise<Shared<Value> | undefined> {
     const answer = tier.get(key);
-    return await (visit === undefined ? answer : within(visit.patience, "redis", answer, clock)).catch(() => undefined);
+    return (visit === undefined ? answer : within(visit.patience, "redis", answer, clock)).catch(() => undefined);
   }
 
   function missed(why: keyof CacheCounts["why"]): undefined {

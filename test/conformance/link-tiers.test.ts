@@ -216,7 +216,7 @@ if (redisAvailable()) {
         const tiered = createTiered({ tier, sql: source, counts, clock: systemClock });
         const cache = createCache<Known>({
           ...{ source: tiered, clock: systemClock, counts, sizeBytes: 1_000_000, sizeOf: sizeOfKnown },
-          wait: { redis: 5_000, sql: 5_000 },
+          wait: { redis: patientMs, sql: patientMs },
         });
         cache.followed(systemClock.elapsed());
         return { cache, counts };
