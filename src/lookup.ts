@@ -56,7 +56,7 @@ export interface LookupSettings {
 const sqlWaiting = 200;
 const sqlFailures = 0.5;
 const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
-const newAtOnce = 2;
+const newPauseMs = 20;
 const newWaiting = 100;
 const warmAtOnce = 4;
 const warmTries = 5;
@@ -240,22 +240,25 @@ async function some<Key>(keys: readonly Key[], work: (key: Key) => Promise<unkno
 }
 
 /**
- * Puts new links into Redis, so that the first visitor on any server finds them there. A few at a time, and no more than
- * can wait: whoever creates links by the thousand does not keep SQL from visitors. Answers whether there is room.
+ * Puts new links into Redis, so that the first visitor on any server finds them there. At most fifty a second, and a hundred
+ * may wait: reading each link back doubled what PostgreSQL spent on a create, so those who create links by the thousand
+ * get fences for the rest. Answers whether there is room.
  */
 function writeThrough(work: (key: string) => Promise<void>): (key: string) => boolean {
   const waiting: string[] = [];
-  let running = 0;
+  let running = false;
   const next = async () => {
-    running++;
-    // What fails is read by its first visitor.
-    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await work(key).catch(() => {});
-    running--;
+    running = true;
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
+      await work(key).catch(() => {}); // what fails is read by its first visitor
+      await new Promise((resolve) => setTimeout(resolve, newPauseMs).unref());
+    }
+    running = false;
   };
   return (key) => {
     if (waiting.length >= newWaiting) return false;
     waiting.push(key);
-    if (running < newAtOnce) void next();
+    if (!running) void next();
     return true;
   };
 }

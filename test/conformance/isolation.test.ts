@@ -267,6 +267,19 @@ onEachDatabase(({ open }) => {
     );
   });
 
+  test("a host that two tenants claim is blocked for the one whose target is", async () => {
+    const store = createDomainStore(sql);
+    const targets = { rootUrl: "https://example.com/" };
+    for (const tenant of [ours, theirs]) {
+      await verified(tenant, "same.example.com");
+      await store.change(tenant, "same.example.com", targets, clock.now());
+    }
+    await store.change(theirs, "same.example.com", { rootUrl: "https://evil.example/" }, clock.now());
+    expect(await store.markBlocked((host) => host === "evil.example", clock.now())).toBe(1);
+    expect(await store.get(theirs, "same.example.com")).toMatchObject({ rootBlocked: true });
+    expect(await store.get(ours, "same.example.com")).toMatchObject({ rootBlocked: false });
+  });
+
   describe("what is counted of a tenant", () => {
     test("leaves out the domains of others", async () => {
       const store = createDomainStore(sql);
