@@ -12,12 +12,15 @@
  * Promised, for 99 of 100 edits: a sees its own within 100 ms, those of b within 0.6 s; b sees all within the replica's lag
  * and 0.6 s. No single one takes three seconds more than the lag. A server sees its own edits with its next answer, unless
  * it reads from a replica.
+ *
+ * At the end b is made far from the ledger and the primary (`regions/far.ts`): redirects of busy links do not wait.
  */
 import { progress, round } from "../bench/show.ts";
 import { until } from "../test/ground/process.ts";
 import { conclude, type Judged, judge, type Rules } from "./coherence/judge.ts";
 import { createRecord, type Record } from "./coherence/record.ts";
 import type { Proof } from "./proof.ts";
+import { busyLinksDoNotWait } from "./regions/far.ts";
 import { regions as both, type Region, type Site, startSite } from "./regions/site.ts";
 import { edit, visit } from "./regions/traffic.ts";
 
@@ -66,6 +69,8 @@ async function run(): Promise<boolean> {
       holds = conclude(each) && holds;
       judged.push(...each);
     }
+    shown.now("b far from the ledger and the primary");
+    holds = (await busyLinksDoNotWait(site)) && holds;
     for (const { unjudged } of judged) if (unjudged !== undefined) console.log(`NOT JUDGED ${unjudged}`);
     return holds;
   } finally {

@@ -200,7 +200,11 @@ export async function openLookups(config: Config, sql: Sql, log: Logger): Promis
   const url = config.DATABASE_REPLICA_URL ?? config.DATABASE_URL;
   if (url === undefined || config.QL_DATABASE_POOL === 1) return sql;
   const { openPostgres } = await import("./sql/postgres.ts");
-  return openPostgres(url, { connections: lookupConnections(config), statementMs: lookupMs }, log);
+  return openPostgres(
+    url,
+    { connections: lookupConnections(config), statementMs: lookupMs, name: "quicklink lookups" },
+    log,
+  );
 }
 
 const lookupMs = 1_000;

@@ -5,6 +5,7 @@
 import { Client } from "pg";
 import { startSubject } from "../../bench/subject.ts";
 import { type Replica, startReplica } from "../../test/ground/postgres.ts";
+import { startProxy } from "../../test/ground/proxy.ts";
 import { startRedis } from "../../test/ground/redis.ts";
 import { type Server, startServer } from "../../test/ground/server.ts";
 import { createLink, type HotLink } from "../coherence/hot-link.ts";
@@ -20,6 +21,8 @@ export interface Site {
   readonly idle: string;
   /** Of the replica, as the primary knows it. */
   lagMs(): Promise<number>;
+  /** So much later comes every answer of the primary and the ledger to b. */
+  far(ms: number): void;
   stop(): Promise<void>;
 }
 
@@ -33,7 +36,18 @@ export async function startSite(): Promise<Site> {
   if (postgres === undefined) throw new Error("there is no PostgreSQL");
   const replica = await startReplica(postgres);
   const DATABASE_REPLICA_URL = String(env.DATABASE_URL).replace(`:${postgres.port}/`, `:${replica.port}/`);
-  const b = await startServer({ env: { ...env, DATABASE_REPLICA_URL, REDIS_URL: redisB.url }, key: a.key });
+  const ways = await Promise.all([startProxy(postgres.port), startProxy(redisA.port)]);
+  const [primary, ledger] = ways;
+  const b = await startServer({
+    env: {
+      ...env,
+      DATABASE_URL: primary.url(String(env.DATABASE_URL)),
+      DATABASE_REPLICA_URL,
+      REDIS_URL: redisB.url,
+      LIMITS_REDIS_URL: ledger.url(LIMITS_REDIS_URL),
+    },
+    key: a.key,
+  });
   const links: HotLink[] = [];
   for (let i = 0; i < linkCount; i++) links.push(await createLink(a, `hot-${i}`));
   const { code: idle } = await createLink(a, "idle");
@@ -44,6 +58,9 @@ export async function startSite(): Promise<Site> {
     replica,
     links,
     idle,
+    far(ms) {
+      for (const way of ways) way.delay(ms, "back");
+    },
     async lagMs() {
       const lag = "select coalesce(max(extract(epoch from replay_lag)) * 1000, 0) as ms from pg_stat_replication";
       return Number((await sql.query<{ ms: string }>(lag)).rows[0]?.ms);
@@ -51,6 +68,7 @@ export async function startSite(): Promise<Site> {
     async stop() {
       await sql.end();
       await b.stop();
+      for (const way of ways) way.stop();
       await replica.stop();
       await subject.stop();
       await Promise.all([redisA.stop(), redisB.stop()]);

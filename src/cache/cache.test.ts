@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { manualClock } from "../base/clock.ts";
+import { Late } from "../base/deadline.ts";
 import { createMetrics } from "../base/metrics.ts";
 import { createCache, type Versioned } from "./cache.ts";
 import { countCache } from "./counts.ts";
@@ -65,6 +66,84 @@ function setUp({ sizeBytes = 1_000_000 } = {}) {
     },
   };
 }
+
+describe("an answer that is too late for the visitor", () => {
+  function lateSetUp() {
+    const clock = manualClock(0);
+    const answers: PromiseWithResolvers<Versioned<Thing>>[] = [];
+    const cache = createCache<Thing>({
+      source: {
+        load(_, __, visit) {
+          const answer = Promise.withResolvers<Versioned<Thing>>();
+          answers.push(answer);
+          visit?.later(answer.promise);
+          return Promise.reject(new Late("too late"));
+        },
+      },
+      clock,
+      counts: countCache(createMetrics()),
+      sizeBytes: 1_000_000,
+      sizeOf: () => 0,
+      wait: { redis: 50, sql: 100 },
+    });
+    return { cache, clock, answers };
+  }
+
+  test("is there for the next", async () => {
+    const { cache, answers } = lateSetUp();
+    await expect(cache.lookup("a")).rejects.toThrow("too late");
+    expect(cache.peek("a")).toBeUndefined();
+    answers[0]?.resolve(thing(1));
+    await Bun.sleep(0);
+    expect(cache.peek("a")).toMatchObject(thing(1));
+  });
+
+  test("is not, if a newer version was announced meanwhile", async () => {
+    const { cache, answers } = lateSetUp();
+    await expect(cache.lookup("a")).rejects.toThrow("too late");
+    cache.announce("a", 2);
+    answers[0]?.resolve(thing(1));
+    await Bun.sleep(0);
+    expect(cache.peek("a")).toBeUndefined();
+    expect(await cache.lookup("a").catch(() => "nothing")).toBe("nothing");
+  });
+
+  test("is as old as the visitor's question, and no newer", async () => {
+    const { cache, clock, answers } = lateSetUp();
+    await expect(cache.lookup("a")).rejects.toThrow("too late");
+    clock.advance(900);
+    answers[0]?.resolve(thing(1));
+    await Bun.sleep(0);
+    clock.advance(99);
+    expect(cache.peek("a")).toBeDefined();
+    clock.advance(1);
+    expect(cache.peek("a")).toBeUndefined();
+  });
+});
+
+test("what was loaded together is not loaded again together, and nothing is trusted for longer than 30 s", async () => {
+  const clock = manualClock(0);
+  const chances = [0, 0.25, 0.5, 0.999];
+  const cache = createCache<Thing>({
+    source: { load: async () => thing(1) },
+    clock,
+    counts: countCache(createMetrics()),
+    sizeBytes: 1_000_000,
+    sizeOf: () => 0,
+    wait: { redis: 50, sql: 100 },
+    jitter: 0.08,
+    random: () => chances.shift() ?? 0,
+  });
+  const keys = ["a", "b", "c", "d"];
+  await Promise.all(keys.map((key) => cache.lookup(key)));
+  const there: number[] = [];
+  for (let at = 25_000; at <= 30_000; at += 1_250) {
+    clock.advance(at - clock.elapsed());
+    cache.followed(clock.elapsed());
+    there.push(keys.filter((key) => cache.peek(key) !== undefined).length);
+  }
+  expect(there).toEqual([4, 3, 3, 2, 0]);
+});
 
 describe("memory", () => {
   test("knows nothing at first, and then what was looked up", async () => {

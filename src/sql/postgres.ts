@@ -11,6 +11,8 @@ import type { SharedSchema } from "./tenant-db.ts";
  */
 export interface PostgresOptions {
   readonly connections: number;
+  /** What PostgreSQL shows them as. */
+  readonly name?: string;
   /** How long a statement may take. */
   readonly statementMs?: number;
   /** As long as it takes. */
@@ -18,7 +20,7 @@ export interface PostgresOptions {
 }
 
 export function openPostgres(url: string, options: PostgresOptions, log: Logger): Sql {
-  const { connections, statementMs = statementMostMs, patient = false } = options;
+  const { connections, statementMs = statementMostMs, patient = false, name = "quicklink" } = options;
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -27,7 +29,7 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
     // The server's own timeout should speak first; ours is for a dead one.
     ...(!patient && { statement_timeout: statementMs, query_timeout: statementMs + 1_000 }),
     idle_in_transaction_session_timeout: statementMostMs,
-    application_name: "quicklink",
+    application_name: name,
     types: { getTypeParser },
   });
   // A connection that breaks is replaced by the pool, and whoever uses it is told; without listeners the process ends.
