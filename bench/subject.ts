@@ -58,7 +58,7 @@ async function prepare(database: Database): Promise<{ postgres: Postgres | undef
 }
 
 /** PostgreSQL as the program uses it, by one connection whose statements may take long. */
-export const openDatabase = (url: string): Sql => openPostgres(url, 1, silent, true);
+export const openDatabase = (url: string): Sql => openPostgres(url, { connections: 1, patient: true }, silent);
 
 export const authorization = ({ key }: Server) => ({
   authorization: `Bearer ${key}`,

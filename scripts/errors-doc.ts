@@ -43,6 +43,7 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   over_quota:
     "Delete files that are no longer needed, or send a smaller one: `used`, `held`, `limit` and `missing` say how many bytes. The operator can raise the limit.",
   upload_missing: "Send the bytes to the address that the upload was given, then complete it.",
+  collection_full: "Remove what is no longer needed, as `detail` says. Waiting does not help.",
   limit_reached: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
   email_limited:
     "Wait as long as `Retry-After` says, in seconds. `GET /api/email/stats` says beforehand how many are left.",

@@ -26,7 +26,7 @@ await write(openSqlite(join(tempFolder("schema"), "quicklink.sqlite")));
 const postgres = await startPostgres();
 try {
   const log = createLog("silent", process.stderr, true, systemClock.now);
-  await write(openPostgres(await postgres.createDatabase("schema"), 1, log));
+  await write(openPostgres(await postgres.createDatabase("schema"), { connections: 1 }, log));
 } finally {
   await postgres.stop();
 }

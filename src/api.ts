@@ -14,11 +14,11 @@ import { StorageUnavailable } from "./files/storage.ts";
 import type { Filing } from "./filing.ts";
 import { createHttpApi, type HttpApi } from "./http/api.ts";
 import { createRunOnce, idempotencyOutcomes } from "./http/idempotency.ts";
+import { createPages } from "./http/pages.ts";
 import type { Answers } from "./idempotency/answers.ts";
 import { callOutcomes, createCallLimiter } from "./limits/call-limiter.ts";
 import type { Guesses } from "./limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "./links/api.ts";
-import { createCursors } from "./links/cursor.ts";
 import { statesOf } from "./links/states.ts";
 import type { Mail } from "./mail.ts";
 import { qrRoutes } from "./qr/api.ts";
@@ -67,7 +67,7 @@ export function composeApi(parts: ApiParts): HttpApi {
         : log.info("limits on API calls are answered again"),
   });
   const checkKey = createKeyCheck(config.QL_SENDGRID_URL);
-  const cursors = createCursors(core.signing.signerFor("cursors of lists"));
+  const pages = createPages(core.signing.signerFor("cursors of lists"));
   const runOnce = createRunOnce({
     answers,
     count: metrics.tally(
@@ -99,7 +99,7 @@ export function composeApi(parts: ApiParts): HttpApi {
           large: core.resources.work,
           createMany,
           find,
-          cursors,
+          pages,
           made,
           statesOf: (some) => statesOf(core, some),
           async wantTitles(some) {
@@ -108,11 +108,11 @@ export function composeApi(parts: ApiParts): HttpApi {
           },
         }),
       (api) => qrRoutes(api, links, baseUrl),
-      (api) => tenantRoutes(api, keys, clock),
-      (api) => domainRoutes(api, core.domains),
+      (api) => tenantRoutes(api, keys, pages, clock),
+      (api) => domainRoutes(api, core.domains, pages),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, storage: filing.room.freshFigures, busiest })),
-      (api) => fileRoutes(api, filing.files),
-      (api) => emailRoutes(api, mail.stats, mail.suppressions),
+      (api) => fileRoutes(api, filing.files, pages),
+      (api) => emailRoutes(api, mail.stats, mail.suppressions, pages),
       (api) => emailSettingsRoutes(api, { settings, checkKey, outgoing, canSeal: core.ring !== undefined, baseUrl }),
       (api) => shareRoutes(api, { links, outbox, stopLinks, baseUrl, clock }),
     ],

@@ -75,7 +75,7 @@ async function serve(
   const lock = config.embedded ? lockFolder(config.QL_DATA) : undefined;
   opened.defer(() => lock?.release());
   const changed = (domain: string, code: string, version: number) => lookup.changed({ domain, code, version });
-  const core = await openCore(config, { log, changed, lockHeld: true });
+  const core = await openCore(config, { log, changed, serves: true, lockHeld: true });
   opened.defer(() => core.close());
   const { sql, clock, tenants, keys } = core;
   const { uploads, downloads } = core.resources;
@@ -189,6 +189,7 @@ async function serve(
       guesses,
       ...openVisits({ core, lookup, counters, server: () => server, log }),
       signDownload: filing.files.offer,
+      wait: config.wait,
       clock,
       metrics,
       log,

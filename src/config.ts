@@ -4,9 +4,11 @@ import { BlockList, isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { domainToASCII } from "node:url";
 import { parseEnv } from "node:util";
+import type { BreakerRule } from "./base/breaker.ts";
 import { systemClock } from "./base/clock.ts";
 import { OperatorError } from "./base/errors.ts";
 import { hostName } from "./base/host-name.ts";
+import type { Patience } from "./base/patience.ts";
 import { newKey, parseKeys, writeKeys } from "./base/seal.ts";
 import { keepSecret } from "./base/secret-file.ts";
 import { parseSigningKeys, rotated, saltKey, writeSigningKeys } from "./base/signing-keys.ts";
@@ -68,10 +70,16 @@ const table = {
     secret: "credentials",
   }),
   QL_DATABASE_POOL: setting({
-    help: "Connections to PostgreSQL per process.",
+    help: "Connections to PostgreSQL per process. Half of them are for redirects that look up a link, the rest for everything else; a process with 1 uses it for both. With DATABASE_REPLICA_URL as many again to the replica.",
     example: "20",
     fallback: "10",
     parse: integer(1, 500),
+  }),
+  QL_SQL_WAIT_MS: setting({
+    help: "How long a visitor waits for PostgreSQL, for looking up the link and for its limit together, in milliseconds. What is answered later is kept for the next visitor.",
+    example: "250",
+    fallback: "100",
+    parse: integer(10, 10_000),
   }),
   REDIS_URL: setting({
     help: "Redis that several processes share: redis://, redis-sentinel:// with several hosts and the name they watch, or redis-cluster:// with several hosts; rediss… for TLS. Needs DATABASE_URL. Links are cached in it, and limits counted.",
@@ -84,6 +92,36 @@ const table = {
     example: "redis-sentinel://a.internal,b.internal,c.internal/limits",
     parse: redisUrl,
     secret: "credentials",
+  }),
+  QL_REDIS_WAIT_MS: setting({
+    help: "How long a visitor waits for Redis, for looking up the link and for its limit together, in milliseconds; then SQL is asked. A Redis that is slower too often is left alone for a while. Where LIMITS_REDIS_URL is in another region, set it above the round trip.",
+    example: "300",
+    fallback: "50",
+    parse: integer(5, 10_000),
+  }),
+  QL_BREAKER_FAILURES: setting({
+    help: "A node of Redis is left alone after more failures or late answers than this within QL_BREAKER_WINDOW_SECONDS, if they are QL_BREAKER_SHARE of the calls.",
+    example: "10",
+    fallback: "5",
+    parse: integer(1, 10_000),
+  }),
+  QL_BREAKER_SHARE: setting({
+    help: "The share of calls to a node of Redis that must fail before it is left alone, from 0 to 1.",
+    example: "0.2",
+    fallback: "0.1",
+    parse: fraction(0, 1),
+  }),
+  QL_BREAKER_WINDOW_SECONDS: setting({
+    help: "The seconds over which failures of Redis are counted.",
+    example: "30",
+    fallback: "10",
+    parse: integer(1, 300),
+  }),
+  QL_BREAKER_OPEN_SECONDS: setting({
+    help: "The longest time that a failing Redis is left alone before one call tries it again. It begins with 1 second and doubles.",
+    example: "60",
+    fallback: "30",
+    parse: integer(1, 600),
   }),
   QL_HITS_OUTAGE: setting({
     help: "Visits of links with a limit while Redis does not answer: degrade (SQL is asked instead; 503 if that is away too), open (let through and counted), closed (503).",
@@ -127,6 +165,24 @@ const table = {
     example: "256",
     fallback: "64",
     parse: integer(1, 65_536),
+  }),
+  QL_CACHE_TTL_SECONDS: setting({
+    help: "How long a link is good for in Redis before it is read from SQL again. Links that are visited much and change seldom are kept longer, links that change often shorter, in proportion.",
+    example: "1800",
+    fallback: "3600",
+    parse: integer(10, 86_400),
+  }),
+  QL_CACHE_MISSING_TTL_SECONDS: setting({
+    help: "How long Redis remembers that a code does not exist.",
+    example: "60",
+    fallback: "300",
+    parse: integer(1, 86_400),
+  }),
+  QL_CACHE_JITTER: setting({
+    help: "How far times to live are spread, so that links cached together do not expire together: 0.08 is 8 % more or less. In process they are only made shorter, by up to twice that.",
+    example: "0.2",
+    fallback: "0.08",
+    parse: fraction(0, 0.5),
   }),
   QL_BODY_LIMIT: setting({
     help: "Largest request body the API reads, in bytes.",
@@ -276,6 +332,10 @@ export interface Config extends Values {
   readonly filesFolder: string;
   /** LIMITS_REDIS_URL, or REDIS_URL. Unset: this process shares its database with no other. */
   readonly limitsRedisUrl: string | undefined;
+  /** How long a visitor waits, for all of Redis and for all of SQL. */
+  readonly wait: Readonly<Patience>;
+  /** When a node of Redis is left alone. */
+  readonly breaker: BreakerRule;
   /** Every setting as an operator may see it: secrets hidden, and where the value came from. */
   readonly shown: readonly Shown[];
   /** Secrets that nobody set: an embedded server makes them up, and they are its own to change. */
@@ -319,6 +379,13 @@ export function loadConfig(
     embedded: config.DATABASE_URL === undefined,
     filesFolder: join(config.QL_DATA, "files"),
     limitsRedisUrl: config.LIMITS_REDIS_URL ?? config.REDIS_URL,
+    wait: { redis: config.QL_REDIS_WAIT_MS, sql: config.QL_SQL_WAIT_MS },
+    breaker: {
+      failures: config.QL_BREAKER_FAILURES,
+      windowMs: config.QL_BREAKER_WINDOW_SECONDS * 1_000,
+      share: config.QL_BREAKER_SHARE,
+      pauseMostMs: config.QL_BREAKER_OPEN_SECONDS * 1_000,
+    },
     shown,
     ownSecrets,
     source: { ...source, QL_DATA: config.QL_DATA },
@@ -501,6 +568,9 @@ export function newSecret(): string {
   return randomBytes(32).toString("hex");
 }
 
+/** Where the key of the first start is, if no terminal could show it. */
+export const firstKeyPath = (dataFolder: string): string => join(dataFolder, "first-key");
+
 export const secretPath = (dataFolder: string, name: string): string => join(dataFolder, "secrets", name);
 
 function integer(min: number, max: number): (text: string) => number {
@@ -508,6 +578,16 @@ function integer(min: number, max: number): (text: string) => number {
     const value = Number(text);
     if (!/^-?\d+$/.test(text) || value < min || value > max) {
       throw new Error(`is not a whole number from ${min} to ${max}`);
+    }
+    return value;
+  };
+}
+
+function fraction(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d(?:\.\d{1,6})?$/.test(text) || value < min || value > max) {
+      throw new Error(`is not a number from ${min} to ${max}`);
     }
     return value;
   };

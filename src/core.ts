@@ -28,6 +28,7 @@ import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
 import { createOutdated, type Outdated } from "./sql/outdated.ts";
+import type { PostgresOptions } from "./sql/postgres.ts";
 import type { Sql } from "./sql/sql.ts";
 import { createTargetStore, type TargetStore } from "./targets/store.ts";
 import { createKeys, type Keys } from "./tenants/keys.ts";
@@ -69,6 +70,8 @@ export interface CoreOptions {
   readonly log: Logger;
   /** Told after each commit, for whoever keeps a copy. */
   readonly changed?: (domain: string, code: string, version: number) => void;
+  /** Some connections are for lookups, see `openLookups`. */
+  readonly serves?: boolean;
   /** The caller holds the data folder's lock, so that nobody is serving from it. */
   readonly lockHeld?: boolean;
 }
@@ -78,7 +81,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   if (config.embedded) prepareDataFolder(config);
   const secrets = config.embedded ? withSecrets(config) : config;
   const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = secrets;
-  const sql = await openSql(config, options.log);
+  const connections = options.serves ? otherConnections(config) : config.QL_DATABASE_POOL;
+  const sql = await openSql(config, options.log, false, connections);
   try {
     if (config.embedded) await migrateEmbedded(config, sql, options.lockHeld ?? false);
     else await requireCurrentSchema(sql);
@@ -157,8 +161,14 @@ async function openStorage(config: Config, signing: SigningKeys, clock: Clock): 
 }
 
 /** The driver of the other database is not even loaded. */
-export async function openSql(config: Config, log: Logger, patient = false): Promise<Sql> {
-  if (config.DATABASE_URL !== undefined) return openAt(config, "DATABASE_URL", config.DATABASE_URL, log, patient);
+export async function openSql(
+  config: Config,
+  log: Logger,
+  patient = false,
+  connections: number = config.QL_DATABASE_POOL,
+): Promise<Sql> {
+  const { DATABASE_URL: url } = config;
+  if (url !== undefined) return openAt("DATABASE_URL", url, log, { connections, patient });
   prepareDataFolder(config);
   const { openSqlite } = await import("./sql/sqlite.ts");
   return openSqlite(join(config.QL_DATA, "quicklink.sqlite"));
@@ -173,13 +183,31 @@ export async function openUnforced({ config, sql }: Core): Promise<Sql> {
 
 /** What this region reads from, if that is not where everything is written. */
 export async function openReplica(config: Config, log: Logger): Promise<Sql | undefined> {
-  const url = config.DATABASE_REPLICA_URL;
-  return url === undefined ? undefined : await openAt(config, "DATABASE_REPLICA_URL", url, log, false);
+  const { DATABASE_REPLICA_URL: url } = config;
+  if (url === undefined) return undefined;
+  return await openAt("DATABASE_REPLICA_URL", url, log, { connections: otherConnections(config) });
 }
 
-async function openAt(config: Config, name: string, url: string, log: Logger, patient: boolean): Promise<Sql> {
+/** Of the connections of a server, those that only lookups use; with a single one there is nothing to divide. */
+export const lookupConnections = ({ QL_DATABASE_POOL: all }: Config): number => Math.max(1, Math.floor(all / 2));
+const otherConnections = (config: Config): number => Math.max(1, config.QL_DATABASE_POOL - lookupConnections(config));
+
+/**
+ * The same database with connections for lookups alone: however slow they are, they take none from what writes or
+ * follows the feed, nor the other way round. A lookup may take a second there; visitors wait for less.
+ */
+export async function openLookups(config: Config, sql: Sql, log: Logger): Promise<Sql> {
+  const url = config.DATABASE_REPLICA_URL ?? config.DATABASE_URL;
+  if (url === undefined || config.QL_DATABASE_POOL === 1) return sql;
   const { openPostgres } = await import("./sql/postgres.ts");
-  const sql = openPostgres(url, config.QL_DATABASE_POOL, log, patient);
+  return openPostgres(url, { connections: lookupConnections(config), statementMs: lookupMs }, log);
+}
+
+const lookupMs = 1_000;
+
+async function openAt(name: string, url: string, log: Logger, options: PostgresOptions): Promise<Sql> {
+  const { openPostgres } = await import("./sql/postgres.ts");
+  const sql = openPostgres(url, options, log);
   try {
     await sql.ping();
     return sql;

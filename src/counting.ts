@@ -1,11 +1,12 @@
-import { type Breaker, createBreaker } from "./base/breaker.ts";
+import { type Breaker, type BreakerRule, type Breakers, createBreakers } from "./base/breaker.ts";
 import type { Clock } from "./base/clock.ts";
 import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
+import type { Patience } from "./base/patience.ts";
 import { createRecorder, type Recorder } from "./clicks/recorder.ts";
 import { type Cancelling, degrading } from "./limits/degrade.ts";
-import type { EndedLease, LeaseStore, Total } from "./limits/leases.ts";
+import type { Ask, EndedLease, LeaseStore, Total } from "./limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "./limits/meters.ts";
 import { createMonth } from "./limits/month.ts";
 import { type Outage, watched } from "./limits/watch.ts";
@@ -36,6 +37,10 @@ export interface CountingSettings {
   readonly fromRedis: RedisLeases | undefined;
   readonly embedded: boolean;
   readonly outage: Outage;
+  /** What a visitor waits. A lease that is asked for ahead has a second of each. */
+  readonly wait: Readonly<Patience>;
+  /** Of the node of Redis that has the limit: whether it is fast enough for visitors. */
+  readonly visitorsBreakerOf: ((ask: Ask) => Breaker) | undefined;
   /** Told of what was written down. */
   readonly recorded: Recorded;
   readonly clock: Clock;
@@ -43,14 +48,18 @@ export interface CountingSettings {
   readonly log: Logger;
 }
 
-const sqlDeadlineMs = 500;
+const sqlDeadlineMs = 1_000;
 const endMs = 1_000;
-const redisFailures = 0.1;
+/** SQLite tries a busy statement again for about so long. */
+const embeddedWaitMs = 5_000;
 
 export function startCounting(settings: CountingSettings): Counting {
-  const { id, fromSql, fromRedis, embedded, outage, recorded, clock, metrics, log } = settings;
+  const { id, fromSql, fromRedis, embedded, outage, wait, recorded, clock, metrics, log } = settings;
   let leases = 0;
-  const store = lenderOf(fromRedis, inTime(fromSql, embedded), outage === "degrade");
+  const second = inTime(fromSql, embedded);
+  const breakerOf = outage === "degrade" ? settings.visitorsBreakerOf : undefined;
+  const degraded = fromRedis && breakerOf && degrading(fromRedis, second, { waitMs: wait.redis, breakerOf });
+  const store: LeaseStore = degraded ?? fromRedis ?? second;
   let recorder: Recorder | undefined;
   const meters = createMeters({
     reasons: reasons.length,
@@ -58,6 +67,7 @@ export function startCounting(settings: CountingSettings): Counting {
     clock,
     month: createMonth(clock),
     newLeaseId: () => `${id}.${++leases}`,
+    patience: embedded ? { ...wait, sql: embeddedWaitMs } : wait,
     usedUp: () => recorder?.soon(),
     flush: async () => recorder?.flush(),
     open: outage === "open",
@@ -90,22 +100,48 @@ export function startCounting(settings: CountingSettings): Counting {
   };
 }
 
-/** One for everybody who asks the Redis of limits: whoever notices that it fails notices for all. */
-export const createLimitsBreaker = ({
+export interface LimitsBreakers {
+  /** One for everybody who asks a node of the Redis of limits: whoever notices that it fails notices for all. */
+  readonly all: Breakers;
+  /** In front of those, for visitors, who have less time. */
+  readonly visitors: Breakers;
+}
+
+/** The Redis of limits, left alone by all while it fails. */
+export interface LimitsRedis extends Redis {
+  readonly visitors: LimitsBreakers["visitors"];
+}
+
+export function createLimitsBreakers({
+  nodes,
+  rule,
   clock,
   metrics,
   log,
-}: Pick<CountingSettings, "clock" | "metrics" | "log">): Breaker =>
-  createBreaker({
-    of: "limits",
-    metrics,
-    clock,
-    share: redisFailures,
-    onChange: (open) =>
-      open
-        ? log.warn("Redis fails too often; limits leave it alone for a while")
-        : log.info("Redis answers limits again"),
-  });
+}: Pick<CountingSettings, "clock" | "metrics" | "log"> & {
+  readonly nodes: () => readonly string[];
+  readonly rule: BreakerRule;
+}): LimitsBreakers {
+  const both = { nodes, rule, clock, metrics };
+  return {
+    all: createBreakers({
+      ...both,
+      of: "limits",
+      onChange: (open, node) =>
+        open
+          ? log.warn({ node }, "Redis fails too often; limits leave it alone for a while")
+          : log.info({ node }, "Redis answers limits again"),
+    }),
+    visitors: createBreakers({
+      ...both,
+      of: "limits_visitors",
+      onChange: (open, node) =>
+        open
+          ? log.warn({ node }, "Redis is too slow for visitors; those who would wait for a limit ask SQL for a while")
+          : log.info({ node }, "Redis is fast enough for visitors again"),
+    }),
+  };
+}
 
 export async function openRedisLeases(
   redis: Pick<Redis, "script">,
@@ -116,14 +152,9 @@ export async function openRedisLeases(
   return createRedisLeases({ redis, clock, readTotal: sql.total });
 }
 
-function lenderOf(fromRedis: RedisLeases | undefined, fromSql: Cancelling, degrade: boolean): LeaseStore {
-  if (fromRedis === undefined) return fromSql;
-  return degrade ? degrading(fromRedis, fromSql) : fromRedis;
-}
-
 const endedOnRedis = ({ key, draws, month, lender, lease, unspent }: Drained): EndedLease[] =>
   lender === "redis" && lease !== undefined ? [{ key, draws, month, lease, unspent }] : [];
 
-/** SQLite answers before a timer could run. A visitor does not wait for PostgreSQL as long as a statement may take. */
+/** SQLite answers before a timer could run; PostgreSQL may take longer than a lease is worth waiting for. */
 const inTime = (store: SqlLeases, embedded: boolean): Cancelling =>
   embedded ? store : { ...store, acquire: (ask) => withDeadline(store.acquire(ask), sqlDeadlineMs, "PostgreSQL") };

@@ -4,6 +4,7 @@ import { dayMs } from "./base/clock.ts";
 import { withDeadline } from "./base/deadline.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
+import { pagesOf } from "./base/pages.ts";
 import type { Core } from "./core.ts";
 import { createFiles, type Files } from "./files/files.ts";
 import { findOrphans } from "./files/orphans.ts";
@@ -76,7 +77,9 @@ export function openFiling({ core, counters, recount, changed, filled, metrics, 
 
   async function sync(): Promise<void> {
     const drifts: QuotaSync[] = [];
-    for (const tenant of await tenants.list()) drifts.push(await syncQuota({ recount, room }, tenant, false));
+    for await (const page of pagesOf<Tenant>((limit, last) => tenants.list(limit, last?.slug))) {
+      for (const tenant of page) drifts.push(await syncQuota({ recount, room }, tenant, false));
+    }
     const drift = drifts.reduce((sum, one) => sum + Math.abs(one.drift), 0);
     for (const { tenant, drift: off } of drifts) {
       if (off !== 0) log.warn({ tenant, drift: off }, "the storage of a tenant was off, and was put right");

@@ -2,11 +2,10 @@ import { randomBytes } from "node:crypto";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import { type Core, openUnforced } from "./core.ts";
-import { openRedisLeases, type Recorded, startCounting } from "./counting.ts";
+import { type LimitsRedis, openRedisLeases, type Recorded, startCounting } from "./counting.ts";
 import type { Meters } from "./limits/meters.ts";
 import { splitKey } from "./links/link.ts";
 import { reasons } from "./redirect/decide.ts";
-import type { Redis } from "./redis/client.ts";
 import { createSqlLeases } from "./sql/leases.ts";
 
 /**
@@ -21,7 +20,7 @@ export interface Hits {
 export interface HitSettings {
   readonly core: Core;
   /** Of the limits; without it, SQL lends. */
-  readonly redis: Redis | undefined;
+  readonly redis: LimitsRedis | undefined;
   /** How many instances may hold a lease of one limit. */
   readonly holders: () => number;
   /** Told of what was written down. */
@@ -36,8 +35,19 @@ export async function openHits({ core, redis, holders, recorded, metrics, log }:
   const sql = await openUnforced(core);
   const id = randomBytes(12).toString("base64url");
   const fromSql = createSqlLeases(sql, clock, reasons, splitKey, holders);
-  const fromRedis = redis && (await openRedisLeases(redis, fromSql, clock));
-  const counting = startCounting({ id, fromSql, fromRedis, embedded, outage, recorded, clock, metrics, log });
+  const counting = startCounting({
+    id,
+    fromSql,
+    fromRedis: redis && (await openRedisLeases(redis, fromSql, clock)),
+    embedded,
+    outage,
+    wait: config.wait,
+    visitorsBreakerOf: redis && (({ key }) => redis.visitors.of(redis.ownerOf(`{${key}}`))),
+    recorded,
+    clock,
+    metrics,
+    log,
+  });
   return {
     meters: counting.meters,
     async close() {

@@ -1,5 +1,4 @@
-import { createBreaker } from "./base/breaker.ts";
-import { withDeadline } from "./base/deadline.ts";
+import { createBreakers } from "./base/breaker.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import { type Cache, createCache, type Source } from "./cache/cache.ts";
@@ -10,12 +9,12 @@ import { type Announced, follow } from "./cache/follow.ts";
 import { guarded } from "./cache/guard.ts";
 import { lifeMs } from "./cache/life.ts";
 import { createTiered } from "./cache/tiered.ts";
-import { type Core, openReplica } from "./core.ts";
+import { type Core, lookupConnections, openLookups, openReplica } from "./core.ts";
 import { type Hosts, openHosts } from "./domains/hosts.ts";
 import { createDomainStore, domainCode } from "./domains/store.ts";
 import type { HotLinks } from "./hot.ts";
 import { cacheKey, type LinkKey } from "./links/link.ts";
-import { createLinkStore, type LinkStore } from "./links/store.ts";
+import { createLinkStore } from "./links/store.ts";
 import { type Known, linkSource, sizeOfKnown } from "./redirect/resolve.ts";
 import type { RedisCache, RedisCacheOptions } from "./redis/cache.ts";
 import type { Redis } from "./redis/client.ts";
@@ -54,12 +53,10 @@ export interface LookupSettings {
   readonly log: Logger;
 }
 
-const sqlDeadlineMs = 100;
 const sqlWaiting = 200;
 const sqlFailures = 0.5;
-const redisFailures = 0.1;
 const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
-const newAtOnce = 2;
+const newPauseMs = 20;
 const newWaiting = 100;
 const warmAtOnce = 4;
 const warmTries = 5;
@@ -72,11 +69,13 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
   const replica = await openReplica(config, log);
   const watching = watchReplica(replica, metrics);
   const feed = createFeed(replica ?? core.sql);
-  const fromSql = sqlSource(replica && createLinkStore(replica), counts, settings);
+  const lookups = await openLookups(config, replica ?? core.sql, log);
+  const fromSql = sqlSource(lookups, counts, settings);
   const changes = createChangeRates(clock);
-  const life = (key: string) => lifeMs(hot.perMinute(key), changes.perDay(key));
+  const usualMs = config.QL_CACHE_TTL_SECONDS * 1_000;
+  const life = (key: string) => lifeMs(hot.perMinute(key), changes.perDay(key), usualMs);
   const tier = redis && (await openGuarded(redis, counts, settings, { lifeMs: life, onEmpty: () => fill(hot.keys()) }));
-  const tiered = tier && createTiered({ tier, sql: fromSql, counts });
+  const tiered = tier && createTiered({ tier, sql: fromSql, counts, clock });
   const source = tiered ?? counted(fromSql, counts);
   const cache = createCache<Known, LinkKey>({
     source,
@@ -84,6 +83,8 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
     counts,
     sizeBytes: config.QL_CACHE_MB * 1_048_576,
     sizeOf: sizeOfKnown,
+    wait: config.wait,
+    jitter: config.QL_CACHE_JITTER,
   });
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => cache.found);
   metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => cache.missing);
@@ -134,7 +135,7 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
     cache,
     hosts,
     replica,
-    warm: (keys) => some(keys, cache.lookup),
+    warm: (keys) => some(keys, (key) => cache.lookup(key)),
     changed({ domain, code, version }) {
       const key = cacheKey(domain, code);
       if (code === domainCode) {
@@ -151,39 +152,41 @@ export async function openLookup(settings: LookupSettings): Promise<Lookup> {
       watching.stop();
       hosts.stop();
       await follower.stop();
+      if (lookups !== core.sql && lookups !== replica) await lookups.close();
       await replica?.close();
     },
   };
 }
 
 /** SQLite answers before a timer could run, and has one reader; PostgreSQL may be slow, away or busy. */
-function sqlSource(
-  replica: LinkStore | undefined,
-  counts: CacheCounts,
-  { core, metrics, log }: LookupSettings,
-): Source<Known> {
+function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: LookupSettings): Source<Known> {
   const { config, store, clock } = core;
   if (config.embedded) return linkSource(store.target);
-  const { target } = replica ?? store;
-  const inTime: typeof target = (domain, code) => withDeadline(target(domain, code), sqlDeadlineMs, "PostgreSQL");
-  const breaker = createBreaker({
+  const breakers = createBreakers({
     of: "sql",
+    nodes: () => ["sql"],
+    rule: { ...config.breaker, share: sqlFailures },
     metrics,
     clock,
-    share: sqlFailures,
     onChange: (open) =>
       open
         ? log.error("PostgreSQL fails lookups; they leave it alone for a while")
         : log.info("PostgreSQL answers again"),
   });
-  const settings = { atOnce: config.QL_DATABASE_POOL, waiting: sqlWaiting, counts, run: breaker.run };
-  return guarded(linkSource(inTime), settings);
+  return guarded(linkSource(createLinkStore(sql).target), {
+    atOnce: lookupConnections(config),
+    waiting: sqlWaiting,
+    waitMs: config.QL_SQL_WAIT_MS,
+    counts,
+    clock,
+    run: breakers.of("sql").run,
+  });
 }
 
 const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
-  load(key, atLeast) {
+  load(key, atLeast, visit) {
     miss.memory++;
-    return sql.load(key, atLeast);
+    return sql.load(key, atLeast, visit);
   },
 });
 
@@ -191,23 +194,26 @@ const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
 async function openGuarded(
   redis: Redis,
   { events }: CacheCounts,
-  { core: { clock }, metrics, log }: LookupSettings,
+  { core: { clock, config }, metrics, log }: LookupSettings,
   options: Pick<RedisCacheOptions<Known>, "lifeMs" | "onEmpty">,
 ): Promise<RedisCache<Known>> {
   const { openTier } = await import("./tier.ts");
   const { guarded: withBreaker } = await import("./redis/guarded.ts");
-  const breaker = createBreaker({
+  const breakers = createBreakers({
     of: "cache",
+    nodes: redis.owners,
+    rule: config.breaker,
     metrics,
     clock,
-    share: redisFailures,
-    onChange: (open) =>
+    onChange: (open, node) =>
       open
-        ? log.warn("Redis fails too often; lookups leave it alone for a while")
-        : log.info("Redis answers lookups again"),
+        ? log.warn({ node }, "Redis fails too often; lookups leave it alone for a while")
+        : log.info({ node }, "Redis answers lookups again"),
   });
-  return openTier(withBreaker(redis, breaker), clock, {
+  return openTier(withBreaker(redis, breakers), clock, {
     ...options,
+    missingMs: config.QL_CACHE_MISSING_TTL_SECONDS * 1_000,
+    jitter: config.QL_CACHE_JITTER,
     written: (kind) => void events[kind === "link" ? "link_written" : "missing_written"]++,
   });
 }
@@ -234,22 +240,25 @@ async function some<Key>(keys: readonly Key[], work: (key: Key) => Promise<unkno
 }
 
 /**
- * Puts new links into Redis, so that the first visitor on any server finds them there. A few at a time, and no more than
- * can wait: whoever creates links by the thousand does not keep SQL from visitors. Answers whether there is room.
+ * Puts new links into Redis, so that the first visitor on any server finds them there. At most fifty a second, and a hundred
+ * may wait: reading each link back doubled what PostgreSQL spent on a create, so those who create links by the thousand
+ * get fences for the rest. Answers whether there is room.
  */
 function writeThrough(work: (key: string) => Promise<void>): (key: string) => boolean {
   const waiting: string[] = [];
-  let running = 0;
+  let running = false;
   const next = async () => {
-    running++;
-    // What fails is read by its first visitor.
-    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await work(key).catch(() => {});
-    running--;
+    running = true;
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
+      await work(key).catch(() => {}); // what fails is read by its first visitor
+      await new Promise((resolve) => setTimeout(resolve, newPauseMs).unref());
+    }
+    running = false;
   };
   return (key) => {
     if (waiting.length >= newWaiting) return false;
     waiting.push(key);
-    if (running < newAtOnce) void next();
+    if (!running) void next();
     return true;
   };
 }

@@ -37,11 +37,11 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   ],
   export: ["write all links to a file", async () => (await import("./cli/export.ts")).exportCommand()],
   backup: [
-    "write the embedded database and its secrets to a file",
+    "write the embedded database, its secrets and uploaded files to one file",
     async () => (await import("./cli/backup.ts")).backupCommand(),
   ],
   restore: [
-    "put a backup in the place of the database",
+    "restore the database, its secrets and uploaded files from a backup",
     async () => (await import("./cli/restore.ts")).restoreCommand(),
   ],
   hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],

@@ -2,7 +2,7 @@ import type { Clock } from "./base/clock.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import type { Config } from "./config.ts";
-import { createLimitsBreaker } from "./counting.ts";
+import { createLimitsBreakers, type LimitsRedis } from "./counting.ts";
 import type { Dependency } from "./http/health.ts";
 import type { Redis, RedisOptions } from "./redis/client.ts";
 
@@ -14,11 +14,10 @@ export interface RedisClients {
   /** For whoever looks up links to guard. */
   readonly cache: Redis | undefined;
   /** Left alone by all while it fails. */
-  readonly limits: Redis | undefined;
+  readonly limits: LimitsRedis | undefined;
   readonly dependencies: readonly Dependency[];
 }
 
-const cacheDeadlineMs = 50;
 // With the bounds at which alerts ask: 5 and 20 ms.
 const buckets = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1];
 
@@ -53,8 +52,16 @@ export async function openRedis({ config, clock, metrics, log, opened }: RedisSe
     opened.defer(() => watching.stop());
   };
 
-  const cache = cacheUrl === undefined ? undefined : open("cache", cacheUrl, { deadlineMs: cacheDeadlineMs });
-  const limits = guarded(open("limits", limitsUrl, {}), createLimitsBreaker({ clock, metrics, log }));
+  const cache = cacheUrl === undefined ? undefined : open("cache", cacheUrl, { deadlineMs: config.QL_REDIS_WAIT_MS });
+  const unguarded = open("limits", limitsUrl, {});
+  const { all, visitors } = createLimitsBreakers({
+    nodes: unguarded.owners,
+    rule: config.breaker,
+    clock,
+    metrics,
+    log,
+  });
+  const limits: LimitsRedis = Object.assign(guarded(unguarded, all), { visitors });
   const apart = cacheUrl !== limitsUrl;
   if (cache !== undefined) watch(cache, apart ? "cache" : "both");
   if (apart) watch(limits, "limits");

@@ -10,7 +10,7 @@ import type { Redis } from "./redis/client.ts";
 export const openTier = (
   redis: Redis,
   clock: Clock,
-  more: Pick<RedisCacheOptions<Known>, "written" | "lifeMs" | "onEmpty"> = {},
+  more: Pick<RedisCacheOptions<Known>, "written" | "lifeMs" | "missingMs" | "jitter" | "onEmpty"> = {},
 ): RedisCache<Known> => createRedisCache({ redis, form: linkForm, keyOf, clock, ...more });
 
 const keyOf = ({ domain, code }: Announced): string => cacheKey(domain, code);

@@ -236,6 +236,17 @@ if (postgresAvailable() && redisAvailable()) {
   });
 }
 
+test("a server without Redis counts its misses for memory", async () => {
+  const site = await startSite("SQLite");
+  const { code } = await site.create({ url: "https://example.com/" });
+  for (let i = 0; i < 3; i++) await site.visit(`/${code}`);
+  const { text } = await site.visit("/metrics");
+  expect(text).toMatch(/^quicklink_cache_hit_total\{tier="memory"\} 2$/m);
+  expect(text).toMatch(/^quicklink_cache_miss_total\{tier="memory"\} 1$/m);
+  expect(text).toMatch(/^quicklink_cache_miss_total\{tier="redis"\} 0$/m);
+  await site.server.stop();
+});
+
 /** As the design of the cache has them, word for word; the second one is the first by tier. */
 const seedQueries = {
   hitRate: `sum(rate(quicklink_cache_hit_total[5m])) /

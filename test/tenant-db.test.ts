@@ -24,6 +24,7 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
   ],
   "src/email/seeds.ts": [1, "the platform's limit counts the emails of all tenants"],
   "src/email/store.ts": [1, "one sender works off the outbox of all tenants"],
+  "src/files/archive.ts": [3, "a backup has the files of all tenants"],
   "src/files/orphans.ts": [2, "compares everything in storage with the files of all tenants"],
   "src/files/store.ts": [
     2,

@@ -36,7 +36,7 @@ export interface Recorded {
   readonly own: number;
   readonly behindItself: number;
   readonly staleness: Staleness;
-  /** How long a redirect of a link took that nobody edits, 99 of 100: how late everything is on this machine. */
+  /** How long a redirect of a link took that nobody edits, on any server, 99 of 100: how late everything is here. */
   readonly idleP99Ms: number;
 }
 
@@ -130,13 +130,14 @@ export function createRecord(servers: number): Record {
 
     conclude() {
       const all = [...acked.values()].flat();
-      const recorded = counts.map(({ idleMs, ...count }, server) => {
+      const idleMs = counts.flatMap((count) => count.idleMs);
+      const idleP99Ms = idleMs.length === 0 ? 0 : quantile(idleMs, 0.99);
+      const recorded = counts.map(({ idleMs: _, ...count }, server) => {
         const figures = all.map(({ staleFor }) => staleFor[server] ?? 0);
         const staleness =
           figures.length === 0
             ? { p50: 0, p99: 0, max: 0 }
             : { p50: quantile(figures, 0.5), p99: quantile(figures, 0.99), max: Math.max(...figures) };
-        const idleP99Ms = idleMs.length === 0 ? 0 : quantile(idleMs, 0.99);
         return { ...count, acked: all.length, staleness, idleP99Ms };
       });
       acked = new Map();

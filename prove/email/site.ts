@@ -64,7 +64,7 @@ export async function startSite(): Promise<Site> {
   };
   const migrated = await cli(["migrate"], { env });
   if (migrated.code !== 0) throw new Error(`migrate ended with ${migrated.code}\n${migrated.stdout}${migrated.stderr}`);
-  const sql = openPostgres(url, 4, silent);
+  const sql = openPostgres(url, { connections: 4 }, silent);
   const store = createEmailStore(sql);
   const tenants = await createThree(sql);
   const settings = createEmailSettings(sql, createRing([secretKey]), systemClock);

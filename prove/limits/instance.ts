@@ -1,5 +1,5 @@
 /** One instance: the program's own way of counting, on stores over a network that fails and on a clock that is wrong. */
-import type { Breaker } from "../../src/base/breaker.ts";
+import type { Breaker, BreakerRule } from "../../src/base/breaker.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
@@ -32,6 +32,10 @@ export interface Stores {
   readonly holders: number;
 }
 
+/** As the settings have it by default. */
+const rule: BreakerRule = { failures: 5, windowMs: 10_000, share: 0.1, pauseMostMs: 30_000 };
+const wait = { redis: 50, sql: 100 };
+const node = "redis";
 const silent = createLog("silent", { write() {} }, false, () => 0);
 const split = (key: string) => ({ domain: "", code: key });
 
@@ -51,18 +55,20 @@ export function createInstance(name: string, offMs: number, { time }: Surroundin
 
 /** To be called as the instance, for its timers to be its own. */
 export async function start(instance: Instance, stores: Stores, around: Surroundings, books: Books): Promise<void> {
-  const { startCounting, createLimitsBreaker, openRedisLeases } = stores.code.counting;
+  const { startCounting, createLimitsBreakers, openRedisLeases } = stores.code.counting;
   const clock: Clock = { now: instance.wall, elapsed: () => around.time.now };
   const fromSql = watchedSqlLeases(instance, stores, around, books);
   const redis = stores.connectRedis?.(instance);
   const metrics = createMetrics();
-  const breaker = createLimitsBreaker({ clock, metrics, log: silent });
+  const breakers = createLimitsBreakers({ nodes: () => [node], rule, clock, metrics, log: silent });
   const counting = startCounting({
     id: instance.name,
     fromSql,
-    fromRedis: redis && (await openRedisLeases(leftAlone(redis, breaker), fromSql, clock)),
+    fromRedis: redis && (await openRedisLeases(leftAlone(redis, breakers.all.of(node)), fromSql, clock)),
     embedded: false,
     outage: stores.degrade ? "degrade" : "closed",
+    wait,
+    visitorsBreakerOf: () => breakers.visitors.of(node),
     clock,
     recorded() {},
     metrics,

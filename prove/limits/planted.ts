@@ -64,6 +64,16 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
+    name: "ahead_while_two_leases_are_out",
+    edits: [
+      {
+        file: "limits/meters.ts",
+        from: "if (lane.left + lane.unrecorded <= largestLease(max)) {",
+        to: "if (max > 0) {",
+      },
+    ],
+  },
+  {
     name: "refund_to_wrong_window",
     edits: [
       {

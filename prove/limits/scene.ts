@@ -82,7 +82,10 @@ export async function createScene(seed: number, code: Code, sql: Sql, tell: Tell
     let units = 0;
     for (const { meters } of instances) {
       const lane = meters?.of(key)[draws];
-      if (lane !== undefined && lane.month === month && time.now < lane.validUntil) units += lane.left;
+      if (lane === undefined) continue;
+      for (const lease of [lane, lane.next]) {
+        if (lease !== undefined && lease.month === month && time.now < lease.validUntil) units += lease.left;
+      }
     }
     return units;
   }

@@ -28,7 +28,7 @@ export function createTraffic({ time, books, sqlClock, redisClock }: Scene): Tra
     if (monthName(now) !== lane.month && !wasSet) {
       books.violate("month", `${link.key}: in ${lane.month}, and it is ${new Date(now).toISOString()}`);
     }
-    const owes = lane.left + lane.unrecorded;
+    const owes = lane.left + (lane.next?.left ?? 0) + lane.unrecorded;
     const most = 2 * largestLease(link.highest);
     if (owes > most && !link.wasFree) {
       books.violate("two_leases", `${link.key}: ${instance.name} owes ${owes}, bound ${most}`);

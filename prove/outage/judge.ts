@@ -74,8 +74,8 @@ const busyShare = (tallies: readonly Tally[]): number => {
 };
 
 /** Nothing can be told from it: something else kept the machine busy. */
-export const tooBusy = ({ idle, outage }: Phases): boolean =>
-  Math.max(...[idle, outage].map((one) => busyShare([one]))) > busyMost;
+export const tooBusy = (phases: Phases): boolean =>
+  Object.values(phases).some((tally: Tally) => tally.control.length >= samplesLeast && busyShare([tally]) > busyMost);
 
 /** What is wrong, each in one line; nothing if all is as it should be. */
 export function judge(impact: Impact, phases: Phases): string[] {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, setSystemTime, test } from "bun:test";
-import { type Breaker, createBreaker } from "./breaker.ts";
+import { type Breaker, createBreaker, createBreakers } from "./breaker.ts";
 import { type ManualClock, manualClock } from "./clock.ts";
 import { createMetrics } from "./metrics.ts";
 
@@ -13,10 +13,8 @@ beforeEach(() => {
   clock = manualClock(start);
   changes = [];
   breaker = createBreaker({
-    of: "test",
-    metrics: createMetrics(),
+    rule: { failures: 5, windowMs: 10_000, share: 0.1, pauseMostMs: 30_000 },
     clock,
-    share: 0.1,
     onChange: (open) => changes.push(open),
   });
 });
@@ -39,6 +37,35 @@ async function reaches(): Promise<boolean> {
     .catch(() => {});
   return reached;
 }
+
+describe("a breaker for each node", () => {
+  const rule = { failures: 5, windowMs: 10_000, share: 0.1, pauseMostMs: 30_000 };
+
+  test("leaves the others alone, and tells Prometheus of any; a node that has left takes its breaker along", async () => {
+    const metrics = createMetrics();
+    let nodes = ["a", "b"];
+    const told: string[] = [];
+    const breakers = createBreakers({
+      of: "test",
+      nodes: () => nodes,
+      rule,
+      metrics,
+      clock,
+      onChange: (open, node) => told.push(`${node} ${open}`),
+    });
+    const shown = async () => /^quicklink_breaker_open\{of="test"\} (\d)$/m.exec((await metrics.scrape()).text)?.[1];
+    const dead = () => breakers.of("a").run(() => Promise.reject(new Error("no answer")));
+    expect(await shown()).toBe("0");
+    await times(6, () => dead().catch(() => {}));
+    expect(await breakers.of("b").run(async () => "answer")).toBe("answer");
+    expect([breakers.of("a").open, breakers.of("b").open]).toEqual([true, false]);
+    expect(await shown()).toBe("1");
+    nodes = ["b", "c"];
+    expect(await shown()).toBe("0");
+    expect(breakers.of("a").open).toBe(false);
+    expect(told).toEqual(["a true"]);
+  });
+});
 
 describe("the breaker", () => {
   test("opens with the sixth failure, and says so once", async () => {

@@ -41,6 +41,7 @@ export const problems = {
   too_many_guesses: { status: 429, title: "Too many codes or keys from this address do not exist" },
   over_quota: { status: 413, title: "The file does not fit into what the plan gives for files" },
   upload_missing: { status: 409, title: "The file has not been uploaded yet" },
+  collection_full: { status: 409, title: "You have as many of these as a tenant may have" },
   limit_reached: { status: 429, title: "The plan gives no more of this for now" },
   email_limited: { status: 429, title: "No more emails can be sent for now" },
   email_suppressed: { status: 409, title: "The address gets no more email from this tenant" },

@@ -36,6 +36,7 @@ function setUp({ sizeBytes = 1_000_000 } = {}) {
     counts: countCache(metrics),
     sizeBytes,
     sizeOf: (value) => value.name.length,
+    wait: { redis: 50, sql: 100 },
   });
   return {
     cache,

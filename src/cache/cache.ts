@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../base/clock.ts";
+import type { Patience } from "../base/patience.ts";
 import type { CacheCounts } from "./counts.ts";
 
 /**
@@ -12,8 +13,8 @@ import type { CacheCounts } from "./counts.ts";
  * What was announced, or was served and then pushed out for room, is remembered by its version alone, for as many keys
  * as there is room for: whatever brings something older later, an older copy elsewhere or a slow load, is sent away.
  *
- * Entries are trusted for 30 s while the feed is being followed, for it would have told us; when it has not been heard
- * of for 1.5 s, for 1 s. When the next tier fails, an entry past its time is still the best answer there is, and is
+ * Entries are trusted for up to 30 s while the feed is being followed, for it would have told us: some less by chance, so
+ * that what was loaded together is not loaded again together. When the feed has not been heard of for 1.5 s, for 1 s. When the next tier fails, an entry past its time is still the best answer there is, and is
  * given for up to 24 h, and counted as stale.
  *
  * The next tier is a `Source`: SQL here, and whatever stands in front of SQL when several processes share a cache.
@@ -32,14 +33,23 @@ export interface Answer<Value> extends Versioned<Value> {
 export interface Source<Value> {
   /**
    * Throws when it cannot tell; "nothing there" is an answer, not a failure. `atLeast` is a version that is known to
-   * exist: what is older need not be offered.
+   * exist: what is older need not be offered. `visit` is there when a visitor waits; without it there is time.
    */
-  load(key: string, atLeast: number): Promise<Answer<Value>>;
+  load(key: string, atLeast: number, visit?: Visit<Value>): Promise<Answer<Value>>;
+}
+
+export interface Visit<Value> {
+  /** How long the visitor still waits. What is waited for takes it off. */
+  readonly patience: Patience;
+  /** The visitor is answered without this, for it takes too long; but it may still come. */
+  later(answer: Promise<Answer<Value>>): void;
 }
 
 interface Entry<Value> extends Versioned<Value> {
   readonly stale: boolean;
   readonly filledAt: number;
+  /** For how long, while the feed is followed. */
+  readonly trustedMs: number;
 }
 
 /** `Key`: what visitors are answered by, if not every text may be one. */
@@ -48,8 +58,11 @@ export interface Cache<Value, Key extends string = string> {
   peek(key: Key): Versioned<Value> | undefined;
   /** What memory last knew, however old; for those who count, not for visitors: it is no hit, and nothing stays longer. */
   recall(key: string): Value | undefined;
-  /** Memory, or else the source; callers of one key share one load. */
-  lookup(key: Key): Promise<Versioned<Value>>;
+  /**
+   * Memory, or else the source; callers of one key share one load. Afterwards `patience` is what is left of it for the
+   * rest of the visit: whoever shared the load of another has at least that.
+   */
+  lookup(key: Key, patience?: Patience): Promise<Versioned<Value>>;
   /** A version exists: nothing older may be served from here any more. Answers whether that is news. */
   announce(key: Key, version: number): boolean;
   /** Every change committed before this moment (`clock.elapsed()`) has been announced. */
@@ -65,9 +78,14 @@ export interface CacheOptions<Value> {
   readonly counts: CacheCounts;
   readonly sizeBytes: number;
   readonly sizeOf: (value: Value) => number;
+  /** What a visitor waits for the source. */
+  readonly wait: Readonly<Patience>;
+  /** How far the time for which entries are trusted is spread, as for times to live: by so much more or less. */
+  readonly jitter?: number;
+  readonly random?: () => number;
 }
 
-const trustedMs = 30_000;
+const trustedMostMs = 30_000;
 const untrustedMs = 1_000;
 const feedFreshMs = 1_500;
 const staleMs = 86_400_000;
@@ -78,18 +96,21 @@ const floorsMost = 100_000;
 
 interface Flight<Value> {
   readonly result: Promise<Versioned<Value>>;
+  readonly patience: Patience;
   floor: number;
 }
 
 export function createCache<Value extends object, Key extends string = string>(
   options: CacheOptions<Value>,
 ): Cache<Value, Key> {
-  const { source, clock, sizeOf } = options;
+  const { source, clock, sizeOf, wait, jitter = 0, random = Math.random } = options;
   const floors = new LRUCache<string, number>({ maxSize: floorsMost, sizeCalculation: () => 1 });
   const pushedOut = (entry: Entry<Value>, key: string) => void raise(key, entry.version);
   const found = entries<Value>(options.sizeBytes, (entry) => (entry.value ? sizeOf(entry.value) : 0), pushedOut);
   const missing = entries<Value>(options.sizeBytes / missingShare, () => 0, pushedOut);
   const flights = new Map<string, Flight<Value>>();
+  /** Versions that answers must have which are still to come, though nobody waits for them any more. */
+  const awaited = new Map<string, { floor: number }>();
   const { hit, events } = options.counts;
   let followedAt = Number.NEGATIVE_INFINITY;
 
@@ -106,21 +127,40 @@ export function createCache<Value extends object, Key extends string = string>(
   function usable(entry: Entry<Value>): boolean {
     const now = clock.elapsed();
     const trusted = !entry.stale && now - followedAt < feedFreshMs;
-    return now - entry.filledAt < (trusted ? trustedMs : untrustedMs);
+    return now - entry.filledAt < (trusted ? entry.trustedMs : untrustedMs);
   }
 
-  function remember(key: string, answer: Answer<Value>): void {
+  function remember(key: string, answer: Answer<Value>, filledAt = clock.elapsed()): void {
     if ((remembered(key)?.version ?? 0) > answer.version) return;
     const { version, value, stale = false } = answer;
-    const entry = { version, value, stale, filledAt: clock.elapsed() };
+    // Both ways around a time below the most, so that none is above it.
+    const trustedMs = trustedMostMs * (1 - 2 * jitter * random());
+    const entry = { version, value, stale, filledAt, trustedMs };
     (answer.value ? missing : found).delete(key);
     (answer.value ? found : missing).set(key, entry);
   }
 
-  async function fill(key: string, flight: { floor: number }): Promise<Versioned<Value>> {
+  /** An answer that visitors no longer wait for. All who gave up on a key are waiting for the same one. */
+  function keepLater(key: string, floor: number, answer: Promise<Answer<Value>>): void {
+    const one = awaited.get(key) ?? { floor };
+    one.floor = Math.max(one.floor, floor);
+    awaited.set(key, one);
+    const since = clock.elapsed();
+    const over = () => void (awaited.get(key) === one && awaited.delete(key));
+    answer.then((late) => {
+      if (late.version >= one.floor) remember(key, late, since);
+      else events.fill_rejected++;
+      over();
+    }, over);
+  }
+
+  async function fill(key: string, flight: Pick<Flight<Value>, "floor" | "patience">): Promise<Versioned<Value>> {
     try {
       for (let tries = 1; ; tries++) {
-        const answer = await source.load(key, flight.floor);
+        const answer = await source.load(key, flight.floor, {
+          patience: flight.patience,
+          later: (answer) => keepLater(key, flight.floor, answer),
+        });
         if (answer.version >= flight.floor) {
           if (answer.stale) events.stale++;
           remember(key, answer);
@@ -146,14 +186,14 @@ export function createCache<Value extends object, Key extends string = string>(
       return entry;
     },
 
-    async lookup(key) {
+    async lookup(key, patience) {
       const entry = remembered(key);
       if (entry !== undefined && usable(entry)) {
         hit.memory++;
         return entry;
       }
       try {
-        return await shared(key);
+        return await shared(key, patience);
       } catch (error) {
         const known = remembered(key);
         if (known === undefined || clock.elapsed() - known.filledAt > staleMs) throw error;
@@ -166,6 +206,8 @@ export function createCache<Value extends object, Key extends string = string>(
       const news = raise(key, version);
       const flight = flights.get(key);
       if (flight && flight.floor < version) flight.floor = version;
+      const later = awaited.get(key);
+      if (later && later.floor < version) later.floor = version;
       if ((remembered(key)?.version ?? version) < version) {
         found.delete(key);
         missing.delete(key);
@@ -186,16 +228,23 @@ export function createCache<Value extends object, Key extends string = string>(
     },
   };
 
-  function shared(key: string): Promise<Versioned<Value>> {
-    const running = flights.get(key);
-    if (running) return running.result;
-    const flight = { floor: Math.max(floors.get(key) ?? 0, remembered(key)?.version ?? 0) } as {
-      floor: number;
-      result: Promise<Versioned<Value>>;
-    };
+  async function shared(key: string, patience: Patience | undefined): Promise<Versioned<Value>> {
+    const flight = flights.get(key) ?? start(key);
+    try {
+      return await flight.result;
+    } finally {
+      if (patience !== undefined) Object.assign(patience, flight.patience);
+    }
+  }
+
+  function start(key: string): Flight<Value> {
+    const flight = {
+      floor: Math.max(floors.get(key) ?? 0, remembered(key)?.version ?? 0),
+      patience: { ...wait },
+    } as { floor: number; patience: Patience; result: Promise<Versioned<Value>> };
     flights.set(key, flight);
     flight.result = fill(key, flight);
-    return flight.result;
+    return flight;
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * How long a link is good for in the shared cache, by how much it is visited and how often it changes: the table of the
- * requirements. What is visited little and changes seldom, which is nearly everything, is good for an hour.
+ * requirements. What is visited little and changes seldom, which is nearly everything, is good for an hour, or whatever
+ * is set instead (`QL_CACHE_TTL_SECONDS`); the rest is in proportion.
  */
 export type Changes = "rare" | "moderate" | "frequent";
 
@@ -13,9 +14,9 @@ const lives: readonly { readonly above: number; readonly ms: Readonly<Record<Cha
   { above: Number.NEGATIVE_INFINITY, ms: { rare: hour, moderate: 30 * minute, frequent: 15 * minute } },
 ];
 
-export function lifeMs(visitsPerMinute: number, changesPerDay: number): number {
+export function lifeMs(visitsPerMinute: number, changesPerDay: number, usualMs: number = hour): number {
   const row = lives.find(({ above }) => visitsPerMinute > above);
-  return row?.ms[changesOf(changesPerDay)] ?? hour;
+  return ((row?.ms[changesOf(changesPerDay)] ?? hour) / hour) * usualMs;
 }
 
 const changesOf = (perDay: number): Changes => (perDay < 1 ? "rare" : perDay <= 10 ? "moderate" : "frequent");

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { manualClock } from "../base/clock.ts";
 import { createMetrics } from "../base/metrics.ts";
 import type { Versioned } from "./cache.ts";
 import { countCache } from "./counts.ts";
@@ -42,6 +43,7 @@ function setUp({ random = 1 } = {}) {
       },
     },
     counts,
+    clock: manualClock(0),
     random: () => random,
   });
   return { state, asked, written, counts, load: (atLeast = 0) => source.load("a", atLeast) };

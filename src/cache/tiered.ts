@@ -1,4 +1,6 @@
-import type { Answer, Source, Versioned } from "./cache.ts";
+import type { Clock } from "../base/clock.ts";
+import { within } from "../base/patience.ts";
+import type { Answer, Source, Versioned, Visit } from "./cache.ts";
 import type { CacheCounts } from "./counts.ts";
 import type { Shared, Tier } from "./tier.ts";
 
@@ -16,6 +18,7 @@ export interface TieredOptions<Value> {
   readonly tier: Tier<Value>;
   readonly sql: Source<Value>;
   readonly counts: CacheCounts;
+  readonly clock: Clock;
   readonly random?: () => number;
 }
 
@@ -28,23 +31,30 @@ export interface Tiered<Value> extends Source<Value> {
   writeThrough(key: string, atLeast: number): Promise<void>;
 }
 
-export function createTiered<Value>({ tier, sql, counts, random = Math.random }: TieredOptions<Value>): Tiered<Value> {
+export function createTiered<Value>(options: TieredOptions<Value>): Tiered<Value> {
+  const { tier, sql, counts, clock, random = Math.random } = options;
   const { hit, events } = counts;
   const refreshing = new Set<string>();
 
-  /** Nothing when it does not answer: the breaker says what is wrong. */
-  const ask = (key: string): Promise<Shared<Value> | undefined> => tier.get(key).catch(() => undefined);
+  /** Nothing when it does not answer in time: the breaker says what is wrong. */
+  function ask(key: string, visit: Visit<Value> | undefined): Promise<Shared<Value> | undefined> {
+    const answer = tier.get(key);
+    return (visit === undefined ? answer : within(visit.patience, "redis", answer, clock)).catch(() => undefined);
+  }
 
   function missed(why: keyof CacheCounts["why"]): undefined {
     counts.miss.redis++;
     counts.why[why]++;
   }
 
-  async function readSql(key: string, atLeast: number): Promise<Answer<Value>> {
+  async function readSql(key: string, atLeast: number, visit?: Visit<Value>): Promise<Answer<Value>> {
     const ticket = tier.ticket(key);
-    const answer = await sql.load(key, atLeast);
-    if (ticket !== undefined && answer.version >= atLeast) tier.put(key, answer, ticket);
-    return answer;
+    const keep = (answer: Answer<Value>): Answer<Value> => {
+      if (ticket !== undefined && answer.version >= atLeast) tier.put(key, answer, ticket);
+      return answer;
+    };
+    const later = visit && { ...visit, later: (answer: Promise<Answer<Value>>) => visit.later(answer.then(keep)) };
+    return keep(await sql.load(key, atLeast, later));
   }
 
   function refresh(key: string): void {
@@ -67,32 +77,29 @@ export function createTiered<Value>({ tier, sql, counts, random = Math.random }:
     return shared.answer;
   }
 
-  /** SQL failed: what the tier has, if it is at least what is known of. */
-  async function inNeed(key: string, shared: Shared<Value> | undefined, atLeast: number, error: unknown) {
-    const last = shared ?? (await ask(key));
-    if (last?.kind !== "value" || last.answer.version < atLeast) throw error;
-    return { ...last.answer, stale: true };
-  }
-
   return {
     async writeThrough(key, atLeast) {
       const { version } = await readSql(key, atLeast);
       if (version < atLeast) throw new Error(`SQL has version ${version} of ${key}, and not yet ${atLeast}`);
     },
 
-    async load(key, atLeast) {
+    async load(key, atLeast, visit) {
       let shared: Shared<Value> | undefined;
-      if (tier.trusts(key)) {
-        shared = await ask(key);
+      const trusted = tier.trusts(key);
+      if (trusted) {
+        shared = await ask(key, visit);
         const answer = usable(shared, key, atLeast);
         if (answer !== undefined) return answer;
       } else {
         missed("untrusted");
       }
       try {
-        return await readSql(key, atLeast);
+        return await readSql(key, atLeast, visit);
       } catch (error) {
-        return await inNeed(key, shared, atLeast, error);
+        // Whatever the tier has, if it is at least what is known of. It is asked once: its visitors have no more time.
+        const last = trusted ? shared : await ask(key, visit);
+        if (last?.kind !== "value" || last.answer.version < atLeast) throw error;
+        return { ...last.answer, stale: true };
       }
     },
   };

@@ -1,46 +1,164 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
+import { systemClock } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { createCodes } from "../codes/codes.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { openSql } from "../core.ts";
-import { type Secrets, writeBackup } from "../sql/backup.ts";
+import { type Archived, archiveFiles, markDeleted, piecesOf, storedBytes } from "../files/archive.ts";
+import {
+  type About,
+  createArchive,
+  databaseEntry,
+  type Secrets,
+  settleDatabase,
+  snapshot,
+  toDisk,
+} from "../sql/backup.ts";
+import { openSqlite } from "../sql/sqlite.ts";
 import { quietLog } from "./core.ts";
+import { createProgress, type Progress } from "./progress.ts";
 import { stepBack } from "./step-back.ts";
+
+interface BackupOptions {
+  /** False with `--without-files`. */
+  readonly files: boolean;
+  readonly onlyFiles?: true;
+}
 
 export function backupCommand(): Command {
   return new Command("backup")
-    .argument("<file>", "a new file; only you can read it, for the secrets are in it")
+    .argument("<file>", "a new file; only you can read it, because the secrets are in it")
+    .option("--without-files", "leave uploaded files out")
+    .option("--only-files", "uploaded files alone; with PostgreSQL, after pg_dump")
     .addHelpText(
       "after",
-      "\nA server may run meanwhile. Uploaded files are not in it: copy the folder files in QL_DATA after it.\n" +
+      "\nServers can keep running. Uploaded files on disk are in it, those in a bucket (S3_URL) are not.\n" +
+        "Exits with 1 if a file was missing or damaged; the backup is then written without it.\n" +
         '\nExample:\n  $ quicklink backup "/backups/quicklink-$(date +%F).sqlite"',
     )
-    .action(async (file: string) => {
+    .action(async (file: string, given: { withoutFiles?: true; onlyFiles?: true }) => {
       stepBack();
       const config = loadConfig();
-      requireEmbedded(config, "pg_dump");
+      const options = { files: given.withoutFiles !== true, ...(given.onlyFiles && { onlyFiles: given.onlyFiles }) };
+      refuseContradictions(config, options);
       const path = join(config.QL_DATA, "quicklink.sqlite");
       const target = resolve(file);
-      if (!existsSync(path)) throw new OperatorError(`There is no database in ${config.QL_DATA} yet.`, 2);
-      if (existsSync(target)) throw new OperatorError(`${target} is there already, and is left as it is.`, 2);
-      const secrets = secretsOf(config);
-      await requireOwnSalt(config, secrets);
+      if (config.embedded && !existsSync(path)) {
+        throw new OperatorError(`There is no database in ${config.QL_DATA} yet.`, 2);
+      }
+      if (existsSync(target)) throw new OperatorError(`${target} exists already, and is left as it is.`, 2);
       const draft = `${target}.${process.pid}`;
+      const progress = createProgress(process.stderr, systemClock.elapsed);
       try {
-        writeBackup(path, draft, secrets);
+        const written = await write(config, draft, options, progress);
         renameSync(draft, target);
+        toDisk(target);
+        progress.end();
+        report(target, written, options);
       } catch (error) {
+        progress.end();
         if (error instanceof OperatorError) throw error;
         throw new OperatorError(`The backup could not be written: ${messageOf(error)}`);
       } finally {
-        rmSync(draft, { force: true });
+        for (const end of ["", "-journal", ".db", ".db-wal", ".db-shm", ".db-journal"]) {
+          rmSync(`${draft}${end}`, { force: true });
+        }
       }
-      const megabytes = (statSync(target).size / 1_048_576).toFixed(1);
-      const files = existsSync(join(config.QL_DATA, "files")) ? " Uploaded files are not in it." : "";
-      console.log(`${target} has all that is in the database, and its secrets: ${megabytes} MB.${files}`);
     });
+}
+
+function refuseContradictions(config: Config, { files, onlyFiles }: BackupOptions): void {
+  if (onlyFiles && !files) throw new OperatorError("--only-files and --without-files leave nothing to back up.", 2);
+  if (onlyFiles && config.S3_URL !== undefined) {
+    throw new OperatorError("Files are in the bucket of S3_URL. Back that up by its own means.", 2);
+  }
+  if (!onlyFiles) requireEmbedded(config, "pg_dump, then `quicklink backup --only-files` for uploaded files");
+}
+
+interface Written {
+  readonly about: About;
+  readonly files: Archived | undefined;
+}
+
+/** The snapshot first, then the files that it knows, then the snapshot with what became of them. */
+async function write(config: Config, draft: string, options: BackupOptions, progress: Progress): Promise<Written> {
+  const { files: wanted, onlyFiles } = options;
+  const about: About = { files: !wanted ? "left_out" : config.S3_URL !== undefined ? "in_bucket" : "included" };
+  const secrets = onlyFiles ? {} : secretsOf(config);
+  if (!onlyFiles) await requireOwnSalt(config, secrets);
+  const copy = `${draft}.db`;
+  const archive = createArchive(draft);
+  const live = await openSql(config, quietLog());
+  try {
+    if (!onlyFiles) takeSnapshot(config, copy, progress);
+    const snapshotSql = onlyFiles ? live : openSqlite(copy);
+    let files: Archived | undefined;
+    try {
+      if (about.files === "included") {
+        const all = await storedBytes(snapshotSql);
+        const read = progressOf(progress, all, "of files");
+        files = await archiveFiles({ snapshot: snapshotSql, live, root: config.filesFolder, archive, progress: read });
+        if (!onlyFiles) await markDeleted(snapshotSql, files.deleted);
+      }
+    } finally {
+      if (snapshotSql !== live) await snapshotSql.close();
+    }
+    if (!onlyFiles) {
+      settleDatabase(copy);
+      await archive.put(databaseEntry, piecesOf(copy, progressOf(progress, statSync(copy).size, "of the database")));
+    }
+    archive.finish(secrets, about);
+    return { about, files };
+  } catch (error) {
+    archive.close();
+    throw error;
+  } finally {
+    await live.close();
+  }
+}
+
+const slowBytes = 100_000_000;
+
+/** One statement of SQLite: it cannot say how far it is. */
+function takeSnapshot(config: Config, copy: string, progress: Progress): void {
+  const path = join(config.QL_DATA, "quicklink.sqlite");
+  const { size } = statSync(path);
+  if (size > slowBytes) progress.say(`Copying the database, ${megabytes(size)} …`);
+  snapshot(path, copy);
+}
+
+/** A function that is told of each piece. */
+export function progressOf(progress: Progress, all: number, what: string): (bytes: number) => void {
+  let done = 0;
+  return (bytes) => {
+    done += bytes;
+    const share = all === 0 ? undefined : Math.min(1, done / all);
+    progress.show(share, `${megabytes(done)} ${what}`);
+  };
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MB`;
+
+function report(target: string, { about, files }: Written, { onlyFiles }: BackupOptions): void {
+  const parts = [
+    ...(onlyFiles ? [] : ["the database and its secrets"]),
+    ...(files === undefined ? [] : [`${files.files.toLocaleString("en")} uploaded files, ${megabytes(files.bytes)}`]),
+  ];
+  console.log(`${target}: ${parts.join("; ")}. ${megabytes(statSync(target).size)} in all.`);
+  if (about.files === "left_out") console.log("Uploaded files are not in it.");
+  if (about.files === "in_bucket") {
+    console.log("Uploaded files are in the bucket of S3_URL, and not in it. Back that up by its own means.");
+  }
+  if (files !== undefined && files.deleted.length > 0) {
+    console.log(`${files.deleted.length} files were deleted while the backup was made, and are not in it.`);
+  }
+  if (files !== undefined && files.damaged > 0) {
+    console.error(`${files.damaged} files are missing or damaged on disk, and are not in it:`);
+    for (const key of files.named) console.error(`  ${key}`);
+    process.exitCode = 1;
+  }
 }
 
 export function requireEmbedded(config: Config, tool: string): void {
@@ -51,10 +169,13 @@ export function requireEmbedded(config: Config, tool: string): void {
   );
 }
 
+/** Of the files that hold secrets. */
+export const secretName = /^[A-Z0-9_]{1,64}$/;
+
 /** Those in force, wherever they come from, and whatever else lies beside them. */
 function secretsOf(config: Config): Secrets {
   const folder = join(config.QL_DATA, "secrets");
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => /^[A-Z0-9_]+$/.test(name)) : [];
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => secretName.test(name)) : [];
   const kept = names.map((name) => [name, readFileSync(join(folder, name), "utf8").trim()]);
   const inForce = ["QL_CODE_SALT", "QL_SECRET_KEYS", "QL_SIGNING_KEYS"].flatMap((name) => {
     const value = config.source[name];

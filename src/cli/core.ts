@@ -19,13 +19,15 @@ export async function withCore<Result>(work: (core: Core) => Promise<Result>): P
 /** What a command has to say besides its output. */
 export const quietLog = (): Logger => createLog("warn", process.stderr, true, systemClock.now);
 
+const hintMost = 20;
+
 export async function requireTenant({ tenants }: Core, slug: string): Promise<Tenant> {
   const tenant = await tenants.bySlug(slug);
   if (tenant) return tenant;
-  const known = (await tenants.list()).map((one) => one.slug);
+  const known = (await tenants.list(hintMost)).map((one) => one.slug);
   const hint =
     known.length > 0
-      ? `There are: ${known.join(", ")}.`
+      ? `There are: ${known.join(", ")}${known.length < hintMost ? "." : ", … See: quicklink tenant list"}`
       : "There is none yet: start the server once, or run `quicklink tenant create NAME`.";
   throw new Problem("not_found", `There is no tenant "${slug}". ${hint}`);
 }

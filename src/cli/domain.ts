@@ -1,8 +1,9 @@
 import { Command } from "commander";
+import { pagesOf } from "../base/pages.ts";
 import { showDomain } from "../domains/api.ts";
 import type { Domain } from "../domains/domain.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { type Format, printFields, printJson, printRows } from "./print.ts";
+import { type Format, printFields, printJson, printPages, shown } from "./print.ts";
 
 interface Options extends Format {
   readonly tenant: string;
@@ -25,8 +26,11 @@ export function domainCommand(): Command {
     .description("list a tenant's domains")
     .action((options: Options) =>
       withDomains(options, async ({ domains }, tenant) =>
-        printRows(
-          (await domains.list(tenant)).map(showDomain),
+        printPages(
+          shown(
+            pagesOf<Domain>((limit, last) => domains.list(tenant, limit, last)),
+            showDomain,
+          ),
           ["host", "state", "isDefault", "rootUrl", "missingUrl"],
           options,
           "There are no domains yet. Add one: quicklink domain add links.example.com",

@@ -2,10 +2,11 @@ import { Command, InvalidArgumentError } from "commander";
 import { dayMs } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { parseId } from "../base/ids.ts";
+import { pagesOf } from "../base/pages.ts";
 import { showKey } from "../tenants/api.ts";
-import { keyPerMinuteMost, type Scope, scopes } from "../tenants/keys.ts";
+import { type ApiKey, keyPerMinuteMost, type Scope, scopes } from "../tenants/keys.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { type Format, printJson, printRows } from "./print.ts";
+import { type Format, printJson, printPages, shown } from "./print.ts";
 
 interface TenantOption extends Format {
   readonly tenant: string;
@@ -47,9 +48,14 @@ export function keyCommand(): Command {
     .action((options: TenantOption) =>
       withCore(async (core) => {
         const tenant = await requireTenant(core, options.tenant);
-        const rows = (await core.keys.list(tenant.id)).map(showKey);
+        const keys = pagesOf<ApiKey>((limit, last) => core.keys.list(tenant.id, limit, last?.id));
         const columns = ["id", "name", "hint", "scopes", "lastUsedAt", "expiresAt", "revokedAt", "apiPerMinute"];
-        printRows(rows, columns, options, "There are no keys yet. Make one: quicklink key create NAME");
+        await printPages(
+          shown(keys, showKey),
+          columns,
+          options,
+          "There are no keys yet. Create one: quicklink key create NAME",
+        );
       }),
     );
   command

@@ -1,10 +1,12 @@
 import { Command } from "commander";
 import { fromIso, toIso } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
+import { pagesOf } from "../base/pages.ts";
+import type { Link } from "../links/link.ts";
 import { parseLinkChange, parseNewLink } from "../links/sent.ts";
 import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { qrCommand } from "./link-qr.ts";
-import { printFields, printJson, printRows } from "./print.ts";
+import { printFields, printJson, printPages, shown } from "./print.ts";
 import { restoreLinkCommand, suspendLinkCommand } from "./suspend.ts";
 import { find, ofTenant, show, showKnown, type TenantOption, withTenant } from "./tenant-links.ts";
 
@@ -71,11 +73,15 @@ export function linkCommand(): Command {
       withTenant(options, async (core, tenant) => {
         if (!Number.isInteger(options.limit) || options.limit < 1)
           throw invalid("limit", "bad_number", "--limit takes a whole number from 1.");
-        const { items } = await core.links.list(tenant.id, options.limit);
-        const shown = items.map((link) => show(core, link));
-        const rows = options.json ? shown : shown.map((link) => ({ ...link, url: link.url ?? link.file }));
-        printRows(
-          rows,
+        const pages = pagesOf<Link>(
+          async (limit, last) => (await core.links.list(tenant.id, limit, last?.id)).items,
+          options.limit,
+        );
+        await printPages(
+          shown(pages, (link) => {
+            const fields = show(core, link);
+            return options.json ? fields : { ...fields, url: fields.url ?? fields.file };
+          }),
           ["code", "url", "status", "expiresAt", "title"],
           options,
           "There are no links yet. Make one: quicklink link create https://example.com",

@@ -3,36 +3,92 @@ export interface Format {
   readonly json?: boolean;
 }
 
-export function printRows(
-  rows: readonly Readonly<Record<string, unknown>>[],
+type Row = Readonly<Record<string, unknown>>;
+
+export function printRows(rows: readonly Row[], columns: readonly string[], format: Format, empty: string): void {
+  const printer = printerOf(columns, format, empty);
+  printer.rows(rows);
+  printer.end();
+}
+
+/** As they come: of a list of any length one page is in memory. Columns are as wide as the first page needs. */
+export async function printPages(
+  pages: AsyncIterable<readonly Row[]>,
   columns: readonly string[],
   format: Format,
   empty: string,
-): void {
-  if (format.json) {
-    printJson(rows);
-    return;
-  }
-  if (!process.stdout.isTTY) {
-    for (const row of rows) console.log(columns.map((column) => cell(row[column])).join("\t"));
-    return;
-  }
-  if (rows.length === 0) {
-    console.log(empty);
-    return;
-  }
-  const table = [
-    columns.map((column) => column.toUpperCase()),
-    ...rows.map((row) => columns.map((column) => cell(row[column]))),
-  ];
-  const widths = columns.map((_, i) => Math.max(...table.map((line) => line[i]?.length ?? 0)));
-  for (const line of table)
+): Promise<void> {
+  const printer = printerOf(columns, format, empty);
+  for await (const page of pages) printer.rows(page);
+  printer.end();
+}
+
+/** What `pagesOf` gives, shown. */
+export async function* shown<Item>(
+  pages: AsyncIterable<readonly Item[]>,
+  show: (item: Item) => Row,
+): AsyncGenerator<readonly Row[]> {
+  for await (const page of pages) yield page.map(show);
+}
+
+function printerOf(columns: readonly string[], format: Format, empty: string): RowPrinter {
+  if (format.json) return jsonRows();
+  return process.stdout.isTTY ? tableRows(columns, empty) : tabbedRows(columns);
+}
+
+interface RowPrinter {
+  rows(rows: readonly Row[]): void;
+  end(): void;
+}
+
+/** The same text as `printJson` of all of them. */
+function jsonRows(): RowPrinter {
+  let any = false;
+  return {
+    rows(rows) {
+      for (const row of rows) {
+        const text = JSON.stringify(row, null, 2).replaceAll("\n", "\n  ");
+        process.stdout.write(`${any ? "," : "["}\n  ${text}`);
+        any = true;
+      }
+    },
+    end: () => void process.stdout.write(any ? "\n]\n" : "[]\n"),
+  };
+}
+
+function tabbedRows(columns: readonly string[]): RowPrinter {
+  return {
+    rows(rows) {
+      for (const row of rows) console.log(columns.map((column) => cell(row[column])).join("\t"));
+    },
+    end() {},
+  };
+}
+
+function tableRows(columns: readonly string[], empty: string): RowPrinter {
+  let widths: readonly number[] | undefined;
+  const print = (cells: readonly string[]) =>
     console.log(
-      line
-        .map((text, i) => text.padEnd(widths[i] ?? 0))
+      cells
+        .map((text, i) => text.padEnd(widths?.[i] ?? 0))
         .join("  ")
         .trimEnd(),
     );
+  return {
+    rows(rows) {
+      if (rows.length === 0) return;
+      const table = rows.map((row) => columns.map((column) => cell(row[column])));
+      if (widths === undefined) {
+        const titles = columns.map((column) => column.toUpperCase());
+        widths = columns.map((_, i) => Math.max(...[titles, ...table].map((line) => line[i]?.length ?? 0)));
+        print(titles);
+      }
+      for (const line of table) print(line);
+    },
+    end() {
+      if (widths === undefined) console.log(empty);
+    },
+  };
 }
 
 export function printFields(fields: Readonly<Record<string, unknown>>, format: Format): void {

@@ -1,68 +1,183 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { systemClock, toIso } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import { type Config, loadConfig, prepareDataFolder } from "../config.ts";
-import { type Secrets, settleDatabase, unpackBackup } from "../sql/backup.ts";
+import { unarchiveFiles, writeAll } from "../files/archive.ts";
+import {
+  type About,
+  type ArchiveReader,
+  databaseEntry,
+  type Entry,
+  openArchive,
+  prepareSnapshot,
+  type Secrets,
+  settleDatabase,
+  toDisk,
+} from "../sql/backup.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import { refuseNewer, schemaState } from "../sql/migrate.ts";
 import { openSqlite } from "../sql/sqlite.ts";
-import { requireEmbedded } from "./backup.ts";
+import { progressOf, requireEmbedded, secretName } from "./backup.ts";
+import { createProgress } from "./progress.ts";
 
 /** More than anybody gives out between two backups, and nothing of 3.5 trillion. */
 const codesSkipped = 1_000_000;
+
+interface RestoreOptions {
+  readonly force?: true;
+  readonly withoutFiles?: true;
+}
 
 export function restoreCommand(): Command {
   return new Command("restore")
     .argument("<file>", "made by quicklink backup")
     .option("--force", "also if there is a database already; it is kept beside the restored one")
+    .option("--without-files", "leave the uploaded files in the backup alone")
     .addHelpText("after", "\nExample:\n  $ QL_DATA=/var/lib/quicklink quicklink restore quicklink-2026-11-16.sqlite")
-    .action(async (file: string, { force }: { force?: true }) => {
+    .action(async (file: string, options: RestoreOptions) => {
       const config = loadConfig();
-      requireEmbedded(config, "pg_restore");
       const source = resolve(file);
       if (!existsSync(source) || !statSync(source).isFile()) throw new OperatorError(`There is no file ${source}.`, 2);
-      prepareDataFolder(config);
-      const lock = lockFolder(config.QL_DATA);
+      const archive = openArchive(source);
       try {
-        await restore(config, source, force === true);
+        if (archive.find(databaseEntry) !== undefined) requireEmbedded(config, "pg_restore");
+        prepareDataFolder(config);
+        const lock = lockFolder(config.QL_DATA);
+        try {
+          await restore(config, archive, options);
+        } finally {
+          lock.release();
+        }
       } finally {
-        lock.release();
+        archive.close();
       }
     });
 }
 
-async function restore(config: Config, source: string, force: boolean): Promise<void> {
+async function restore(config: Config, archive: ArchiveReader, options: RestoreOptions): Promise<void> {
   const folder = config.QL_DATA;
-  const [database, secrets] = [join(folder, "quicklink.sqlite"), join(folder, "secrets")];
-  if (!force && (existsSync(database) || existsSync(secrets))) {
-    throw new OperatorError(`There is a database in ${folder} already. To put the backup in its place: --force`, 2);
+  const entry = archive.find(databaseEntry);
+  const withFiles = archive.about.files === "included" && options.withoutFiles !== true;
+  const parts: Part[] = [
+    ...(withFiles ? [filesPart(config, archive)] : []),
+    ...(entry === undefined ? [] : [secretsPart(folder, archive)]),
+    ...(entry === undefined ? [] : [databasePart(folder, archive, entry)]),
+  ];
+  const there = parts.filter(({ path }) => existsSync(path));
+  if (options.force !== true && there.length > 0) {
+    const what = there.map(({ what }) => what).join(", ");
+    throw new OperatorError(`${folder} has this already: ${what}. To put the backup in its place: --force`, 2);
   }
-  const [databaseDraft, secretsDraft] = [`${database}.${process.pid}`, `${secrets}.${process.pid}`];
   try {
-    copyFileSync(source, databaseDraft);
-    chmodSync(databaseDraft, 0o600);
-    const kept = unpackBackup(databaseDraft, codesSkipped);
-    await requireKnown(databaseDraft);
-    mkdirSync(secretsDraft, { mode: 0o700 });
-    for (const [name, value] of Object.entries(kept)) {
-      writeFileSync(join(secretsDraft, name), `${value}\n`, { mode: 0o600, flush: true });
-    }
-    // Everything is complete before anything is moved.
-    const aside = putAside([database, secrets]);
-    renameSync(secretsDraft, secrets);
-    renameSync(databaseDraft, database);
-    console.log(`The database of ${folder} is that of the backup.`);
+    // Everything is complete before anything is moved, the database last: without it nothing starts.
+    for (const { make } of parts) await make();
+    const suffix = `.replaced-${toIso(systemClock.now()).replaceAll(":", "")}`;
+    const aside = there.map(({ path, settle }) => {
+      settle?.();
+      renameSync(path, `${path}${suffix}`);
+      return `${path}${suffix}`;
+    });
+    for (const { draft, path } of parts) renameSync(draft, path);
+    toDisk(folder);
+    if (entry !== undefined) console.log(`The database of ${folder} is that of the backup.`);
+    for (const { done } of parts) if (done) console.log(done());
     for (const path of aside) console.log(`What was there is kept: ${path}`);
-    for (const name of contradicted(config, kept)) {
-      console.log(`${name} is set to another value than the backup has: unset it, or no server will start.`);
+    if (entry !== undefined) {
+      for (const name of contradicted(config, archive.secrets)) {
+        console.log(`${name} is set to another value than the backup has: unset it, or no server will start.`);
+      }
+      if (!withFiles) console.log(noFiles(archive.about.files, options));
+      console.log("Edits and hits since the backup are forgotten. Start the server now.");
     }
-    console.log("Edits and hits since the backup are forgotten. Start the server now.");
   } finally {
-    for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(`${databaseDraft}${end}`, { force: true });
-    rmSync(secretsDraft, { recursive: true, force: true });
+    for (const { draft } of parts) {
+      for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(`${draft}${end}`, { recursive: true, force: true });
+    }
   }
+}
+
+/** Something that a restore puts in its place. */
+interface Part {
+  readonly what: string;
+  readonly path: string;
+  readonly draft: string;
+  make(): Promise<void> | void;
+  /** Before what is there is put aside. */
+  settle?(): void;
+  done?(): string;
+}
+
+const draftOf = (path: string): string => `${path}.${process.pid}`;
+
+function secretsPart(folder: string, { secrets }: ArchiveReader): Part {
+  const path = join(folder, "secrets");
+  const draft = draftOf(path);
+  return {
+    ...{ what: "secrets", path, draft },
+    make() {
+      mkdirSync(draft, { mode: 0o700 });
+      for (const [name, value] of Object.entries(secrets)) {
+        if (!secretName.test(name)) throw new OperatorError(`The backup has a secret with an impossible name.`);
+        writeFileSync(join(draft, name), `${value}\n`, { mode: 0o600, flush: true });
+      }
+    },
+  };
+}
+
+function databasePart(folder: string, archive: ArchiveReader, entry: Entry): Part {
+  const path = join(folder, "quicklink.sqlite");
+  const draft = draftOf(path);
+  return {
+    ...{ what: "a database", path, draft },
+    async make() {
+      const handle = await open(draft, "wx", 0o600);
+      const progress = createProgress(process.stderr, systemClock.elapsed);
+      const wrote = progressOf(progress, entry.bytes, "of the database");
+      try {
+        for (const piece of archive.pieces(entry)) {
+          await writeAll(handle, piece);
+          wrote(piece.length);
+        }
+      } finally {
+        progress.end();
+        await handle.close();
+      }
+      prepareSnapshot(draft, codesSkipped);
+      await requireKnown(draft);
+    },
+    settle: () => settleDatabase(path),
+  };
+}
+
+function filesPart(config: Config, archive: ArchiveReader): Part {
+  if (config.S3_URL !== undefined) {
+    const detail = "The backup has uploaded files, and S3_URL says that they belong in a bucket.";
+    throw new OperatorError(`${detail} To restore the rest: --without-files`, 2);
+  }
+  const path = config.filesFolder;
+  const draft = draftOf(path);
+  let files = 0;
+  return {
+    ...{ what: "uploaded files", path, draft },
+    async make() {
+      const progress = createProgress(process.stderr, systemClock.elapsed);
+      try {
+        files = await unarchiveFiles(archive, draft, progressOf(progress, 0, "of files"));
+      } finally {
+        progress.end();
+      }
+    },
+    done: () => `${files.toLocaleString("en")} uploaded files are restored, and their checksums are right.`,
+  };
+}
+
+function noFiles(files: About["files"], { withoutFiles }: RestoreOptions): string {
+  if (files === "included" && withoutFiles) return "The uploaded files in the backup were left alone.";
+  const where = files === "in_bucket" ? " They were in a bucket (S3_URL)." : "";
+  return `Uploaded files are not in the backup, and those in the data folder stay as they are.${where}`;
 }
 
 /** Secrets that the operator sets otherwise than the backup has them; those in the data folder are replaced anyway. */
@@ -83,15 +198,4 @@ async function requireKnown(path: string): Promise<void> {
     await sql.close();
   }
   settleDatabase(path);
-}
-
-/** Under other names; answers them. */
-function putAside([database, secrets]: readonly [string, string]): string[] {
-  const suffix = `.replaced-${toIso(systemClock.now()).replaceAll(":", "")}`;
-  if (existsSync(database)) settleDatabase(database);
-  return [database, secrets].flatMap((path) => {
-    if (!existsSync(path)) return [];
-    renameSync(path, `${path}${suffix}`);
-    return [`${path}${suffix}`];
-  });
 }

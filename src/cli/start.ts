@@ -3,6 +3,7 @@ import { OperatorError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Config } from "../config.ts";
 import type { Peers } from "../workers/channel.ts";
+import { showFirstKey } from "./first-key.ts";
 
 /** Starts the server in this process, and shows the key of a first start. `listening`: from now on it can be stopped. */
 export async function startServing(
@@ -20,7 +21,7 @@ export async function startServing(
     await running.stop();
     throw error;
   });
-  if (key !== undefined) console.log(welcome(config, key));
+  if (key !== undefined) showFirstKey(config, key, log);
 }
 
 export const facts = (config: Config) => ({
@@ -33,21 +34,4 @@ export function explainStart(error: unknown, config: Config): unknown {
     return new OperatorError(`Port ${config.PORT} is in use. Stop what listens there, or set PORT to another one.`, 2);
   }
   return error;
-}
-
-function welcome(config: Config, key: string): string {
-  const everywhere = config.HOST === "0.0.0.0" || config.HOST === "::";
-  const host = everywhere ? "localhost" : config.HOST.includes(":") ? `[${config.HOST}]` : config.HOST;
-  const local = `http://${host}:${config.PORT}`;
-  return `
-QuickLink is running at ${local}
-
-The tenant "default" was made, with this API key. It is shown this once, so keep it:
-
-  ${key}
-
-Make your first link:
-
-  curl -s ${local}/api/links -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '{"url":"https://example.com"}'
-`;
 }

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { toIso } from "../base/clock.ts";
+import { pagesOf } from "../base/pages.ts";
 import type { Core } from "../core.ts";
 import { connectCounters, type SharedCounters } from "../counters.ts";
 import { storedKey } from "../files/file.ts";
@@ -10,6 +11,7 @@ import { createRoom } from "../files/room.ts";
 import { recount } from "../files/standing.ts";
 import { createFileStore } from "../files/store.ts";
 import { type Counters, unavailable } from "../limits/counters.ts";
+import type { Tenant } from "../tenants/tenants.ts";
 import { quietLog, requireTenant, withCore } from "./core.ts";
 import { type Format, printJson, printRows } from "./print.ts";
 
@@ -51,8 +53,10 @@ async function syncAll(core: Core, { tenant: slug, dryRun: look = false }: Quota
     const files = createFiles({ store, storage, room, clock, log: quietLog(), mostBytes, changed });
     const settings = { recount: (id: Parameters<typeof recount>[1], dry: boolean) => recount(sql, id, dry), room };
     const synced: QuotaSync[] = [];
-    for (const tenant of slug === undefined ? await tenants.list() : [await requireTenant(core, slug)]) {
-      synced.push(await syncQuota(settings, tenant, look));
+    const page = async (limit: number, last: Tenant | undefined) =>
+      slug === undefined ? tenants.list(limit, last?.slug) : [await requireTenant(core, slug)];
+    for await (const some of pagesOf<Tenant>(page)) {
+      for (const tenant of some) synced.push(await syncQuota(settings, tenant, look));
     }
     const orphans = slug === undefined ? await findOrphans({ sql, store, storage, files, clock }, look) : undefined;
     return { tenants: synced, orphans, told: counters !== undefined };

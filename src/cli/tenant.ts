@@ -1,9 +1,10 @@
 import { Command } from "commander";
 import { toIso } from "../base/clock.ts";
+import { pagesOf } from "../base/pages.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { addLimitOptions, limitsFrom } from "./limits.ts";
-import { type Format, printFields, printRows } from "./print.ts";
+import { type Format, printFields, printPages, shown } from "./print.ts";
 import { restoreTenantCommand, suspendTenantCommand } from "./suspend.ts";
 
 export function tenantCommand(): Command {
@@ -25,8 +26,11 @@ export function tenantCommand(): Command {
     .description("list tenants")
     .action((format: Format) =>
       withCore(async ({ tenants }) =>
-        printRows(
-          (await tenants.list()).map(show),
+        printPages(
+          shown(
+            pagesOf<Tenant>((limit, last) => tenants.list(limit, last?.slug)),
+            show,
+          ),
           ["slug", "name", "plan", "createdAt", "suspended"],
           format,
           "There are no tenants yet. Make one: quicklink tenant create NAME",

@@ -17,6 +17,7 @@ describe("the recorder", () => {
       clock,
       month: () => "2026-11",
       newLeaseId: () => "",
+      patience: { redis: 50, sql: 100 },
       usedUp: () => {},
       flush: async () => {},
     });

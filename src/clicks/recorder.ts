@@ -93,6 +93,8 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
     async stop() {
       clearInterval(timer);
       while (running !== undefined || next !== undefined) await (next ?? running)?.catch(() => {});
+      // What comes after the last round would be lost to everybody.
+      await meters.settle();
       await start(true);
     },
     get failing() {

@@ -1,10 +1,26 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { type Config, firstKeyPath } from "../config.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const name = "data folder";
 
-export const dataFolder: Check = async ({ embedded, QL_DATA: folder }) => {
+export const dataFolder: Check = async (config) => [...(await folderOf(config)), ...firstKeyIn(config)];
+
+/** It opens everything of its tenant, and is meant to be copied and deleted. */
+function firstKeyIn({ QL_DATA: folder }: Config): Finding[] {
+  const path = firstKeyPath(folder);
+  if (!existsSync(path)) return [];
+  return [
+    warn(
+      "first key",
+      `${path} still holds the API key of the first start`,
+      "Copy it to a safe place, and delete the file.",
+    ),
+  ];
+}
+
+const folderOf: Check = async ({ embedded, QL_DATA: folder }) => {
   if (!embedded) return [];
   if (!existsSync(folder)) return [ok(name, `${folder} is not there yet; the first start makes it`)];
   try {

@@ -1,4 +1,5 @@
 import { toIso } from "../base/clock.ts";
+import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
 import { type Api, json, jsonBody, route, z } from "../http/route.ts";
 import { type Domain, tokenName, tokenPath, tokenText } from "./domain.ts";
 import type { Domains } from "./domains.ts";
@@ -47,8 +48,16 @@ const tags = ["Domains"];
 const routes = {
   list: route(
     "links:read",
-    { method: "get", path: "/api/domains", tags, operationId: "listDomains", summary: "List domains" },
-    { 200: json(z.object({ items: z.array(domainSchema) }), "Your domains, oldest first") },
+    {
+      method: "get",
+      path: "/api/domains",
+      tags,
+      operationId: "listDomains",
+      summary: "List domains, oldest first",
+      request: { query: z.strictObject(pageParams) },
+    },
+    { 200: json(pageSchema(domainSchema, "DomainPage"), "A page; `nextCursor` is null on the last one") },
+    "invalid_input",
   ),
   add: route(
     "admin",
@@ -65,7 +74,7 @@ const routes = {
     { 201: json(domainSchema, "The domain, still to be verified") },
     "invalid_input",
     "name_taken",
-    "limit_reached",
+    "collection_full",
   ),
   get: route(
     "links:read",
@@ -128,10 +137,17 @@ const routes = {
   ),
 };
 
-export function domainRoutes(api: Api, domains: Domains): void {
+export function domainRoutes(api: Api, domains: Domains, pages: Pages): void {
   api.openapi(routes.list, async (c) => {
-    const items = await domains.list(c.get("caller").tenant.id);
-    return c.json({ items: items.map(showDomain) }, 200);
+    const tenant = c.get("caller").tenant.id;
+    const { items, nextCursor } = await pages.page(
+      { tenant, name: "domains" },
+      c.req.valid("query"),
+      (limit, after: readonly [number, string] | undefined) =>
+        domains.list(tenant, limit, after && { createdAt: after[0], host: after[1] }),
+      ({ createdAt, host }) => [createdAt, host] as const,
+    );
+    return c.json({ items: items.map(showDomain), nextCursor }, 200);
   });
 
   api.openapi(routes.add, async (c) => {

@@ -18,7 +18,7 @@ import type { Evidence } from "./verify.ts";
 export interface Domains {
   /** `chance`: of a request that may be run again, what its token is made of. By it an earlier run's claim is known. */
   add(tenant: TenantId, host: string, chance?: Uint8Array): Promise<Domain>;
-  list(tenant: TenantId): Promise<Domain[]>;
+  list: DomainStore["list"];
   get(tenant: TenantId, host: string): Promise<Domain>;
   verify(tenant: TenantId, host: string): Promise<Domain>;
   change(tenant: TenantId, host: string, fields: DomainFields): Promise<Domain>;
@@ -72,9 +72,6 @@ export function createDomains(settings: DomainSettings): Domains {
       const token = Buffer.from(chance.subarray(0, tokenBytes)).toString("base64url");
       const made = await store.get(tenant, host);
       if (made?.token === token) return made;
-      if ((await store.count(tenant)) >= domainsMost) {
-        throw new Problem("limit_reached", `A tenant has at most ${domainsMost} domains. Remove one you do not use.`);
-      }
       const domain: Domain = {
         tenantId: tenant,
         host,
@@ -88,7 +85,11 @@ export function createDomains(settings: DomainSettings): Domains {
         createdAt: clock.now(),
         verifiedAt: null,
       };
-      if ((await store.add(domain)) === "exists") {
+      const outcome = await store.add(domain, domainsMost);
+      if (outcome === "full") {
+        throw new Problem("collection_full", `A tenant has at most ${domainsMost} domains. Remove one you do not use.`);
+      }
+      if (outcome === "exists") {
         throw new Problem(
           "name_taken",
           `You have ${host} already. To show that it is yours: POST /api/domains/${host}/verify.`,

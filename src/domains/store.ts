@@ -4,6 +4,7 @@ import { recordChange } from "../sql/feed.ts";
 import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { createInTurn } from "../tenants/in-turn.ts";
 import type { Domain } from "./domain.ts";
 
 /**
@@ -11,10 +12,11 @@ import type { Domain } from "./domain.ts";
  * with a version and a row in the change feed, under the code that no link can have: the empty one.
  */
 export interface DomainStore {
-  add(domain: Domain): Promise<"added" | "exists">;
+  /** Unless the tenant has `most` of them. */
+  add(domain: Domain, most: number): Promise<"added" | "exists" | "full">;
   get(tenant: TenantId, host: string): Promise<Domain | undefined>;
-  list(tenant: TenantId): Promise<Domain[]>;
-  count(tenant: TenantId): Promise<number>;
+  /** Oldest first; `after` is the last one of the page before. */
+  list(tenant: TenantId, limit: number, after?: Pick<Domain, "createdAt" | "host">): Promise<Domain[]>;
   /** Makes it the tenant's, unless it is somebody else's. */
   verify(tenant: TenantId, host: string, at: number): Promise<Domain | "taken" | undefined>;
   change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<Domain | undefined>;
@@ -39,6 +41,7 @@ export const domainCode = "";
 
 export function createDomainStore(sql: Sql): DomainStore {
   const { db } = sql;
+  const inTurn = createInTurn(sql);
 
   const one = (from: Db, tenant: TenantId, host: string) =>
     ofTenant(from, tenant).selectFrom("domains").selectAll().where("host", "=", host);
@@ -47,36 +50,30 @@ export function createDomainStore(sql: Sql): DomainStore {
     sql.locked(one(trx, tenant, host)).executeTakeFirst();
 
   return {
-    async add(domain) {
-      const added = await ofTenant(db, domain.tenantId)
-        .insertInto("domains")
-        .values(toRow(domain))
-        .onConflict((conflict) => conflict.columns(["tenant_id", "host"]).doNothing())
-        .executeTakeFirst();
-      return Number(added.numInsertedOrUpdatedRows ?? 0) > 0 ? "added" : "exists";
-    },
+    add: (domain, most) =>
+      inTurn(domain.tenantId, async (trx) => {
+        if (await one(trx, domain.tenantId, domain.host).executeTakeFirst()) return "exists";
+        const tenant = ofTenant(trx, domain.tenantId);
+        const others = tenant.selectFrom("domains").select("host").limit(most);
+        if ((await others.execute()).length >= most) return "full";
+        await tenant.insertInto("domains").values(toRow(domain)).execute();
+        return "added";
+      }),
 
     async get(tenant, host) {
       const row = await one(db, tenant, host).executeTakeFirst();
       return row && toDomain(row);
     },
 
-    async list(tenant) {
-      const rows = await ofTenant(db, tenant)
-        .selectFrom("domains")
-        .selectAll()
-        .orderBy("created_at")
-        .orderBy("host")
-        .execute();
-      return rows.map(toDomain);
-    },
-
-    async count(tenant) {
-      const row = await ofTenant(db, tenant)
-        .selectFrom("domains")
-        .select((expression) => expression.fn.countAll<number>().as("count"))
-        .executeTakeFirstOrThrow();
-      return Number(row.count);
+    async list(tenant, limit, after) {
+      let query = ofTenant(db, tenant).selectFrom("domains").selectAll();
+      if (after !== undefined) {
+        const { createdAt, host } = after;
+        query = query.where((is) =>
+          is.or([is("created_at", ">", createdAt), is.and([is("created_at", "=", createdAt), is("host", ">", host)])]),
+        );
+      }
+      return (await query.orderBy("created_at").orderBy("host").limit(limit).execute()).map(toDomain);
     },
 
     async verify(tenant, host, at) {

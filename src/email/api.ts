@@ -1,5 +1,6 @@
 import { toIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
+import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
 import { type Api, json, route, z } from "../http/route.ts";
 import type { EmailStats, ProviderStats } from "./stats.ts";
 import type { Suppressions } from "./suppressions.ts";
@@ -62,19 +63,12 @@ const routes = {
       operationId: "listSuppressions",
       summary: "Who gets no more email from you, and why",
       request: {
-        query: z.strictObject({
-          limit: z.coerce.number().int().min(1).max(100).default(50),
-          cursor: z
-            .string()
-            .max(addressMaxChars)
-            .optional()
-            .openapi({ description: "`nextCursor` of the page before." }),
-        }),
+        query: z.strictObject(pageParams),
       },
     },
     {
       200: json(
-        z.object({ items: z.array(suppressionSchema), nextCursor: z.string().nullable() }),
+        pageSchema(suppressionSchema, "SuppressionPage"),
         "A page, by address; `nextCursor` is null on the last one",
       ),
     },
@@ -96,17 +90,21 @@ const routes = {
   ),
 };
 
-export function emailRoutes(api: Api, stats: EmailStats, suppressions: Suppressions): void {
+export function emailRoutes(api: Api, stats: EmailStats, suppressions: Suppressions, pages: Pages): void {
   api.openapi(routes.stats, async (c) => {
     const { current, periodDays, providers } = await stats.of(c.get("caller").tenant.id);
     return c.json({ current, periodDays, providers: providers.map(showProvider) }, 200);
   });
 
   api.openapi(routes.suppressions, async (c) => {
-    const { limit, cursor } = c.req.valid("query");
-    const found = await suppressions.list(c.get("caller").tenant.id, limit + 1, cursor);
-    const items = found.slice(0, limit).map((one) => ({ ...one, createdAt: toIso(one.createdAt) }));
-    return c.json({ items, nextCursor: found.length > limit ? (items.at(-1)?.address ?? null) : null }, 200);
+    const tenant = c.get("caller").tenant.id;
+    const { items, nextCursor } = await pages.page(
+      { tenant, name: "suppressions" },
+      c.req.valid("query"),
+      (limit, after: readonly [string] | undefined) => suppressions.list(tenant, limit, after?.[0]),
+      ({ address }) => [address] as const,
+    );
+    return c.json({ items: items.map((one) => ({ ...one, createdAt: toIso(one.createdAt) })), nextCursor }, 200);
   });
 
   api.openapi(routes.remove, async (c) => {

@@ -1,6 +1,7 @@
 import { toIso } from "../base/clock.ts";
-import { invalid, Problem } from "../base/errors.ts";
+import { Problem } from "../base/errors.ts";
 import { type FileId, parseId } from "../base/ids.ts";
+import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
 import { type Api, json, jsonBody, line, route, z } from "../http/route.ts";
 import type { TenantFile } from "./file.ts";
 import type { Files } from "./files.ts";
@@ -57,7 +58,7 @@ const admittedSchema = fileSchema
   })
   .openapi("Upload");
 
-const pageSchema = z.object({ items: z.array(fileSchema), nextCursor: z.string().nullable() }).openapi("FilePage");
+const filePageSchema = pageSchema(fileSchema, "FilePage");
 const offerSchema = z.object({ url: z.string(), expiresAt: z.string() }).openapi("Download");
 const params = z.object({ id: z.string().openapi({ example: "fil_01k9a0b1c2d3e4f5g6h7j8k9m0" }) });
 
@@ -78,6 +79,7 @@ const routes = {
     { 201: json(admittedSchema, "The file, and where to send it") },
     "invalid_input",
     "over_quota",
+    "collection_full",
     "limit_reached",
     "busy",
   ),
@@ -109,13 +111,10 @@ const routes = {
       operationId: "listFiles",
       summary: "List files, newest first",
       request: {
-        query: z.strictObject({
-          limit: z.coerce.number().int().min(1).max(100).default(50),
-          cursor: z.string().max(64).optional().openapi({ description: "`nextCursor` of the page before." }),
-        }),
+        query: z.strictObject(pageParams),
       },
     },
-    { 200: json(pageSchema, "A page; `nextCursor` is null on the last one") },
+    { 200: json(filePageSchema, "A page; `nextCursor` is null on the last one") },
     "invalid_input",
   ),
   get: route(
@@ -161,7 +160,7 @@ const routes = {
   ),
 };
 
-export function fileRoutes(api: Api, files: Files): void {
+export function fileRoutes(api: Api, files: Files, pages: Pages): void {
   api.openapi(routes.create, async (c) => {
     const { sha256, ...rest } = c.req.valid("json");
     const input = { ...rest, ...(sha256 && { sha256 }) };
@@ -180,14 +179,14 @@ export function fileRoutes(api: Api, files: Files): void {
   });
 
   api.openapi(routes.list, async (c) => {
-    const { limit, cursor } = c.req.valid("query");
-    const before = cursor === undefined ? undefined : parseId("file", cursor);
-    if (cursor !== undefined && before === undefined) {
-      const detail = "This is not a cursor. Use `nextCursor` of the page before, or leave it out.";
-      throw invalid("cursor", "bad_cursor", detail);
-    }
-    const page = await files.list(c.get("caller").tenant.id, limit, before);
-    return c.json({ items: page.items.map(show), nextCursor: page.nextCursor }, 200);
+    const tenant = c.get("caller").tenant.id;
+    const { items, nextCursor } = await pages.page(
+      { tenant, name: "files" },
+      c.req.valid("query"),
+      (limit, after: readonly [FileId] | undefined) => files.list(tenant, limit, after?.[0]),
+      ({ id }) => [id] as const,
+    );
+    return c.json({ items: items.map(show), nextCursor }, 200);
   });
 
   api.openapi(routes.get, async (c) => {

@@ -39,7 +39,8 @@ export interface Files {
   /** Asked again, it gives the same answer. */
   complete(tenant: Tenant, id: FileId): Promise<TenantFile>;
   get(tenant: TenantId, id: FileId): Promise<TenantFile>;
-  list(tenant: TenantId, limit: number, cursor?: FileId): Promise<FilePage>;
+  /** Newest first; `before` is the last one of the page before. */
+  list(tenant: TenantId, limit: number, before?: FileId): Promise<TenantFile[]>;
   /** An address that anybody can fetch it from, for a while. */
   download(tenant: TenantId, id: FileId): Promise<Offer>;
   /** The same for whoever knows already what it is. */
@@ -53,11 +54,6 @@ export interface Files {
 export interface Offer {
   readonly url: string;
   readonly until: number;
-}
-
-export interface FilePage {
-  readonly items: readonly TenantFile[];
-  readonly nextCursor: FileId | null;
 }
 
 export interface FileSettings {
@@ -76,6 +72,8 @@ export interface FileSettings {
 export const downloadMs = 10 * 60_000;
 /** Of one tenant, at a time: the counters look through all of them at each hold. */
 const uploadsMost = 200;
+/** Of one tenant: its storage alone would allow as many as it has bytes. */
+export const filesMost = 100_000;
 const linksAtOnce = 100;
 const retrySeconds = 5;
 const uploadsRetrySeconds = 60;
@@ -253,6 +251,7 @@ export function createFiles(settings: FileSettings): Files {
       for (const id of again) {
         const announced = await room.freshen(tenant.id);
         if (announced === undefined) throw unavailable();
+        if (announced.files + announced.uploads >= filesMost) throw tooManyFiles();
         if (announced.uploads >= uploadsMost) throw tooManyUploads();
         const draft = { id, tenantId: tenant.id, name, sizeBytes: size, type, sha256, createdAt: clock.now() };
         const admitted = await admit(whose, draft);
@@ -273,11 +272,7 @@ export function createFiles(settings: FileSettings): Files {
 
     get: find,
 
-    async list(tenant, limit, cursor) {
-      const found = await store.list(tenant, limit + 1, cursor);
-      const items = found.slice(0, limit);
-      return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
-    },
+    list: store.list,
 
     async download(tenant, id) {
       const file = await find(tenant, id);
@@ -315,6 +310,9 @@ const unavailable = () =>
 /** Or it came to nothing so often that there is no id left. */
 const runningAlready = () =>
   new Problem("busy", "The same request is just being worked on. Send it again shortly.", { retryAfterSeconds: 1 });
+
+const tooManyFiles = () =>
+  new Problem("collection_full", `A tenant has at most ${filesMost.toLocaleString("en")} files. Delete some first.`);
 
 const tooManyUploads = () =>
   new Problem("limit_reached", `${uploadsMost} uploads are open. Complete or delete some of them first.`, {

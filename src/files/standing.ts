@@ -13,6 +13,11 @@ export interface Standing {
   readonly version: number;
 }
 
+/** With how many files these are, which stays in SQL. */
+export interface Counted extends Standing {
+  readonly files: number;
+}
+
 export interface Recount {
   /** How many of them count. */
   readonly files: number;
@@ -22,7 +27,7 @@ export interface Recount {
 }
 
 /** Nobody else's until the transaction ends. */
-export async function lockStanding(sql: Sql, trx: Trx, tenant: TenantId): Promise<Standing> {
+export async function lockStanding(sql: Sql, trx: Trx, tenant: TenantId): Promise<Counted> {
   await ofTenant(trx, tenant)
     .insertInto("tenant_storage")
     .values({ bytes: 0, version: 0 })
@@ -31,13 +36,13 @@ export async function lockStanding(sql: Sql, trx: Trx, tenant: TenantId): Promis
   return await sql.locked(rowOf(trx, tenant)).executeTakeFirstOrThrow();
 }
 
-export async function setStanding(trx: Trx, tenant: TenantId, { bytes, version }: Standing): Promise<Standing> {
-  await ofTenant(trx, tenant).updateTable("tenant_storage").set({ bytes, version }).execute();
+export async function setStanding(trx: Trx, tenant: TenantId, { bytes, version, files }: Counted): Promise<Standing> {
+  await ofTenant(trx, tenant).updateTable("tenant_storage").set({ bytes, version, files }).execute();
   return { bytes, version };
 }
 
-export async function readStanding(db: Db, tenant: TenantId): Promise<Standing> {
-  return (await rowOf(db, tenant).executeTakeFirst()) ?? { bytes: 0, version: 0 };
+export async function readStanding(db: Db, tenant: TenantId): Promise<Counted> {
+  return (await rowOf(db, tenant).executeTakeFirst()) ?? { bytes: 0, version: 0, files: 0 };
 }
 
 /**
@@ -57,7 +62,7 @@ export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Reco
     const { bytes: before, version } = await lockStanding(sql, trx, tenant);
     const { files, bytes } = await addUp.executeTakeFirstOrThrow();
     const standing = { bytes, version: version + 1 };
-    if (!look) await setStanding(trx, tenant, standing);
+    if (!look) await setStanding(trx, tenant, { ...standing, files });
     return { files, before, standing };
   });
 }
@@ -66,4 +71,4 @@ export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Reco
 export const sumOfBytes = raw<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`;
 
 const rowOf = (from: Db, tenant: TenantId) =>
-  ofTenant(from, tenant).selectFrom("tenant_storage").select(["bytes", "version"]);
+  ofTenant(from, tenant).selectFrom("tenant_storage").select(["bytes", "version", "files"]);

@@ -5,7 +5,7 @@ import type { FileTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant } from "../sql/tenant-db.ts";
 import type { TenantFile } from "./file.ts";
-import { lockStanding, readStanding, type Standing, setStanding, sumOfBytes } from "./standing.ts";
+import { type Counted, lockStanding, readStanding, type Standing, setStanding, sumOfBytes } from "./standing.ts";
 
 /**
  * Files in SQL. What changes which of them count changes the tenant's standing in the same transaction.
@@ -60,7 +60,7 @@ export interface Found {
   readonly at: number;
 }
 
-export interface Announced extends Standing {
+export interface Announced extends Counted {
   /** The bytes of uploads that are admitted, and how many those are. */
   readonly pending: number;
   readonly uploads: number;
@@ -152,14 +152,15 @@ export function createFileStore(sql: Sql): FileStore {
 
     keep: (key, { sha256, max, at }) =>
       sql.transaction(async (trx): Promise<Kept> => {
-        const { bytes, version } = await lockStanding(sql, trx, key.tenantId);
+        const { bytes, version, files } = await lockStanding(sql, trx, key.tenantId);
         const row = await sql.locked(one(trx, key)).executeTakeFirst();
         if (row === undefined || row.state === "deleting") return { kind: "gone" };
         if (row.state === "stored") return { kind: "already", file: toFile(row) };
         if (max !== null && bytes + row.size_bytes > max) return { kind: "full", standing: { bytes, version } };
         const changes = { state: "stored", sha256, stored_at: at } as const;
         await ofTenant(trx, key.tenantId).updateTable("files").set(changes).where("id", "=", key.id).execute();
-        const standing = await setStanding(trx, key.tenantId, { bytes: bytes + row.size_bytes, version: version + 1 });
+        const after = { bytes: bytes + row.size_bytes, version: version + 1, files: files + 1 };
+        const standing = await setStanding(trx, key.tenantId, after);
         return { kind: "kept", file: toFile({ ...row, ...changes }), standing };
       }),
 
@@ -206,7 +207,7 @@ export function createFileStore(sql: Sql): FileStore {
 
     erase: (key) =>
       sql.transaction(async (trx) => {
-        const { bytes, version } = await lockStanding(sql, trx, key.tenantId);
+        const { bytes, version, files } = await lockStanding(sql, trx, key.tenantId);
         const row = await ofTenant(trx, key.tenantId)
           .deleteFrom("files")
           .where("id", "=", key.id)
@@ -216,8 +217,8 @@ export function createFileStore(sql: Sql): FileStore {
         if (row === undefined) return undefined;
         if (row.stored_at === null) return { standing: undefined };
         // Less than nothing only if the row was wrong before; the sync says by how much.
-        const left = Math.max(0, bytes - row.size_bytes);
-        return { standing: await setStanding(trx, key.tenantId, { bytes: left, version: version + 1 }) };
+        const left = { bytes: Math.max(0, bytes - row.size_bytes), files: Math.max(0, files - 1) };
+        return { standing: await setStanding(trx, key.tenantId, { ...left, version: version + 1 }) };
       }),
 
     async unfinished(endedBefore, bornBefore, after, limit) {

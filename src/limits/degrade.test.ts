@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { createBreaker } from "../base/breaker.ts";
+import { manualClock } from "../base/clock.ts";
 import { degrading } from "./degrade.ts";
 import type { Ask, LeaseAnswer, Lender } from "./leases.ts";
+import { type Progress, startRefill } from "./refill.ts";
 
 /** Gives each id one lease of ten; can lose asks on their way, or answers on theirs. */
 function lender(name: Lender) {
@@ -28,11 +31,16 @@ function lender(name: Lender) {
   };
 }
 
+const clock = manualClock(0);
+const rule = { failures: 5, windowMs: 10_000, share: 0.1, pauseMostMs: 30_000 };
+const newBreaker = () => createBreaker({ rule, clock, onChange() {} });
+const judgement = { waitMs: 50, breakerOf: newBreaker };
+
 const ask = (id: string, key = "abc"): Ask => ({ id, key, draws: "hits", max: 1_000, want: 10 });
 
 function world() {
   const [first, second] = [lender("redis"), lender("sql")];
-  return { first, second, store: degrading(first, second) };
+  return { first, second, store: degrading(first, second, judgement) };
 }
 
 describe("while the first store answers", () => {
@@ -45,9 +53,65 @@ describe("while the first store answers", () => {
   test("its denial is an answer", async () => {
     const { second } = world();
     const denied: LeaseAnswer = { kind: "denied", lender: "redis", outstanding: false, secondsToMonthEnd: 9 };
-    const store = degrading({ acquire: async () => denied, cancel() {} }, second);
+    const store = degrading({ acquire: async () => denied, cancel() {} }, second, judgement);
     expect(await store.acquire(ask("1"))).toEqual(denied);
     expect(second.asked).toEqual([]);
+  });
+});
+
+describe("while the first store is slow", () => {
+  const never = () => new Promise<never>(() => {});
+  const progress = (urgent: boolean): Progress => ({ urgent, on() {}, orSkip: (work) => work });
+
+  function slowWorld() {
+    const [first, second] = [lender("redis"), lender("sql")];
+    const breaker = newBreaker();
+    const slow = {
+      ...first,
+      async acquire(one: Ask) {
+        const answer = await first.acquire(one);
+        await Bun.sleep(20);
+        return answer;
+      },
+    };
+    const store = degrading(slow, second, { waitMs: 5, breakerOf: () => breaker });
+    return { first, second, breaker, store };
+  }
+
+  test("visitors ask the second, and after some of them none asks the first", async () => {
+    const { first, second, breaker, store } = slowWorld();
+    for (let i = 0; i < 8; i++) {
+      expect(await store.acquire(ask(`${i}`), progress(true))).toMatchObject({ lender: "sql" });
+    }
+    expect(breaker.open).toBe(true);
+    expect(first.asked).toHaveLength(6);
+    expect(second.asked).toHaveLength(8);
+    expect(first.cancelled).toHaveLength(8);
+  });
+
+  test("it still lends to those who ask ahead: an answer that is slow but in their time counts as too slow for visitors", async () => {
+    const { first, second, breaker, store } = slowWorld();
+    for (let i = 0; i < 8; i++) {
+      expect(await store.acquire(ask(`${i}`), progress(false))).toMatchObject({ lender: "redis" });
+    }
+    expect(breaker.open).toBe(true);
+    expect(first.asked).toHaveLength(8);
+    expect(second.asked).toHaveLength(0);
+    expect(await store.acquire(ask("9"), progress(true))).toMatchObject({ lender: "sql" });
+  });
+
+  test("an ask ahead that visitors come to wait for goes on at the second, and is taken back at the first", async () => {
+    const [first, second] = [lender("redis"), lender("sql")];
+    const store = degrading({ ...first, acquire: never }, second, { waitMs: 1_000, breakerOf: newBreaker });
+    const answers: LeaseAnswer[] = [];
+    const refill = startRefill(clock, false, async (progress) => {
+      progress.on("redis");
+      answers.push(await store.acquire(ask("1"), progress));
+    });
+    const patience = { redis: 5, sql: 100 };
+    await refill.wait(patience);
+    expect(answers).toMatchObject([{ lender: "sql", lease: "1" }]);
+    expect(first.cancelled).toEqual(["1"]);
   });
 });
 

@@ -1,3 +1,5 @@
+import type { Progress } from "./refill.ts";
+
 /**
  * Where leases come from. An instance asks for a block of a limit, spends it without asking again, and says later what
  * it used. Both sides of the port know a lease by the id that the instance chose: an ask whose answer was lost is
@@ -41,8 +43,8 @@ export type LeaseAnswer =
     };
 
 export interface LeaseStore {
-  /** Throws when the store cannot answer; the fate of the ask is then unknown. */
-  acquire(ask: Ask): Promise<LeaseAnswer>;
+  /** Throws when the store cannot answer; the fate of the ask is then unknown. Tells `progress` whom it waits for. */
+  acquire(ask: Ask, progress?: Progress): Promise<LeaseAnswer>;
 }
 
 /** One of a link's two limits in one month. */

@@ -1,20 +1,26 @@
 import type { Clock } from "../base/clock.ts";
+import type { Patience } from "../base/patience.ts";
 import { largestLease } from "./lease-size.ts";
 import type { Ask, Draws, LeaseAnswer, LeaseStore, Lender, MonthOf } from "./leases.ts";
+import { type Progress, type Refill, startRefill } from "./refill.ts";
 import { granted, type Verdict } from "./verdict.ts";
 
 /**
  * An instance's side of leases: one meter per link, with a lane for each of its two limits.
  *
- * A lane holds at most one lease and spends from it without I/O: that is the redirect path, and it is a comparison and
- * a subtraction. When the lease is used up or its seconds have passed, the next spender waits for a new one; all who
- * come meanwhile wait for the same. What a lane has spent stays with it until the recorder has written it down.
+ * A lane spends from the lease at hand without I/O: that is the redirect path, and it is a few comparisons and a
+ * subtraction. The next lease is asked for ahead of need: when what is left will not last until an answer comes, or the
+ * lease is in its last second. It lies ready until the one at hand is used up or past its time, so visitors of a busy
+ * link never wait. Only who comes to a lane without a lease waits for one; all who come meanwhile wait for the same.
+ * What a lane has spent stays with it until the recorder has written it down.
  *
  * How it fails:
  * - The store does not answer: the verdict is `unavailable`, and the ask is kept. It is repeated under its id until its
  *   fate is known, and no other is made for the lane: a slow store cannot hand out lease after lease to nobody.
  * - The recorder cannot write: a lane that owes more than the largest lease, spent or to be given back, waits for it
- *   before it takes another. Unspent and unrecorded units together are two leases at most, and a crash loses no more.
+ *   before it takes another; and nothing is asked for ahead while what is left and what is owed are more than that.
+ *   Unspent and unrecorded units together are two leases at most, and a crash loses no more.
+ * - The store is slow: visitors wait as long as their patience lasts. The ask goes on, and serves those who come later.
  * - The limit is spent: that is remembered for a second, and asked again then, for others may give some back.
  */
 export interface Meter {
@@ -33,6 +39,11 @@ export interface Lane {
   /** By `clock.elapsed()`; the lease is not used after this. */
   validUntil: number;
   month: string;
+  /** Asked for ahead: spent from when the lease above is over. */
+  next: Lease | undefined;
+  /** With so many left, or from then on, see whether the next lease should be asked for. */
+  lookAtLeft: number;
+  lookFrom: number;
   /** Spent in `month` since the recorder last looked, by reason. */
   spent: number[];
   fresh: number;
@@ -42,12 +53,22 @@ export interface Lane {
   unrecorded: number;
   deniedUntil: number;
   denial: Verdict;
-  asking: Promise<void> | undefined;
+  refill: Refill | undefined;
   /** An ask whose fate is unknown. */
   ask: Ask | undefined;
   /** Spent since `rateSince`: what the next lease should hold. */
   rateUnits: number;
   rateSince: number;
+  /** Nothing is asked for ahead before this: the last ask failed, or the recorder has just been told to hurry. */
+  aheadFrom: number;
+}
+
+interface Lease {
+  readonly lender: Lender;
+  readonly lease: string;
+  readonly left: number;
+  readonly validUntil: number;
+  readonly month: string;
 }
 
 /** What the recorder has to write down for one lane. */
@@ -68,9 +89,17 @@ export interface Meters {
   of(key: string): Meter;
   /**
    * Spends one unit, for a reason (its place in the caller's list) that is recorded with it. `max` of null is without limit: counted, never refused.
-   * Answers at once whenever a lease is at hand.
+   * Answers at once whenever a lease is at hand. `patience` is what the visitor has left, all of it if nothing is said.
    */
-  spend(meter: Meter, draws: Draws, max: number | null, reason: number): Verdict | Promise<Verdict>;
+  spend(
+    meter: Meter,
+    draws: Draws,
+    max: number | null,
+    reason: number,
+    patience?: Patience,
+  ): Verdict | Promise<Verdict>;
+  /** Asks for nothing ahead any more; resolves when nothing is on its way. */
+  settle(): Promise<void>;
   /** Takes what is to be written down, ended leases included; `all` also ends leases that are still good. */
   drain(all: boolean): Drained[];
   /** It was written down. */
@@ -86,6 +115,8 @@ export interface MeterSettings {
   /** Only for the month of hits that are counted without a lease. */
   readonly month: () => string;
   readonly newLeaseId: () => string;
+  /** What a visitor has who has not waited for anything yet. */
+  readonly patience: Readonly<Patience>;
   /** Nobody can be asked: let visitors through all the same, and count them. */
   readonly open?: boolean;
   /** A lease is used up: write down what was spent of it soon. */
@@ -97,6 +128,12 @@ export interface MeterSettings {
 const denyMs = 1_000;
 const retrySeconds = 2;
 const growthMost = 2;
+/** An ask ahead has a second to be answered, and no lease is waited for that is in its last second. */
+const aheadMs = 1_000;
+/** Traffic may double while the answer comes. */
+const aheadMargin = 2;
+const answerFirstMs = 50;
+const answerWeight = 1 / 8;
 
 export function createMeters(settings: MeterSettings): Meters {
   const { store, clock } = settings;
@@ -104,6 +141,9 @@ export function createMeters(settings: MeterSettings): Meters {
   const none: readonly number[] = new Array(settings.reasons).fill(0);
   /** For the next recording: leases that ended with units left, and months that ended. */
   let waiting: Drained[] = [];
+  /** About how long an answer takes: the slower of the last few. */
+  let answerMs = answerFirstMs;
+  let looksAhead = true;
 
   function of(key: string): Meter {
     let meter = meters.get(key);
@@ -122,6 +162,14 @@ export function createMeters(settings: MeterSettings): Meters {
     lane.unrecorded += unspent;
     lane.left = 0;
     lane.lease = "";
+  }
+
+  function endNext(key: string, lane: Lane, now: number): void {
+    if (lane.next === undefined || now < lane.next.validUntil) return;
+    const { month, lender, left: unspent, lease } = lane.next;
+    waiting.push({ key, draws: lane.draws, month, lender, spent: none, units: 0, leased: 0, unspent, lease });
+    lane.unrecorded += unspent;
+    lane.next = undefined;
   }
 
   function note(lane: Lane, reason: number): void {
@@ -149,22 +197,51 @@ export function createMeters(settings: MeterSettings): Meters {
     lane.lender = lender;
   }
 
-  function take(lane: Lane, reason: number): Verdict {
+  function take(key: string, lane: Lane, max: number, reason: number, now: number): Verdict {
     lane.left--;
     lane.leased++;
     lane.rateUnits++;
     note(lane, reason);
     if (lane.left === 0) settings.usedUp();
+    if (lane.left <= lane.lookAtLeft || now >= lane.lookFrom) lookAhead(key, lane, max, now);
     return granted;
   }
 
-  function spend(meter: Meter, draws: Draws, max: number | null, reason: number): Verdict | Promise<Verdict> {
+  function spend(
+    meter: Meter,
+    draws: Draws,
+    max: number | null,
+    reason: number,
+    patience?: Patience,
+  ): Verdict | Promise<Verdict> {
     const lane = draws === "hits" ? meter.hits : meter.exempt;
     if (max === null) return count(meter.key, lane, reason);
     const now = clock.elapsed();
-    if (lane.left > 0 && now < lane.validUntil) return take(lane, reason);
+    if (isAtHand(meter.key, lane, now)) return take(meter.key, lane, max, reason, now);
     if (now < lane.deniedUntil) return lane.denial;
-    return wait(meter, lane, max, reason);
+    return wait(meter, lane, max, reason, patience ?? { ...settings.patience });
+  }
+
+  /** The lease of the lane, or the next one if that is over. */
+  function isAtHand(key: string, lane: Lane, now: number): boolean {
+    if (lane.left > 0 && now < lane.validUntil) return true;
+    if (lane.next === undefined) return false;
+    endLease(key, lane, now);
+    endNext(key, lane, now);
+    const { next } = lane;
+    if (next === undefined) return false;
+    lane.next = undefined;
+    begin(key, lane, next);
+    return true;
+  }
+
+  function begin(key: string, lane: Lane, { month, lender, lease, left, validUntil }: Lease): void {
+    enter(key, lane, month, lender);
+    lane.lease = lease;
+    lane.left = left;
+    lane.validUntil = validUntil;
+    lane.lookAtLeft = left >> 1;
+    lane.lookFrom = validUntil - aheadMs;
   }
 
   function count(key: string, lane: Lane, reason: number): Verdict {
@@ -173,16 +250,38 @@ export function createMeters(settings: MeterSettings): Meters {
     return granted;
   }
 
-  async function wait(meter: Meter, lane: Lane, max: number, reason: number): Promise<Verdict> {
+  /**
+   * Asks for the next lease if the one at hand will not last until it comes; else says when to look again: with half of
+   * it gone, or when no more is left than traffic as it is now would need.
+   */
+  function lookAhead(key: string, lane: Lane, max: number, now: number): void {
+    if (!looksAhead) return;
+    if (lane.next !== undefined || lane.refill !== undefined || now < lane.deniedUntil || now < lane.aheadFrom) return;
+    if (now < lane.lookFrom) {
+      const perMs = lane.rateUnits / Math.max(now - lane.rateSince, 1);
+      const needed = Math.ceil(perMs * answerMs * aheadMargin);
+      if (lane.left > needed) {
+        lane.lookAtLeft = Math.max(needed, lane.left >> 1);
+        return;
+      }
+    }
+    if (lane.left + lane.unrecorded <= largestLease(max)) {
+      startAsking(key, lane, max, false);
+      return;
+    }
+    // With less to write down it may be asked for: soon, but not with every visit until then.
+    lane.aheadFrom = now + answerMs;
+    settings.usedUp();
+  }
+
+  async function wait(meter: Meter, lane: Lane, max: number, reason: number, patience: Patience): Promise<Verdict> {
     try {
       // Those who waited for the same lease may use it up before it is our turn: a few rounds, then it is a busy store.
       for (let round = 0; round < 20; round++) {
-        lane.asking ??= refill(meter.key, lane, max).finally(() => {
-          lane.asking = undefined;
-        });
-        await lane.asking;
+        const refill = lane.refill ?? startAsking(meter.key, lane, max, true);
+        await refill.wait(patience);
         const now = clock.elapsed();
-        if (lane.left > 0 && now < lane.validUntil) return take(lane, reason);
+        if (isAtHand(meter.key, lane, now)) return take(meter.key, lane, max, reason, now);
         if (now < lane.deniedUntil) return lane.denial;
       }
     } catch {
@@ -192,13 +291,32 @@ export function createMeters(settings: MeterSettings): Meters {
     return { kind: "unavailable", retryAfterSeconds: retrySeconds };
   }
 
-  async function refill(key: string, lane: Lane, max: number): Promise<void> {
+  function startAsking(key: string, lane: Lane, max: number, urgent: boolean): Refill {
+    const refill = startRefill(clock, urgent, async (progress) => {
+      // Not before it is known as the lane's: it could be over by then.
+      await Promise.resolve();
+      try {
+        await ask(key, lane, max, progress);
+      } catch (error) {
+        lane.aheadFrom = clock.elapsed() + aheadMs;
+        throw error;
+      } finally {
+        lane.refill = undefined;
+      }
+    });
+    lane.refill = refill;
+    return refill;
+  }
+
+  async function ask(key: string, lane: Lane, max: number, progress: Progress): Promise<void> {
     endLease(key, lane, clock.elapsed());
     if (lane.unrecorded > largestLease(max)) await settings.flush();
     lane.ask ??= { id: settings.newLeaseId(), key, draws: lane.draws, max, want: wanted(lane) };
     const asked = clock.elapsed();
-    const answer = await store.acquire(lane.ask);
+    const answer = await store.acquire(lane.ask, progress);
     lane.ask = undefined;
+    const took = clock.elapsed() - asked;
+    answerMs = Math.max(took, answerMs + (took - answerMs) * answerWeight);
     accept(key, lane, asked, answer);
   }
 
@@ -225,20 +343,25 @@ export function createMeters(settings: MeterSettings): Meters {
       return;
     }
     lane.deniedUntil = 0;
-    enter(key, lane, answer.month, answer.lender);
-    lane.lease = answer.lease;
-    lane.left = answer.size;
-    lane.validUntil = asked + answer.validForMs;
+    const { month, lender, lease, size: left, validForMs } = answer;
+    lane.next = { month, lender, lease, left, validUntil: asked + validForMs };
+    isAtHand(key, lane, clock.elapsed());
   }
 
   return {
     of,
     spend,
+    async settle() {
+      looksAhead = false;
+      const lanes = [...meters.values()].flatMap(({ hits, exempt }) => [hits, exempt]);
+      await Promise.all(lanes.map(({ refill }) => refill?.over));
+    },
     drain(all) {
       const now = all ? Number.POSITIVE_INFINITY : clock.elapsed();
       for (const [key, meter] of meters) {
         for (const lane of [meter.hits, meter.exempt]) {
           endLease(key, lane, now);
+          endNext(key, lane, now);
           close(key, lane);
         }
         // A lease lives for seconds, so what is remembered here is what was visited in the last few.
@@ -261,7 +384,11 @@ export function createMeters(settings: MeterSettings): Meters {
 }
 
 const isIdle = (lane: Lane): boolean =>
-  lane.lease === "" && lane.unrecorded === 0 && lane.asking === undefined && lane.ask === undefined;
+  lane.lease === "" &&
+  lane.next === undefined &&
+  lane.unrecorded === 0 &&
+  lane.refill === undefined &&
+  lane.ask === undefined;
 
 function newLane(draws: Draws, none: readonly number[]): Lane {
   return {
@@ -271,15 +398,19 @@ function newLane(draws: Draws, none: readonly number[]): Lane {
     left: 0,
     validUntil: 0,
     month: "",
+    next: undefined,
+    lookAtLeft: 0,
+    lookFrom: 0,
     spent: [...none],
     fresh: 0,
     leased: 0,
     unrecorded: 0,
     deniedUntil: 0,
     denial: granted,
-    asking: undefined,
+    refill: undefined,
     ask: undefined,
     rateUnits: 0,
     rateSince: 0,
+    aheadFrom: 0,
   };
 }

@@ -52,9 +52,9 @@ export function watched(store: LeaseStore, { usual, outage, clock, metrics, log 
   }
 
   return {
-    async acquire(ask) {
+    async acquire(ask, progress) {
       try {
-        const answer = await store.acquire(ask);
+        const answer = await store.acquire(ask, progress);
         count[answer.lender]++;
         see(answer.lender === usual ? "well" : "degraded");
         return answer;

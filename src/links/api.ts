@@ -1,11 +1,11 @@
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, parseId, type TenantId } from "../base/ids.ts";
 import type { Shares } from "../base/shares.ts";
+import type { Pages } from "../http/pages.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, route, z } from "../http/route.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import type { Cursors } from "./cursor.ts";
-import { type LinkQuery, positionOf } from "./find.ts";
+import { type LinkQuery, type Position, positionOf } from "./find.ts";
 import type { Link, LinkState } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
 import {
@@ -16,9 +16,9 @@ import {
   fieldsParam,
   idParam,
   ifMatch,
+  linkPageSchema,
   linkSchema,
   listSchema,
-  pageSchema,
   patchSchema,
   replaceSchema,
 } from "./schemas.ts";
@@ -72,7 +72,9 @@ const routes = {
         "Newest first if nothing else is said. Whatever is not the plain list reads all links of the tenant in the worst case.",
       request: { query: listSchema },
     },
-    { 200: json(pageSchema, "A page; `nextCursor` is null on the last one. With `fields` each link has only those") },
+    {
+      200: json(linkPageSchema, "A page; `nextCursor` is null on the last one. With `fields` each link has only those"),
+    },
     "invalid_input",
   ),
   get: route(
@@ -136,11 +138,13 @@ const routes = {
   ),
 };
 
+type Place = readonly [value: Position["value"], id: Position["id"]];
+
 export interface LinkApiSettings {
   readonly links: Links;
   readonly baseUrl: string;
   readonly find: (tenant: TenantId, query: LinkQuery) => Promise<readonly Link[]>;
-  readonly cursors: Cursors;
+  readonly pages: Pages;
   /** Whoever has many links made at once takes turns. */
   readonly large: Shares;
   /** Many rows at once, away from the thread that serves. */
@@ -153,7 +157,7 @@ export interface LinkApiSettings {
 }
 
 export function linkRoutes(api: Api, settings: LinkApiSettings): void {
-  const { links, baseUrl, large, createMany, find, cursors, made, statesOf, wantTitles } = settings;
+  const { links, baseUrl, large, createMany, find, pages, made, statesOf, wantTitles } = settings;
   /** A new one: nobody knows anything about it yet. */
   const show = (link: Link) => showLink(link, baseUrl);
   const showAll = async (some: readonly Link[]) => {
@@ -219,13 +223,17 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
       tags: tag,
       domain: domain === undefined ? undefined : links.domainOf(domain),
       file: file === undefined ? undefined : parseId("file", file),
-      limit: rest.limit + 1,
     };
-    const after = cursor === undefined ? undefined : cursors.read(tenant, query, cursor);
-    const found = await find(tenant, { ...query, after });
-    const items = found.slice(0, rest.limit);
-    const last = found.length > items.length ? items.at(-1) : undefined;
-    const nextCursor = last ? cursors.write(tenant, query, positionOf(query.sort, last)) : null;
+    const { items, nextCursor } = await pages.page(
+      { tenant, name: `links by ${query.sort} ${query.order}` },
+      { limit: query.limit, cursor },
+      (limit, after: Place | undefined) =>
+        find(tenant, { ...query, limit, after: after && { value: after[0], id: after[1] } }),
+      (link): Place => {
+        const { value, id } = positionOf(query.sort, link);
+        return [value, id];
+      },
+    );
     return c.json({ items: (await showAll(items)).map((link) => only(link, fields)), nextCursor }, 200);
   });
 

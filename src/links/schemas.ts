@@ -1,8 +1,8 @@
 import { fromIso } from "../base/clock.ts";
 import { parseId } from "../base/ids.ts";
+import { pageParams, pageSchema } from "../http/pages.ts";
 import { line, lines, problemSchema, z } from "../http/route.ts";
 import { choiceFields } from "./choice-schema.ts";
-import { cursorMost } from "./cursor.ts";
 import { destinationMost } from "./destination.ts";
 import { linkSorts } from "./find.ts";
 
@@ -163,9 +163,7 @@ export const linkSchema = z
   })
   .openapi("Link");
 
-export const pageSchema = z
-  .object({ items: z.array(linkSchema), nextCursor: z.string().nullable() })
-  .openapi("LinkPage");
+export const linkPageSchema = pageSchema(linkSchema, "LinkPage");
 
 const fieldNames = Object.keys(linkSchema.shape);
 
@@ -188,8 +186,7 @@ const moment = z.iso.datetime({ offset: true }).transform(fromIso).optional();
 const someTags = z.array(z.string().min(1).max(50)).max(10);
 
 export const listSchema = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(100).default(50),
-  cursor: z.string().max(cursorMost).optional().openapi({ description: "`nextCursor` of the page before." }),
+  ...pageParams,
   sort: z.enum(linkSorts).default("createdAt"),
   order: z.enum(["asc", "desc"]).default("desc"),
   tag: z

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { type Patience, within } from "../base/patience.ts";
 import type { Cache, Versioned } from "../cache/cache.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
 import type { Hosts } from "../domains/hosts.ts";
@@ -52,6 +53,8 @@ export interface RedirectSettings {
   readonly addressOf: (request: Request) => string | undefined;
   /** The address of a file's bytes, for a while. */
   readonly signDownload: (file: TargetFile) => Promise<string>;
+  /** What a visitor waits for all of Redis and all of SQL. */
+  readonly wait: Readonly<Patience>;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -72,7 +75,7 @@ const retrySeconds = 5;
 
 export function createRedirect(settings: RedirectSettings): ServeRedirect {
   const { cache, hosts, isBot, meters, guesses, gate, vary, detailsOf, addressOf } = settings;
-  const { signDownload, clock, metrics, log } = settings;
+  const { signDownload, wait, clock, metrics, log } = settings;
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
 
@@ -103,9 +106,11 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     return finalPage({ kind: "guessing", retryAfterSeconds }, request);
   }
 
-  async function miss(request: Request): Promise<Response> {
-    const wait = await guesses.missed(addressOf(request));
-    if (wait !== undefined) return refuse(request, wait);
+  async function miss(request: Request, patience: Patience = { ...wait }): Promise<Response> {
+    // One that cannot be counted in time is just a miss.
+    const counted = within(patience, "redis", guesses.missed(addressOf(request)), clock);
+    const seconds = await counted.catch(() => undefined);
+    if (seconds !== undefined) return refuse(request, seconds);
     count.missing++;
     const host = hosts.of(request.headers.get("host"));
     const missingUrl = host.kind === "custom" ? host.missingUrl : null;
@@ -113,19 +118,20 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   async function look(request: Request, code: LinkKey, preview: boolean): Promise<Response> {
-    const known = await find(code);
+    const patience = { ...wait };
+    const known = await find(code, patience);
     if (known === undefined) {
       count.unavailable++;
       return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
     }
     if (request.method === "POST") return knock(request, code, known);
-    return answer(request, code, known, request.method === "HEAD", preview);
+    return answer(request, code, known, request.method === "HEAD", preview, false, patience);
   }
 
   /** Nothing: it cannot be looked up now. */
-  async function find(code: LinkKey): Promise<Versioned<Known> | undefined> {
+  async function find(code: LinkKey, patience?: Patience): Promise<Versioned<Known> | undefined> {
     try {
-      const known = await cache.lookup(code);
+      const known = await cache.lookup(code, patience);
       if (failing) log.info("links can be looked up again");
       failing = false;
       return known;
@@ -181,6 +187,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     head: boolean,
     preview: boolean,
     entered = false,
+    patience?: Patience,
   ): Response | Promise<Response> {
     const headers = request.headers;
     const target = known.value;
@@ -192,15 +199,20 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       unlocked: target?.password === true && !preview && (entered || gate.isOpen(request, code, known.version)),
     };
     const decision = decide(target, facts, clock.now());
-    if (target === undefined || !isAnswer(decision)) return respond(request, code, target, decision);
-    const verdict = charge(code, target, decision);
+    if (target === undefined || !isAnswer(decision)) return respond(request, code, target, decision, patience);
+    const verdict = charge(code, target, decision, patience);
     return verdict instanceof Promise
-      ? verdict.then((late) => settle(request, code, target, decision, late))
-      : settle(request, code, target, decision, verdict);
+      ? verdict.then((late) => settle(request, code, target, decision, late, patience))
+      : settle(request, code, target, decision, verdict, patience);
   }
 
-  function charge(code: LinkKey, target: Known, answer: Answer): Verdict | Promise<Verdict> {
-    return meters.spend(meters.of(code), answer.draws, target.hitsMax, placeOf[answer.reason]);
+  function charge(
+    code: LinkKey,
+    target: Known,
+    answer: Answer,
+    patience: Patience | undefined,
+  ): Verdict | Promise<Verdict> {
+    return meters.spend(meters.of(code), answer.draws, target.hitsMax, placeOf[answer.reason], patience);
   }
 
   /** A visit that is denied may be sent to the fallback, which asks the other limit: twice at most. */
@@ -210,10 +222,11 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     target: Known,
     answer: Answer,
     verdict: Verdict,
+    patience: Patience | undefined,
   ): Response | Promise<Response> {
     const decision = complete(target, answer, verdict);
     if (decision === answer || !isAnswer(decision)) return respond(request, code, target, decision);
-    const second = charge(code, target, decision);
+    const second = charge(code, target, decision, patience);
     return second instanceof Promise
       ? second.then((late) => respond(request, code, target, complete(target, decision, late)))
       : respond(request, code, target, complete(target, decision, second));
@@ -224,9 +237,10 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     code: LinkKey,
     target: Known | undefined,
     decision: Decision,
+    patience?: Patience,
   ): Response | Promise<Response> {
     if (!isAnswer(decision)) {
-      if (decision.kind === "missing") return miss(request);
+      if (decision.kind === "missing") return miss(request, patience);
       count[decision.kind]++;
       return finalPage(decision, request);
     }

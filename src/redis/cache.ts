@@ -9,8 +9,8 @@
  * (`ql:v3:feed:{server}`) and other epochs. So while an upgrade is under way, servers of two forms correct and read their
  * own part of Redis, and neither depends on the other.
  *
- * A value is good for an hour by its envelope, longer if it is visited often and changes seldom, and kept for a day: the
- * time in between is for when SQL is away.
+ * A value is good for an hour (a setting) by its envelope, longer if it is visited often and changes seldom, and kept for
+ * a day: the time in between is for when SQL is away.
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -28,6 +28,10 @@ export interface RedisCacheOptions<Value> {
   readonly keyOf: (change: Announced) => string;
   /** How long a link is good for; an hour if nobody says. */
   readonly lifeMs?: (key: string) => number;
+  /** How long it is remembered that there is none; five minutes if nobody says. */
+  readonly missingMs?: number;
+  /** How far both are spread, by chance: by so much more or less. */
+  readonly jitter?: number;
   /** A server is empty under new names. */
   readonly onEmpty?: () => void;
   /** Told when `put` has taken effect. */
@@ -54,8 +58,8 @@ export interface Look<Value> {
 }
 
 const linkMs = 3_600_000;
-const missingMs = 300_000;
-const jitter = 0.08;
+const missingMsByDefault = 300_000;
+const jitterByDefault = 0.08;
 const keptMs = 86_400_000;
 const fenceMs = 60_000;
 /** From the question to SQL to the writing here, far less than a fence lives. */
@@ -77,6 +81,7 @@ interface Server {
 
 export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
   const { redis, form, keyOf, written, clock = systemClock, random = Math.random, lifeMs = () => linkMs } = options;
+  const { missingMs = missingMsByDefault, jitter = jitterByDefault } = options;
   const servers = new Map<string, Server>();
   let writing = 0;
 

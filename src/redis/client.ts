@@ -22,8 +22,8 @@ export interface Redis {
   send(key: string, command: readonly string[]): Promise<unknown>;
   /** A command without a key, to one of `servers()`. */
   sendTo(server: string, command: readonly string[]): Promise<unknown>;
-  /** All keys must be in one slot. */
-  script(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  /** All keys must be in one slot. Within the deadline of all commands, or one of its own. */
+  script(script: Script, keys: readonly string[], args: readonly string[], deadlineMs?: number): Promise<unknown>;
   /** Keys with the same number can be in one script. A single server has one for all. */
   slotOf(key: string): number;
   /** The servers that have keys, each by a hash tag that leads to it. One server has one. */
@@ -32,6 +32,10 @@ export interface Redis {
   serverOf(key: string): string;
   /** What people call one of the servers: its host and port, or what its sentinels watch it as. */
   nodeOf(server: string): string;
+  /** Whose key this is at this moment, by the same name; empty while nobody knows. */
+  ownerOf(key: string): string;
+  /** Everybody who has keys at this moment. */
+  owners(): readonly string[];
   /** Grows whenever a connection was made anew: behind it may be another server, or the same with older data. */
   readonly generation: number;
   /** Messages of a channel, on a connection of its own that comes back by itself. What was sent meanwhile is lost. */
@@ -106,10 +110,10 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     options.onChange?.(state, reason);
   }
 
-  const run = (key: string | undefined, command: readonly string[]) =>
-    inTime(command, () => connection.send(key, command));
+  const run = (key: string | undefined, command: readonly string[], ms = deadlineMs) =>
+    inTime(command, () => connection.send(key, command), ms);
 
-  async function inTime(command: readonly string[], send: () => Promise<unknown>): Promise<unknown> {
+  async function inTime(command: readonly string[], send: () => Promise<unknown>, ms: number): Promise<unknown> {
     if (waiting >= waitingMost) throw new RedisUnavailable(new Error(`${waiting} commands already wait`));
     const started = clock.elapsed();
     if (waiting === 0) answeredAt = started;
@@ -123,7 +127,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     answer.then(() => answered(), answered);
     const took = () => observe?.(command[0] ?? "", (clock.elapsed() - started) / 1_000);
     try {
-      const reply = await withDeadline(answer, deadlineMs, `Redis (${command[0]})`);
+      const reply = await withDeadline(answer, ms, `Redis (${command[0]})`);
       took();
       return reply;
     } catch (error) {
@@ -154,17 +158,17 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
 
   return {
     send: (key, command) => attempt(() => run(key, command)),
-    sendTo: (server, command) => attempt(() => inTime(command, () => connection.sendTo(server, command))),
+    sendTo: (server, command) => attempt(() => inTime(command, () => connection.sendTo(server, command), deadlineMs)),
 
-    script: (script, keys, args) =>
+    script: (script, keys, args, ms) =>
       attempt(async () => {
         const rest = [String(keys.length), ...keys, ...args];
         try {
-          return await run(keys[0], ["EVALSHA", script.sha1, ...rest]);
+          return await run(keys[0], ["EVALSHA", script.sha1, ...rest], ms);
         } catch (error) {
           // Restarted, failed over or flushed: it runs nothing it does not know, so the text is safe to send.
           if (!(error instanceof ErrorReply) || !error.message.startsWith("NOSCRIPT")) throw error;
-          return await run(keys[0], ["EVAL", script.text, ...rest]);
+          return await run(keys[0], ["EVAL", script.text, ...rest], ms);
         }
       }),
 
@@ -172,6 +176,8 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     servers: () => connection.servers(),
     serverOf: (key) => connection.serverOf(key),
     nodeOf: (server) => connection.nodeOf(server),
+    ownerOf: (key) => connection.ownerOf(key),
+    owners: () => connection.owners(),
     get generation() {
       return generation;
     },
@@ -214,11 +220,19 @@ interface Connection {
   servers(): readonly string[];
   serverOf(key: string): string;
   nodeOf(server: string): string;
+  ownerOf(key: string): string;
+  owners(): readonly string[];
   destroy(): void;
 }
 
 const only = "all";
-const oneServer = (name: string) => ({ servers: () => [only], serverOf: () => only, nodeOf: () => name });
+const oneServer = (name: string) => ({
+  servers: () => [only],
+  serverOf: () => only,
+  nodeOf: () => name,
+  ownerOf: () => name,
+  owners: () => [name],
+});
 
 const closed: Connection = {
   connect: async () => {},
@@ -228,6 +242,8 @@ const closed: Connection = {
   servers: () => [],
   serverOf: () => only,
   nodeOf: () => "",
+  ownerOf: () => "",
+  owners: () => [],
   destroy() {},
 };
 
@@ -288,7 +304,8 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
     });
     cluster.on("error", ignore);
     cluster.on("node-ready", anew);
-    const tags = tagsOf(() => cluster.slots.map((shard) => shard?.master.address));
+    const masters = () => cluster.slots.map((shard) => shard?.master.address);
+    const tags = tagsOf(masters);
     return {
       connect: () => cluster.connect(),
       send: (key, command) => cluster.sendCommand(key, false, [...command]),
@@ -300,6 +317,8 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
       },
       subscribe: (channel, onMessage) => cluster.subscribe(channel, onMessage),
       ...tags,
+      ownerOf: (key) => cluster.slots[slotOfKey(key)]?.master.address ?? "",
+      owners: () => [...new Set(masters())].filter((owner) => owner !== undefined),
       destroy: () => cluster.destroy(),
     };
   }

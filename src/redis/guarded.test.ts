@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Breaker } from "../base/breaker.ts";
+import type { Breaker, Breakers } from "../base/breaker.ts";
 import { defineScript, type Redis } from "./client.ts";
 import { guarded } from "./guarded.ts";
 
@@ -7,6 +7,7 @@ test("a guarded Redis fails at once while the breaker is open, but for pings, wh
   const asked: string[] = [];
   const does = (what: string) => async () => void asked.push(what);
   const redis = {
+    ownerOf: (key: string) => key,
     send: does("send"),
     script: does("script"),
     ping: does("ping"),
@@ -19,7 +20,14 @@ test("a guarded Redis fails at once while the breaker is open, but for pings, wh
       return state.open;
     },
   };
-  const { send, script, ping } = guarded(redis, breaker);
+  const asks: string[] = [];
+  const breakers: Breakers = {
+    of(node) {
+      asks.push(node);
+      return breaker;
+    },
+  };
+  const { send, script, ping } = guarded(redis, breakers);
   await send("key", ["GET", "key"]);
   await script(defineScript("return 1"), ["key"], []);
   state.open = true;
@@ -27,5 +35,6 @@ test("a guarded Redis fails at once while the breaker is open, but for pings, wh
   await expect(script(defineScript("return 1"), ["key"], [])).rejects.toThrow("open");
   await ping();
   expect(asked).toEqual(["send", "script", "ping"]);
-  expect(guarded(redis, breaker).generation).toBe(7);
+  expect(new Set(asks)).toEqual(new Set(["key"])); // the node that has the key, by the name that it gives itself here
+  expect(guarded(redis, breakers).generation).toBe(7);
 });

@@ -1,11 +1,15 @@
-import type { Breaker } from "../base/breaker.ts";
+import type { Breakers } from "../base/breaker.ts";
 import type { Redis } from "./client.ts";
 
-/** The same Redis, whose commands fail at once while it is open. Pings go through: they ask how it is. */
-export const guarded = (redis: Redis, breaker: Breaker): Redis => ({
+/**
+ * The same Redis, whose commands fail at once while the breaker of the node that has the key is open. Pings go through:
+ * they ask how it is.
+ */
+export const guarded = (redis: Redis, breakers: Breakers): Redis => ({
   ...redis,
-  send: (key, command) => breaker.run(() => redis.send(key, command)),
-  script: (script, keys, args) => breaker.run(() => redis.script(script, keys, args)),
+  send: (key, command) => breakers.of(redis.ownerOf(key)).run(() => redis.send(key, command)),
+  script: (script, keys, args, deadlineMs) =>
+    breakers.of(redis.ownerOf(keys[0] ?? "")).run(() => redis.script(script, keys, args, deadlineMs)),
   get generation() {
     return redis.generation;
   },

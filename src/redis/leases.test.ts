@@ -47,12 +47,31 @@ test("an ask that is denied when it is repeated is taken back, for its first cop
   expect(calls.at(-1)).toEqual({ month: "2026-11", ended: ["a.1", "all"] });
 });
 
-test("an ask that was answered is not taken back", async () => {
+test("an ask that was granted when nobody waited for it any more is taken back", async () => {
   const { leases, calls } = leasesOn(["granted", "10", "5000"]);
   await leases.acquire(ask);
   leases.cancel(ask);
   await leases.flush();
+  expect(calls.at(-1)).toEqual({ month: "2026-11", ended: ["a.1", "all"] });
+});
+
+test("an ask that is taken back while its total is being read is not sent again", async () => {
+  const { leases, calls } = leasesOn(["missing"]);
+  const asking = leases.acquire(ask);
+  await Promise.resolve();
+  leases.cancel(ask);
+  await expect(asking).rejects.toThrow("taken back");
   expect(calls).toHaveLength(1);
+});
+
+test("a lease that has ended is ended once", async () => {
+  const { leases, calls } = leasesOn(["granted", "10", "5000"]);
+  await leases.acquire(ask);
+  leases.end([{ ...ask, month: "2026-11", lease: ask.id, unspent: 3 }]);
+  await leases.flush();
+  leases.cancel(ask);
+  await leases.flush();
+  expect(calls.map(({ ended }) => ended)).toEqual([[], ["a.1", "3"]]);
 });
 
 test("the end of a lease is kept while Redis is in an earlier month, and forgotten when its month is over", async () => {

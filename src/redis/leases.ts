@@ -13,6 +13,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { largestLease, leastWhilePlenty } from "../limits/lease-size.ts";
 import type { Ask, EndedLease, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
 import { secondsToMonthEnd } from "../limits/month.ts";
+import type { Progress } from "../limits/refill.ts";
 import { monthOf } from "../limits/window.ts";
 import { defineScript, type Redis } from "./client.ts";
 import leaseText from "./lease.lua" with { type: "text" };
@@ -35,6 +36,8 @@ export interface RedisLeasesOptions {
 }
 
 export const leaseMs = 5_000;
+/** For an answer. Visitors who wait have less, and say so themselves. */
+const answerMs = 1_000;
 /** Longer than any ask of ours can be on its way. */
 const knownMs = 10_000;
 const attemptsMost = 4;
@@ -53,8 +56,12 @@ type Ended = Map<string, EndedLease>;
 
 export function createRedisLeases({ redis, clock = systemClock, readTotal }: RedisLeasesOptions): RedisLeases {
   const totals = new LRUCache<string, number>({ max: totalsMost });
-  /** The months that an ask without an answer was sent for: it may have been granted in any, wherever the clock is now. */
-  const unanswered = new LRUCache<string, readonly string[]>({ max: unansweredMost });
+  /** Copies of an ask without an answer, by month: it may be granted in any of them, wherever the clock is now. */
+  const unanswered = new LRUCache<string, Map<string, number>>({ max: unansweredMost });
+  /** In which month an ask was granted: whoever asked may have gone elsewhere by then, and take it back. */
+  const grantedIn = new LRUCache<string, string>({ max: unansweredMost });
+  /** Taken back while they may still have been under way: they are not sent again. */
+  const cancelled = new LRUCache<string, true>({ max: unansweredMost });
   const ended = new Map<string, Ended>();
   let endedCount = 0;
   let offsetMs = 0;
@@ -64,6 +71,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
     for (const one of leases) {
       if (endedCount >= endedMost) return; // what is not told of stays lent until the month ends
       const key = redisKey(one);
+      grantedIn.delete(one.lease);
       const waiting: Ended = ended.get(key) ?? new Map();
       if (!waiting.has(one.lease)) endedCount++;
       waiting.set(one.lease, one);
@@ -93,6 +101,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
         ...ask,
         ...[...told.values()].flatMap((one) => [one.lease, String(one.unspent)]),
       ],
+      answerMs,
     )) as unknown[];
     if (reply[0] === "garbage") throw new Error(`${reply[1]} holds what is not ours, or of another format`);
     if (reply[0] === "window") offsetMs = Number(reply[1]) - clock.now();
@@ -100,32 +109,45 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
     return reply;
   }
 
-  async function acquire(ask: Ask): Promise<LeaseAnswer> {
+  async function acquire(ask: Ask, progress?: Progress): Promise<LeaseAnswer> {
     const words = [ask.id, ask.max, ask.want, leastWhilePlenty, largestLease(ask.max)].map(String);
     let freshFor: string | undefined;
     for (let tries = 0; tries < attemptsMost; tries++) {
+      if (cancelled.has(ask.id)) throw new Error(`the ask ${ask.id} was taken back`);
       const time = now();
       const month = { key: ask.key, draws: ask.draws, month: monthOf(time).name };
       const key = redisKey(month);
-      const reply = await call(key, time, words, freshFor === key).catch((error: unknown) => {
-        unanswered.set(ask.id, [...new Set([...(unanswered.get(ask.id) ?? []), month.month])]);
-        throw error;
-      });
+      progress?.on("redis");
+      // Before the answer: whoever asked may go elsewhere meanwhile, and take this back.
+      addUnanswered(ask.id, month.month, 1);
+      const reply = await call(key, time, words, freshFor === key);
+      addUnanswered(ask.id, month.month, -1);
       if (reply[0] === "missing") {
+        progress?.on("sql");
         totals.set(key, await readTotal(month));
         freshFor = key;
       } else if (reply[0] !== "window") {
         // One that was denied when it was repeated may still be granted when the first copy arrives.
         takeBack(ask, reply[0] === "denied" ? undefined : month.month);
+        if (reply[0] === "granted") grantedIn.set(ask.id, month.month);
         return answerOf(reply, ask.id, month.month);
       }
     }
     throw new Error("the month is never that of the server's time, or its key keeps disappearing");
   }
 
+  function addUnanswered(id: string, month: string, copies: number): void {
+    const months = unanswered.get(id) ?? new Map<string, number>();
+    const left = (months.get(month) ?? 0) + copies;
+    if (left > 0) months.set(month, left);
+    else months.delete(month);
+    if (months.size > 0) unanswered.set(id, months);
+    else unanswered.delete(id);
+  }
+
   /** From everywhere but the month in which it was answered. */
   function takeBack({ id, key, draws }: Ask, answeredIn?: string): void {
-    const months = unanswered.get(id)?.filter((month) => month !== answeredIn) ?? [];
+    const months = [...(unanswered.get(id)?.keys() ?? [])].filter((month) => month !== answeredIn);
     end(months.map((month) => ({ key, draws, month, lease: id, unspent: "all" })));
     unanswered.delete(id);
   }
@@ -140,7 +162,12 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
   return {
     acquire,
 
-    cancel: takeBack,
+    cancel(ask) {
+      cancelled.set(ask.id, true);
+      const month = grantedIn.get(ask.id);
+      if (month !== undefined) addUnanswered(ask.id, month, 1);
+      takeBack(ask);
+    },
 
     seen(all) {
       for (const { total, ...month } of all) totals.set(redisKey(month), total);

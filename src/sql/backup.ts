@@ -1,21 +1,59 @@
 import { Database } from "bun:sqlite";
+import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, OperatorError } from "../base/errors.ts";
 
 /**
- * A backup of the embedded database is one file: the database as it was at one moment, and in a table of its own the
- * secrets without which it is of no use. `vacuum into` reads that moment while servers go on writing, and leaves no trace
- * of rows that were deleted before.
+ * A backup is one file: an archive of named entries, in SQLite, and the secrets without which they are of no use. Entries
+ * are the database, as it was at one moment, and uploaded files. Each is stored in pieces of 1 MB with its SHA-256, so
+ * that neither side ever has more than a piece in memory, and what is read is what was written.
+ *
+ * The names of entries are looked up, never used as paths: whoever reads one decides where it goes.
  */
 export type Secrets = Readonly<Record<string, string>>;
 
-const table = "backup_secrets";
+export interface Entry {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export interface ArchiveWriter {
+  /** Nothing is kept of an entry that is not what was expected of it, or whose bytes cannot be read. */
+  put(name: string, pieces: AsyncIterable<Uint8Array>, expected?: Omit<Entry, "name">): Promise<Entry | undefined>;
+  /** From now on it is a backup. `about`: what a restore must know. */
+  finish(secrets: Secrets, about: About): void;
+  close(): void;
+}
+
+export interface ArchiveReader {
+  readonly about: About;
+  readonly secrets: Secrets;
+  find(name: string): Entry | undefined;
+  /** In the order of their names. */
+  entries(): Iterable<Entry>;
+  /** Throws at the end when these were not the bytes that were put in. */
+  pieces(entry: Entry): Generator<Uint8Array>;
+  close(): void;
+}
+
+export interface About {
+  /** Whether uploaded files are in it, or why not. */
+  readonly files: "included" | "left_out" | "in_bucket";
+}
+
+export const databaseEntry = "quicklink.sqlite";
+
+/** At most so many bytes are one piece. */
+export const pieceBytes = 1_048_576;
+
+const format = "2";
 const busyMs = 5_000;
 
-/** Writes to `draft`, which must not be there; nobody else can read it. Nothing is changed in the database itself. */
-export function writeBackup(path: string, draft: string, secrets: Secrets): void {
-  writeFileSync(draft, "", { mode: 0o600, flag: "wx" });
+/** The database at one moment, while servers go on writing, without a trace of rows that were deleted before. */
+export function snapshot(path: string, draft: string): void {
+  reserve(draft);
   const database = new Database(path, { readwrite: true, create: false });
   try {
     database.run(`pragma busy_timeout = ${busyMs}`);
@@ -23,46 +61,156 @@ export function writeBackup(path: string, draft: string, secrets: Secrets): void
   } finally {
     database.close();
   }
-  const copy = new Database(draft, { readwrite: true, create: false });
+  const copy = new Database(draft, { readonly: true });
   try {
-    copy.run(`create table ${table} (name text primary key, value text not null) strict`);
-    for (const [name, value] of Object.entries(secrets)) copy.run(`insert into ${table} values (?, ?)`, [name, value]);
-    requireWhole(copy, draft);
+    requireWhole(copy, path);
   } finally {
     copy.close();
   }
-  toDisk(draft);
 }
 
-/** Makes the copy of a backup at `draft` a database to serve from, and answers the secrets that were in it. */
-export function unpackBackup(draft: string, codesSkipped: number): Secrets {
-  const database = openBackup(draft);
-  try {
-    requireWhole(database, "The backup");
-    const secrets = database.query<{ name: string; value: string }, []>(`select name, value from ${table}`).all();
-    database.run(`drop table ${table}`);
-    // Codes that were given out after the backup are out in the world: no other link may get them.
-    database.run("update counters set next = next + ? where name = 'codes'", [codesSkipped]);
-    return Object.fromEntries(secrets.map(({ name, value }) => [name, value]));
-  } finally {
-    database.close();
-    toDisk(draft);
+/** Writes to `draft`, which must not be there; nobody else can read it. */
+export function createArchive(draft: string): ArchiveWriter {
+  reserve(draft);
+  const archive = new Database(draft, { readwrite: true, create: false });
+  // A draft that was cut off is thrown away: it needs no journal.
+  for (const setting of ["journal_mode = off", "synchronous = off", "cache_size = -8000"]) {
+    archive.run(`pragma ${setting}`);
   }
+  archive.run("create table backup (name text primary key, value text not null) strict");
+  archive.run("create table backup_secrets (name text primary key, value text not null) strict");
+  archive.run(
+    `create table backup_entries (
+      name text primary key, bytes integer not null, sha256 text not null, first integer not null, pieces integer not null
+    ) strict`,
+  );
+  archive.run("create table backup_pieces (id integer primary key, bytes blob not null) strict");
+  archive.run("begin");
+  const addPiece = archive.prepare("insert into backup_pieces (id, bytes) values (?, ?)");
+  const addEntry = archive.prepare("insert into backup_entries values (?, ?, ?, ?, ?)");
+  let next = 1;
+
+  return {
+    async put(name, pieces, expected) {
+      const first = next;
+      const hash = createHash("sha256");
+      let bytes = 0;
+      try {
+        for await (const piece of pieces) {
+          hash.update(piece);
+          bytes += piece.length;
+          addPiece.run(next++, piece);
+        }
+        const sha256 = hash.digest("hex");
+        if (expected === undefined || (expected.bytes === bytes && expected.sha256 === sha256)) {
+          addEntry.run(name, bytes, sha256, first, next - first);
+          return { name, bytes, sha256 };
+        }
+      } catch (error) {
+        archive.run("delete from backup_pieces where id >= ?", [first]);
+        next = first;
+        throw error;
+      }
+      archive.run("delete from backup_pieces where id >= ?", [first]);
+      next = first;
+      return undefined;
+    },
+
+    finish(secrets, about) {
+      for (const [name, value] of Object.entries(secrets)) {
+        archive.run("insert into backup_secrets values (?, ?)", [name, value]);
+      }
+      for (const [name, value] of Object.entries({ format, ...about })) {
+        archive.run("insert into backup values (?, ?)", [name, value]);
+      }
+      archive.run("commit");
+      this.close();
+      toDisk(draft);
+    },
+
+    close() {
+      addPiece.finalize();
+      addEntry.finalize();
+      archive.close(); // closing twice is no error
+    },
+  };
 }
+
+/** Only one that was finished. */
+export function openArchive(path: string): ArchiveReader {
+  const archive = openBackup(path);
+  const text = (table: string): Record<string, string> =>
+    Object.fromEntries(
+      archive
+        .query<{ name: string; value: string }, []>(`select name, value from ${table}`)
+        .all()
+        .map(({ name, value }) => [name, value]),
+    );
+  type Row = Entry & { first: number; pieces: number };
+  const entryOf = archive.query<Row, [string]>("select * from backup_entries where name = ?");
+  const after = archive.query<Row, [string]>("select * from backup_entries where name > ? order by name limit 1");
+  const pieceOf = archive.query<{ bytes: Uint8Array }, [number]>("select bytes from backup_pieces where id = ?");
+
+  return {
+    about: { files: aboutFiles(text("backup").files) },
+    secrets: text("backup_secrets"),
+    find: (name) => entryOf.get(name) ?? undefined,
+    *entries() {
+      for (let row = after.get(""); row !== null; row = after.get(row.name)) yield row;
+    },
+    *pieces({ name, bytes, sha256 }) {
+      const row = entryOf.get(name);
+      const hash = createHash("sha256");
+      let read = 0;
+      for (let i = 0; row !== null && i < row.pieces; i++) {
+        const piece = pieceOf.get(row.first + i)?.bytes;
+        if (piece === undefined) break;
+        hash.update(piece);
+        read += piece.length;
+        yield piece;
+      }
+      if (read === bytes && hash.digest("hex") === sha256) return;
+      throw new OperatorError(`The backup is damaged: ${name} is not what was written to it. Use another one.`);
+    },
+    close: () => archive.close(),
+  };
+}
+
+const aboutFiles = (text: string | undefined): About["files"] =>
+  text === "included" || text === "in_bucket" ? text : "left_out";
 
 function openBackup(path: string): Database {
   const notOne = "This is no backup that `quicklink backup` has made";
-  let database: Database | undefined;
+  let archive: Database | undefined;
   try {
-    database = new Database(path, { readwrite: true, create: false });
-    const found = database.query("select 1 from sqlite_schema where name = ?").get(table);
-    if (found !== null) return database;
+    archive = new Database(path, { readonly: true });
+    if (archive.query("select 1 from sqlite_schema where name = 'backup'").get() !== null) {
+      const found = archive.query<{ value: string }, []>("select value from backup where name = 'format'").get();
+      if (found?.value === format) return archive;
+      archive.close();
+      const state = found === null ? "was not finished" : "is of another version of the program";
+      throw new OperatorError(`This backup ${state}.`);
+    }
   } catch (error) {
-    database?.close();
+    if (error instanceof OperatorError) throw error;
+    archive?.close();
     throw new OperatorError(`${notOne}, or it is damaged: ${messageOf(error)}`);
   }
-  database.close();
+  archive.close();
   throw new OperatorError(`${notOne}.`);
+}
+
+/** Makes a snapshot that was taken out of a backup a database to serve from. */
+export function prepareSnapshot(path: string, codesSkipped: number): void {
+  const database = new Database(path, { readwrite: true, create: false });
+  try {
+    requireWhole(database, "The database in the backup");
+    // Codes that were given out after the backup are out in the world: no other link may get them.
+    database.run("update counters set next = next + ? where name = 'codes'", [codesSkipped]);
+  } finally {
+    database.close();
+  }
+  toDisk(path);
 }
 
 function requireWhole(database: Database, name: string): void {
@@ -71,8 +219,13 @@ function requireWhole(database: Database, name: string): void {
   throw new OperatorError(`${name} is damaged: ${first?.integrity_check}. Use another one.`);
 }
 
+/** Makes an empty file that only we can read. */
+function reserve(path: string): void {
+  writeFileSync(path, "", { mode: 0o600, flag: "wx" });
+}
+
 /** With its name: a crash of the machine must not take away what we said is there. */
-function toDisk(path: string): void {
+export function toDisk(path: string): void {
   for (const each of [path, dirname(path)]) {
     const file = openSync(each, "r");
     fsyncSync(file);

@@ -17,6 +17,7 @@ import { abuse } from "./migrations/0014-abuse.ts";
 import { imports } from "./migrations/0015-imports.ts";
 import { webhookSecret } from "./migrations/0016-webhook-secret.ts";
 import { blockedTargets } from "./migrations/0017-blocked-targets.ts";
+import { fileCount } from "./migrations/0018-file-count.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -42,6 +43,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0015-imports": imports,
   "0016-webhook-secret": webhookSecret,
   "0017-blocked-targets": blockedTargets,
+  "0018-file-count": fileCount,
 };
 
 export interface Types {

@@ -2,22 +2,31 @@ import { CompiledQuery, Kysely, PostgresDialect, sql as raw } from "kysely";
 import pg from "pg";
 import type { Logger } from "../base/log.ts";
 import { withoutSilent } from "./silent.ts";
-import { type Sql, statementMs } from "./sql.ts";
+import { type Sql, statementMs as statementMostMs } from "./sql.ts";
 import type { SharedSchema } from "./tenant-db.ts";
 
 /**
  * PostgreSQL. Every wait has an end: for a connection, for a statement, for a transaction that was left open. Only a
  * migration may take as long as it takes.
  */
-export function openPostgres(url: string, poolSize: number, log: Logger, patient = false): Sql {
+export interface PostgresOptions {
+  readonly connections: number;
+  /** How long a statement may take. */
+  readonly statementMs?: number;
+  /** As long as it takes. */
+  readonly patient?: boolean;
+}
+
+export function openPostgres(url: string, options: PostgresOptions, log: Logger): Sql {
+  const { connections, statementMs = statementMostMs, patient = false } = options;
   const pool = new pg.Pool({
     connectionString: url,
-    max: poolSize,
+    max: connections,
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 30_000,
     // The server's own timeout should speak first; ours is for a dead one.
     ...(!patient && { statement_timeout: statementMs, query_timeout: statementMs + 1_000 }),
-    idle_in_transaction_session_timeout: statementMs,
+    idle_in_transaction_session_timeout: statementMostMs,
     application_name: "quicklink",
     types: { getTypeParser },
   });

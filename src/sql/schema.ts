@@ -307,6 +307,8 @@ export interface FileTable {
 export interface TenantStorageTable {
   tenant_id: TenantId;
   bytes: number;
+  /** How many files these are. */
+  files: Generated<number>;
   version: number;
 }
 

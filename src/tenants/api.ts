@@ -1,6 +1,7 @@
 import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
-import { parseId } from "../base/ids.ts";
+import { type KeyId, parseId } from "../base/ids.ts";
+import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
 import { type Api, json, jsonBody, line, route, z } from "../http/route.ts";
 import { type ApiKey, type Keys, keyPerMinuteMost, scopes } from "./keys.ts";
 import { type LimitName, limitNames } from "./plans.ts";
@@ -63,8 +64,16 @@ const routes = {
   ),
   list: route(
     "admin",
-    { method: "get", path: "/api/keys", tags: ["Keys"], operationId: "listKeys", summary: "List keys" },
-    { 200: json(z.object({ items: z.array(keySchema) }).openapi("ApiKeys"), "All keys, newest first") },
+    {
+      method: "get",
+      path: "/api/keys",
+      tags: ["Keys"],
+      operationId: "listKeys",
+      summary: "List keys, newest first",
+      request: { query: z.strictObject(pageParams) },
+    },
+    { 200: json(pageSchema(keySchema, "ApiKeyPage"), "A page; `nextCursor` is null on the last one") },
+    "invalid_input",
   ),
   create: route(
     "admin",
@@ -84,6 +93,7 @@ const routes = {
       ),
     },
     "invalid_input",
+    "collection_full",
   ),
   revoke: route(
     "admin",
@@ -101,15 +111,21 @@ const routes = {
   ),
 };
 
-export function tenantRoutes(api: Api, keys: Keys, clock: Clock): void {
+export function tenantRoutes(api: Api, keys: Keys, pages: Pages, clock: Clock): void {
   api.openapi(routes.tenant, (c) => {
     const { id, slug, name, plan, limits, createdAt } = c.get("caller").tenant;
     return c.json({ id, slug, name, plan, limits, createdAt: toIso(createdAt) }, 200);
   });
 
   api.openapi(routes.list, async (c) => {
-    const items = await keys.list(c.get("caller").tenant.id);
-    return c.json({ items: items.map(showKey) }, 200);
+    const tenant = c.get("caller").tenant.id;
+    const { items, nextCursor } = await pages.page(
+      { tenant, name: "keys" },
+      c.req.valid("query"),
+      (limit, after: readonly [KeyId] | undefined) => keys.list(tenant, limit, after?.[0]),
+      ({ id }) => [id] as const,
+    );
+    return c.json({ items: items.map(showKey), nextCursor }, 200);
   });
 
   api.openapi(routes.create, async (c) => {

@@ -1,10 +1,13 @@
 import { createHash, randomInt } from "node:crypto";
+import { setImmediate as letOthers } from "node:timers/promises";
 import type { Selectable } from "kysely";
 import type { Clock } from "../base/clock.ts";
+import { Problem } from "../base/errors.ts";
 import { type KeyId, newId, type TenantId } from "../base/ids.ts";
 import type { ApiKeyTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
-import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
+import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { createInTurn } from "./in-turn.ts";
 
 /**
  * API keys: `ql_` and 256 bits of chance, shown once. SQL has only their SHA-256. A slow hash would protect guessable
@@ -44,12 +47,21 @@ export interface Keys {
   create(tenantId: TenantId, key: NewKey): Promise<{ key: ApiKey; secret: string }>;
   /** Whose key this is, if it is one that still works. */
   authenticate(secret: string): Promise<ApiKey | undefined>;
-  list(tenantId: TenantId): Promise<ApiKey[]>;
+  /** Newest first; `before` is the last one of the page before. */
+  list(tenantId: TenantId, limit: number, before?: KeyId): Promise<ApiKey[]>;
   /** False when there is no such key; revoking twice is the same as once. */
   revoke(tenantId: TenantId, id: KeyId): Promise<boolean>;
   /** Writes the times of last use that were kept back. */
   flush(): Promise<void>;
 }
+
+/** Of one tenant, that work; and as many that were revoked or have expired, the oldest of which are forgotten first. */
+export const keysMost = 1_000;
+const forgottenAtOnce = 100;
+
+// More keys than this are not used between two flushes; if they are, some show an older time of last use.
+const lastUsedMost = 10_000;
+const writtenAtOnce = 100;
 
 export const keyPerMinuteMost = 1_000_000;
 
@@ -85,14 +97,43 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
   const { db } = sql;
   // A key is used far more often than anybody asks when it was: times wait here, one per key, for the next flush.
   const lastUsed = new Map<KeyId, number>();
+  const inTurn = createInTurn(sql);
 
-  /** The row that an earlier run of the same request left. */
-  const made = ({ tenant_id, id, hash }: ApiKeyTable) =>
-    ofTenant(db, tenant_id)
-      .selectFrom("api_keys")
-      .selectAll()
-      .where((expression) => expression.and({ id, hash }))
-      .executeTakeFirstOrThrow();
+  const of = (from: Db, tenantId: TenantId) => ofTenant(from, tenantId).selectFrom("api_keys");
+
+  /** Keeps the revoked and expired ones of a tenant to a number. */
+  async function forgetOldest(trx: Trx, tenantId: TenantId, now: number): Promise<void> {
+    const dead = of(trx, tenantId)
+      .select("id")
+      .where((is) => is.or([is("revoked_at", "is not", null), is("expires_at", "<=", now)]))
+      .orderBy("id", "desc")
+      .offset(keysMost)
+      .limit(forgottenAtOnce);
+    const ids = (await dead.execute()).map(({ id }) => id);
+    if (ids.length > 0) await ofTenant(trx, tenantId).deleteFrom("api_keys").where("id", "in", ids).execute();
+  }
+
+  /** The row as it is then; that of an earlier run of the same request if there is one. */
+  const insert = (row: ApiKeyTable): Promise<Selectable<ApiKeyTable>> =>
+    inTurn(row.tenant_id, async (trx) => {
+      const { tenant_id: tenantId, id, hash, created_at: now } = row;
+      const made = await of(trx, tenantId).selectAll().where("id", "=", id).where("hash", "=", hash).executeTakeFirst();
+      if (made) return made;
+      const working = of(trx, tenantId)
+        .select("id")
+        .where("revoked_at", "is", null)
+        .where((is) => is.or([is("expires_at", "is", null), is("expires_at", ">", now)]))
+        .limit(keysMost);
+      if ((await working.execute()).length >= keysMost) {
+        throw new Problem(
+          "collection_full",
+          `A tenant has at most ${keysMost.toLocaleString("en")} working keys. Revoke one you do not use.`,
+        );
+      }
+      await forgetOldest(trx, tenantId, now);
+      await ofTenant(trx, tenantId).insertInto("api_keys").values(row).execute();
+      return row;
+    });
 
   return {
     async create(tenantId, { name, scopes, expiresAt = null, apiPerMinute = null, once }) {
@@ -110,13 +151,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
         last_used_at: null,
         api_per_minute: apiPerMinute,
       };
-      const inserted = await ofTenant(db, tenantId)
-        .insertInto("api_keys")
-        .values(row)
-        .onConflict((conflict) => conflict.column("id").doNothing())
-        .returning("id")
-        .executeTakeFirst();
-      return { key: toKey(inserted ? row : await made(row)), secret };
+      return { key: toKey(await insert(row)), secret };
     },
 
     async authenticate(secret) {
@@ -128,13 +163,14 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
         .executeTakeFirst();
       if (!row || row.revoked_at !== null) return undefined;
       if (row.expires_at !== null && row.expires_at <= clock.now()) return undefined;
-      lastUsed.set(row.id, clock.now());
+      if (lastUsed.size < lastUsedMost || lastUsed.has(row.id)) lastUsed.set(row.id, clock.now());
       return toKey(row);
     },
 
-    async list(tenantId) {
-      const rows = await ofTenant(db, tenantId).selectFrom("api_keys").selectAll().orderBy("id", "desc").execute();
-      return rows.map(toKey);
+    async list(tenantId, limit, before) {
+      let query = of(db, tenantId).selectAll();
+      if (before !== undefined) query = query.where("id", "<", before);
+      return (await query.orderBy("id", "desc").limit(limit).execute()).map(toKey);
     },
 
     async revoke(tenantId, id) {
@@ -147,17 +183,23 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
     },
 
     async flush() {
-      for (const [id, at] of [...lastUsed]) {
-        await acrossTenants(db)
-          .updateTable("api_keys")
-          .set({ last_used_at: at })
-          .where("id", "=", id)
-          .where((expression) =>
-            expression.or([expression("last_used_at", "is", null), expression("last_used_at", "<", at)]),
-          )
-          .execute();
+      // In the order of their ids: two servers that write the same keys wait for each other, and not in a circle.
+      const waiting = [...lastUsed].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      for (let start = 0; start < waiting.length; start += writtenAtOnce) {
+        if (start > 0) await letOthers();
+        const some = waiting.slice(start, start + writtenAtOnce);
+        await sql.transaction(async (trx) => {
+          for (const [id, at] of some) {
+            await acrossTenants(trx)
+              .updateTable("api_keys")
+              .set({ last_used_at: at })
+              .where("id", "=", id)
+              .where((is) => is.or([is("last_used_at", "is", null), is("last_used_at", "<", at)]))
+              .execute();
+          }
+        });
         // Only what was written, and only if it was not used again meanwhile.
-        if (lastUsed.get(id) === at) lastUsed.delete(id);
+        for (const [id, at] of some) if (lastUsed.get(id) === at) lastUsed.delete(id);
       }
     },
   };

@@ -45,7 +45,8 @@ export interface TenantChange {
 
 export interface Tenants {
   create(slug: string, name: string, plan?: string): Promise<Tenant>;
-  list(): Promise<Tenant[]>;
+  /** By slug; `after` is the last one of the page before. */
+  list(limit: number, after?: string): Promise<Tenant[]>;
   bySlug(slug: string): Promise<Tenant | undefined>;
   byId(id: TenantId): Promise<Tenant | undefined>;
   change(slug: string, change: TenantChange): Promise<Tenant>;
@@ -140,8 +141,9 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       return require(slug);
     },
 
-    async list() {
-      const rows = await db.selectFrom("tenants").select("slug").orderBy("slug").execute();
+    async list(limit, after = "") {
+      const slugs = db.selectFrom("tenants").select("slug").where("slug", ">", after).orderBy("slug").limit(limit);
+      const rows = await slugs.execute();
       return Promise.all(rows.map((row) => require(row.slug)));
     },
 

@@ -41,7 +41,7 @@ const places: readonly (readonly [name: string, create: () => Promise<Place>])[]
           "PostgreSQL",
           async () => {
             const url = await (await sharedPostgres()).createDatabase("conformance");
-            return { connect: () => openPostgres(url, poolSize, log) };
+            return { connect: () => openPostgres(url, { connections: poolSize }, log) };
           },
         ] as const,
       ]

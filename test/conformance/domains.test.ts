@@ -3,8 +3,10 @@ import { sql as raw } from "kysely";
 import { systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { TenantId } from "../../src/base/ids.ts";
+import { pagesOf } from "../../src/base/pages.ts";
 import { createShares } from "../../src/base/shares.ts";
-import { createDomains } from "../../src/domains/domains.ts";
+import type { Domain } from "../../src/domains/domain.ts";
+import { createDomains, domainsMost } from "../../src/domains/domains.ts";
 import { createDomainStore } from "../../src/domains/store.ts";
 import { createFeed } from "../../src/sql/feed.ts";
 import type { Sql } from "../../src/sql/sql.ts";
@@ -98,10 +100,33 @@ for (const database of databases) {
     test("nobody sees or changes another's", async () => {
       const { sql, domains, ours, theirs, own } = await open();
       await own(ours, "links.example.com");
-      expect(await domains.list(theirs)).toEqual([]);
+      expect(await domains.list(theirs, 10)).toEqual([]);
       expect(await codeOf(domains.get(theirs, "links.example.com"))).toBe("not_found");
       expect(await codeOf(domains.change(theirs, "links.example.com", { rootUrl: null }))).toBe("not_found");
       expect(await codeOf(domains.remove(theirs, "links.example.com"))).toBe("not_found");
+      await sql.close();
+    });
+
+    test("they come in pages, oldest first, and beyond the cap one more is refused, also of many at once", async () => {
+      const { sql, store, domains, ours } = await open();
+      const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
+      const token = { token: "x", isDefault: false, ...targets, verifiedAt: null } as const;
+      const hosts = Array.from({ length: domainsMost - 2 }, (_, i) => `d${String(i).padStart(3, "0")}.example.com`);
+      for (const [i, host] of hosts.entries()) {
+        const domain = { tenantId: ours, host, state: "pending", createdAt: Math.floor(i / 7), ...token } as const;
+        expect(await store.add(domain, domainsMost)).toBe("added");
+      }
+      const listed: string[] = [];
+      for await (const page of pagesOf<Domain>((_, last) => domains.list(ours, 100, last))) {
+        listed.push(...page.map(({ host }) => host));
+      }
+      expect(listed).toEqual(hosts);
+      const first = await domains.list(ours, 10);
+      expect((await domains.list(ours, 10, first.at(-1))).map(({ host }) => host)).toEqual(hosts.slice(10, 20));
+      const race = await Promise.all(
+        Array.from({ length: 6 }, (_, i) => codeOf(domains.add(ours, `one-more-${i}.example.com`))),
+      );
+      expect(race.toSorted()).toEqual([...Array(4).fill("collection_full"), "done", "done"]);
       await sql.close();
     });
 

@@ -209,7 +209,7 @@ if (postgresAvailable()) {
 
     async function setUp() {
       const url = await (await sharedPostgres()).createDatabase("feed");
-      const [one, two] = [openPostgres(url, 3, log), openPostgres(url, 3, log)];
+      const [one, two] = [openPostgres(url, { connections: 3 }, log), openPostgres(url, { connections: 3 }, log)];
       await migrate(one);
       const feed = createFeed(one);
       return { one, two, feed, from: await feed.end(), close: () => Promise.all([one.close(), two.close()]) };

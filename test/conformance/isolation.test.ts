@@ -3,6 +3,7 @@
  * have (an id, a code, a verified domain), or both have work in hand that jobs across tenants would take.
  */
 import { beforeEach, describe, expect, test } from "bun:test";
+import { createSuspensions } from "../../src/abuse/suspensions.ts";
 import { type ManualClock, manualClock, systemClock } from "../../src/base/clock.ts";
 import { type FileId, newId, type TenantId } from "../../src/base/ids.ts";
 import { createRing } from "../../src/base/seal.ts";
@@ -88,15 +89,18 @@ onEachDatabase(({ open }) => {
     const store = createDomainStore(sql);
     const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
     const times = { createdAt: clock.now(), verifiedAt: null };
-    await store.add({
-      tenantId: tenant,
-      host,
-      state: "pending",
-      token: "token",
-      isDefault: false,
-      ...targets,
-      ...times,
-    });
+    await store.add(
+      {
+        tenantId: tenant,
+        host,
+        state: "pending",
+        token: "token",
+        isDefault: false,
+        ...targets,
+        ...times,
+      },
+      100,
+    );
     await store.verify(tenant, host, clock.now());
   }
 
@@ -110,7 +114,11 @@ onEachDatabase(({ open }) => {
       expect(await store.update(ours, id, () => fields, clock.now())).toEqual({ kind: "missing" });
       expect(await store.remove(ours, id, clock.now())).toEqual({ kind: "missing" });
       expect(await store.get(theirs, id)).toMatchObject({ version: 1 });
-      for (const list of [store.list(ours, 10), store.listUp(ours, 10)]) expect(await list).toEqual([]);
+      const everything = { limit: 10, sort: "code", order: "asc" } as const;
+      for (const list of [store.list(ours, 10), store.listUp(ours, 10), store.find(ours, everything)]) {
+        expect(await list).toEqual([]);
+      }
+      expect((await store.find(theirs, everything)).map(({ code }) => code)).toEqual(["theirs"]);
     });
 
     test("makes no link on their domain, and none that leads to their file", async () => {
@@ -121,6 +129,18 @@ onEachDatabase(({ open }) => {
       expect(await store.unfit(ours, wanted)).toEqual(["no_domain", "no_file"]);
       expect((await store.insert(ours, wanted, "nothing")).map(({ kind }) => kind)).toEqual(["no_domain", "no_file"]);
       expect(await store.unfit(theirs, wanted)).toEqual([undefined, undefined]);
+    });
+
+    test("has links with its own limit, which serve no file of theirs", async () => {
+      const store = createLinkStore(sql);
+      const tenants = createTenants(sql, clock);
+      const slug = (await tenants.byId(ours))?.slug ?? "";
+      await tenants.change(slug, { overrides: { hitsPerLinkPerMonth: 5 } });
+      const { id } = await link(ours, "ours");
+      expect((await store.target("", "ours")).value).toMatchObject({ hitsMax: 5 });
+      const { id: theirFile } = await file(theirs, true);
+      await ofTenant(sql.db, ours).updateTable("links").set({ file_id: theirFile }).where("id", "=", id).execute();
+      expect((await store.target("", "ours")).value).toBeUndefined();
     });
 
     test("is told that their code is taken, and not where it leads", async () => {
@@ -191,9 +211,10 @@ onEachDatabase(({ open }) => {
       await expect(
         sql.transaction((trx) => positions.move(trx, ours, "same file", beginning, further)),
       ).rejects.toThrow("Another process");
+      await sql.transaction((trx) => positions.move(trx, theirs, "same file", beginning, further));
       await positions.finish(ours, "same file");
       await positions.forget(ours, "same file");
-      expect(await positions.open(theirs, "same file")).toEqual({ ...beginning, finishedAt: null });
+      expect(await positions.open(theirs, "same file")).toEqual({ ...further, finishedAt: null });
     });
 
     test("keeps its own sealed key, even if another has a copy of it", async () => {
@@ -223,12 +244,53 @@ onEachDatabase(({ open }) => {
     });
   });
 
+  test("a tenant has its own default domain, and is not suspended with another", async () => {
+    const store = createDomainStore(sql);
+    for (const [tenant, host] of [
+      [ours, "ours.example.com"],
+      [theirs, "theirs.example.com"],
+    ] as const) {
+      await verified(tenant, host);
+      await store.change(tenant, host, { rootUrl: "https://example.com/" }, clock.now());
+    }
+    await store.change(theirs, "theirs.example.com", { isDefault: true }, clock.now());
+    await createSuspensions(sql, clock).suspendTenant(theirs, "phishing", "operator");
+    const tenants = createTenants(sql, clock);
+    expect(await tenants.byId(ours)).toMatchObject({ suspended: null, defaultDomain: null });
+    expect(await tenants.byId(theirs)).toMatchObject({ suspended: "phishing", defaultDomain: "theirs.example.com" });
+    const roots = (await store.verified()).map(({ host, rootUrl }) => [host, rootUrl] as const);
+    expect(new Map(roots)).toEqual(
+      new Map([
+        ["ours.example.com", "https://example.com/"],
+        ["theirs.example.com", null],
+      ]),
+    );
+  });
+
+  test("a host that two tenants claim is blocked for the one whose target is", async () => {
+    const store = createDomainStore(sql);
+    const targets = { rootUrl: "https://example.com/" };
+    for (const tenant of [ours, theirs]) {
+      await verified(tenant, "same.example.com");
+      await store.change(tenant, "same.example.com", targets, clock.now());
+    }
+    await store.change(theirs, "same.example.com", { rootUrl: "https://evil.example/" }, clock.now());
+    expect(await store.markBlocked((host) => host === "evil.example", clock.now())).toBe(1);
+    expect(await store.get(theirs, "same.example.com")).toMatchObject({ rootBlocked: true });
+    expect(await store.get(ours, "same.example.com")).toMatchObject({ rootBlocked: false });
+  });
+
   describe("what is counted of a tenant", () => {
     test("leaves out the domains of others", async () => {
       const store = createDomainStore(sql);
       for (const host of ["a.example.com", "b.example.com"]) await verified(theirs, host);
       await verified(ours, "c.example.com");
-      expect([await store.count(ours), await store.count(theirs)]).toEqual([1, 2]);
+      expect([(await store.list(ours, 10)).length, (await store.list(theirs, 10)).length]).toEqual([1, 2]);
+      const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
+      const rest = { isDefault: false, ...targets, createdAt: clock.now(), verifiedAt: null };
+      const another = { tenantId: ours, host: "d.example.com", state: "pending", token: "token", ...rest } as const;
+      expect(await store.add(another, 2)).toBe("added");
+      expect(await store.add({ ...another, host: "e.example.com" }, 2)).toBe("full");
     });
 
     test("leaves out the emails of others, in the limits and in the statistics", async () => {

@@ -95,6 +95,7 @@ function newInstance(sql: Sql, redis: Redis | undefined): Instance {
     clock: systemClock,
     month: thisMonth,
     newLeaseId,
+    patience: { redis: 5_000, sql: 5_000 },
     usedUp: () => recorder.soon(),
     flush: () => recorder.flush(),
   });

@@ -213,9 +213,10 @@ if (redisAvailable()) {
           if ((await tier.stand(tag)).position === "") await tier.begin(tag, position);
           tier.believe(tag, systemClock.elapsed());
         }
-        const tiered = createTiered({ tier, sql: source, counts });
+        const tiered = createTiered({ tier, sql: source, counts, clock: systemClock });
         const cache = createCache<Known>({
           ...{ source: tiered, clock: systemClock, counts, sizeBytes: 1_000_000, sizeOf: sizeOfKnown },
+          wait: { redis: patientMs, sql: patientMs },
         });
         cache.followed(systemClock.elapsed());
         return { cache, counts };

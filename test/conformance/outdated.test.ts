@@ -58,13 +58,21 @@ onEachDatabase(({ openTwo }) => {
       await one()
         .db.selectFrom("link_versions")
         .select("version")
+        .where("domain", "=", "")
         .where("code", "like", `${slug}-%`)
         .orderBy("code")
         .execute()
     ).map(({ version }) => version);
 
   const changesOf = async ({ slug }: Tenant): Promise<number> =>
-    (await one().db.selectFrom("changes").select("version").where("code", "like", `${slug}-%`).execute()).length;
+    (
+      await one()
+        .db.selectFrom("changes")
+        .select("version")
+        .where("domain", "=", "")
+        .where("code", "like", `${slug}-%`)
+        .execute()
+    ).length;
 
   const all = (version: number) => Array.from({ length: linksEach }, () => version);
   const outdated = (on = one(), page = pageLinks) => createOutdated(on, clock, page);

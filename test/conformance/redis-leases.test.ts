@@ -1,5 +1,6 @@
 /** What only a store that may forget has to show: where its figures come from, and what happens when they are gone. */
 import { describe, expect, test } from "bun:test";
+import { createBreaker } from "../../src/base/breaker.ts";
 import { dayMs, manualClock, systemClock } from "../../src/base/clock.ts";
 import { degrading } from "../../src/limits/degrade.ts";
 import { largestLease } from "../../src/limits/lease-size.ts";
@@ -167,7 +168,13 @@ onEachRedis((place) => {
       const store = leases();
       await expect(store.acquire(askFor(code))).rejects.toThrow();
       const sql = sqlLeases(place().sql);
-      expect(await degrading(store, sql).acquire(askFor(code))).toMatchObject({ kind: "granted", lender: "sql" });
+      const rule = { failures: 5, windowMs: 10_000, share: 0.1, pauseMostMs: 30_000 };
+      const breaker = createBreaker({ rule, clock: systemClock, onChange() {} });
+      const judgement = { waitMs: 5_000, breakerOf: () => breaker };
+      expect(await degrading(store, sql, judgement).acquire(askFor(code))).toMatchObject({
+        kind: "granted",
+        lender: "sql",
+      });
       // Also what is told of leases that are over, as it was cancelled above.
       await store.flush().catch(() => {});
       expect(await command(code, "DUMP")).toEqual(before);
@@ -186,7 +193,7 @@ onEachRedis((place) => {
       store.cancel(ask);
       await store.flush();
       expect(await lent(code)).toBe(others);
-      await expect(store.acquire(ask)).rejects.toThrow("closed");
+      await expect(leases().acquire(ask)).rejects.toThrow("closed"); // a copy that was long under way
       expect(await lent(code)).toBe(others);
     });
 
@@ -199,7 +206,7 @@ onEachRedis((place) => {
       line.loses = undefined;
       store.cancel(ask);
       await store.flush();
-      await expect(store.acquire(ask)).rejects.toThrow("closed");
+      await expect(leases().acquire(ask)).rejects.toThrow("closed"); // a copy that was long under way
       expect(await lent(code)).toBe(0);
     });
 
@@ -213,7 +220,7 @@ onEachRedis((place) => {
       line.loses = undefined;
       store.cancel(ask);
       await store.flush();
-      await expect(store.acquire(ask)).rejects.toThrow("closed");
+      await expect(leases().acquire(ask)).rejects.toThrow("closed"); // a copy that was long under way
       expect(await lent(code)).toBe(others);
     });
   });

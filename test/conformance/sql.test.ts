@@ -392,7 +392,10 @@ if (postgresAvailable()) {
     /** Two pools of one connection each, of which the second can end the first's. */
     async function setUp() {
       const url = await (await sharedPostgres()).createDatabase("network");
-      const [sql, operator] = [openPostgres(url, 1, silent), openPostgres(url, 1, silent)];
+      const [sql, operator] = [
+        openPostgres(url, { connections: 1 }, silent),
+        openPostgres(url, { connections: 1 }, silent),
+      ];
       const pidOf = async (db: Sql["db"]) =>
         (await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid;
       const end = async (pid: number | undefined) => {
@@ -455,7 +458,7 @@ if (postgresAvailable()) {
       const postgres = await sharedPostgres();
       const proxy = await startProxy(Number(new URL(postgres.base).port));
       const url = proxy.url(await postgres.createDatabase("network"));
-      const sql = openPostgres(`${url}?query_timeout=200`, 1, silent);
+      const sql = openPostgres(`${url}?query_timeout=200`, { connections: 1 }, silent);
       await sql.ping();
       proxy.drop();
       expect(
@@ -474,7 +477,7 @@ if (postgresAvailable()) {
 
     test("a server that is not there is an error, not a wait", async () => {
       const nowhere = `postgres://nobody@127.0.0.1:${freePort()}/none`;
-      const sql = openPostgres(nowhere, 1, silent);
+      const sql = openPostgres(nowhere, { connections: 1 }, silent);
       const error = await failure(sql.ping());
       expect(error).toHaveProperty("code", "ECONNREFUSED");
       expect(isUnavailable(error)).toBe(true);

@@ -146,11 +146,14 @@ onEachDatabase(({ open }) => {
     const owner = await tenants.create("owner", "Owner", "unlimited");
     const domains = createDomainStore(sql);
     const host = "owned.example.com";
-    await domains.add({
-      ...{ tenantId: owner.id, host, state: "pending", token: host, isDefault: false },
-      ...{ rootUrl: "https://elsewhere.example/", missingUrl: null, rootBlocked: false, missingBlocked: false },
-      ...{ createdAt: 0, verifiedAt: null },
-    });
+    await domains.add(
+      {
+        ...{ tenantId: owner.id, host, state: "pending", token: host, isDefault: false },
+        ...{ rootUrl: "https://elsewhere.example/", missingUrl: null, rootBlocked: false, missingBlocked: false },
+        ...{ createdAt: 0, verifiedAt: null },
+      },
+      100,
+    );
     await domains.verify(owner.id, host, clock.now());
     expect(await versionsOf(host)).toEqual([1]);
     for (const [version, work, rootUrl] of [
@@ -227,11 +230,14 @@ onEachDatabase(({ open }) => {
       const domains = createDomainStore(sql);
       const [host, claimed] = ["links.example.com", "claimed.example.com"];
       for (const one of [host, claimed]) {
-        await domains.add({
-          ...{ tenantId: tenant.id, host: one, state: "pending", token: one, isDefault: false },
-          ...{ rootUrl: "https://www.evil.example/", missingUrl: "https://fine.example/" },
-          ...{ rootBlocked: false, missingBlocked: false, createdAt: 0, verifiedAt: null },
-        });
+        await domains.add(
+          {
+            ...{ tenantId: tenant.id, host: one, state: "pending", token: one, isDefault: false },
+            ...{ rootUrl: "https://www.evil.example/", missingUrl: "https://fine.example/" },
+            ...{ rootBlocked: false, missingBlocked: false, createdAt: 0, verifiedAt: null },
+          },
+          100,
+        );
       }
       await domains.verify(tenant.id, host, clock.now());
       const served = async () => {

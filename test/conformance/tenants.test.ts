@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { CompiledQuery } from "kysely";
 import { dayMs, manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
-import { type KeyId, newId } from "../../src/base/ids.ts";
+import { type KeyId, newId, type TenantId } from "../../src/base/ids.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
-import { allows, createKeys, type Keys, scopes } from "../../src/tenants/keys.ts";
+import { allows, createKeys, type Keys, keysMost, scopes } from "../../src/tenants/keys.ts";
 import { builtInPlans, defaultLimits as defaults, type Limits, limitNames } from "../../src/tenants/plans.ts";
 import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -118,7 +118,7 @@ onEachDatabase(({ create, open, openTwo }) => {
     });
 
     test("is in the list, by name", async () => {
-      const listed = await tenants.list();
+      const listed = await tenants.list(100);
       const slugs = listed.map(({ slug }) => slug);
       expect(slugs).toEqual(slugs.toSorted());
       expect(listed.find(({ slug }) => slug === "acme")).toEqual(tenant);
@@ -253,13 +253,13 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(await keys.authenticate(secret)).toBeUndefined();
       clock.advance(1_000);
       expect(await keys.revoke(tenant.id, key.id)).toBe(true);
-      expect((await keys.list(tenant.id)).find(({ id }) => id === key.id)?.revokedAt).toBe(revokedAt);
+      expect((await keys.list(tenant.id, 1_000)).find(({ id }) => id === key.id)?.revokedAt).toBe(revokedAt);
     });
 
     test("of somebody else can be neither seen nor revoked", async () => {
       const stranger = await tenants.create(fresh("stranger"), "x");
       const { key, secret } = await keys.create(tenant.id, { name: "mine", scopes: ["admin"] });
-      expect(await keys.list(stranger.id)).toEqual([]);
+      expect(await keys.list(stranger.id, 1_000)).toEqual([]);
       expect(await keys.revoke(stranger.id, key.id)).toBe(false);
       expect(await keys.authenticate(secret)).toBeDefined();
       expect(await keys.revoke(tenant.id, newId("key", clock))).toBe(false);
@@ -272,10 +272,80 @@ onEachDatabase(({ create, open, openTwo }) => {
         clock.advance(1);
         made.push((await keys.create(owner.id, { name, scopes: ["admin"] })).key.id);
       }
-      expect((await keys.list(owner.id)).map(({ id }) => id)).toEqual(made.toReversed());
+      expect((await keys.list(owner.id, 1_000)).map(({ id }) => id)).toEqual(made.toReversed());
+      const first = await keys.list(owner.id, 2);
+      expect(first.map(({ id }) => id)).toEqual(made.slice(1).toReversed());
+      expect((await keys.list(owner.id, 2, first.at(-1)?.id)).map(({ id }) => id)).toEqual(made.slice(0, 1));
     });
 
-    const lastUsed = async (id: KeyId) => (await keys.list(tenant.id)).find((key) => key.id === id)?.lastUsedAt;
+    async function fill(
+      owner: TenantId,
+      count: number,
+      row: (i: number) => { expires_at?: number; revoked_at?: number },
+    ) {
+      for (let start = 0; start < count; start += 100) {
+        const rows = Array.from({ length: Math.min(100, count - start) }, (_, i) => ({
+          ...{
+            id: newId("key", clock),
+            tenant_id: owner,
+            name: `filled ${start + i}`,
+            hint: "",
+            hash: newId("key", clock),
+          },
+          ...{
+            scopes: "[]",
+            created_at: 0,
+            expires_at: null,
+            revoked_at: null,
+            last_used_at: null,
+            api_per_minute: null,
+          },
+          ...row(start + i),
+        }));
+        await acrossTenants(sql.db).insertInto("api_keys").values(rows).execute();
+      }
+    }
+
+    test("beyond the cap is refused, also of many at once, until one is revoked or expires", async () => {
+      const owner = await tenants.create(fresh("full"), "x");
+      await fill(owner.id, keysMost - 2, () => ({}));
+      const create = () => keys.create(owner.id, { name: "one more", scopes: ["admin"] });
+      const outcomes = await Promise.allSettled(Array.from({ length: 8 }, create));
+      const made = outcomes.flatMap((one) => (one.status === "fulfilled" ? [one.value.key] : []));
+      expect(made).toHaveLength(2);
+      await expect(create()).rejects.toMatchObject({ code: "collection_full", status: 409 });
+      expect(await keys.revoke(owner.id, made[0]?.id ?? newId("key", clock))).toBe(true);
+      expect((await create()).key.name).toBe("one more");
+    });
+
+    test("that is dead is listed until there are as many newer ones", async () => {
+      const owner = await tenants.create(fresh("dead"), "x");
+      await fill(owner.id, 30, () => ({ revoked_at: 1 }));
+      clock.advance(1);
+      await fill(owner.id, keysMost, (i) => (i % 2 === 0 ? { revoked_at: 1 } : { expires_at: 1 }));
+      clock.advance(1);
+      const { key } = await keys.create(owner.id, { name: "alive", scopes: ["admin"] });
+      const listed = await keys.list(owner.id, keysMost + 100);
+      expect(listed).toHaveLength(keysMost + 1);
+      expect(listed[0]?.id).toBe(key.id);
+    });
+
+    test("of which many are used at once has its time written down, all in a few transactions", async () => {
+      const made: string[] = [];
+      for (let i = 0; i < 250; i++)
+        made.push((await keys.create(tenant.id, { name: "many", scopes: ["admin"] })).secret);
+      for (const secret of made) await keys.authenticate(secret);
+      await keys.flush();
+      const unwritten = await acrossTenants(sql.db)
+        .selectFrom("api_keys")
+        .select("id")
+        .where("name", "=", "many")
+        .where("last_used_at", "is", null)
+        .execute();
+      expect(unwritten).toEqual([]);
+    });
+
+    const lastUsed = async (id: KeyId) => (await keys.list(tenant.id, 1_000)).find((key) => key.id === id)?.lastUsedAt;
 
     test("shows when it was last used, once that is written down", async () => {
       const { key, secret } = await keys.create(tenant.id, { name: "used", scopes: ["admin"] });
@@ -308,7 +378,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       await expect(ring.flush()).rejects.toThrow();
       await mine.db.executeQuery(CompiledQuery.raw("alter table away rename to api_keys"));
       await ring.flush();
-      expect((await ring.list(owner.id))[0]?.lastUsedAt).toBe(then);
+      expect((await ring.list(owner.id, 1_000))[0]?.lastUsedAt).toBe(then);
     });
 
     test("can be used while times are being written down, and that ends all the same", async () => {

@@ -179,7 +179,7 @@ onEachDatabase(({ create }) => {
       const tenants = createTenants(sql, clock);
       const tenant = await tenants.bySlug("first");
       if (!tenant) throw new Error("the tenant is gone");
-      expect(await createKeys(sql, clock).list("ten_1" as TenantId)).toMatchObject([{ name: "website" }]);
+      expect(await createKeys(sql, clock).list("ten_1" as TenantId, 10)).toMatchObject([{ name: "website" }]);
       const feed = createFeed(sql);
       const end = await feed.end();
       const links = createLinks({

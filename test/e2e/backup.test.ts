@@ -1,18 +1,32 @@
+import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import type { TenantId } from "../../src/base/ids.ts";
 import { createRing, parseKeys } from "../../src/base/seal.ts";
 import { createEmailSettings } from "../../src/email/settings.ts";
+import { archiveFiles, markDeleted } from "../../src/files/archive.ts";
+import { createArchive, snapshot } from "../../src/sql/backup.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";
+import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { find } from "../ground/machine.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
-import { cleanEnvironment, type Environment, runProcess } from "../ground/process.ts";
+import { cleanEnvironment, type Environment, runProcess, startProcess, until } from "../ground/process.ts";
 import { cli, startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
-import { must, newDatabase, query, type Site, siteOf, startSite } from "./servers.ts";
+import { type FileBody, must, newDatabase, query, type Site, siteOf, startSite } from "./servers.ts";
 
 const folder = tempFolder("backups");
 let files = 0;
@@ -39,7 +53,7 @@ async function withEmail<Result>(
   const keys = readFileSync(join(String(QL_DATA), "secrets", "QL_SECRET_KEYS"), "utf8").trim();
   const sql = openSqlite(join(String(QL_DATA), "quicklink.sqlite"));
   try {
-    const [tenant] = await createTenants(sql, systemClock).list();
+    const [tenant] = await createTenants(sql, systemClock).list(1);
     if (tenant === undefined) throw new Error("there is no tenant");
     return await use(createEmailSettings(sql, createRing(parseKeys(keys)), systemClock), tenant.id);
   } finally {
@@ -62,7 +76,7 @@ describe("a backup of the embedded database", () => {
     while (codes.length < 100) await site.create({ url: "https://example.com/more" });
     const acknowledged = [...codes];
     const file = newFile();
-    expect(must(await site.cli("backup", file))).toContain("all that is in the database, and its secrets");
+    expect(must(await site.cli("backup", file))).toContain("the database and its secrets");
     const enough = codes.length + 50;
     while (codes.length < enough) await site.create({ url: "https://example.com/later" });
     writing = false;
@@ -107,9 +121,9 @@ describe("a backup of the embedded database", () => {
     );
 
     const file = newFile();
-    expect(must(await site.cli("backup", file))).toContain("Uploaded files are not in it.");
+    expect(must(await site.cli("backup", file, "--without-files"))).toContain("Uploaded files are not in it.");
     const env = { QL_DATA: tempFolder("data") };
-    must(await cli(["restore", file], { env }));
+    expect(must(await cli(["restore", file], { env }))).toContain("Uploaded files are not in the backup");
     const [before, after] = [await tables(site.env), await tables(env)];
     for (const name of ["links", "files", "domains", "suspended_links", "imports", "idempotency", "email_settings"]) {
       expect([name, before[name]?.length]).not.toEqual([name, 0]);
@@ -144,9 +158,185 @@ describe("a backup of the embedded database", () => {
     must(await cli(["tenant", "list"], { env }));
     const file = newFile();
     writeFileSync(file, "precious");
-    expect(await refusal(["backup", file], env)).toContain("is there already");
+    expect(await refusal(["backup", file], env)).toContain("exists already");
     expect(readFileSync(file, "utf8")).toBe("precious");
     expect(await refusal(["backup", "/nonexistent/backup"], env)).toContain("could not be written");
+  });
+});
+
+describe("uploaded files in a backup", () => {
+  const stop: (() => Promise<unknown>)[] = [];
+  afterAll(() => Promise.all(stop.map((end) => end())));
+
+  async function withFiles(...bodies: string[]) {
+    const site = await startSite("SQLite");
+    stop.push(() => site.server.stop());
+    const stored: FileBody[] = [];
+    for (const [i, body] of bodies.entries()) stored.push(await site.store(body, { name: `file ${i}.txt` }));
+    const tenant = (await site.call("GET", "/api/tenant")).json<{ id: string }>().id;
+    const path = ({ id }: Pick<FileBody, "id">, root = String(site.env.QL_DATA)) =>
+      join(root, "files", "stored", tenant, id);
+    return { site, stored, path };
+  }
+
+  /** As long as it does not fit into one piece. */
+  const long = Array.from({ length: 60_000 }, (_, i) => `line ${i} of a long file\n`)
+    .join("")
+    .repeat(2);
+
+  test("come back byte for byte, and are served from there", async () => {
+    const { site, stored, path } = await withFiles("hello", long);
+    const [first, second] = stored as [FileBody, FileBody];
+    await site.create({ file: second.id, code: "the-file" });
+    const file = newFile();
+    expect(must(await site.cli("backup", file))).toContain("the database and its secrets; 2 uploaded files");
+    expect(readdirSync(folder).filter((name) => name.startsWith(`${basename(file)}.`))).toEqual([]);
+
+    const dataDir = tempFolder("data");
+    const printed = must(await cli(["restore", file], { env: { QL_DATA: dataDir } }));
+    expect(printed).toContain("2 uploaded files are restored, and their checksums are right.");
+    for (const [body, one] of [
+      ["hello", first],
+      [long, second],
+    ] as const) {
+      expect(readFileSync(path(one, dataDir), "utf8")).toBe(body);
+      expect(statSync(path(one, dataDir)).mode & 0o777).toBe(0o600);
+    }
+    const server = await startServer({ dataDir, key: site.server.key });
+    stop.push(() => server.stop());
+    const restored = siteOf(server, { QL_DATA: dataDir });
+    const location = new URL((await restored.reach("/the-file")).headers.get("location") ?? "");
+    expect((await restored.visit(location.pathname + location.search)).text).toBe(long);
+  }, 60_000);
+
+  test("that are missing or damaged are named, and fail the command; all others are in it", async () => {
+    const { site, stored, path } = await withFiles("whole", "damaged", "missing", "linked");
+    const [whole, damaged, missing, linked] = stored as [FileBody, FileBody, FileBody, FileBody];
+    writeFileSync(path(damaged), "d4maged");
+    for (const one of [missing, linked]) rmSync(path(one));
+    const elsewhere = join(folder, "linked");
+    writeFileSync(elsewhere, "linked");
+    symlinkSync(elsewhere, path(linked));
+    const file = newFile();
+    const { code, stdout, stderr } = await site.cli("backup", file);
+    expect([code, stdout.includes("1 uploaded files")]).toEqual([1, true]);
+    expect(stderr).toContain("3 files are missing or damaged");
+    for (const { id } of [damaged, missing, linked]) expect(stderr).toContain(id);
+    expect(stderr).not.toContain(whole.id);
+    const env = { QL_DATA: tempFolder("data") };
+    must(await cli(["restore", file], { env }));
+    expect(stored.map((one) => existsSync(path(one, env.QL_DATA)))).toEqual([true, false, false, false]);
+  });
+
+  test("that are deleted while it is made are deleted in it, too; one that comes meanwhile is not in it", async () => {
+    const { site, stored } = await withFiles("stays", "goes");
+    const [stays, goes] = stored as [FileBody, FileBody];
+    const copy = join(folder, `snapshot-${++files}`);
+    snapshot(join(String(site.env.QL_DATA), "quicklink.sqlite"), copy);
+    expect((await site.call("DELETE", `/api/files/${goes.id}`)).status).toBe(204);
+    const later = await site.store("later");
+    const [snapshotSql, live] = [openSqlite(copy), openSqlite(join(String(site.env.QL_DATA), "quicklink.sqlite"))];
+    const archive = createArchive(newFile());
+    const root = join(String(site.env.QL_DATA), "files");
+    const found = await archiveFiles({ snapshot: snapshotSql, live, root, archive, progress() {} });
+    expect(found).toMatchObject({ files: 1, damaged: 0, deleted: [goes.id] });
+    await markDeleted(snapshotSql, found.deleted);
+    const rows = await acrossTenants(snapshotSql.db)
+      .selectFrom("files")
+      .select(["id", "state"])
+      .orderBy("id")
+      .execute();
+    expect(rows.map(({ id, state }) => [String(id), state])).toEqual([
+      [stays.id, "stored"],
+      [goes.id, "deleting"],
+    ]);
+    expect(rows.some(({ id }) => String(id) === later.id)).toBe(false);
+    archive.close();
+    await Promise.all([snapshotSql.close(), live.close()]);
+  });
+
+  test("killed in the middle leaves nothing that passes for a backup", async () => {
+    const { site, stored, path } = await withFiles("first", "second");
+    const [, second] = stored as [FileBody, FileBody];
+    // Whoever reads it waits.
+    rmSync(path(second));
+    expect((await runProcess(["mkfifo", path(second)], {})).code).toBe(0);
+    const file = newFile();
+    const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "backup", file], {
+      cwd: join(import.meta.dir, "../.."),
+      env: cleanEnvironment(site.env),
+    });
+    const drafts = () => readdirSync(folder).filter((name) => name.startsWith(`${basename(file)}.`));
+    await until("the backup to be half made", () => drafts().some((name) => name.endsWith(".db-wal")) || undefined);
+    await child.kill();
+    expect(existsSync(file)).toBe(false);
+    expect(drafts().length).toBeGreaterThan(0);
+    for (const draft of drafts()) {
+      const env = { QL_DATA: tempFolder("data") };
+      await refusal(["restore", join(folder, draft)], env);
+      expect(readdirSync(env.QL_DATA).filter((name) => !name.startsWith("serve."))).toEqual([]);
+    }
+  });
+
+  test("are left alone with --without-files, and refused where S3_URL says that they belong in a bucket", async () => {
+    const { site } = await withFiles("hello");
+    const file = newFile();
+    must(await site.cli("backup", file));
+    const env = { QL_DATA: tempFolder("data"), S3_URL: "http://key:secret@127.0.0.1:9/bucket" };
+    expect(await refusal(["restore", file], env)).toContain("--without-files");
+    expect(must(await cli(["restore", file, "--without-files"], { env }))).toContain("were left alone");
+    expect(existsSync(join(env.QL_DATA, "files"))).toBe(false);
+    const bucket = newFile();
+    expect(must(await cli(["backup", bucket], { env }))).toContain("Uploaded files are in the bucket of S3_URL");
+    expect(await refusal(["backup", newFile(), "--only-files"], env)).toContain("bucket");
+    expect(await refusal(["backup", newFile(), "--only-files", "--without-files"], site.env)).toContain("nothing");
+  });
+
+  test("of an archive that somebody tampered with reach no other place, and damage is noticed", async () => {
+    const { site, stored } = await withFiles("hello");
+    const [{ id }] = stored as [FileBody];
+    const file = newFile();
+    must(await site.cli("backup", file));
+
+    const hostile = newFile();
+    writeFileSync(hostile, readFileSync(file));
+    const tamper = new Database(hostile);
+    for (const name of [
+      "../../evil",
+      "stored/../../../evil",
+      "/tmp/evil",
+      `stored/../${id}`,
+      "secrets/QL_CODE_SALT",
+      "",
+    ]) {
+      tamper.run("insert into backup_entries select ?, bytes, sha256, first, pieces from backup_entries limit 1", [
+        name,
+      ]);
+    }
+    tamper.close();
+    const base = tempFolder("hostile");
+    const env = { QL_DATA: join(base, "a", "b") };
+    expect(must(await cli(["restore", hostile], { env }))).toContain("1 uploaded files are restored");
+    const all = readdirSync(base, { recursive: true }).map(String);
+    expect(all.filter((name) => name.includes("evil"))).toEqual([]);
+    expect(all.filter((name) => name.endsWith(id))).toHaveLength(1);
+
+    for (const [statement, why] of [
+      ["update backup_pieces set bytes = zeroblob(length(bytes)) where id = 1", "damaged"],
+      ["delete from backup_pieces where id = 1", "damaged"],
+      ["update backup_entries set sha256 = 'x' where name = 'quicklink.sqlite'", "damaged"],
+      ["insert into backup_secrets values ('../../evil', 'x')", "impossible name"],
+      ["delete from backup", "not finished"],
+    ] as const) {
+      const bad = newFile();
+      writeFileSync(bad, readFileSync(file));
+      const database = new Database(bad);
+      database.run(statement);
+      database.close();
+      const place = { QL_DATA: tempFolder("data") };
+      expect([statement, await refusal(["restore", bad], place)]).toEqual([statement, expect.stringContaining(why)]);
+      expect(readdirSync(place.QL_DATA).filter((name) => !name.startsWith("serve."))).toEqual([]);
+    }
   });
 });
 
@@ -168,11 +358,12 @@ describe("restoring", () => {
     must(await cli(["link", "create", "https://example.com/", "--code", "second"], { env }));
     expect(await refusal(["restore", file], env)).toContain("--force");
     expect(must(await cli(["link", "list"], { env }))).toContain("second");
+    mkdirSync(join(env.QL_DATA, "files", "stored"), { recursive: true });
     expect(must(await cli(["restore", file, "--force"], { env }))).toContain("What was there is kept");
     const links = must(await cli(["link", "list"], { env }));
     expect([links.includes("first"), links.includes("second")]).toEqual([true, false]);
     const kept = readdirSync(env.QL_DATA).filter((name) => name.includes("replaced"));
-    expect(kept.map((name) => name.split(".replaced")[0]).toSorted()).toEqual(["quicklink.sqlite", "secrets"]);
+    expect(kept.map((name) => name.split(".replaced")[0]).toSorted()).toEqual(["files", "quicklink.sqlite", "secrets"]);
     // Nothing of the old database lies beside the new one, where SQLite would take it for its own.
     expect(readdirSync(env.QL_DATA).filter((name) => name.includes("replaced") && /-(?:wal|shm)$/.test(name))).toEqual(
       [],
@@ -254,6 +445,23 @@ if (postgresAvailable()) {
       await follow("restore", empty, cwd);
       expect(await everything(empty)).toEqual(before);
       expect(await refusal(["backup", newFile()], env)).toContain("pg_dump");
+    });
+
+    test("has a command for uploaded files on disk beside it", async () => {
+      const site = await startSite("PostgreSQL");
+      const { id } = await site.store("hello");
+      const file = newFile();
+      expect(must(await site.cli("backup", file, "--only-files"))).toContain("1 uploaded files");
+      expect(await site.server.stop()).toBe(0);
+      const folderOf = (env: Environment) => join(String(env.QL_DATA), "files");
+      const kept =
+        readdirSync(folderOf(site.env), { recursive: true })
+          .map(String)
+          .find((name) => name.endsWith(id)) ?? "";
+      rmSync(folderOf(site.env), { recursive: true });
+      expect(must(await site.cli("restore", file))).toContain("1 uploaded files are restored");
+      expect(readFileSync(join(folderOf(site.env), kept), "utf8")).toBe("hello");
+      expect(await refusal(["restore", file], site.env)).toContain("--force");
     });
   });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { runProcess, until } from "../ground/process.ts";
+import { until } from "../ground/process.ts";
 import { databases, type LinkBody, must, type ProblemBody, type Site, startSite } from "./servers.ts";
 
 const yearMs = 365 * 86_400_000;
@@ -26,24 +26,6 @@ for (const database of databases) {
       await until("the link to expire", () => Date.parse(String(link.expiresAt)) <= Date.now() || undefined);
       return link;
     }
-
-    test("the curl line of the first start makes a link that leads on when it is pasted", async () => {
-      const line = /^ *(curl .*)$/m.exec(site.server.output())?.[1] ?? "no curl line";
-      const { code, stdout } = await runProcess(["bash", "-c", line]);
-      expect(code).toBe(0);
-      const link = JSON.parse(stdout) as LinkBody;
-      expect(link.url).toBe("https://example.com/");
-      const answer = await runProcess([
-        "curl",
-        "-s",
-        "-o",
-        "/dev/null",
-        "-w",
-        "%{http_code} %{redirect_url}",
-        link.shortUrl,
-      ]);
-      expect(answer.stdout).toBe("302 https://example.com/");
-    });
 
     test("a new link is answered whole, with the defaults of what was not given", async () => {
       const reply = await site.call("POST", "/api/links", { body: { url: "https://example.com/a page?q=ü" } });

@@ -136,6 +136,7 @@ if (postgresAvailable() && redisAvailable()) {
           await site.reach(`/nowhere-${limited.code}`, { "x-forwarded-for": "198.51.100.7" });
           await site.call("GET", "/api/links", { key });
           await form(`/${locked.code}`, { password: "wrong one" });
+          await form(`/${locked.code}`, { password: "open sesame 8" });
           await form("/report", { code: limited.code, reason: "spam" });
           for (let i = 0; i < 5; i++)
             await site.call("POST", `/api/links/${limited.id}/share`, { body: { to: `ann${i}@example.com` } });

@@ -35,7 +35,10 @@ if (postgresAvailable() && redisAvailable()) {
     /** Another server on the same database and Redis. */
     async function another(env: Environment = {}): Promise<Site> {
       const { key } = site.server;
-      const server = await startServer({ key, env: { ...site.env, REDIS_URL: redis.url, ...env } });
+      const server = await startServer({
+        key,
+        env: { ...site.env, QL_REDIS_WAIT_MS: "1000", QL_SQL_WAIT_MS: "2000", REDIS_URL: redis.url, ...env },
+      });
       const other = siteOf(server, site.env);
       await untilReady(other);
       return other;

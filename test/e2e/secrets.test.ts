@@ -20,7 +20,7 @@ const secretOf = (slug: string) => `SG.secret-of-${slug}`;
 const connect = ({ DATABASE_URL, QL_DATA }: Environment): Sql =>
   DATABASE_URL === undefined
     ? openSqlite(join(String(QL_DATA), "quicklink.sqlite"))
-    : openPostgres(DATABASE_URL, 2, silent);
+    : openPostgres(DATABASE_URL, { connections: 2 }, silent);
 
 const ringFile = ({ QL_DATA }: Environment) => join(String(QL_DATA), "secrets", "QL_SECRET_KEYS");
 const keysIn = (env: Environment) => readFileSync(ringFile(env), "utf8").trim();
@@ -46,7 +46,7 @@ async function opened(env: Environment, ring: string): Promise<number> {
   try {
     const settings = createEmailSettings(sql, createRing(parseKeys(ring)), systemClock);
     let right = 0;
-    for (const { id, slug } of await createTenants(sql, systemClock).list()) {
+    for (const { id, slug } of await createTenants(sql, systemClock).list(100)) {
       const own = await settings.ownKey(id).catch(() => undefined);
       if (own?.key === secretOf(slug)) right++;
     }

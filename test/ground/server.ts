@@ -1,4 +1,5 @@
 /** The real server and the real command line, as child processes with nothing of this shell's environment. */
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "./ports.ts";
 import { cleanEnvironment, type Environment, type Finished, runProcess, startProcess, until } from "./process.ts";
@@ -8,7 +9,7 @@ export type Server = {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** The API key that the first start prints. */
+  /** The API key that the first start leaves in the data folder. */
   readonly key: string;
   readonly dataDir: string;
   output(): string;
@@ -35,31 +36,22 @@ export type CliOptions = { env?: Environment; input?: string };
 
 const root = join(import.meta.dir, "../..");
 const programIn = (source = "src") => [process.execPath, "--no-env-file", join(source, "main.ts")];
-// With the character that ends it, so that a chunk boundary cannot cut the key short.
-const keyPattern = /(ql_[A-Za-z0-9_]+)[^A-Za-z0-9_]/;
-const keyPrintedMs = 2_000;
+const keyWrittenMs = 10_000;
 
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
   const port = options.port ?? freePort();
   const dataDir = options.dataDir ?? tempFolder("data");
   const url = `http://127.0.0.1:${port}`;
+  const settings = { PORT: String(port), HOST: "127.0.0.1", QL_DATA: dataDir, QL_LOG_LEVEL: "warn" };
+  const env: Environment = { ...settings, ...options.env };
   const child = startProcess(
     [...(options.within ?? []), ...programIn(options.source), "serve", ...(options.args ?? [])],
-    {
-      cwd: root,
-      env: cleanEnvironment({
-        PORT: String(port),
-        HOST: "127.0.0.1",
-        QL_DATA: dataDir,
-        QL_LOG_LEVEL: "warn",
-        ...options.env,
-      }),
-    },
+    { cwd: root, env: cleanEnvironment(env) },
   );
   try {
     await child.waitForUrl(`${url}/readyz`);
-    // The key may still be in the pipe when the first answer is not.
-    const key = options.key ?? (await until("an API key", () => keyPattern.exec(child.stdout())?.[1], keyPrintedMs));
+    // It is made when all else is there, which may be after the first answer.
+    const key = options.key ?? (await until("an API key", () => firstKey(env.QL_DATA), keyWrittenMs));
     return {
       url,
       port,
@@ -74,6 +66,11 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     await child.kill();
     throw error;
   }
+}
+
+function firstKey(folder = ""): string | undefined {
+  const path = join(folder, "first-key");
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
 }
 
 /** Runs one command to its end. Give it `QL_DATA` or `DATABASE_URL`, or it works on a new empty folder. */

@@ -22,8 +22,9 @@ export interface ApiKey {
   readonly apiPerMinute: number | null;
 }
 
-export interface ApiKeys {
+export interface ApiKeyPage {
   readonly items: readonly ApiKey[];
+  readonly nextCursor: string | null;
 }
 
 export interface BulkLinks {
@@ -79,6 +80,11 @@ export interface DomainChange {
   readonly rootUrl?: string | null | undefined;
   /** Where codes that do not exist lead. Null: the usual 404 page. */
   readonly missingUrl?: string | null | undefined;
+}
+
+export interface DomainPage {
+  readonly items: readonly Domain[];
+  readonly nextCursor: string | null;
 }
 
 export interface Download {
@@ -389,6 +395,7 @@ export interface Problem {
     | "too_many_guesses"
     | "over_quota"
     | "upload_missing"
+    | "collection_full"
     | "limit_reached"
     | "email_limited"
     | "email_suppressed"
@@ -464,6 +471,11 @@ export interface Suppression {
   readonly address: string;
   readonly reason: "bounced" | "complaint" | "unsubscribed" | "manual";
   readonly createdAt: string;
+}
+
+export interface SuppressionPage {
+  readonly items: readonly Suppression[];
+  readonly nextCursor: string | null;
 }
 
 export interface Tenant {
@@ -549,6 +561,18 @@ export interface GetLinkQrQuery {
   readonly light?: string | undefined;
   /** How much of it may be damaged. */
   readonly level?: "L" | "M" | "Q" | "H" | undefined;
+}
+
+export interface ListKeysQuery {
+  readonly limit?: number | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+export interface ListDomainsQuery {
+  readonly limit?: number | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
 }
 
 export interface ListFilesQuery {
@@ -672,9 +696,14 @@ export class QuickLink {
     return this.#caller.json<Tenant>({ method: "GET", path: "/api/tenant", signal: options.signal });
   }
 
-  /** List keys. Needs the scope `admin`. */
-  listKeys(options: CallOptions = {}): Promise<ApiKeys> {
-    return this.#caller.json<ApiKeys>({ method: "GET", path: "/api/keys", signal: options.signal });
+  /** List keys, newest first. Needs the scope `admin`. */
+  listKeys(query: ListKeysQuery = {}, options: CallOptions = {}): Promise<ApiKeyPage> {
+    return this.#caller.json<ApiKeyPage>({ method: "GET", path: "/api/keys", query, signal: options.signal });
+  }
+
+  /** All of them, page by page, as they are asked for. */
+  iterateKeys(query: ListKeysQuery = {}, options: CallOptions = {}): AsyncGenerator<ApiKey> {
+    return eachOf((cursor) => this.listKeys({ ...query, cursor: cursor ?? query.cursor }, options));
   }
 
   /** Create a key. Needs the scope `admin`. */
@@ -697,13 +726,14 @@ export class QuickLink {
     });
   }
 
-  /** List domains. Needs the scope `links:read`. */
-  listDomains(options: CallOptions = {}): Promise<{
-    readonly items: readonly Domain[];
-  }> {
-    return this.#caller.json<{
-      readonly items: readonly Domain[];
-    }>({ method: "GET", path: "/api/domains", signal: options.signal });
+  /** List domains, oldest first. Needs the scope `links:read`. */
+  listDomains(query: ListDomainsQuery = {}, options: CallOptions = {}): Promise<DomainPage> {
+    return this.#caller.json<DomainPage>({ method: "GET", path: "/api/domains", query, signal: options.signal });
+  }
+
+  /** All of them, page by page, as they are asked for. */
+  iterateDomains(query: ListDomainsQuery = {}, options: CallOptions = {}): AsyncGenerator<Domain> {
+    return eachOf((cursor) => this.listDomains({ ...query, cursor: cursor ?? query.cursor }, options));
   }
 
   /** Add a domain. The answer says what to publish, to show that it is yours. Needs the scope `admin`. */
@@ -824,17 +854,13 @@ export class QuickLink {
   }
 
   /** Who gets no more email from you, and why. Needs the scope `email:read`. */
-  listSuppressions(
-    query: ListSuppressionsQuery = {},
-    options: CallOptions = {},
-  ): Promise<{
-    readonly items: readonly Suppression[];
-    readonly nextCursor: string | null;
-  }> {
-    return this.#caller.json<{
-      readonly items: readonly Suppression[];
-      readonly nextCursor: string | null;
-    }>({ method: "GET", path: "/api/email/suppressions", query, signal: options.signal });
+  listSuppressions(query: ListSuppressionsQuery = {}, options: CallOptions = {}): Promise<SuppressionPage> {
+    return this.#caller.json<SuppressionPage>({
+      method: "GET",
+      path: "/api/email/suppressions",
+      query,
+      signal: options.signal,
+    });
   }
 
   /** All of them, page by page, as they are asked for. */

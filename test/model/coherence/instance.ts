@@ -37,6 +37,8 @@ const form: Form<Thing> = {
   fromJson: (json) => ({ name: String((json as { u: string }).u) }),
 };
 const sizeBytes = 1_000_000;
+/** Its steps are taken one by one, by no clock. */
+const wait = { redis: 600_000, sql: 600_000 };
 const silent = createLog("silent", { write() {} }, false, () => 0);
 
 export async function openInstance({ code, sql, redis, clock }: InstanceParts): Promise<Instance> {
@@ -47,9 +49,10 @@ export async function openInstance({ code, sql, redis, clock }: InstanceParts): 
     tier,
     sql: { load: (key): Promise<Versioned<Thing>> => sql.load(key) },
     counts,
+    clock,
     random: () => 0,
   });
-  const cache = code.cache.createCache<Thing>({ source, clock, counts, sizeBytes, sizeOf: () => 0 });
+  const cache = code.cache.createCache<Thing>({ source, clock, counts, sizeBytes, sizeOf: () => 0, wait });
   let tick = () => {};
   const interval = spyOn(globalThis, "setInterval").mockImplementation(((work: () => void) => {
     tick = work;

@@ -62,6 +62,8 @@ export async function createModelRedis({ step, several, fate }: Steps, clock: Ma
       servers: () => [only],
       serverOf: () => only,
       nodeOf: () => only,
+      ownerOf: () => only,
+      owners: () => [only],
       get generation() {
         return generation;
       },

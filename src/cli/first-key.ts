@@ -1,0 +1,46 @@
+import { messageOf } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import { replaceSecret } from "../base/secret-file.ts";
+import { type Config, firstKeyPath, prepareDataFolder } from "../config.ts";
+
+/**
+ * The key of the first start, where only the operator sees it. A terminal shows it once. Any other output is most likely a
+ * log, which many can read and which is kept: there only the name of a file appears, for this user alone to read.
+ */
+export function showFirstKey(config: Config, key: string, log: Logger): void {
+  if (process.stdout.isTTY) {
+    console.log(welcome(config, key));
+    return;
+  }
+  const file = firstKeyPath(config.QL_DATA);
+  try {
+    prepareDataFolder(config);
+    replaceSecret(file, key);
+    log.warn({ file }, 'created tenant "default"; its API key is in this file: copy it, then delete the file');
+  } catch (error) {
+    const reason = messageOf(error);
+    log.error(
+      { file, reason },
+      `created tenant "default", but its API key could not be written. Create one: ${command}`,
+    );
+  }
+}
+
+const command = "quicklink key create NAME --tenant default";
+
+function welcome(config: Config, key: string): string {
+  const everywhere = config.HOST === "0.0.0.0" || config.HOST === "::";
+  const host = everywhere ? "localhost" : config.HOST.includes(":") ? `[${config.HOST}]` : config.HOST;
+  const local = `http://${host}:${config.PORT}`;
+  return `
+QuickLink is running at ${local}
+
+Created tenant "default". API key (shown only once):
+
+  ${key}
+
+Create your first link:
+
+  curl -s ${local}/api/links -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '{"url":"https://example.com"}'
+`;
+}

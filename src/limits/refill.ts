@@ -1,0 +1,88 @@
+import type { Clock } from "../base/clock.ts";
+import { Late } from "../base/deadline.ts";
+import type { Patience, Store } from "../base/patience.ts";
+
+/**
+ * A lease on its way to a lane. It has more time than visitors have: one that comes too late for them is there for the
+ * next. So it says which store it waits for, and each visitor waits as long as their own patience with that store lasts.
+ *
+ * Where there is another way, a visitor without patience sends the work there instead of giving up.
+ */
+export interface Refill {
+  /** Resolves when it is over, however it ended. */
+  readonly over: Promise<void>;
+  /** Rejects when the lease cannot be had, or with `Late` when this visitor has no more time. */
+  wait(patience: Patience): Promise<void>;
+}
+
+/** What the work tells, and is told. */
+export interface Progress {
+  /** A visitor waited from the start. */
+  readonly urgent: boolean;
+  /** It is this store that is waited for now. */
+  on(store: Store): void;
+  /** The answer of `work`; or `Late` as soon as a visitor has no more time for it, for there is another way. */
+  orSkip<Result>(work: Promise<Result>): Promise<Result>;
+}
+
+export function startRefill(clock: Clock, urgent: boolean, work: (progress: Progress) => Promise<void>): Refill {
+  let store: Store = "sql";
+  let moved = Promise.withResolvers<void>();
+  let skip: (() => void) | undefined;
+  const progress: Progress = {
+    urgent,
+    on(next) {
+      if (next === store) return;
+      store = next;
+      moved.resolve();
+      moved = Promise.withResolvers();
+    },
+    orSkip(work) {
+      const skipped = Promise.withResolvers<never>();
+      skip = () => skipped.reject(new Late("a visitor could not wait any longer"));
+      return Promise.race([work, skipped.promise]).finally(() => {
+        skip = undefined;
+      });
+    },
+  };
+  let isOver = false;
+  const done = work(progress).finally(() => {
+    isOver = true;
+  });
+  const over = done.catch(() => {}); // those who wait are told
+
+  return {
+    over,
+    async wait(patience) {
+      while (!isOver) {
+        const waitedFor = store;
+        const next = Promise.race([done, moved.promise]);
+        const started = clock.elapsed();
+        const inTime = await orAfter(next, patience[waitedFor]);
+        patience[waitedFor] = Math.max(0, patience[waitedFor] - (clock.elapsed() - started));
+        if (inTime) continue;
+        if (skip === undefined) throw new Late("the lease did not come in time");
+        skip();
+        await next;
+      }
+      await done;
+    },
+  };
+}
+
+/** Whether it settled before `ms` had passed; rejects as it does. */
+function orAfter(work: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(false), ms);
+    work.then(
+      () => {
+        clearTimeout(timer);
+        resolve(true);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
+}

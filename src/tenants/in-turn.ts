@@ -1,0 +1,40 @@
+import { Problem } from "../base/errors.ts";
+import type { TenantId } from "../base/ids.ts";
+import type { Sql } from "../sql/sql.ts";
+import type { Trx } from "../sql/tenant-db.ts";
+
+/**
+ * Transactions of one tenant, one after the other: what one counts, no other changes. Between servers a lock on the
+ * tenant's row sees to that. Within a server they queue before they take a connection, so that a tenant that sends many at
+ * once occupies one of the pool, and the others wait for nothing.
+ */
+export type InTurn = <Result>(tenant: TenantId, work: (trx: Trx) => Promise<Result>) => Promise<Result>;
+
+const waitingMost = 100;
+
+export function createInTurn(sql: Sql): InTurn {
+  const queues = new Map<TenantId, { last: Promise<unknown>; waiting: number }>();
+
+  return (tenant, work) => {
+    const queue = queues.get(tenant) ?? { last: Promise.resolve(), waiting: 0 };
+    if (queue.waiting >= waitingMost) {
+      const detail = "Too many requests of yours do the same right now. Try again shortly.";
+      return Promise.reject(new Problem("busy", detail, { retryAfterSeconds: 1 }));
+    }
+    const mine = queue.last.then(() =>
+      sql.transaction(async (trx) => {
+        await sql.locked(trx.selectFrom("tenants").select("id").where("id", "=", tenant)).execute();
+        return await work(trx);
+      }),
+    );
+    queue.waiting++;
+    queue.last = mine.then(end, end);
+    queues.set(tenant, queue);
+
+    function end(): void {
+      if (--queue.waiting === 0) queues.delete(tenant);
+    }
+
+    return mine;
+  };
+}
