@@ -30,7 +30,7 @@ export interface MountTools {
 }
 
 export interface SendingLimits {
-  /** At most 255 s. What the machine holds for the client is taken in steps, on a fast line of more than a megabyte. */
+  /** At most 240 s. What the machine holds for the client is taken in steps, on a fast line of more than a megabyte. */
   readonly stallMs: number;
   readonly deadlineMs: number;
 }

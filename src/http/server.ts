@@ -206,7 +206,9 @@ export function startServer(settings: ServerSettings): Server {
         if (server.requestIP(request) === null) {
           stopWatching();
           resolve();
-        } else if (passedMs > deadlineMs && !hungUp) {
+        } else if (hungUp) {
+          return;
+        } else if (passedMs > deadlineMs) {
           hungUp = true;
           // One that is fast enough to be heard of every second is as good as done.
           server.timeout(request, 1);
