@@ -1,8 +1,10 @@
 /** `npm run prove -- outage` notices what it is there to notice. */
 import { describe, expect, test } from "bun:test";
 import { fallsBack, interrupted, judge, type Phases, unavailable } from "../prove/outage/judge.ts";
+import { planted } from "../prove/outage/planted.ts";
 import { createQuestions, isLimited, type Kind, kinds } from "../prove/outage/questions.ts";
 import { add, createTally, type Tally } from "../prove/outage/tally.ts";
+import { mutant } from "./ground/mutant.ts";
 
 const asked = 100;
 
@@ -96,4 +98,8 @@ test("half of the visits of an outage go to links with limits", () => {
   const visits = Array.from({ length: 400 }, () => questions.next());
   expect(visits.filter(({ kind }) => isLimited(kind)).length).toBe(200);
   expect(new Set(visits.map(({ kind }) => kind)).size).toBeGreaterThan(4);
+});
+
+test.each(Object.keys(planted))("the mistake %s can still be planted", (name) => {
+  expect(mutant(planted[name] ?? [])).toContain("mutant-");
 });

@@ -5,11 +5,11 @@
 import type { Edit } from "../../test/ground/mutant.ts";
 
 const tiered = "cache/tiered.ts";
-const ask = "tier.get(key).catch(() => undefined)";
+const ask = "answer, clock)).catch(";
 const untrusted = 'missed("untrusted");';
 
 const inBothWays = (failed: string, instead: string): Edit[] => [
-  { file: tiered, from: ask, to: `tier.get(key).catch(${failed})` },
+  { file: tiered, from: `${ask}() => undefined)`, to: `${ask}${failed})` },
   { file: tiered, from: untrusted, to: `${untrusted} ${instead}` },
 ];
 
