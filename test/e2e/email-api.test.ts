@@ -434,7 +434,7 @@ for (const database of databases) {
             `${tenant}/${secret.slice(1)}`,
             `ten_${"0".repeat(26)}/${secret}`,
             `x/${secret}`,
-            `${tenant}/${"x".repeat(5_000)}`,
+            `${tenant}/${"x".repeat(500)}`,
           ],
         ]) {
           const { privateKey } = account;
