@@ -38,6 +38,7 @@ const copies: Readonly<Record<OwnedTable | "link_versions", Copy>> = {
       // Its first domain: no query may take it for the default of another tenant.
       is_default: `case when exists (select 1 from domains where tenant_id = '${twin}' and is_default = 1) then 0 else 1 end`,
     },
+    changes: ["root_blocked", "missing_blocked"],
   },
   email_settings: {
     differs: { contact: "null", sender: "'Twin <twin@example.org>'", sendgrid_key: "null", webhook_key: "'twin'" },

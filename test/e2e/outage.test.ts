@@ -76,6 +76,10 @@ if (postgresAvailable() && redisAvailable()) {
       expect(await reach(one, hot)).toBe(target(hot));
       expect(await reach(other, warm)).toBe(target(warm));
       await until("it to be in Redis", () => isInRedis(warm));
+      // A new link is written through to Redis.
+      await until("that one, too", () => isInRedis(cold));
+      const drop = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end";
+      await redis.command("EVAL", drop, "0", `ql:v3*:link:{${cold}}`);
       return { hot, warm, cold };
     }
 
