@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
 import { createMetrics } from "../base/metrics.ts";
-import type { Versioned } from "./cache.ts";
+import type { Versioned, Visit } from "./cache.ts";
 import { countCache } from "./counts.ts";
 import type { Shared, Ticket } from "./tier.ts";
 import { createTiered } from "./tiered.ts";
@@ -20,6 +20,8 @@ function setUp({ random = 1 } = {}) {
     shared: { kind: "unknown" } as Shared<Thing> | Error,
     sql: thing(1) as Versioned<Thing> | Error,
     leave: true,
+    tierGate: undefined as Promise<void> | undefined,
+    sqlGate: undefined as Promise<void> | undefined,
   };
   const asked: string[] = [];
   const written: [Versioned<Thing>, Ticket][] = [];
@@ -29,6 +31,7 @@ function setUp({ random = 1 } = {}) {
       trusts: () => state.trusts,
       async get() {
         asked.push("tier");
+        await state.tierGate;
         if (state.shared instanceof Error) throw state.shared;
         return state.shared;
       },
@@ -38,6 +41,7 @@ function setUp({ random = 1 } = {}) {
     sql: {
       async load() {
         asked.push("sql");
+        await state.sqlGate;
         if (state.sql instanceof Error) throw state.sql;
         return state.sql;
       },
@@ -46,7 +50,8 @@ function setUp({ random = 1 } = {}) {
     clock: manualClock(0),
     random: () => random,
   });
-  return { state, asked, written, counts, load: (atLeast = 0) => source.load("a", atLeast) };
+  const load = (atLeast = 0, visit?: Visit<Thing>) => source.load("a", atLeast, visit);
+  return { state, asked, written, counts, load };
 }
 
 describe("the shared tier in front of SQL", () => {
@@ -105,6 +110,21 @@ describe("the shared tier in front of SQL", () => {
       state.shared = none;
       await expect(load()).rejects.toThrow("SQL is away");
     }
+  });
+
+  test("gives what came too late for a visitor when SQL fails after that", async () => {
+    const { state, asked, load } = setUp();
+    const [tier, sql] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    [state.tierGate, state.sqlGate] = [tier.promise, sql.promise];
+    state.shared = value(2);
+    state.sql = new Error("SQL is away");
+    const answer = load(0, { patience: { redis: 0, sql: 1_000 }, later() {} });
+    while (!asked.includes("sql")) await new Promise((resolve) => setTimeout(resolve));
+    tier.resolve();
+    await new Promise((resolve) => setTimeout(resolve));
+    sql.resolve();
+    expect(await answer).toEqual({ ...thing(2), stale: true });
+    expect(asked).toEqual(["tier", "sql"]);
   });
 
   test("counts every lookup once, as a hit or as a miss with its reason, even when SQL fails as well", async () => {

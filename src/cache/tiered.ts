@@ -31,15 +31,30 @@ export interface Tiered<Value> extends Source<Value> {
   writeThrough(key: string, atLeast: number): Promise<void>;
 }
 
+/** A question to the tier. */
+interface Asked<Value> {
+  readonly inTime: Promise<Shared<Value> | undefined>;
+  /** Its answer, in time or not. */
+  arrived: Shared<Value> | undefined;
+}
+
 export function createTiered<Value>(options: TieredOptions<Value>): Tiered<Value> {
   const { tier, sql, counts, clock, random = Math.random } = options;
   const { hit, events } = counts;
   const refreshing = new Set<string>();
 
-  /** Nothing when it does not answer in time: the breaker says what is wrong. */
-  function ask(key: string, visit: Visit<Value> | undefined): Promise<Shared<Value> | undefined> {
+  /** `inTime` has nothing when the tier does not answer in time: the breaker says what is wrong. */
+  function ask(key: string, visit: Visit<Value> | undefined): Asked<Value> {
     const answer = tier.get(key);
-    return (visit === undefined ? answer : within(visit.patience, "redis", answer, clock)).catch(() => undefined);
+    const inTime = visit === undefined ? answer : within(visit.patience, "redis", answer, clock);
+    const asked: Asked<Value> = { inTime: inTime.catch(() => undefined), arrived: undefined };
+    answer.then(
+      (shared) => {
+        asked.arrived = shared;
+      },
+      () => {},
+    );
+    return asked;
   }
 
   function missed(why: keyof CacheCounts["why"]): undefined {
@@ -77,6 +92,14 @@ export function createTiered<Value>(options: TieredOptions<Value>): Tiered<Value
     return shared.answer;
   }
 
+  /**
+   * SQL failed: whatever the tier has. It is asked once, for its visitors have no more time; but an answer that was too
+   * late for them may have come while they waited for SQL.
+   */
+  async function inNeed(key: string, asked: Asked<Value> | undefined, visit: Visit<Value> | undefined) {
+    return asked === undefined ? await ask(key, visit).inTime : asked.arrived;
+  }
+
   return {
     async writeThrough(key, atLeast) {
       const { version } = await readSql(key, atLeast);
@@ -84,11 +107,10 @@ export function createTiered<Value>(options: TieredOptions<Value>): Tiered<Value
     },
 
     async load(key, atLeast, visit) {
-      let shared: Shared<Value> | undefined;
-      const trusted = tier.trusts(key);
-      if (trusted) {
-        shared = await ask(key, visit);
-        const answer = usable(shared, key, atLeast);
+      let asked: Asked<Value> | undefined;
+      if (tier.trusts(key)) {
+        asked = ask(key, visit);
+        const answer = usable(await asked.inTime, key, atLeast);
         if (answer !== undefined) return answer;
       } else {
         missed("untrusted");
@@ -96,8 +118,7 @@ export function createTiered<Value>(options: TieredOptions<Value>): Tiered<Value
       try {
         return await readSql(key, atLeast, visit);
       } catch (error) {
-        // Whatever the tier has, if it is at least what is known of. It is asked once: its visitors have no more time.
-        const last = trusted ? shared : await ask(key, visit);
+        const last = await inNeed(key, asked, visit);
         if (last?.kind !== "value" || last.answer.version < atLeast) throw error;
         return { ...last.answer, stale: true };
       }
