@@ -5,7 +5,7 @@
 import type { Edit } from "../../test/ground/mutant.ts";
 
 const tiered = "cache/tiered.ts";
-const ask = "answer, clock)).catch(";
+const ask = "inTime: inTime.catch(";
 const untrusted = 'missed("untrusted");';
 
 const inBothWays = (failed: string, instead: string): Edit[] => [
