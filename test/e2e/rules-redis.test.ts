@@ -59,7 +59,8 @@ if (postgresAvailable() && redisAvailable()) {
     test("a suspended link is suspended on the server that reads it from Redis", async () => {
       const { code } = await one.create({ url: https });
       await cli(["link", "suspend", code, "--reason", "phishing"], { env: one.env });
-      expect((await one.reach(`/${code}`)).status).toBe(451);
+      // A command wakes no server: this one reads the feed within half a second.
+      await until("it to be suspended", async () => (await one.reach(`/${code}`)).status === 451 || undefined);
       expect(await inRedis(code)).toMatchObject({ l: { s: 1 }, v: 2 });
       const before = await hits(other, "redis");
       expect((await other.reach(`/${code}`)).status).toBe(451);
