@@ -76,5 +76,8 @@ test("as many names as strangers send take no more room than a thousand, and cha
       expect([hosts.of("a.example").kind, hosts.of("go.example.com").kind]).toEqual(["custom", "ours"]);
   }
   expect(hosts.kept).toBeLessThanOrEqual(1_000);
+  const before = hosts.kept;
+  for (const header of ["x".repeat(16_000), "not a host", null]) hosts.of(header);
+  expect(hosts.kept).toBe(before);
   hosts.stop();
 });

@@ -34,7 +34,7 @@ const keptMost = 1_000;
 
 export async function openHosts({ load, own, log, everyMs = 30_000 }: HostSettings): Promise<Hosts> {
   let domains = new Map<string, CustomHost>();
-  const kept = new Map<string | null, WhoseHost>();
+  const kept = new Map<string, WhoseHost>();
   let reading: Promise<void> = Promise.resolve();
 
   async function readAll(): Promise<void> {
@@ -62,9 +62,11 @@ export async function openHosts({ load, own, log, everyMs = 30_000 }: HostSettin
   const timer = setInterval(() => next(readAll), everyMs);
   return {
     of(header) {
-      const known = kept.get(header);
+      const known = header === null ? undefined : kept.get(header);
       if (known !== undefined) return known;
       const found = whoseHost(header, own, domains);
+      // What is no name may be of any length, and takes no room here.
+      if (header === null || found.kind === "malformed") return found;
       if (kept.size >= keptMost) kept.clear();
       kept.set(header, found);
       return found;
