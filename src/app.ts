@@ -8,7 +8,7 @@ import { countShares } from "./base/shares.ts";
 import { type Config, prepareDataFolder } from "./config.ts";
 import { type Core, openCore, openUnforced } from "./core.ts";
 import { openCounters } from "./counters.ts";
-import type { Recorded } from "./counting.ts";
+import { forVisitors, type Recorded } from "./counting.ts";
 import { createFolder } from "./files/folder.ts";
 import { mountFiles } from "./files/mount.ts";
 import { uploadMostMs } from "./files/storage.ts";
@@ -108,6 +108,7 @@ async function serve(
     perMinute: config.QL_GUESSES_PER_MINUTE,
     clock,
     secretFor: core.secretFor,
+    ...(redis.limits && { inTime: forVisitors(redis.limits, config.wait.redis) }),
   });
   metrics.gauge("quicklink_guessers", "Addresses that must wait before they guess again.", () => guesses.blocked);
   const mail = openMail({ core, counters: counters.ledger, metrics, log });

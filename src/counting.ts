@@ -112,6 +112,12 @@ export interface LimitsRedis extends Redis {
   readonly visitors: LimitsBreakers["visitors"];
 }
 
+/** An answer of the node that has `key`, for somebody who waits: late ones count as failures, and too many are not waited for. */
+export const forVisitors =
+  ({ visitors, ownerOf }: Pick<LimitsRedis, "visitors" | "ownerOf">, waitMs: number) =>
+  <Result>(key: string, answer: Promise<Result>): Promise<Result> =>
+    visitors.of(ownerOf(key)).run(() => withDeadline(answer, waitMs, "Redis"));
+
 export function createLimitsBreakers({
   nodes,
   rule,

@@ -100,4 +100,18 @@ describe("guesses", () => {
     for (let i = 0; i < 10_050; i++) await misses(guesses, `10.1.${i >> 8}.${i & 255}`, 2);
     expect(guesses.blocked).toBe(10_000);
   });
+
+  test("that are counted too slowly are not waited for, and still close the door for the next one", async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow: Counters = { ...counters, take: (id, charges) => gate.promise.then(() => counters.take(id, charges)) };
+    const guesses = createGuesses({
+      ...{ counters: slow, perMinute: 3, clock },
+      secretFor: (purpose) => createHmac("sha256", "a salt for tests").update(purpose).digest(),
+      inTime: () => Promise.reject(new Error("too slow")),
+    });
+    expect(await misses(guesses, "203.0.113.9", 5)).toBe(0);
+    gate.resolve();
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(guesses.blockedFor("203.0.113.9")).toBeGreaterThan(0);
+  });
 });

@@ -12,7 +12,8 @@ import { slidingMinute } from "./window.ts";
  *
  * Whoever is over the limit is remembered in this process until the time is up, so that further guesses cost neither a
  * call nor a lookup. When the counters cannot be asked a miss is just a miss: an outage must not close the door to
- * everybody who mistypes a link.
+ * everybody who mistypes a link. While they are too slow for visitors nobody waits for them; misses are counted all the
+ * same, and the answer holds for the next guess.
  */
 export interface Guesses {
   /** Seconds until this address may guess again; nothing when it may. Asks nobody. */
@@ -30,12 +31,15 @@ export interface GuessSettings {
   readonly clock: Clock;
   /** A secret for a purpose, the same on every server. */
   readonly secretFor: (purpose: string) => Uint8Array;
+  /** The answer for this key, or a rejection when it is not worth waiting for. All are, if nothing is said. */
+  readonly inTime?: <Result>(key: string, answer: Promise<Result>) => Promise<Result>;
 }
 
 const blockedMost = 10_000;
 const minuteMs = 60_000;
 
-export function createGuesses({ counters, perMinute, clock, secretFor }: GuessSettings): Guesses {
+export function createGuesses(settings: GuessSettings): Guesses {
+  const { counters, perMinute, clock, secretFor, inTime = (_, answer) => answer } = settings;
   /** Until when, by `clock.elapsed()`. One that is forgotten here is still over the limit where it is counted. */
   const blocked = new LRUCache<string, number>({ max: blockedMost });
   const instance = randomBytes(9).toString("base64url");
@@ -79,8 +83,11 @@ export function createGuesses({ counters, perMinute, clock, secretFor }: GuessSe
         window: slidingMinute,
         key: `guesses:{${name}}`,
       };
-      const verdict = await counters.take(`{${name}}/guess/${instance}.${++misses}`, [{ limit, amount: 1 }]);
-      return verdict.kind === "denied" ? block(name, verdict.retryAfterMs ?? minuteMs) : undefined;
+      const counted = counters
+        .take(`{${name}}/guess/${instance}.${++misses}`, [{ limit, amount: 1 }])
+        .then((verdict) => (verdict.kind === "denied" ? block(name, verdict.retryAfterMs ?? minuteMs) : undefined))
+        .catch(() => undefined);
+      return await inTime(limit.key, counted).catch(() => undefined);
     },
 
     get blocked() {
