@@ -346,6 +346,9 @@ export interface Config extends Values {
   readonly unknown: readonly string[];
 }
 
+/** SQLite has one writer, and tries a busy statement again for about so long: there is nowhere else to ask. */
+const embeddedWaitMs = 5_000;
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function loadConfig(
@@ -369,6 +372,7 @@ export function loadConfig(
   const config = values as unknown as Values;
   refuseContradictions(config);
   const baseUrl = config.QL_BASE_URL ?? `http://localhost:${config.PORT}`;
+  const embedded = config.DATABASE_URL === undefined;
   return {
     ...config,
     baseUrl,
@@ -376,10 +380,10 @@ export function loadConfig(
       names: new Set([hostName(new URL(baseUrl).hostname) ?? "", ...config.QL_HOSTS]),
       onlyThese: config.QL_BASE_URL !== undefined,
     },
-    embedded: config.DATABASE_URL === undefined,
+    embedded,
     filesFolder: join(config.QL_DATA, "files"),
     limitsRedisUrl: config.LIMITS_REDIS_URL ?? config.REDIS_URL,
-    wait: { redis: config.QL_REDIS_WAIT_MS, sql: config.QL_SQL_WAIT_MS },
+    wait: { redis: config.QL_REDIS_WAIT_MS, sql: embedded ? embeddedWaitMs : config.QL_SQL_WAIT_MS },
     breaker: {
       failures: config.QL_BREAKER_FAILURES,
       windowMs: config.QL_BREAKER_WINDOW_SECONDS * 1_000,

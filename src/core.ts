@@ -81,7 +81,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   if (config.embedded) prepareDataFolder(config);
   const secrets = config.embedded ? withSecrets(config) : config;
   const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = secrets;
-  const connections = options.serves ? otherConnections(config) : config.QL_DATABASE_POOL;
+  const dividesPool = options.serves && config.DATABASE_REPLICA_URL === undefined; // lookups go to the replica
+  const connections = dividesPool ? otherConnections(config) : config.QL_DATABASE_POOL;
   const sql = await openSql(config, options.log, false, connections);
   try {
     if (config.embedded) await migrateEmbedded(config, sql, options.lockHeld ?? false);

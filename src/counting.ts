@@ -50,8 +50,6 @@ export interface CountingSettings {
 
 const sqlDeadlineMs = 1_000;
 const endMs = 1_000;
-/** SQLite tries a busy statement again for about so long. */
-const embeddedWaitMs = 5_000;
 
 export function startCounting(settings: CountingSettings): Counting {
   const { id, fromSql, fromRedis, embedded, outage, wait, recorded, clock, metrics, log } = settings;
@@ -67,7 +65,7 @@ export function startCounting(settings: CountingSettings): Counting {
     clock,
     month: createMonth(clock),
     newLeaseId: () => `${id}.${++leases}`,
-    patience: embedded ? { ...wait, sql: embeddedWaitMs } : wait,
+    patience: wait,
     usedUp: () => recorder?.soon(),
     flush: async () => recorder?.flush(),
     open: outage === "open",

@@ -165,7 +165,12 @@ function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Lookup
   const breakers = createBreakers({
     of: "sql",
     nodes: () => ["sql"],
-    rule: { ...config.breaker, share: sqlFailures },
+    // A lookup that hangs keeps its connection: fewer can fail at once than there are connections.
+    rule: {
+      ...config.breaker,
+      failures: Math.max(1, Math.min(config.breaker.failures, lookupConnections(config) - 1)),
+      share: sqlFailures,
+    },
     metrics,
     clock,
     onChange: (open) =>

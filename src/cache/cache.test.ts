@@ -108,6 +108,35 @@ describe("an answer that is too late for the visitor", () => {
     expect(await cache.lookup("a").catch(() => "nothing")).toBe("nothing");
   });
 
+  test("is not, if a newer one was served meanwhile and pushed out for room", async () => {
+    const answers: PromiseWithResolvers<Versioned<Thing>>[] = [];
+    let late = true;
+    const cache = createCache<Thing>({
+      source: {
+        async load(key, _, visit) {
+          if (key !== "a" || !late) return thing(6);
+          const answer = Promise.withResolvers<Versioned<Thing>>();
+          answers.push(answer);
+          visit?.later(answer.promise);
+          throw new Late("too late");
+        },
+      },
+      clock: manualClock(0),
+      counts: countCache(createMetrics()),
+      sizeBytes: 1_000,
+      sizeOf: () => 0,
+      wait: { redis: 50, sql: 100 },
+    });
+    await expect(cache.lookup("a")).rejects.toThrow("too late");
+    late = false;
+    expect(await cache.lookup("a")).toEqual(thing(6));
+    for (let i = 0; i < 20; i++) await cache.lookup(`other-${i}`);
+    expect(cache.peek("a")).toBeUndefined();
+    answers[0]?.resolve(thing(5));
+    await Bun.sleep(0);
+    expect(cache.peek("a")).toBeUndefined();
+  });
+
   test("is as old as the visitor's question, and no newer", async () => {
     const { cache, clock, answers } = lateSetUp();
     await expect(cache.lookup("a")).rejects.toThrow("too late");

@@ -148,7 +148,7 @@ export function createCache<Value extends object, Key extends string = string>(
     const since = clock.elapsed();
     const over = () => void (awaited.get(key) === one && awaited.delete(key));
     answer.then((late) => {
-      if (late.version >= one.floor) remember(key, late, since);
+      if (late.version >= Math.max(one.floor, floors.get(key) ?? 0)) remember(key, late, since);
       else events.fill_rejected++;
       over();
     }, over);

@@ -1,9 +1,10 @@
-import { sql as raw, type Selectable } from "kysely";
+import type { Selectable } from "kysely";
 import type { FileId, TenantId } from "../base/ids.ts";
-import { type Change, recordChange } from "../sql/feed.ts";
+import type { Change } from "../sql/feed.ts";
 import type { FileTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant } from "../sql/tenant-db.ts";
+import { raiseVersions } from "../sql/versions.ts";
 import type { TenantFile } from "./file.ts";
 import { type Counted, lockStanding, readStanding, type Standing, setStanding, sumOfBytes } from "./standing.ts";
 
@@ -186,23 +187,17 @@ export function createFileStore(sql: Sql): FileStore {
 
     touchLinks: ({ tenantId, id }, after, limit, at) =>
       sql.transaction(async (trx) => {
-        const place = raw<string>`domain || '/' || code`;
         let query = ofTenant(trx, tenantId).selectFrom("links").select(["domain", "code"]).where("file_id", "=", id);
-        if (after !== undefined) query = query.where(place, ">", `${after.domain}/${after.code}`);
-        const links = await query.orderBy(place).limit(limit).execute();
-        const changes: Change[] = [];
-        for (const { domain, code } of links) {
-          const { version } = await trx
-            .updateTable("link_versions")
-            .set((expression) => ({ version: expression("version", "+", 1) }))
-            .where("domain", "=", domain)
-            .where("code", "=", code)
-            .returning("version")
-            .executeTakeFirstOrThrow();
-          changes.push({ domain, code, version });
+        if (after !== undefined) {
+          query = query.where((row) =>
+            row.or([
+              row("domain", ">", after.domain),
+              row.and([row("domain", "=", after.domain), row("code", ">", after.code)]),
+            ]),
+          );
         }
-        if (changes.length > 0) await recordChange(trx, changes, at);
-        return changes;
+        const links = await query.orderBy("domain").orderBy("code").limit(limit).execute();
+        return await raiseVersions(sql, trx, links, at);
       }),
 
     erase: (key) =>

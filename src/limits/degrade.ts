@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Breaker } from "../base/breaker.ts";
 import { withDeadline } from "../base/deadline.ts";
 import type { Ask, LeaseAnswer, LeaseStore } from "./leases.ts";
-import type { Progress } from "./refill.ts";
+import { type Progress, Skipped } from "./refill.ts";
 
 /**
  * Leases from one store, and from another while the first does not answer.
@@ -14,8 +14,8 @@ import type { Progress } from "./refill.ts";
  * An ask without an answer may still have been granted. Once the other store has answered, it is taken back where it was
  * asked; if the second is asked for the same limit before that, then under the same id.
  *
- * Every answer of the first is judged by what a visitor would wait for it, whoever asked: an answer that takes longer
- * counts as a failure. When there are too many, visitors are not sent there any more. Leases that are asked for ahead
+ * Every answer of the first is judged by what a visitor would wait for it, whoever asked: an answer that takes longer, or
+ * longer than a visitor had time for, counts as a failure. When there are too many, visitors are not sent there any more. Leases that are asked for ahead
  * still are, for they have the time: so a slow store goes on lending, and nobody waits for it. Their answers also show
  * when it is fast again.
  */
@@ -32,25 +32,37 @@ export interface Judgement {
 }
 
 const unsureMost = 10_000;
+const unhurried: Progress = { urgent: true, on() {}, orSkip: (work) => work };
 
 export function degrading(first: Cancelling, second: Cancelling, { waitMs, breakerOf }: Judgement): LeaseStore {
   const unsureInFirst = new LRUCache<string, Ask>({ max: unsureMost });
   const unsureInSecond = new LRUCache<string, Ask>({ max: unsureMost });
 
-  async function fromFirst(ask: Ask, progress: Progress | undefined): Promise<LeaseAnswer> {
+  async function fromFirst(ask: Ask, progress: Progress): Promise<LeaseAnswer> {
     let asked: Promise<LeaseAnswer> | undefined;
-    const judged = breakerOf(ask).run(() => {
-      asked = first.acquire(ask, progress);
-      return withDeadline(asked, waitMs, "the first lender");
-    });
-    if (progress === undefined || progress.urgent) return await judged;
+    const answered = Promise.withResolvers<void>();
+    const begin = () =>
+      first.acquire(ask, {
+        ...progress,
+        on(store) {
+          // It has answered, and waits for SQL itself: that says nothing about its own speed.
+          if (store === "sql") answered.resolve();
+          progress.on(store);
+        },
+      });
     try {
-      return await judged;
+      await breakerOf(ask).run(() => {
+        asked = begin();
+        const inTime = withDeadline(Promise.race([asked, answered.promise]), waitMs, "the first lender");
+        return progress.orSkip<unknown>(inTime);
+      });
     } catch (error) {
-      if (error instanceof BrokenCircuitError) asked ??= first.acquire(ask, progress);
+      if (progress.urgent || error instanceof Skipped) throw error;
+      // Asked for ahead: there is time, even while visitors are sent elsewhere.
+      if (error instanceof BrokenCircuitError) asked ??= begin();
       if (asked === undefined) throw error;
-      return await asked;
     }
+    return await progress.orSkip(asked as Promise<LeaseAnswer>);
   }
 
   async function instead(ask: Ask, limit: string): Promise<LeaseAnswer> {
@@ -69,17 +81,19 @@ export function degrading(first: Cancelling, second: Cancelling, { waitMs, break
   }
 
   return {
-    async acquire(ask, progress) {
+    async acquire(ask, progress = unhurried) {
       const limit = `${ask.draws} ${ask.key}`;
+      let isThere = true;
       try {
-        const asked = fromFirst(ask, progress);
-        const answer = await (progress === undefined ? asked : progress.orSkip(asked));
+        // What the first store says after it was given up is not what anybody waits for.
+        const answer = await fromFirst(ask, { ...progress, on: (store) => isThere && progress.on(store) });
         unsureInFirst.delete(limit);
         takeBack(second, unsureInSecond, limit);
         return answer;
       } catch {
+        isThere = false;
         unsureInFirst.set(limit, ask);
-        progress?.on("sql");
+        progress.on("sql");
         return await instead(ask, limit);
       }
     },

@@ -126,6 +126,8 @@ export interface MeterSettings {
 }
 
 const denyMs = 1_000;
+/** How much longer a denial holds when the store does not answer in time. */
+const believedMs = 5_000;
 const retrySeconds = 2;
 const growthMost = 2;
 /** An ask ahead has a second to be answered, and no lease is waited for that is in its last second. */
@@ -287,7 +289,8 @@ export function createMeters(settings: MeterSettings): Meters {
     } catch {
       // Logged by whoever gave us the store; here it is an answer.
     }
-    if (settings.open) return count(meter.key, lane, reason);
+    // Let through, unless the limit was spent a moment ago: a store that is slow to say so again would lift it.
+    if (settings.open) return isDenied(lane, clock.elapsed()) ? lane.denial : count(meter.key, lane, reason);
     return { kind: "unavailable", retryAfterSeconds: retrySeconds };
   }
 
@@ -365,7 +368,8 @@ export function createMeters(settings: MeterSettings): Meters {
           close(key, lane);
         }
         // A lease lives for seconds, so what is remembered here is what was visited in the last few.
-        if (isIdle(meter.hits) && isIdle(meter.exempt)) meters.delete(key);
+        const isKept = settings.open && (isDenied(meter.hits, now) || isDenied(meter.exempt, now));
+        if (!isKept && isIdle(meter.hits) && isIdle(meter.exempt)) meters.delete(key);
       }
       const drained = waiting;
       waiting = [];
@@ -382,6 +386,9 @@ export function createMeters(settings: MeterSettings): Meters {
     },
   };
 }
+
+/** Since it was last heard that the limit is spent, as long as that is worth believing. */
+const isDenied = (lane: Lane, now: number): boolean => lane.deniedUntil > 0 && now < lane.deniedUntil + believedMs;
 
 const isIdle = (lane: Lane): boolean =>
   lane.lease === "" &&

@@ -15,13 +15,16 @@ export interface Refill {
   wait(patience: Patience): Promise<void>;
 }
 
+/** A visitor has no more time for this way, and there is another. */
+export class Skipped extends Late {}
+
 /** What the work tells, and is told. */
 export interface Progress {
   /** A visitor waited from the start. */
   readonly urgent: boolean;
   /** It is this store that is waited for now. */
   on(store: Store): void;
-  /** The answer of `work`; or `Late` as soon as a visitor has no more time for it, for there is another way. */
+  /** The answer of `work`; or `Skipped` as soon as a visitor has no more time for it, for there is another way. */
   orSkip<Result>(work: Promise<Result>): Promise<Result>;
 }
 
@@ -39,7 +42,7 @@ export function startRefill(clock: Clock, urgent: boolean, work: (progress: Prog
     },
     orSkip(work) {
       const skipped = Promise.withResolvers<never>();
-      skip = () => skipped.reject(new Late("a visitor could not wait any longer"));
+      skip = () => skipped.reject(new Skipped("a visitor could not wait any longer"));
       return Promise.race([work, skipped.promise]).finally(() => {
         skip = undefined;
       });
@@ -61,7 +64,8 @@ export function startRefill(clock: Clock, urgent: boolean, work: (progress: Prog
         const inTime = await orAfter(next, patience[waitedFor]);
         patience[waitedFor] = Math.max(0, patience[waitedFor] - (clock.elapsed() - started));
         if (inTime) continue;
-        if (skip === undefined) throw new Late("the lease did not come in time");
+        // The other way is SQL: who has no more time for that has none for it either.
+        if (skip === undefined || waitedFor === "sql") throw new Late("the lease did not come in time");
         skip();
         await next;
       }

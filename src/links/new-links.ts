@@ -6,7 +6,7 @@ import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import { spendOfMonth } from "../tenants/monthly.ts";
 import { claim } from "./claim.ts";
 import { createGather } from "./gather.ts";
-import { cacheKey, type Link, type LinkFields, ownDomain } from "./link.ts";
+import { type Link, type LinkFields, ownDomain } from "./link.ts";
 import { toLink, toRow, withVersion } from "./rows.ts";
 
 /**
@@ -303,7 +303,8 @@ function inStatements(links: readonly NewLink[]): NewLink[][] {
 
 const statementRows = 64;
 
+/** The order in which `sql/versions.ts` locks, too: two transactions cannot wait for each other. */
 function byKey(a: NewLink, b: NewLink): number {
-  const [one, other] = [cacheKey(a.domain, a.code), cacheKey(b.domain, b.code)];
-  return one === other ? 0 : one < other ? -1 : 1;
+  if (a.domain !== b.domain) return a.domain < b.domain ? -1 : 1;
+  return a.code === b.code ? 0 : a.code < b.code ? -1 : 1;
 }

@@ -249,7 +249,14 @@ export function createSqlLeases(
         if (key !== undefined) totals.push({ key, draws, month, total: counted + reserved });
       }
     }
-    for (const rows of chunks([...hits.values()])) {
+    const inOrder = [...hits.values()].sort(
+      (a, b) =>
+        compare(a.domain, b.domain) ||
+        compare(a.code, b.code) ||
+        compare(a.month, b.month) ||
+        compare(a.reason, b.reason),
+    );
+    for (const rows of chunks(inOrder)) {
       await trx
         .insertInto("hits")
         .values(rows)
@@ -310,7 +317,17 @@ export function createSqlLeases(
   };
 }
 
-const byKey = (a: { key: string }, b: { key: string }): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+/** One order for the rows of a batch, within a link too: two servers cannot wait for each other's. */
+const byKey = (a: Sorted, b: Sorted): number =>
+  compare(a.key, b.key) || compare(a.draws, b.draws) || compare(a.month ?? "", b.month ?? "");
+
+interface Sorted {
+  readonly key: string;
+  readonly draws: string;
+  readonly month?: string;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** One of a link's two limits, whatever the month. */
 const nameOf = ({ domain, code, draws }: Omit<QuotaKey, "month">): string => `${draws} ${domain} ${code}`;

@@ -9,8 +9,8 @@ export interface Place {
 }
 
 /**
- * The next version of each of these, and its row in the change feed: every copy of them is then out of date. Those that
- * never existed are not in the answer.
+ * The next version of each of these, and its row in the change feed: every copy of them is then out of date. The answer is in
+ * the order of domain and code, without those that never existed.
  *
  * Rows are locked in the order of domain and code, so that two transactions cannot wait for each other. A page of links
  * has few domains, so each takes two statements: an `update` alone would lock in any order it likes.
@@ -32,7 +32,9 @@ export async function raiseVersions(sql: Sql, trx: Trx, places: readonly Place[]
       .where("code", "in", codes)
       .returning(["code", "version"])
       .execute();
-    changes.push(...raised.map(({ code, version }) => ({ domain, code, version })));
+    changes.push(
+      ...raised.map(({ code, version }) => ({ domain, code, version })).sort((a, b) => (a.code < b.code ? -1 : 1)),
+    );
   }
   if (changes.length > 0) await recordChange(trx, changes, at);
   return changes;
