@@ -18,8 +18,8 @@ export interface MountTools {
   readonly domain: string;
   /** Who asks, as far as they can be held to it. */
   readonly address: string | undefined;
-  /** For so long a silent connection is not cut off. After that, or when it is over, the server's own timeout is back. */
-  patient(ms: number): void;
+  /** Until the handler answers or throws, a silent connection is not cut off: the handler has a deadline of its own. */
+  patient(): void;
   /**
    * Watches the answer while it is sent, and hangs up on a client that takes nothing for too long, or not all of it in
    * time. Resolves when it is over, whichever way.

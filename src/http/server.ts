@@ -67,7 +67,6 @@ export interface Server {
 const pathMost = 4_096;
 const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
-const rearmMs = 5_000; // well before a timeout that was set anew behind our back has passed
 /** Bun sets its own timeout again when it begins to send a file; each time that we set it, it starts again. */
 const armMs = [0, 1_000, 5_000];
 const watchMs = 50;
@@ -126,7 +125,7 @@ export function startServer(settings: ServerSettings): Server {
   function onOwnHost(request: Request, path: string): Response | Promise<Response> {
     if (isApi(path)) return callApi(request);
     const mount = settings.mounts.find(({ prefix }) => path.startsWith(prefix));
-    if (mount !== undefined) return mount.handle(request, toolsFor(request, path, ownDomain));
+    if (mount !== undefined) return handOver(mount, request, path, ownDomain);
     if (!isReading(request)) return wrongMethod("GET", "HEAD");
     switch (path) {
       case "/":
@@ -145,7 +144,7 @@ export function startServer(settings: ServerSettings): Server {
   function onCustomDomain(request: Request, path: string, domain: CustomHost): Response | Promise<Response> {
     if (isApi(path)) return apiElsewhere(settings.baseUrl);
     const mount = settings.mounts.find(({ prefix, onCustomDomains }) => onCustomDomains && path.startsWith(prefix));
-    if (mount !== undefined) return mount.handle(request, toolsFor(request, path, domain.host));
+    if (mount !== undefined) return handOver(mount, request, path, domain.host);
     if (!isReading(request)) return wrongMethod("GET", "HEAD");
     switch (path) {
       case "/":
@@ -166,32 +165,28 @@ export function startServer(settings: ServerSettings): Server {
     return known ? plain("yes\n") : new Response("no\n", { status: 404, headers: pageless });
   }
 
-  function toolsFor(request: Request, path: string, domain: string): MountTools {
-    return {
+  async function handOver(mount: Mount, request: Request, path: string, domain: string): Promise<Response> {
+    let isPatient = false;
+    const tools: MountTools = {
       path,
       domain,
       address: addressOf(request),
-      patient: (ms) => bePatient(request, ms),
+      patient() {
+        isPatient = true;
+        server.timeout(request, 0);
+      },
       sending: (limits) => watchSending(request, limits),
       file(path, part) {
         const whole = Bun.file(path);
         return part === undefined ? whole : whole.slice(part.start, part.start + part.length);
       },
     };
-  }
-
-  /** Bun sets its own timeout again when it begins to send a file, so that saying it once is not enough. */
-  function bePatient(request: Request, ms: number): void {
-    server.timeout(request, 0);
-    let leftMs = ms;
-    const timer = setInterval(() => {
-      leftMs -= rearmMs;
-      const over = server.requestIP(request) === null;
-      if (over || leftMs <= 0) clearInterval(timer);
-      // One that is fast enough to be heard of every second is as good as done.
-      if (!over) server.timeout(request, leftMs <= 0 ? 1 : 0);
-    }, rearmMs);
-    timer.unref();
+    try {
+      return await mount.handle(request, tools);
+    } finally {
+      // A timeout belongs to the connection, and outlives the request that it was set for.
+      if (isPatient) server.timeout(request, idleSeconds);
+    }
   }
 
   /**

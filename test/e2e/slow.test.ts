@@ -79,6 +79,27 @@ test.concurrent("an upload and a download that pause for longer than ten seconds
   expect(await server.stop()).toBe(0);
 });
 
+test.concurrent("a connection is silent for no longer after an upload than before, whether it was taken or refused", async () => {
+  const store = await openDiskStore();
+  const upload = async (sha256: string | null) => {
+    const key = `incoming/${newId("file", store.clock)}`;
+    const until = store.clock.now() + 60_000;
+    const { url } = await store.storage.signUpload({ key, sizeBytes: 5, type, sha256, until });
+    const line = await dial(store.port);
+    line.send(`PUT ${new URL(url).pathname} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\n`);
+    line.send("Content-Length: 5\r\n\r\nfirst");
+    await line.waitFor(sha256 === null ? /^HTTP\/1\.1 201 / : /^HTTP\/1\.1 422 /);
+    line.send("GET /heal");
+    return line;
+  };
+  const lines = [await upload(null), await upload("0".repeat(64))];
+  const late = Bun.sleep(25_000).then(() => "still open");
+  expect(await Promise.race([Promise.all(lines.map(({ closed }) => closed)).then(() => "closed"), late])).toBe(
+    "closed",
+  );
+  await store.stop();
+});
+
 /** A large file, and how it is asked for. */
 async function served(rate: DownloadRate) {
   const downloads = createShares(few);
