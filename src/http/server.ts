@@ -3,6 +3,7 @@ import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { sameText } from "../base/signature.ts";
+import { findTcpConnection, type TcpConnection } from "../base/tcp-connection.ts";
 import type { Hosts } from "../domains/hosts.ts";
 import type { CustomHost } from "../domains/whose-host.ts";
 import { ownDomain } from "../links/link.ts";
@@ -70,6 +71,8 @@ const wallBytes = 64 * 1_048_576;
 /** Bun sets its own timeout again when it begins to send a file; each time that we set it, it starts again. */
 const armMs = [0, 1_000, 5_000];
 const watchMs = 50;
+/** Most downloads are over by then, and cost no search for their connection. */
+const firstLookMs = 1_000;
 
 export function startServer(settings: ServerSettings): Server {
   const { redirect, api, hosts, log, trustedProxies } = settings;
@@ -190,27 +193,55 @@ export function startServer(settings: ServerSettings): Server {
   }
 
   /**
-   * Bun says neither how much a client has taken nor when it has all. But it starts its timeout again whenever the socket
-   * takes more, and forgets a request that is over. A stream of our own would tell, and would lose the Content-Length.
+   * Bun says neither how much a client has taken nor when it has all, so the kernel is asked. Bun forgets a request that is
+   * over, and starts its timeout again whenever the socket takes more: that is all there is where the kernel does not tell.
+   * A stream of our own would lose the Content-Length.
    */
-  function watchSending(request: Request, { stallMs, deadlineMs }: SendingLimits): Promise<void> {
+  function watchSending(request: Request, limits: SendingLimits): Promise<void> {
+    const { stallMs, deadlineMs, windowMs, leastBytesPerSecond } = limits;
+    const leastBytes = (leastBytesPerSecond * windowMs) / 1_000;
     return new Promise((resolve) => {
       let [passedMs, armed, hungUp] = [0, 0, false];
+      let connection: TcpConnection | undefined;
+      let [judgeAtMs, takenBefore] = [firstLookMs, 0];
+
+      function hangUp(): void {
+        hungUp = true;
+        if (connection !== undefined) connection.reset();
+        // One that is fast enough to be heard of every second is as good as done.
+        else server.timeout(request, 1);
+      }
+
+      /** Whether enough was taken since it was last asked. */
+      function isFastEnough(): boolean {
+        const taken = connection?.takenBytes();
+        const enough = taken === undefined || taken - takenBefore >= leastBytes;
+        takenBefore = taken ?? 0;
+        return enough;
+      }
+
       const stopWatching = watch(() => {
         passedMs += watchMs;
-        if (server.requestIP(request) === null) {
+        const peer = server.requestIP(request);
+        if (peer === null) {
           stopWatching();
           resolve();
-        } else if (hungUp) {
           return;
-        } else if (passedMs > deadlineMs) {
-          hungUp = true;
-          // One that is fast enough to be heard of every second is as good as done.
-          server.timeout(request, 1);
-        } else if (armed < armMs.length && passedMs >= (armMs[armed] ?? 0)) {
+        }
+        if (hungUp) return;
+        if (armed < armMs.length && passedMs >= (armMs[armed] ?? 0)) {
           armed++;
           server.timeout(request, Math.ceil(stallMs / 1_000));
         }
+        if (passedMs > deadlineMs) return hangUp();
+        if (passedMs < judgeAtMs) return;
+        judgeAtMs = passedMs + windowMs;
+        if (connection !== undefined) {
+          if (!isFastEnough()) hangUp();
+          return;
+        }
+        connection = findTcpConnection(server.port ?? settings.port, peer);
+        takenBefore = connection?.takenBytes() ?? 0;
       });
     });
   }

@@ -118,11 +118,10 @@ async function served(rate: DownloadRate) {
   return { ask, request, port: store.port, downloads, sizeBytes, stop: store.stop };
 }
 
-const slowBytesPerSecond = 100_000;
-const patient: DownloadRate = { leastBytesPerSecond: 1, graceMs: 0, stallMs: 200_000, mostMs: 3_600_000 };
+const patient: DownloadRate = { leastBytesPerSecond: 1, windowMs: 2_000, stallMs: 200_000, mostMs: 3_600_000 };
 
 test.concurrent("a reader that takes nothing for too long is hung up on, and its place is free again", async () => {
-  const { ask, downloads, sizeBytes, stop } = await served({ ...patient, stallMs: 5_000 });
+  const { ask, downloads, sizeBytes, stop } = await served({ ...patient, stallMs: 5_000, windowMs: 3_600_000 });
   const socket = ask();
   await until("it to be sent", () => downloads.figures.running === 1 || undefined);
   await until("its place to be free", () => downloads.figures.running === 0 || undefined, 30_000);
@@ -132,8 +131,8 @@ test.concurrent("a reader that takes nothing for too long is hung up on, and its
   await stop();
 });
 
-test.concurrent("a reader that is slower than the least rate is hung up on, however steadily it takes", async () => {
-  const { request, port, downloads, sizeBytes, stop } = await served({ ...patient, leastBytesPerSecond: 6_000_000 });
+/** Takes so much each second, however much is there. */
+async function readSteadily(port: number, request: string, bytesPerSecond: number) {
   let received = 0;
   const started = performance.now();
   // node:net reads ahead of who uses it, however much that is.
@@ -143,7 +142,7 @@ test.concurrent("a reader that is slower than the least rate is hung up on, howe
     socket: {
       data(from, chunk) {
         received += chunk.length;
-        const aheadMs = (received / slowBytesPerSecond) * 1_000 - (performance.now() - started);
+        const aheadMs = (received / bytesPerSecond) * 1_000 - (performance.now() - started);
         if (aheadMs <= 0) return;
         from.pause();
         setTimeout(() => from.resume(), aheadMs);
@@ -151,10 +150,28 @@ test.concurrent("a reader that is slower than the least rate is hung up on, howe
     },
   });
   socket.write(request);
+  return { socket, received: () => received };
+}
+
+test.concurrent("a reader that is slower than the least rate is hung up on soon, however large the file", async () => {
+  // At the least rate the file takes 48 s, and until then nobody used to look.
+  const rate = { ...patient, leastBytesPerSecond: 500_000 };
+  const { request, port, downloads, sizeBytes, stop } = await served(rate);
+  const reader = await readSteadily(port, request, 20_000);
   await until("it to be sent", () => downloads.figures.running === 1 || undefined);
-  await until("its place to be free", () => downloads.figures.running === 0 || undefined, 40_000);
-  expect(received).toBeLessThan(sizeBytes / 2);
-  socket.end();
+  await until("its place to be free", () => downloads.figures.running === 0 || undefined, 20_000);
+  expect(reader.received()).toBeLessThan(sizeBytes / 2);
+  reader.socket.end();
+  await stop();
+});
+
+test.concurrent("a reader that is faster than the least rate gets all of it, however long that takes", async () => {
+  const rate = { ...patient, leastBytesPerSecond: 500_000 };
+  const { request, port, downloads, sizeBytes, stop } = await served(rate);
+  const reader = await readSteadily(port, request, 2_400_000);
+  await until("all of it", () => reader.received() > sizeBytes || undefined, 30_000);
+  await until("its place to be free", () => downloads.figures.running === 0 || undefined);
+  reader.socket.end();
   await stop();
 });
 
