@@ -19,7 +19,8 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
   address_invalid: "Use the address exactly as it was given out, to its last character.",
   upload_mismatch: "Send exactly what was announced: its size, its `Content-Type` and, if you gave one, its SHA-256.",
   upload_too_large: "Send as many bytes as were announced. Begin a new upload if the file has grown.",
-  upload_taken: "Nothing was changed. Complete the upload, or begin a new one.",
+  upload_taken:
+    "Nothing was changed. Complete the upload, or begin a new one. With `Retry-After`, another request is still sending it: wait for that one to end.",
   storage_full: "Try again later. The operator must make room where files are stored.",
   code_taken: "Choose another code, or leave it out and get a generated one.",
   bulk_refused:

@@ -55,7 +55,9 @@ export function createClient(owner: Owner, servers: readonly Server[], first: nu
   async function insist(call: () => Promise<Response | undefined>): Promise<Response> {
     for (let tries = 0; tries < triesMost; tries++) {
       const response = await call();
-      if (response !== undefined && response.status !== 503) return response;
+      // 409 with Retry-After: a server still takes the upload that was given up.
+      const later = response?.status === 503 || response?.headers.has("retry-after");
+      if (response !== undefined && !later) return response;
       met.unavailable++;
       at++;
       await Bun.sleep(pauseMs);

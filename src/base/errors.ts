@@ -20,7 +20,7 @@ export const problems = {
   address_invalid: { status: 403, title: "The signed address is not as it was given out" },
   upload_mismatch: { status: 422, title: "What was sent is not what was announced" },
   upload_too_large: { status: 413, title: "More bytes were sent than were announced" },
-  upload_taken: { status: 409, title: "This upload has arrived already" },
+  upload_taken: { status: 409, title: "This upload has arrived already, or is arriving" },
   storage_full: { status: 507, title: "The server has no room left to store files" },
   code_taken: { status: 409, title: "Another link already has this code" },
   bulk_refused: { status: 422, title: "Nothing was made, because some of it cannot be" },

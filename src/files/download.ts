@@ -15,7 +15,7 @@ import type { Tokens } from "./tokens.ts";
  *
  * Each takes a place until the client has it all, shared between the networks that clients are on; where an address
  * says nothing (a proxy that is not trusted), between the tenants whose files they are. A client that takes nothing for
- * a while, or is slower than the least rate on the whole, is hung up on, and may ask for the rest.
+ * a while, or less than the least rate asks for in any window, is hung up on, and may ask for the rest.
  */
 export interface DownloadSettings {
   readonly folder: Folder;
@@ -27,9 +27,9 @@ export interface DownloadSettings {
 }
 
 export interface DownloadRate {
-  /** On average, once the time of grace is over. */
   readonly leastBytesPerSecond: number;
-  readonly graceMs: number;
+  /** Over which the rate is measured. */
+  readonly windowMs: number;
   readonly stallMs: number;
   readonly mostMs: number;
 }
@@ -38,7 +38,7 @@ export type Send = (request: Request, token: string, tools: MountTools) => Promi
 
 const usualRate: DownloadRate = {
   leastBytesPerSecond: 16_384,
-  graceMs: 60_000,
+  windowMs: 60_000,
   stallMs: 60_000,
   mostMs: 3_600_000,
 };
@@ -89,8 +89,9 @@ export function createDownload(settings: DownloadSettings): Send {
     if (entered.kind === "busy") throw entered.problem;
     count[asked.kind]++;
     bytes[asked.kind] += length;
-    const deadlineMs = Math.min(rate.mostMs, rate.graceMs + (1_000 * length) / rate.leastBytesPerSecond);
-    void tools.sending({ stallMs: rate.stallMs, deadlineMs }).finally(entered.leave);
+    const { leastBytesPerSecond, windowMs, stallMs, mostMs } = rate;
+    const deadlineMs = Math.min(mostMs, windowMs + (1_000 * length) / leastBytesPerSecond);
+    void tools.sending({ stallMs, leastBytesPerSecond, windowMs, deadlineMs }).finally(entered.leave);
     return new Response(tools.file(folder.pathOf(key), part), { status, headers });
   }
 

@@ -20,6 +20,9 @@ import type { Tokens } from "./tokens.ts";
  * The address is good only while its file is announced and not complete: it counts for its tenant just so long. The row
  * is looked at before the first byte, while bytes arrive, and after the draft got its name. Whoever deletes a file marks
  * its row first and removes the object after that, so one of the two sees the other, and nothing stays.
+ *
+ * One body at a time is taken for each address, so that its drafts never hold more than one file. Each process knows its
+ * own only: with four processes, four drafts at most. Nothing of this is on the disk, so a crash leaves no address blocked.
  */
 export interface UploadSettings {
   readonly folder: Folder;
@@ -51,6 +54,7 @@ export function createUpload(settings: UploadSettings): Receive {
     "kept",
     "thrown_away",
   ]);
+  const arriving = new Set<string>();
 
   /** Whose upload this is. Throws if its file is not announced any more, or not as the address says. */
   async function requireAnnounced({ key, sizeBytes, type }: Upload): Promise<TenantId> {
@@ -104,6 +108,16 @@ export function createUpload(settings: UploadSettings): Receive {
     }
   }
 
+  async function alone<Result>({ key }: Upload, work: () => Promise<Result>): Promise<Result> {
+    if (arriving.has(key)) throw isArriving();
+    arriving.add(key);
+    try {
+      return await work();
+    } finally {
+      arriving.delete(key);
+    }
+  }
+
   return async (request, token, tools) => {
     try {
       const upload = tokens.openUpload(token);
@@ -111,10 +125,10 @@ export function createUpload(settings: UploadSettings): Receive {
       const tenant = await requireAnnounced(upload);
       const work = async () => {
         if (await folder.stat(upload.key)) throw taken();
-        tools.patient(pace.deadlineMs);
+        tools.patient();
         return take(request, upload);
       };
-      const sha256 = await uploads.run(tenant, work, { signal: request.signal });
+      const sha256 = await alone(upload, () => uploads.run(tenant, work, { signal: request.signal }));
       count.stored++;
       return new Response(null, { status: 201, headers: { etag: `"${sha256}"`, "cache-control": "no-store" } });
     } catch (error) {
@@ -149,6 +163,11 @@ async function writeAll({ handle }: Draft, piece: Uint8Array): Promise<void> {
 
 const taken = (): Problem =>
   new Problem("upload_taken", "This file has arrived already, and stays as it is. Complete it, or begin a new upload.");
+
+const isArriving = (): Problem =>
+  new Problem("upload_taken", "Another request is sending this file right now. Wait for it to end, then try again.", {
+    retryAfterSeconds: retrySeconds,
+  });
 
 const deleted = (): Problem =>
   new Problem("not_found", "The file of this upload was deleted or given up. Announce it again to get a new address.");

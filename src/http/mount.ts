@@ -18,11 +18,11 @@ export interface MountTools {
   readonly domain: string;
   /** Who asks, as far as they can be held to it. */
   readonly address: string | undefined;
-  /** For so long a silent connection is not cut off. After that, or when it is over, the server's own timeout is back. */
-  patient(ms: number): void;
+  /** Until the handler answers or throws, a silent connection is not cut off: the handler has a deadline of its own. */
+  patient(): void;
   /**
-   * Watches the answer while it is sent, and hangs up on a client that takes nothing for too long, or not all of it in
-   * time. Resolves when it is over, whichever way.
+   * Watches the answer while it is sent, and hangs up on a client that takes nothing for too long, too little of it in any
+   * window, or not all of it in time. Resolves when it is over, whichever way.
    */
   sending(limits: SendingLimits): Promise<void>;
   /** A file, or a part of it, as a body that is read as fast as the client takes it. */
@@ -32,6 +32,9 @@ export interface MountTools {
 export interface SendingLimits {
   /** At most 240 s. What the machine holds for the client is taken in steps, on a fast line of more than a megabyte. */
   readonly stallMs: number;
+  /** In each window, from the second on that it takes to begin. Known on Linux only: elsewhere the deadline decides. */
+  readonly leastBytesPerSecond: number;
+  readonly windowMs: number;
   readonly deadlineMs: number;
 }
 

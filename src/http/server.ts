@@ -3,6 +3,7 @@ import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { sameText } from "../base/signature.ts";
+import { findTcpConnection, type TcpConnection } from "../base/tcp-connection.ts";
 import type { Hosts } from "../domains/hosts.ts";
 import type { CustomHost } from "../domains/whose-host.ts";
 import { ownDomain } from "../links/link.ts";
@@ -67,10 +68,11 @@ export interface Server {
 const pathMost = 4_096;
 const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
-const rearmMs = 5_000; // well before a timeout that was set anew behind our back has passed
 /** Bun sets its own timeout again when it begins to send a file; each time that we set it, it starts again. */
 const armMs = [0, 1_000, 5_000];
 const watchMs = 50;
+/** Most downloads are over by then, and cost no search for their connection. */
+const firstLookMs = 1_000;
 
 export function startServer(settings: ServerSettings): Server {
   const { redirect, api, hosts, log, trustedProxies } = settings;
@@ -126,7 +128,7 @@ export function startServer(settings: ServerSettings): Server {
   function onOwnHost(request: Request, path: string): Response | Promise<Response> {
     if (isApi(path)) return callApi(request);
     const mount = settings.mounts.find(({ prefix }) => path.startsWith(prefix));
-    if (mount !== undefined) return mount.handle(request, toolsFor(request, path, ownDomain));
+    if (mount !== undefined) return handOver(mount, request, path, ownDomain);
     if (!isReading(request)) return wrongMethod("GET", "HEAD");
     switch (path) {
       case "/":
@@ -145,7 +147,7 @@ export function startServer(settings: ServerSettings): Server {
   function onCustomDomain(request: Request, path: string, domain: CustomHost): Response | Promise<Response> {
     if (isApi(path)) return apiElsewhere(settings.baseUrl);
     const mount = settings.mounts.find(({ prefix, onCustomDomains }) => onCustomDomains && path.startsWith(prefix));
-    if (mount !== undefined) return mount.handle(request, toolsFor(request, path, domain.host));
+    if (mount !== undefined) return handOver(mount, request, path, domain.host);
     if (!isReading(request)) return wrongMethod("GET", "HEAD");
     switch (path) {
       case "/":
@@ -166,56 +168,80 @@ export function startServer(settings: ServerSettings): Server {
     return known ? plain("yes\n") : new Response("no\n", { status: 404, headers: pageless });
   }
 
-  function toolsFor(request: Request, path: string, domain: string): MountTools {
-    return {
+  async function handOver(mount: Mount, request: Request, path: string, domain: string): Promise<Response> {
+    let isPatient = false;
+    const tools: MountTools = {
       path,
       domain,
       address: addressOf(request),
-      patient: (ms) => bePatient(request, ms),
+      patient() {
+        isPatient = true;
+        server.timeout(request, 0);
+      },
       sending: (limits) => watchSending(request, limits),
       file(path, part) {
         const whole = Bun.file(path);
         return part === undefined ? whole : whole.slice(part.start, part.start + part.length);
       },
     };
-  }
-
-  /** Bun sets its own timeout again when it begins to send a file, so that saying it once is not enough. */
-  function bePatient(request: Request, ms: number): void {
-    server.timeout(request, 0);
-    let leftMs = ms;
-    const timer = setInterval(() => {
-      leftMs -= rearmMs;
-      const over = server.requestIP(request) === null;
-      if (over || leftMs <= 0) clearInterval(timer);
-      // One that is fast enough to be heard of every second is as good as done.
-      if (!over) server.timeout(request, leftMs <= 0 ? 1 : 0);
-    }, rearmMs);
-    timer.unref();
+    try {
+      return await mount.handle(request, tools);
+    } finally {
+      // A timeout belongs to the connection, and outlives the request that it was set for.
+      if (isPatient) server.timeout(request, idleSeconds);
+    }
   }
 
   /**
-   * Bun says neither how much a client has taken nor when it has all. But it starts its timeout again whenever the socket
-   * takes more, and forgets a request that is over. A stream of our own would tell, and would lose the Content-Length.
+   * Bun says neither how much a client has taken nor when it has all, so the kernel is asked. Bun forgets a request that is
+   * over, and starts its timeout again whenever the socket takes more: that is all there is where the kernel does not tell.
+   * A stream of our own would lose the Content-Length.
    */
-  function watchSending(request: Request, { stallMs, deadlineMs }: SendingLimits): Promise<void> {
+  function watchSending(request: Request, limits: SendingLimits): Promise<void> {
+    const { stallMs, deadlineMs, windowMs, leastBytesPerSecond } = limits;
+    const leastBytes = (leastBytesPerSecond * windowMs) / 1_000;
     return new Promise((resolve) => {
       let [passedMs, armed, hungUp] = [0, 0, false];
+      let connection: TcpConnection | undefined;
+      let [judgeAtMs, takenBefore] = [firstLookMs, 0];
+
+      function hangUp(): void {
+        hungUp = true;
+        if (connection !== undefined) connection.reset();
+        // One that is fast enough to be heard of every second is as good as done.
+        else server.timeout(request, 1);
+      }
+
+      /** Whether enough was taken since it was last asked. */
+      function isFastEnough(): boolean {
+        const taken = connection?.takenBytes();
+        const enough = taken === undefined || taken - takenBefore >= leastBytes;
+        takenBefore = taken ?? 0;
+        return enough;
+      }
+
       const stopWatching = watch(() => {
         passedMs += watchMs;
-        if (server.requestIP(request) === null) {
+        const peer = server.requestIP(request);
+        if (peer === null) {
           stopWatching();
           resolve();
-        } else if (hungUp) {
           return;
-        } else if (passedMs > deadlineMs) {
-          hungUp = true;
-          // One that is fast enough to be heard of every second is as good as done.
-          server.timeout(request, 1);
-        } else if (armed < armMs.length && passedMs >= (armMs[armed] ?? 0)) {
+        }
+        if (hungUp) return;
+        if (armed < armMs.length && passedMs >= (armMs[armed] ?? 0)) {
           armed++;
           server.timeout(request, Math.ceil(stallMs / 1_000));
         }
+        if (passedMs > deadlineMs) return hangUp();
+        if (passedMs < judgeAtMs) return;
+        judgeAtMs = passedMs + windowMs;
+        if (connection !== undefined) {
+          if (!isFastEnough()) hangUp();
+          return;
+        }
+        connection = findTcpConnection(server.port ?? settings.port, peer);
+        takenBefore = connection?.takenBytes() ?? 0;
       });
     });
   }

@@ -175,18 +175,50 @@ describe("an upload", () => {
     expect(Buffer.from(await store.storage.read(key, 0, 5)).toString()).toBe("first");
   });
 
-  test("of two at once to one address is kept once, and the other is told", async () => {
+  test("of many at once to one address is taken once: the others are refused before they are on the disk", async () => {
     await open();
-    const { path, key } = await signed(5);
-    const [one, two] = [await begin(path, 5), await begin(path, 5)];
-    await until("both to be received", () => drafts().length === 2 || undefined);
-    one.send("first");
-    await one.waitFor(/HTTP\/1\.1 201 /);
-    two.send("other");
-    await two.waitFor(/HTTP\/1\.1 409 .*upload_taken/s);
-    one.hangUp();
+    const { path, url, key } = await signed(5);
+    const send = () => fetch(url, { method: "PUT", body: "other", headers: { "content-type": type } });
+    const first = await begin(path, 5);
+    await until("a draft", () => drafts().length === 1 || undefined);
+    for (const reply of await Promise.all([send(), send(), send()])) {
+      expect([reply.status, await reply.json()]).toMatchObject([409, { code: "upload_taken" }]);
+      expect(reply.headers.get("retry-after")).toBe("5");
+    }
+    expect(drafts()).toHaveLength(1);
+    expect(await counted('quicklink_upload_bytes_total{fate="thrown_away"}')).toBe(0);
+    first.send("first");
+    await first.waitFor(/HTTP\/1\.1 201 /);
+    first.hangUp();
     expect(Buffer.from(await store.storage.read(key, 0, 5)).toString()).toBe("first");
+  });
+
+  test("that broke off does not block its address, and neither does a draft that a crash left", async () => {
+    await open();
+    const { path, url } = await signed(5);
+    const broken = await begin(path, 5);
+    await until("a draft", () => drafts().length === 1 || undefined);
+    broken.hangUp();
     await noDrafts();
+    writeFileSync(join(store.root, ".temp", "left"), "fir");
+    expect((await fetch(url, { method: "PUT", body: "first", headers: { "content-type": type } })).status).toBe(201);
+  });
+
+  test("of two at once to one address on two servers is kept once, and the other is told", async () => {
+    await open();
+    const { path, url, key } = await signed(5);
+    const other = await openDiskStore({}, store.root);
+    for (const [id, row] of store.rows) other.rows.set(id, row);
+    const one = await begin(path, 5);
+    await until("a draft", () => drafts().length === 1 || undefined);
+    const elsewhere = url.replace(`:${store.port}/`, `:${other.port}/`);
+    const send = () => fetch(elsewhere, { method: "PUT", body: "other", headers: { "content-type": type } });
+    expect((await send()).status).toBe(201);
+    one.send("first");
+    await one.waitFor(/HTTP\/1\.1 409 .*upload_taken/s);
+    expect(Buffer.from(await store.storage.read(key, 0, 5)).toString()).toBe("other");
+    await noDrafts();
+    await other.stop();
   });
 });
 

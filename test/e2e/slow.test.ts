@@ -79,6 +79,27 @@ test.concurrent("an upload and a download that pause for longer than ten seconds
   expect(await server.stop()).toBe(0);
 });
 
+test.concurrent("a connection is silent for no longer after an upload than before, whether it was taken or refused", async () => {
+  const store = await openDiskStore();
+  const upload = async (sha256: string | null) => {
+    const key = `incoming/${newId("file", store.clock)}`;
+    const until = store.clock.now() + 60_000;
+    const { url } = await store.storage.signUpload({ key, sizeBytes: 5, type, sha256, until });
+    const line = await dial(store.port);
+    line.send(`PUT ${new URL(url).pathname} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\n`);
+    line.send("Content-Length: 5\r\n\r\nfirst");
+    await line.waitFor(sha256 === null ? /^HTTP\/1\.1 201 / : /^HTTP\/1\.1 422 /);
+    line.send("GET /heal");
+    return line;
+  };
+  const lines = [await upload(null), await upload("0".repeat(64))];
+  const late = Bun.sleep(25_000).then(() => "still open");
+  expect(await Promise.race([Promise.all(lines.map(({ closed }) => closed)).then(() => "closed"), late])).toBe(
+    "closed",
+  );
+  await store.stop();
+});
+
 /** A large file, and how it is asked for. */
 async function served(rate: DownloadRate) {
   const downloads = createShares(few);
@@ -97,11 +118,10 @@ async function served(rate: DownloadRate) {
   return { ask, request, port: store.port, downloads, sizeBytes, stop: store.stop };
 }
 
-const slowBytesPerSecond = 100_000;
-const patient: DownloadRate = { leastBytesPerSecond: 1, graceMs: 0, stallMs: 200_000, mostMs: 3_600_000 };
+const patient: DownloadRate = { leastBytesPerSecond: 1, windowMs: 2_000, stallMs: 200_000, mostMs: 3_600_000 };
 
 test.concurrent("a reader that takes nothing for too long is hung up on, and its place is free again", async () => {
-  const { ask, downloads, sizeBytes, stop } = await served({ ...patient, stallMs: 5_000 });
+  const { ask, downloads, sizeBytes, stop } = await served({ ...patient, stallMs: 5_000, windowMs: 3_600_000 });
   const socket = ask();
   await until("it to be sent", () => downloads.figures.running === 1 || undefined);
   await until("its place to be free", () => downloads.figures.running === 0 || undefined, 30_000);
@@ -111,8 +131,8 @@ test.concurrent("a reader that takes nothing for too long is hung up on, and its
   await stop();
 });
 
-test.concurrent("a reader that is slower than the least rate is hung up on, however steadily it takes", async () => {
-  const { request, port, downloads, sizeBytes, stop } = await served({ ...patient, leastBytesPerSecond: 6_000_000 });
+/** Takes so much each second, however much is there. */
+async function readSteadily(port: number, request: string, bytesPerSecond: number) {
   let received = 0;
   const started = performance.now();
   // node:net reads ahead of who uses it, however much that is.
@@ -122,7 +142,7 @@ test.concurrent("a reader that is slower than the least rate is hung up on, howe
     socket: {
       data(from, chunk) {
         received += chunk.length;
-        const aheadMs = (received / slowBytesPerSecond) * 1_000 - (performance.now() - started);
+        const aheadMs = (received / bytesPerSecond) * 1_000 - (performance.now() - started);
         if (aheadMs <= 0) return;
         from.pause();
         setTimeout(() => from.resume(), aheadMs);
@@ -130,10 +150,28 @@ test.concurrent("a reader that is slower than the least rate is hung up on, howe
     },
   });
   socket.write(request);
+  return { socket, received: () => received };
+}
+
+test.concurrent("a reader that is slower than the least rate is hung up on soon, however large the file", async () => {
+  // At the least rate the file takes 48 s, and until then nobody used to look.
+  const rate = { ...patient, leastBytesPerSecond: 500_000 };
+  const { request, port, downloads, sizeBytes, stop } = await served(rate);
+  const reader = await readSteadily(port, request, 20_000);
   await until("it to be sent", () => downloads.figures.running === 1 || undefined);
-  await until("its place to be free", () => downloads.figures.running === 0 || undefined, 40_000);
-  expect(received).toBeLessThan(sizeBytes / 2);
-  socket.end();
+  await until("its place to be free", () => downloads.figures.running === 0 || undefined, 20_000);
+  expect(reader.received()).toBeLessThan(sizeBytes / 2);
+  reader.socket.end();
+  await stop();
+});
+
+test.concurrent("a reader that is faster than the least rate gets all of it, however long that takes", async () => {
+  const rate = { ...patient, leastBytesPerSecond: 500_000 };
+  const { request, port, downloads, sizeBytes, stop } = await served(rate);
+  const reader = await readSteadily(port, request, 2_400_000);
+  await until("all of it", () => reader.received() > sizeBytes || undefined, 30_000);
+  await until("its place to be free", () => downloads.figures.running === 0 || undefined);
+  reader.socket.end();
   await stop();
 });
 
