@@ -137,7 +137,7 @@ function curl(document: Document, { method, path, operation }: Route): string {
 const quoted = (value: unknown): string => JSON.stringify(value).replaceAll("'", "'\\''");
 
 /** What the schema gives as one, or else the needed fields with something in them. */
-function exampleOf(document: Document, schema: Schema): unknown {
+export function exampleOf(document: Document, schema: Schema): unknown {
   const whole = resolve(document, schema);
   if (whole.example !== undefined) return whole.example;
   if (whole.enum) return whole.enum[0];
