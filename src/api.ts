@@ -107,7 +107,7 @@ export function composeApi(parts: ApiParts): HttpApi {
             if (some.length > 0) titlesWanted();
           },
         }),
-      (api) => qrRoutes(api, links, baseUrl),
+      (api) => qrRoutes(api, links, core.resources.work, baseUrl),
       (api) => tenantRoutes(api, keys, pages, clock),
       (api) => domainRoutes(api, core.domains, pages),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, storage: filing.room.freshFigures, busiest })),

@@ -17,8 +17,10 @@ export interface Resources {
   readonly upkeep: Shares;
   /** Hashes of passwords: 19 MB and 45 ms of a core each. By the visitor's network, or the tenant that sets one. */
   readonly passwords: Shares;
-  /** Requests to addresses that users name. By tenant. */
+  /** Requests to addresses that users name, while they wait for the answer. By tenant. */
   readonly outgoing: Shares;
+  /** Looks at where links lead, for which nobody waits. By tenant. */
+  readonly targets: Shares;
 }
 
 export function createResources({ embedded, QL_DATABASE_POOL: pool }: Config): Resources {
@@ -45,6 +47,11 @@ export function createResources({ embedded, QL_DATABASE_POOL: pool }: Config): R
     outgoing: createShares({
       ...{ resource: "outgoing", what: "requests to other servers" },
       ...{ atOnce: 16, waitingMost: 300, waitMs, retryAfterSeconds },
+    }),
+    // A round has at most 500 targets, and waits for each as long as the round lasts.
+    targets: createShares({
+      ...{ resource: "targets", what: "looks at targets" },
+      ...{ atOnce: 16, waitingMost: 500, waitMs, retryAfterSeconds },
     }),
   };
 }

@@ -66,7 +66,7 @@ function targetWork({ core, metrics }: RoundsSettings, signal: AbortSignal): (()
   const settings: RoundSettings = {
     store: core.targets,
     guarded: core.guarded,
-    outgoing: core.resources.outgoing,
+    places: core.resources.targets,
     everyMs: config.QL_CHECK_TARGETS * dayMs,
     clock,
     chance: Math.random,

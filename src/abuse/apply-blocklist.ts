@@ -3,8 +3,9 @@ import type { LinkId } from "../base/ids.ts";
 import { createDomainStore } from "../domains/store.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants } from "../sql/tenant-db.ts";
+import type { Place } from "../sql/versions.ts";
 import type { Blocklist } from "./blocklist.ts";
-import type { Suspensions } from "./suspensions.ts";
+import type { Suspensions, Why } from "./suspensions.ts";
 
 /**
  * A list that changed is applied to the links that are there already: those that lead to a host on it are stopped, and
@@ -54,6 +55,36 @@ export async function applyBlocklist(parts: BlocklistParts): Promise<Applied> {
   return { looked, suspended, freed, domains };
 }
 
+/**
+ * Lifts whatever stopped a link, unless the list still names a host that it leads to: then it stays stopped, by the list
+ * alone, and is freed with it. The host in that case.
+ */
+export async function restoreUnlessBlocked(
+  { sql, suspensions, blocklist }: Omit<BlocklistParts, "clock">,
+  { domain, code }: Place,
+): Promise<{ kind: "restored" } | { kind: "not_suspended" } | { kind: "blocked"; host: string }> {
+  const row = await acrossTenants(sql.db)
+    .selectFrom("suspended_links as s")
+    .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "s.domain").onRef("l.code", "=", "s.code"))
+    .select(addresses)
+    .where("s.domain", "=", domain)
+    .where("s.code", "=", code)
+    .executeTakeFirst();
+  const host = row && blockedHost(blocklist, row);
+  if (host !== undefined) {
+    await suspensions.suspendLink({ domain, code }, becauseOf(host));
+    return { kind: "blocked", host };
+  }
+  const version = await suspensions.restoreLink({ domain, code });
+  return version === undefined ? { kind: "not_suspended" } : { kind: "restored" };
+}
+
+const becauseOf = (host: string): Why => ({
+  cause: "blocklist",
+  reason: `${host} is on the blocklist`,
+  by: "blocklist",
+});
+
 async function suspend({
   sql,
   suspensions,
@@ -76,8 +107,7 @@ async function suspend({
     for (const { domain, code, cause, ...row } of rows) {
       const host = cause === null ? blockedHost(blocklist, row) : undefined;
       if (host === undefined) continue;
-      const why = { cause: "blocklist", reason: `${host} is on the blocklist`, by: "blocklist" } as const;
-      if ((await suspensions.suspendLink({ domain, code }, why)) !== undefined) suspended++;
+      if ((await suspensions.suspendLink({ domain, code }, becauseOf(host))) !== undefined) suspended++;
     }
     looked += rows.length;
     const last = rows.at(-1)?.id;

@@ -51,7 +51,11 @@ export const saltKey = (salt: string): SigningKey => ({ id: "salt", key: Buffer.
 export function rotated(keys: readonly SigningKey[], now: number): readonly SigningKey[] {
   const until = Math.ceil(now / dayMs) * dayMs + verifyDays * dayMs;
   const former = keys.map((key): SigningKey => (key.until === undefined ? { ...key, until } : key));
-  return [newKey(), ...former.filter((key) => (key.until ?? 0) > now)];
+  return [newKey(), ...verifying(former, now)];
 }
+
+/** Without those that are over. */
+export const verifying = (keys: readonly SigningKey[], now: number): readonly SigningKey[] =>
+  keys.filter(({ until = Number.POSITIVE_INFINITY }) => until > now);
 
 export const dayOf = (time: number): string => toIso(time).slice(0, 10);

@@ -67,6 +67,9 @@ async function restore(config: Config, archive: ArchiveReader, options: RestoreO
     ...(entry === undefined ? [] : [secretsPart(folder, archive)]),
     ...(entry === undefined ? [] : [databasePart(folder, archive, entry)]),
   ];
+  if (parts.length === 0) {
+    throw new OperatorError("The backup has nothing but uploaded files, and --without-files leaves them out.", 2);
+  }
   const there = parts.filter(({ path }) => existsSync(path));
   if (options.force !== true && there.length > 0) {
     const what = there.map(({ what }) => what).join(", ");

@@ -2,7 +2,15 @@ import { systemClock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import { replaceSecret } from "../base/secret-file.ts";
 import type { SigningKey } from "../base/signature.ts";
-import { dayOf, rotated, saltKey, signingKeysMost, verifyDays, writeSigningKeys } from "../base/signing-keys.ts";
+import {
+  dayOf,
+  rotated,
+  saltKey,
+  signingKeysMost,
+  verifyDays,
+  verifying,
+  writeSigningKeys,
+} from "../base/signing-keys.ts";
 import { type Config, prepareDataFolder, secretPath, withSecrets } from "../config.ts";
 import { say } from "./print.ts";
 
@@ -28,7 +36,7 @@ function rotateGiven(config: Config, forget: boolean): void {
     `1. Set this on every server, and restart each: the new key "${first.id}" verifies, and does not sign yet.
    (With one server, skip this step.)
 
-${line([...before, first])}
+${line([...verifying(before, systemClock.now()), first])}
 
 2. When all of them run with it, set this on every server, and restart each: now it signs.
 

@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
+import { restoreUnlessBlocked } from "../abuse/apply-blocklist.ts";
 import { Problem } from "../base/errors.ts";
 import { ownDomain } from "../links/link.ts";
 import { requireTenant, withCore } from "./core.ts";
@@ -32,13 +33,16 @@ export const restoreLinkCommand = (): Command =>
   new Command("restore")
     .argument("<code>")
     .option("--domain <host>", "on a domain of a tenant", ownDomain)
-    .description("let a suspended link go on")
+    .description("let a suspended link go on, unless the blocklist names where it leads")
     .action((code: string, { domain }: DomainOption) =>
-      withCore(async ({ suspensions }) => {
-        if ((await suspensions.restoreLink({ domain, code })) === undefined) {
-          throw new Problem("not_found", `${code} is not suspended.`);
-        }
-        say(`${code} works again.`);
+      withCore(async (core) => {
+        const result = await restoreUnlessBlocked(core, { domain, code });
+        if (result.kind === "not_suspended") throw new Problem("not_found", `${code} is not suspended.`);
+        say(
+          result.kind === "restored"
+            ? `${code} works again.`
+            : `${code} stays suspended: ${result.host} is on the blocklist. It works again when the list no longer names it.`,
+        );
       }),
     );
 

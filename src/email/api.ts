@@ -2,6 +2,7 @@ import { toIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
 import { type Api, json, route, z } from "../http/route.ts";
+import { parseAddress } from "./address.ts";
 import type { EmailStats, ProviderStats } from "./stats.ts";
 import type { Suppressions } from "./suppressions.ts";
 
@@ -108,7 +109,9 @@ export function emailRoutes(api: Api, stats: EmailStats, suppressions: Suppressi
   });
 
   api.openapi(routes.remove, async (c) => {
-    if (!(await suppressions.remove(c.get("caller").tenant.id, c.req.valid("param").address))) {
+    // What is no address is in no list.
+    const address = parseAddress(c.req.valid("param").address);
+    if (address === undefined || !(await suppressions.remove(c.get("caller").tenant.id, address))) {
       throw new Problem("not_found", "This address is not in your list.");
     }
     return c.body(null, 204);

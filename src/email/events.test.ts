@@ -37,6 +37,8 @@ describe("an event", () => {
     [{}],
     [{ event: "delivered" }],
     [{ event: "delivered", sg_message_id: 7 }],
+    [{ event: "delivered", sg_message_id: "14c5d75ce93\u0000.filter0001" }],
+    [{ event: "delivered", sg_message_id: "14c5d75ce93\n" }],
   ])("%j is none", (event) => {
     expect(readEvent(event)).toBeUndefined();
   });
@@ -51,6 +53,10 @@ describe("an event", () => {
     expect(idsOf("abc")).toEqual(["abc"]);
     expect(idsOf("")).toEqual([]);
     expect(idsOf("x".repeat(301))).toBeUndefined();
+  });
+
+  test("has a reason without control characters", () => {
+    expect(read({ event: "bounce", reason: "550\u0000no\r\nsuch\u0085user" })?.detail).toBe("550 no such user");
   });
 
   test("has a reason of bounded length and a time that can be one, or none", () => {

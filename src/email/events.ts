@@ -25,7 +25,7 @@ export const outweighs = (delivery: Delivery, known: Delivery | null): boolean =
 export function readEvent(event: unknown): DeliveryEvent | undefined {
   if (typeof event !== "object" || event === null) return undefined;
   const { sg_message_id: id, event: name, type, reason, timestamp } = event as Readonly<Record<string, unknown>>;
-  if (typeof id !== "string" || id.length > idMaxChars) return undefined;
+  if (typeof id !== "string" || id.length > idMaxChars || /\p{Cc}/u.test(id)) return undefined;
   const said = typeof reason === "string" ? reason : "";
   const fate = fateOf(name, type, said);
   if (fate === undefined) return undefined;
@@ -33,12 +33,19 @@ export function readEvent(event: unknown): DeliveryEvent | undefined {
     ...fate,
     providerIds: providerIdsOf(id),
     at: typeof timestamp === "number" && Number.isSafeInteger(timestamp) ? timestamp * 1_000 : null,
-    detail: said === "" ? null : said.slice(0, detailMaxChars).toWellFormed(),
+    detail: said === "" ? null : detailOf(said),
   };
 }
 
 const idMaxChars = 300;
 const detailMaxChars = 500;
+
+/** On one line, and as both databases can keep it: PostgreSQL has no NUL. */
+const detailOf = (said: string): string =>
+  said
+    .slice(0, detailMaxChars)
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, " ");
 
 function fateOf(
   name: unknown,

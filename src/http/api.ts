@@ -11,9 +11,10 @@ import type { Tenants } from "../tenants/tenants.ts";
 import { targetOf } from "./address.ts";
 import { authenticate } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
-import { docsPage } from "./docs-page.ts";
+import { docsHeaders, docsPage } from "./docs-page.ts";
 import type { Document } from "./document.ts";
 import type { RunOnce } from "./idempotency.ts";
+import { type Kept, kept } from "./kept.ts";
 import { problemResponse } from "./problem.ts";
 import { limitCalls } from "./rate-limit.ts";
 import { type Api, createApi } from "./route.ts";
@@ -21,9 +22,10 @@ import { type Api, createApi } from "./route.ts";
 /** The API as one function: a request id, the caller and its limits, a bounded body, the routes, and a problem for whatever goes wrong. */
 export interface HttpApi {
   handle(request: Request, from: Origin): Promise<Response>;
-  readonly document: object;
+  /** OpenAPI, for programs. */
+  readonly document: Kept;
   /** The same as a page for people. */
-  docs(): Response;
+  readonly docs: Kept;
 }
 
 export interface Origin {
@@ -135,10 +137,16 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
       );
       return response;
     },
-    document,
-    docs: () => docsPage(document as unknown as Document),
+    document: kept(documentHeaders, () => JSON.stringify(document)),
+    docs: kept(docsHeaders, () => docsPage(document as unknown as Document)),
   };
 }
+
+const documentHeaders = {
+  "content-type": "application/json;charset=utf-8",
+  "cache-control": "no-cache",
+  "x-content-type-options": "nosniff",
+};
 
 /** For the log: somebody may have pasted a key where an id belongs, and whose email address it is belongs nowhere. */
 const shownPath = (url: string): string =>

@@ -18,13 +18,13 @@ import {
  * The page at /docs, made from the OpenAPI document: every route with what it takes, what it answers and a line for curl.
  * A test runs those lines as they stand on the page.
  */
-export function docsPage(document: Document): Response {
+export function docsPage(document: Document): string {
   const byTag = Map.groupBy(routesOf(document), ({ operation }) => operation.tags?.[0] ?? "More");
   const schemas = Object.keys(document.components.schemas).toSorted();
   const contents = (open: boolean) => `<ul><li><a href="#start">How to begin</a></li></ul>
 ${[...byTag].map(([tag, routes]) => group(tag, routes.map(entry), open)).join("\n")}
 ${group("Objects", schemas.map(objectEntry), false)}`;
-  const html = `<!doctype html>
+  return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>QuickLink API</title><style>${docsStyle}</style></head>
 <body><div class="page">
@@ -36,12 +36,11 @@ ${[...byTag].map(([tag, routes]) => `<h2>${escapeHtml(tag)}</h2>\n${routes.map((
 ${schemas.map((name) => object(document, name)).join("\n")}
 </main></div><a class="up" href="#contents">Contents</a></body></html>
 `;
-  return new Response(html, { headers: { ...headers } });
 }
 
 const styleHash = createHash("sha256").update(docsStyle).digest("base64");
 
-const headers = {
+export const docsHeaders = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "cache-control": "no-cache",
@@ -138,7 +137,7 @@ function curl(document: Document, { method, path, operation }: Route): string {
 const quoted = (value: unknown): string => JSON.stringify(value).replaceAll("'", "'\\''");
 
 /** What the schema gives as one, or else the needed fields with something in them. */
-function exampleOf(document: Document, schema: Schema): unknown {
+export function exampleOf(document: Document, schema: Schema): unknown {
   const whole = resolve(document, schema);
   if (whole.example !== undefined) return whole.example;
   if (whole.enum) return whole.enum[0];

@@ -134,9 +134,9 @@ export function startServer(settings: ServerSettings): Server {
       case "/":
         return home(settings.baseUrl);
       case "/openapi.json":
-        return document();
+        return document(request);
       case "/docs":
-        return docs();
+        return docs(request);
       case "/robots.txt":
         return robots();
       default:
@@ -246,12 +246,12 @@ export function startServer(settings: ServerSettings): Server {
     });
   }
 
-  async function document(): Promise<Response> {
-    return Response.json((await api()).document, { headers: pageless });
+  async function document(request: Request): Promise<Response> {
+    return (await api()).document(request);
   }
 
-  async function docs(): Promise<Response> {
-    return (await api()).docs();
+  async function docs(request: Request): Promise<Response> {
+    return (await api()).docs(request);
   }
 
   async function callApi(request: Request): Promise<Response> {

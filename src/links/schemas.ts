@@ -218,7 +218,7 @@ export const bulkSchema = z
       .min(1)
       .max(bulkMost)
       .openapi({
-        description: "1 to 1,000 elements, each as in POST /api/links.",
+        description: "1 to 1,000 elements, each as in POST /api/links, but without `password`.",
         items: { $ref: "#/components/schemas/NewLink" },
       }),
     atomic: z.boolean().default(false).openapi({ description: "All or nothing: one bad element, and none is made." }),

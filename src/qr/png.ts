@@ -11,10 +11,19 @@ export interface Picture {
   readonly height: number;
   /** Of pixels that are not set, and of those that are. */
   readonly colours: readonly [Colour, Colour];
-  isSet(row: number, column: number): boolean;
-  /** Most rows are: those are neither looked at nor take any room. */
-  isAsAbove(row: number): boolean;
+  /** From the top down, together as high as the picture. */
+  readonly bands: readonly Band[];
 }
+
+/** Rows that are all alike: only the first is drawn, and the others take a byte each. */
+export interface Band {
+  readonly rows: number;
+  /** Of pixels that are set. */
+  readonly runs: readonly Run[];
+}
+
+/** From this column to before that one. */
+export type Run = readonly [start: number, end: number];
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const pack = promisify(deflate);
@@ -40,19 +49,20 @@ export async function encodePng(picture: Picture): Promise<Buffer> {
 const differenceToAbove = 2;
 
 /** Each row is a byte that says how it is to be read, and then its bits, or by how much they differ from the row above. */
-function pixels({ width, height, isSet, isAsAbove }: Picture): Buffer {
+function pixels({ width, height, bands }: Picture): Buffer {
   const rowBytes = 1 + Math.ceil(width / 8);
   const bytes = Buffer.alloc(rowBytes * height);
-  for (let row = 0; row < height; row++) {
-    if (row > 0 && isAsAbove(row)) {
-      bytes[row * rowBytes] = differenceToAbove;
-      continue;
+  let row = 0;
+  for (const { rows, runs } of bands) {
+    if (rows === 0) continue;
+    for (const [start, end] of runs) {
+      for (let column = start; column < end; column++) {
+        const place = row * rowBytes + 1 + (column >> 3);
+        bytes[place] = (bytes[place] ?? 0) | (0x80 >> (column & 7));
+      }
     }
-    for (let column = 0; column < width; column++) {
-      if (!isSet(row, column)) continue;
-      const place = row * rowBytes + 1 + (column >> 3);
-      bytes[place] = (bytes[place] ?? 0) | (0x80 >> (column & 7));
-    }
+    for (let below = row + 1; below < row + rows; below++) bytes[below * rowBytes] = differenceToAbove;
+    row += rows;
   }
   return bytes;
 }

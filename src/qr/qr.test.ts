@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readPng, readSvg, scan } from "../../test/ground/pictures.ts";
 import { Problem } from "../base/errors.ts";
-import { levels } from "./matrix.ts";
-import { drawQr, type QrOptions, qrDefaults } from "./qr.ts";
+import { levels, matrixOf } from "./matrix.ts";
+import { draw, drawQr, type QrOptions, qrDefaults } from "./qr.ts";
 import { drawOnTerminal } from "./terminal.ts";
 
 const text = "https://go.example.com/9MVOHr3";
@@ -93,4 +93,17 @@ test("what a terminal shows can be read by a camera", () => {
     }
   }
   expect(scan({ width, height, data })).toBe(text);
+});
+
+test("drawing looks at each square once, however many pixels it has", async () => {
+  for (const format of ["svg", "png"] as const) {
+    const matrix = matrixOf(text, "M");
+    let looks = 0;
+    const isDark = (row: number, column: number) => {
+      looks++;
+      return matrix.isDark(row, column);
+    };
+    await draw({ size: matrix.size, isDark }, { ...qrDefaults, format, size: 2_048 });
+    expect([format, looks]).toEqual([format, matrix.size ** 2]);
+  }
 });

@@ -1,7 +1,7 @@
 import { invalid } from "../base/errors.ts";
 import { type Colour, contrast, parseColour } from "./colour.ts";
 import { type Level, type Matrix, matrixOf } from "./matrix.ts";
-import { encodePng } from "./png.ts";
+import { type Band, encodePng, type Run } from "./png.ts";
 
 /** A QR code as a picture: of a text, so many pixels wide, with a margin, in two colours. */
 export interface QrOptions {
@@ -32,8 +32,7 @@ export const contentTypes = { svg: "image/svg+xml", png: "image/png" } as const;
 const contrastLeast = 3;
 
 export async function drawQr(text: string, options: QrOptions): Promise<Buffer> {
-  const [dark, light] = [parseColour(options.dark), parseColour(options.light)];
-  const ratio = contrast(dark, light);
+  const ratio = contrast(parseColour(options.dark), parseColour(options.light));
   if (ratio < contrastLeast) {
     throw invalid(
       "dark",
@@ -46,6 +45,11 @@ export async function drawQr(text: string, options: QrOptions): Promise<Buffer> 
   if (options.size < fitting) {
     throw invalid("size", "too_small", `This code is ${fitting} squares wide: it needs at least as many pixels.`);
   }
+  return draw(matrix, options);
+}
+
+export async function draw(matrix: Matrix, options: QrOptions): Promise<Buffer> {
+  const [dark, light] = [parseColour(options.dark), parseColour(options.light)];
   return options.format === "svg"
     ? Buffer.from(toSvg(matrix, options, dark, light))
     : toPng(matrix, options, dark, light);
@@ -56,12 +60,8 @@ function toSvg(matrix: Matrix, { size, margin }: QrOptions, dark: Colour, light:
   const width = matrix.size + 2 * margin;
   let path = "";
   for (let row = 0; row < matrix.size; row++) {
-    for (let start = 0; start < matrix.size; start++) {
-      if (!matrix.isDark(row, start)) continue;
-      let end = start + 1;
-      while (end < matrix.size && matrix.isDark(row, end)) end++;
+    for (const [start, end] of darkRuns(matrix, row)) {
       path += `M${start + margin} ${row + margin}h${end - start}v1h-${end - start}z`;
-      start = end;
     }
   }
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${width} ${width}" shape-rendering="crispEdges"><path ${fill(light)} d="M0 0h${width}v${width}h-${width}z"/><path ${fill(dark)} d="${path}"/></svg>\n`;
@@ -76,16 +76,27 @@ function fill({ red, green, blue, alpha }: Colour): string {
 function toPng(matrix: Matrix, { size, margin }: QrOptions, dark: Colour, light: Colour): Promise<Buffer> {
   const scale = Math.floor(size / (matrix.size + 2 * margin));
   const before = Math.floor((size - scale * matrix.size) / 2);
-  const place = (pixel: number) => Math.floor((pixel - before) / scale);
-  const isInside = (square: number) => square >= 0 && square < matrix.size;
-  return encodePng({
-    width: size,
-    height: size,
-    colours: [light, dark],
-    isSet(row, column) {
-      const [down, across] = [place(row), place(column)];
-      return isInside(down) && isInside(across) && matrix.isDark(down, across);
-    },
-    isAsAbove: (row) => place(row) === place(row - 1),
-  });
+  const bands: Band[] = [{ rows: before, runs: [] }];
+  for (let row = 0; row < matrix.size; row++) {
+    const runs = darkRuns(matrix, row).map(([start, end]): Run => [before + start * scale, before + end * scale]);
+    bands.push({ rows: scale, runs });
+  }
+  bands.push({ rows: size - before - scale * matrix.size, runs: [] });
+  return encodePng({ width: size, height: size, colours: [light, dark], bands });
+}
+
+/** From which square to before which other one a row is dark. */
+function darkRuns(matrix: Matrix, row: number): Run[] {
+  const runs: Run[] = [];
+  let start: number | undefined;
+  for (let column = 0; column < matrix.size; column++) {
+    const isDark = matrix.isDark(row, column);
+    if (isDark) start ??= column;
+    else if (start !== undefined) {
+      runs.push([start, column]);
+      start = undefined;
+    }
+  }
+  if (start !== undefined) runs.push([start, matrix.size]);
+  return runs;
 }

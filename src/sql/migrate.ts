@@ -61,6 +61,8 @@ export interface Types {
   readonly clusteredTable: string;
   readonly transactionColumn: string;
   readonly changesIndex: readonly string[];
+  /** Another one for each row: at least 190 bits from the system's source, in letters and digits. */
+  readonly randomSecret: string;
 }
 
 const types: Readonly<Record<Dialect, Types>> = {
@@ -75,6 +77,7 @@ const types: Readonly<Record<Dialect, Types>> = {
     clusteredTable: "strict, without rowid",
     transactionColumn: "",
     changesIndex: [],
+    randomSecret: "lower(hex(randomblob(24)))",
   },
   postgres: {
     key: 'text collate "C"',
@@ -87,6 +90,7 @@ const types: Readonly<Record<Dialect, Types>> = {
     clusteredTable: "",
     transactionColumn: "xid xid8 not null default pg_current_xact_id(),",
     changesIndex: ["create index changes_in_order on changes (xid, id)"],
+    randomSecret: "replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')",
   },
 };
 

@@ -16,7 +16,7 @@ import { judge, nextCheckAt } from "./verdict.ts";
 export interface RoundSettings {
   readonly store: TargetStore;
   readonly guarded: Guarded;
-  readonly outgoing: Shares;
+  readonly places: Shares;
   readonly everyMs: number;
   readonly clock: Clock;
   /** From 0 to 1. */
@@ -75,7 +75,7 @@ export async function runRound(settings: RoundSettings, signal: AbortSignal): Pr
   let notOk = 0;
   const ask = async (host: readonly DueTarget[]) => {
     for (const target of host) {
-      const state = await inTurn(settings.outgoing, target, signal, async () =>
+      const state = await inTurn(settings.places, target, signal, async () =>
         isOver() ? undefined : check(settings, target, signal),
       );
       if (state === undefined) continue;
@@ -89,12 +89,12 @@ export async function runRound(settings: RoundSettings, signal: AbortSignal): Pr
 
 /** Nothing if there is no place for it: it stays due. */
 async function inTurn<Result>(
-  outgoing: Shares,
+  places: Shares,
   { tenantId }: DueTarget,
   signal: AbortSignal,
   work: () => Promise<Result>,
 ): Promise<Result | undefined> {
-  const entered = await outgoing.enter(tenantId ?? "", { signal, waitMs: null });
+  const entered = await places.enter(tenantId ?? "", { signal, waitMs: null });
   if (entered.kind === "busy") return undefined;
   try {
     return await work();

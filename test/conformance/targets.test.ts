@@ -73,7 +73,7 @@ onEachDatabase(({ open }) => {
           {
             store,
             guarded,
-            outgoing: createShares(few),
+            places: createShares(few),
             everyMs: dayMs,
             clock,
             chance: () => 0.5,

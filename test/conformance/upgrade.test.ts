@@ -6,6 +6,7 @@ import type { LinkId, TenantId } from "../../src/base/ids.ts";
 import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
+import { createEmailSettings } from "../../src/email/settings.ts";
 import { createLinks } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { requireSalt, takeCodeBlock } from "../../src/sql/counter.ts";
@@ -175,6 +176,11 @@ onEachDatabase(({ create }) => {
       expect(await createPositions(sql, clock).open("ten_1" as TenantId, "imp_1")).toMatchObject({
         line: 501,
         made: 490,
+      });
+      // Who had settings has an address for SendGrid's events, without saving one again.
+      expect(await createEmailSettings(sql, undefined, clock).of("ten_1" as TenantId)).toMatchObject({
+        contact: "c@example.com",
+        webhookSecret: expect.stringMatching(/^[0-9a-f]{48,64}$/),
       });
       const tenants = createTenants(sql, clock);
       const tenant = await tenants.bySlug("first");

@@ -290,6 +290,10 @@ describe("uploaded files in a backup", () => {
     expect(must(await cli(["backup", bucket], { env }))).toContain("Uploaded files are in the bucket of S3_URL");
     expect(await refusal(["backup", newFile(), "--only-files"], env)).toContain("bucket");
     expect(await refusal(["backup", newFile(), "--only-files", "--without-files"], site.env)).toContain("nothing");
+    const files = newFile();
+    must(await site.cli("backup", files, "--only-files"));
+    const elsewhere = { QL_DATA: tempFolder("data") };
+    expect(await refusal(["restore", files, "--without-files"], elsewhere)).toContain("nothing but uploaded files");
   });
 
   test("of an archive that somebody tampered with reach no other place, and damage is noticed", async () => {

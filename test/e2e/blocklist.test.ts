@@ -5,7 +5,7 @@ import { type DnsServer, startDns } from "../ground/dns.ts";
 import { until } from "../ground/process.ts";
 import { cli } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
-import { databases, type LinkBody, type ProblemBody, type Site, startSite } from "./servers.ts";
+import { databases, type LinkBody, must, type ProblemBody, type Site, startSite } from "./servers.ts";
 
 for (const database of databases) {
   describe(`the blocklist on ${database}`, () => {
@@ -73,6 +73,23 @@ for (const database of databases) {
       list("other.example");
       await until("the link to be freed", async () => (await status()) === 302 || undefined, 30_000);
       expect((await known()).suspended).toBeNull();
+    });
+
+    test("keeps a link stopped that the operator restores while the list names it, and frees it after that", async () => {
+      const link = await site.create({ url: "https://both.example/" });
+      const status = async () => (await site.reach(`/${link.code}`)).status;
+      const restore = async () =>
+        must(await cli(["link", "restore", link.code], { env: { ...site.env, QL_BLOCKLIST: path } }));
+      must(await site.cli("link", "suspend", link.code, "--reason", "phishing"));
+      list("both.example");
+      expect(await restore()).toContain("both.example is on the blocklist");
+      expect(await status()).toBe(451);
+      const known = (await site.call("GET", `/api/links/${link.id}`)).json<LinkBody>();
+      expect(known.suspended).toBe("both.example is on the blocklist");
+      list("a-third.example");
+      await until("the link to be freed", async () => (await status()) === 302 || undefined, 30_000);
+      must(await site.cli("link", "suspend", link.code, "--reason", "phishing"));
+      expect(await restore()).toContain("works again");
     });
 
     test("keeps the targets of custom domains from being used while it names them", async () => {

@@ -61,6 +61,20 @@ describe("the page at /docs", () => {
     expect(places.filter((place) => !place.startsWith("#") && place !== "/openapi.json")).toEqual([]);
   });
 
+  test.each(["/docs", "/openapi.json"])("a browser that has %s gets 304, and HEAD no body", async (path) => {
+    const first = await site.visit(path);
+    const etag = first.headers.get("etag") ?? "";
+    expect([first.status, etag]).toEqual([200, expect.stringMatching(/^"[\w-]{22}"$/)]);
+    const again = await site.visit(path, { "if-none-match": etag });
+    expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
+    const head = await site.visit(path, {}, "HEAD");
+    expect([head.status, head.text, head.headers.get("content-length")]).toEqual([
+      200,
+      "",
+      String(Buffer.byteLength(first.text)),
+    ]);
+  });
+
   test("has no link that leads nowhere, and no id twice", () => {
     const named = [...page.text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? "");
     expect(named.filter((id, place) => named.indexOf(id) !== place)).toEqual([]);

@@ -369,6 +369,17 @@ for (const database of databases) {
         });
       });
 
+      test("with a NUL in them are taken as far as they can be kept", async () => {
+        const account = await withAccount("nul");
+        const { email, providerId } = await account.send("gone@example.com");
+        const events = [
+          event(`${providerId}\u0000`, "spamreport"),
+          event(providerId, "bounce", { type: "bounce", reason: "550\u0000 no such user" }),
+        ];
+        expect((await tell(account, events)).status).toBe(204);
+        expect((await mailOf(email))?.delivery).toBe("bounced");
+      });
+
       test("that are not signed, or otherwise, or long ago, are refused without a reason", async () => {
         const account = await withAccount("forged");
         const { email, providerId } = await account.send("safe@example.com");

@@ -1,5 +1,6 @@
 /** What is signed outlives a change of the code salt, and one of the signing keys. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parseSigningKeys } from "../../src/base/signing-keys.ts";
 import { postgresAvailable } from "../ground/postgres.ts";
 import { type Environment, until } from "../ground/process.ts";
 import { cli, startServer } from "../ground/server.ts";
@@ -209,3 +210,11 @@ if (postgresAvailable()) {
     await salted.server.stop();
   }, 90_000);
 }
+
+test("the keys that the command prints can be set: those that are over are not among them", async () => {
+  const over = Array.from({ length: 31 }, (_, i) => `${key(`k${i}`, "a")}@2020-01-01`);
+  const env = { ...(await newDatabase("SQLite")), QL_SIGNING_KEYS: [key("now", "b"), ...over].join(",") };
+  const printed = must(await cli(["secrets", "rotate", "--signing"], { env }));
+  const lines = [...printed.matchAll(/^QL_SIGNING_KEYS=(.+)$/gm)].map(([, keys = ""]) => parseSigningKeys(keys));
+  expect(lines.map((keys) => keys.length)).toEqual([2, 2]);
+});

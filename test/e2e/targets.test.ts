@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { until } from "../ground/process.ts";
 import { databases, type LinkBody, type ProblemBody, type Site, startSite } from "./servers.ts";
@@ -9,10 +9,12 @@ for (const database of databases) {
     let page: Server;
     let url: string;
     let asked = 0;
+    const held: ServerResponse[] = [];
     let site: Site;
 
     beforeAll(async () => {
-      page = createServer((_, response) => {
+      page = createServer((request, response) => {
+        if (request.url === "/slow") return void held.push(response);
         asked++;
         response.writeHead(200, { "content-type": "text/html" }).end("<title>A page of ours</title>");
       });
@@ -73,6 +75,15 @@ for (const database of databases) {
         return now.target === null ? undefined : now;
       });
       expect(link).toMatchObject({ title: null, target: { state: "unchecked", reason: "private_address" } });
+    });
+
+    test("a look at a slow target takes no place from those who verify a domain", async () => {
+      await site.create({ url: `${url}slow`, fetchTitle: true });
+      await until("a look", async () => held.length > 0 || undefined);
+      const { text } = await site.visit("/metrics");
+      const running = (resource: string) => text.match(`quicklink_shares_running{resource="${resource}"} (\\d+)`)?.[1];
+      expect([running("targets"), running("outgoing")]).toEqual(["1", "0"]);
+      for (const response of held) response.end();
     });
 
     test("what is neither true nor false is refused", async () => {

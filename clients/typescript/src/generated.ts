@@ -28,7 +28,7 @@ export interface ApiKeyPage {
 }
 
 export interface BulkLinks {
-  /** 1 to 1,000 elements, each as in POST /api/links. */
+  /** 1 to 1,000 elements, each as in POST /api/links, but without `password`. */
   readonly links: readonly NewLink[];
   /** All or nothing: one bad element, and none is made. */
   readonly atomic?: boolean | undefined;

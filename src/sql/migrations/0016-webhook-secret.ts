@@ -1,4 +1,10 @@
 import type { Types } from "../migrate.ts";
 
-/** The secret part of the address that a tenant's SendGrid account sends its events to. */
-export const webhookSecret = (t: Types): string[] => [`alter table email_settings add column webhook_secret ${t.key}`];
+/**
+ * The secret part of the address that a tenant's SendGrid account sends its events to. Tenants that have settings already
+ * get one here.
+ */
+export const webhookSecret = (t: Types): string[] => [
+  `alter table email_settings add column webhook_secret ${t.key}`,
+  `update email_settings set webhook_secret = ${t.randomSecret}`,
+];
