@@ -11,9 +11,9 @@
  * smaller, and what it costs more than INCR is the price of scripts, not of limits.
  */
 import { systemClock } from "../src/base/clock.ts";
+import { createMemoryCounters } from "../src/in-memory/counters.ts";
 import type { Counters, Limit } from "../src/limits/counters.ts";
 import { total, type Window } from "../src/limits/window.ts";
-import { createMemoryCounters } from "../src/memory/counters.ts";
 import { connectRedis, defineScript, type Redis } from "../src/redis/client.ts";
 import { createRedisCounters } from "../src/redis/counters.ts";
 import { until } from "../test/ground/process.ts";

@@ -8,9 +8,9 @@
  */
 import { get } from "node:http";
 import type { LookupFunction } from "node:net";
-import { createGuarded, type Guarded } from "../src/fetch/guarded.ts";
-import type { Fetched } from "../src/fetch/outcome.ts";
-import { isListed, isPublic } from "../src/fetch/public-address.ts";
+import { createGuarded, type Guarded } from "../src/safe-fetch/guarded.ts";
+import type { Fetched } from "../src/safe-fetch/outcome.ts";
+import { isListed, isPublic } from "../src/safe-fetch/public-address.ts";
 import { type Ground, layGround, tricksOn } from "../test/ground/tricks.ts";
 import type { Proof } from "./proof.ts";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "./base/clock.ts";
 import { withDeadline } from "./base/deadline.ts";
+import { createMemoryCounters } from "./in-memory/counters.ts";
 import type { Counters } from "./limits/counters.ts";
-import { createMemoryCounters } from "./memory/counters.ts";
 import type { Redis } from "./redis/client.ts";
 
 /**

@@ -7,8 +7,8 @@ import type { LinkId, TenantId } from "./base/ids.ts";
 import type { Logger } from "./base/log.ts";
 import type { Metrics } from "./base/metrics.ts";
 import type { Core } from "./core.ts";
+import { type RoundSettings, runRound } from "./link-health/round.ts";
 import { createJobs, type Job } from "./sql/jobs.ts";
-import { type RoundSettings, runRound } from "./targets/round.ts";
 
 /**
  * Work over many links, repeated for as long as the server runs: checking where they lead and applying a blocklist that

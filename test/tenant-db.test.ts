@@ -34,7 +34,7 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
   "src/links/details.ts": [2, "a visitor has no tenant: the link is found by domain and code"],
   "src/links/meta.ts": [1, "for the operator: any tenant's link, by domain and code"],
   "src/links/store.ts": [2, "a redirect finds any tenant's link by domain and code; the purge goes over all of them"],
-  "src/targets/store.ts": [2, "one process checks the links of all tenants"],
+  "src/link-health/store.ts": [2, "one process checks the links of all tenants"],
   "src/tenants/keys.ts": [2, "a key tells whose it is; times of use are written by key id, for all tenants together"],
   "src/tenants/tenants.ts": [1, "reads a tenant together with its own suspension and default domain"],
 };

@@ -49,17 +49,17 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 );
 
 const former = ["base", "codes", "limits", "cache"];
-const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr", "targets", "abuse"];
+const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr", "link-health", "abuse"];
 const routes = ["http/route.ts", "http/pages.ts", "http/mount.ts", "http/body.ts", "http/problem.ts"];
-const subjectMay = [...former, ...subjects, "fetch", "sql", ...routes];
+const subjectMay = [...former, ...subjects, "safe-fetch", "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
 const all = [
   ...former,
   ...subjects,
-  "fetch",
+  "safe-fetch",
   "sql",
   "redis",
-  "memory",
+  "in-memory",
   "workers",
   "idempotency",
   "http",
@@ -78,24 +78,35 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   limits: ["base"],
   cache: ["base"],
   ...Object.fromEntries(subjects.map((subject) => [subject, subjectMay])),
-  transfer: subjectMay,
+  "import-export": subjectMay,
   sql: adapterMay,
   redis: adapterMay,
-  memory: adapterMay,
+  "in-memory": adapterMay,
   workers: ["base"],
-  fetch: ["base", "limits"],
+  "safe-fetch": ["base", "limits"],
   idempotency: ["base", "sql"],
   http: ["base", "limits", "idempotency", ...subjects],
   "config.ts": ["base", "redis/address.ts", "email/address.ts"],
-  "counters.ts": ["base", "limits", "memory", "redis"],
+  "counters.ts": ["base", "limits", "in-memory", "redis"],
   "resources.ts": ["base", "config.ts"],
-  "core.ts": [...former, ...subjects, "sql", "fetch", "config.ts", "resources.ts"],
+  "core.ts": [...former, ...subjects, "sql", "safe-fetch", "config.ts", "resources.ts"],
   doctor: ["base", "codes", "abuse/blocklist.ts", "files", "sql", "redis", "config.ts", "core.ts"],
   cli: [
     ...former,
     ...subjects,
     ...routes,
-    ...["sql", "redis", "transfer", "workers", "doctor", "config.ts", "core.ts", "counters.ts", "mail.ts", "tier.ts"],
+    ...[
+      "sql",
+      "redis",
+      "import-export",
+      "workers",
+      "doctor",
+      "config.ts",
+      "core.ts",
+      "counters.ts",
+      "mail.ts",
+      "tier.ts",
+    ],
     "app.ts",
   ],
   "background.ts": all,

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { manualClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
+import { createMemoryCounters } from "../in-memory/counters.ts";
 import { createGuesses } from "../limits/guesses.ts";
-import { createMemoryCounters } from "../memory/counters.ts";
 import { createWebhook } from "./webhook.ts";
 
 const clock = manualClock(1_763_287_200_000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
-import { createMemoryCounters } from "../memory/counters.ts";
+import { createMemoryCounters } from "../in-memory/counters.ts";
 import { type Attempts, attemptsPerAddress, attemptsPerLink, createAttempts, type Granted } from "./attempts.ts";
 import { unavailable } from "./counters.ts";
 

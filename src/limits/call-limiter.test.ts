@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type ManualClock, manualClock } from "../base/clock.ts";
-import { createMemoryCounters } from "../memory/counters.ts";
+import { createMemoryCounters } from "../in-memory/counters.ts";
 import { callLimits } from "./api-limits.ts";
 import {
   type CallLimiter,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { dayMs, type ManualClock, manualClock } from "../base/clock.ts";
-import { createMemoryCounters } from "../memory/counters.ts";
+import { createMemoryCounters } from "../in-memory/counters.ts";
 import { type Counters, unavailable } from "./counters.ts";
 import { createGuesses, type Guesses } from "./guesses.ts";
 

@@ -1,8 +1,8 @@
 /** The stores that counters have to behave alike on: in process, one Redis, a Redis Cluster of three shards. */
 import { afterAll, beforeAll, describe } from "bun:test";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
+import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import type { Counters } from "../../src/limits/counters.ts";
-import { createMemoryCounters } from "../../src/memory/counters.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
 import { createRedisCounters } from "../../src/redis/counters.ts";
 import { until } from "../ground/process.ts";

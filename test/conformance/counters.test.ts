@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
+import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import { type Charge, type Counters, type Limit, type LimitStatus, openHoldsMost } from "../../src/limits/counters.ts";
 import { getStatus, tryAcquire } from "../../src/limits/email-limits.ts";
 import { month, monthOf, slidingHour, slidingMinute, total, type Window } from "../../src/limits/window.ts";
-import { createMemoryCounters } from "../../src/memory/counters.ts";
 import { connectRedis, type Redis, RedisUnavailable } from "../../src/redis/client.ts";
 import { createRedisCounters } from "../../src/redis/counters.ts";
 import { until } from "../ground/process.ts";

@@ -19,6 +19,8 @@ import { createEmailStore } from "../../src/email/store.ts";
 import { createSuppressions } from "../../src/email/suppressions.ts";
 import { createStopLinks } from "../../src/email/unsubscribe.ts";
 import { createFileStore } from "../../src/files/store.ts";
+import { beginning, createPositions } from "../../src/import-export/position.ts";
+import { foresee, sort, type Wanted } from "../../src/import-export/taken.ts";
 import { monthName } from "../../src/limits/month.ts";
 import { busiestLinks } from "../../src/links/busiest.ts";
 import type { LinkFields } from "../../src/links/link.ts";
@@ -28,8 +30,6 @@ import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
 import { createKeys } from "../../src/tenants/keys.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
-import { beginning, createPositions } from "../../src/transfer/position.ts";
-import { foresee, sort, type Wanted } from "../../src/transfer/taken.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newMail, newRow, newTenant, openOutbox, rowOf, silent } from "./outbox.ts";
 

@@ -7,6 +7,7 @@ import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
 import { createEmailSettings } from "../../src/email/settings.ts";
+import { createPositions } from "../../src/import-export/position.ts";
 import { createLinks } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { requireSalt, takeCodeBlock } from "../../src/sql/counter.ts";
@@ -15,7 +16,6 @@ import { migrate, requireCurrentSchema, schemaState } from "../../src/sql/migrat
 import type { Sql } from "../../src/sql/sql.ts";
 import { createKeys } from "../../src/tenants/keys.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
-import { createPositions } from "../../src/transfer/position.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const at = Date.UTC(2026, 10, 1);

@@ -8,6 +8,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { manualClock } from "../../src/base/clock.ts";
+import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import {
   type Charge,
   type Counters,
@@ -18,7 +19,6 @@ import {
   rememberMostMs,
 } from "../../src/limits/counters.ts";
 import { month, monthOf, slidingHour, slidingMinute, total, type Window } from "../../src/limits/window.ts";
-import { createMemoryCounters } from "../../src/memory/counters.ts";
 import { type CounterStore, onEachStore } from "../conformance/counter-stores.ts";
 
 const hourMs = 3_600_000;

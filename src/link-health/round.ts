@@ -1,8 +1,8 @@
 import { type Clock, dayMs } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
 import type { Shares } from "../base/shares.ts";
-import type { Guarded } from "../fetch/guarded.ts";
-import type { Fetched } from "../fetch/outcome.ts";
+import type { Guarded } from "../safe-fetch/guarded.ts";
+import type { Fetched } from "../safe-fetch/outcome.ts";
 import type { DueTarget, TargetStore } from "./store.ts";
 import { titleOf } from "./title.ts";
 import { judge, nextCheckAt } from "./verdict.ts";

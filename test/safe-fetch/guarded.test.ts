@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, BlockList, createServer as createBareServer, type Server } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { createGuarded, type GuardedSettings } from "../../src/fetch/guarded.ts";
+import { createGuarded, type GuardedSettings } from "../../src/safe-fetch/guarded.ts";
 import { certificate, certificateKey } from "../ground/certificate.ts";
 import { type Ground, layGround, tricksOn } from "../ground/tricks.ts";
 

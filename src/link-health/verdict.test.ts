@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Fetched } from "../fetch/outcome.ts";
+import type { Fetched } from "../safe-fetch/outcome.ts";
 import { deadAfter, judge, nextCheckAt, type Verdict } from "./verdict.ts";
 
 const answered = (status: number): Fetched => ({

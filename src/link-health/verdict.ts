@@ -1,5 +1,5 @@
 import { dayMs } from "../base/clock.ts";
-import type { Fetched } from "../fetch/outcome.ts";
+import type { Fetched } from "../safe-fetch/outcome.ts";
 import type { TargetState } from "../sql/schema.ts";
 
 /** What a look at a link's target says about it, and when to look again. */
