@@ -3,7 +3,7 @@ import { systemClock } from "../src/base/clock.ts";
 import type { Known } from "../src/redirect/resolve.ts";
 import type { RedisCache } from "../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../src/redis/client.ts";
-import { openTier } from "../src/tier.ts";
+import { openTier } from "../src/server/redis-links.ts";
 import { until } from "../test/ground/process.ts";
 import { type RedisServer, startRedis } from "../test/ground/redis.ts";
 import { codeOf, urlOf } from "./many-links.ts";

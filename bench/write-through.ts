@@ -34,7 +34,7 @@ const settleMs = 50;
 
 /** Leaves a fence for a new link, as for a changed one. */
 const without = () =>
-  mutant([{ file: "lookup.ts", from: "if (version !== 1 || !created?.(key)) tier?", to: "void created; tier?" }]);
+  mutant([{ file: "server/cache.ts", from: "if (version !== 1 || !tiers.created?.(key)) tiers", to: "tiers" }]);
 
 interface Site {
   readonly name: string;

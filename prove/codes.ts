@@ -17,7 +17,7 @@ import { progress } from "../bench/show.ts";
 import { createLog } from "../src/base/log.ts";
 import { codeLength, codeSpace, decode as digitsOf, encode as writeDigits } from "../src/codes/alphabet.ts";
 import { type Codes, createCodes } from "../src/codes/codes.ts";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { openSql } from "../src/core.ts";
 import { migrate } from "../src/sql/migrate.ts";
 import type { Sql } from "../src/sql/sql.ts";

@@ -1,5 +1,5 @@
 import { createLog } from "../src/base/log.ts";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { openSql } from "../src/core.ts";
 import type { Sql } from "../src/sql/sql.ts";
 import { cleanEnvironment, type Environment } from "../test/ground/process.ts";

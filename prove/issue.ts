@@ -7,7 +7,8 @@ import { existsSync, openSync, writeSync } from "node:fs";
 import { createLog } from "../src/base/log.ts";
 import { createCodes } from "../src/codes/codes.ts";
 import { createIssuer } from "../src/codes/issuer.ts";
-import { loadConfig, withSecrets } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
+import { withSecrets } from "../src/config/data-folder.ts";
 import { openCore } from "../src/core.ts";
 import { takeCodeBlock } from "../src/sql/counter.ts";
 

@@ -5,7 +5,7 @@ const outfile = "dist/quicklink";
 
 await Bun.build({
   // The thread for long work is a program of its own and has to be named; it keeps its path inside the executable.
-  entrypoints: ["./src/main.ts", "./src/background-thread.ts"],
+  entrypoints: ["./src/main.ts", "./src/server/background-thread.ts"],
   compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
   minify: { whitespace: true, syntax: true, identifiers: false },
   sourcemap: "inline",

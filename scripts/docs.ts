@@ -1,7 +1,7 @@
 /** `npm run docs`: writes the documents, and the client, that are made from the code. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { describeSettings } from "../src/config.ts";
+import { describeSettings } from "../src/config/describe.ts";
 import type { Document } from "../src/http/document.ts";
 import { startServer } from "../test/ground/server.ts";
 import { clientPath, describeClient } from "./client.ts";

@@ -7,22 +7,23 @@ import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
 import type { Logger } from "./base/log.ts";
 import { createPasswords, type Passwords } from "./base/passwords.ts";
+import { createResources, type Resources } from "./base/resources.ts";
 import { createRing, type Ring } from "./base/seal.ts";
 import { createSigningKeys, type SigningKeys } from "./base/signature.ts";
 import { saltKey } from "./base/signing-keys.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
-import { type Config, prepareDataFolder, withSecrets } from "./config.ts";
+import type { Config } from "./config/config.ts";
+import { prepareDataFolder, withSecrets } from "./config/data-folder.ts";
 import { createDomains, type Domains } from "./domains/domains.ts";
 import { createDomainStore, domainCode } from "./domains/store.ts";
 import { createEvidence } from "./domains/verify.ts";
-import { createDisk } from "./files/disk.ts";
-import type { Storage } from "./files/storage.ts";
-import { createTokens } from "./files/tokens.ts";
+import { createDisk } from "./files/storage/disk.ts";
+import type { Storage } from "./files/storage/storage.ts";
+import { createTokens } from "./files/storage/tokens.ts";
 import { createTargetStore, type TargetStore } from "./link-health/store.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
-import { createResources, type Resources } from "./resources.ts";
 import { createDns } from "./safe-fetch/dns.ts";
 import { createGuarded, type Guarded } from "./safe-fetch/guarded.ts";
 import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
@@ -99,7 +100,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       userAgent: `QuickLink/${version} (+${config.baseUrl})`,
       resolve: dns.addresses,
     });
-    const resources = createResources(config);
+    const resources = createResources({ embedded: config.embedded, pool: config.QL_DATABASE_POOL });
     const passwords = createPasswords(resources.passwords);
     const signing = createSigningKeys(secrets.QL_SIGNING_KEYS ?? [saltKey(salt)], clock);
     return {
@@ -156,7 +157,8 @@ async function pageOf(guarded: Guarded, url: string): Promise<string | undefined
 
 /** Asks nothing of it yet. */
 async function openStorage(config: Config, signing: SigningKeys, clock: Clock): Promise<Storage> {
-  if (config.S3_URL !== undefined) return (await import("./files/s3.ts")).createS3({ bucket: config.S3_URL, clock });
+  if (config.S3_URL !== undefined)
+    return (await import("./files/storage/s3.ts")).createS3({ bucket: config.S3_URL, clock });
   const tokens = createTokens(signing.signerFor("files"), clock);
   return createDisk({ root: config.filesFolder, baseUrl: config.baseUrl, tokens });
 }

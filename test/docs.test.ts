@@ -8,7 +8,8 @@ import { dirname, join, normalize } from "node:path";
 import { describeDashboard } from "../scripts/dashboard.ts";
 import { describeErrors, fieldCodes } from "../scripts/errors-doc.ts";
 import { problems } from "../src/base/errors.ts";
-import { describeSettings, loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
+import { describeSettings } from "../src/config/describe.ts";
 
 const root = join(import.meta.dir, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -39,7 +40,7 @@ describe("docs/errors.md", () => {
 
   test("has every code of a bad field that the source can give, and no other", () => {
     const sources = [
-      ...new Bun.Glob("src/{domains,email,files,http,links,qr,redirect,tenants}/*.ts").scanSync(root),
+      ...new Bun.Glob("src/{domains,email,files,http,links,qr,redirect,tenants}/**/*.ts").scanSync(root),
     ].filter((path) => !path.endsWith(".test.ts"));
     const thrown = sources.flatMap((path) => {
       const text = read(path);

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { newDatabase } from "./e2e/servers.ts";
 import { freePort } from "./ground/ports.ts";
 import { postgresAvailable } from "./ground/postgres.ts";

@@ -14,25 +14,25 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
     3,
     "redirects need every verified domain; one is removed only when no link at all is on it; the blocklist is the operator's",
   ],
-  "src/email/near-limits.ts": [
+  "src/email/notices/near-limits.ts": [
     2,
     "looks for tenants that want notices; a visited link is known by domain and code only",
   ],
-  "src/email/reseal.ts": [
+  "src/email/settings/reseal.ts": [
     1,
     "the operator reseals the keys of all tenants; each is read and written by its own handle",
   ],
-  "src/email/seeds.ts": [1, "the platform's limit counts the emails of all tenants"],
-  "src/email/store.ts": [1, "one sender works off the outbox of all tenants"],
+  "src/email/outbox/seeds.ts": [1, "the platform's limit counts the emails of all tenants"],
+  "src/email/outbox/store.ts": [1, "one sender works off the outbox of all tenants"],
   "src/files/archive.ts": [3, "a backup has the files of all tenants"],
-  "src/files/orphans.ts": [2, "compares everything in storage with the files of all tenants"],
+  "src/files/upkeep/orphans.ts": [2, "compares everything in storage with the files of all tenants"],
   "src/files/store.ts": [
     2,
     "a signed address names the file alone; the sweeper ends what was left behind, of all tenants",
   ],
   "src/idempotency/answers.ts": [2, "a server that is alone releases all claims; the daily job prunes expired answers"],
-  "src/links/details.ts": [2, "a visitor has no tenant: the link is found by domain and code"],
-  "src/links/meta.ts": [1, "for the operator: any tenant's link, by domain and code"],
+  "src/links/read/details.ts": [2, "a visitor has no tenant: the link is found by domain and code"],
+  "src/links/read/meta.ts": [1, "for the operator: any tenant's link, by domain and code"],
   "src/links/store.ts": [2, "a redirect finds any tenant's link by domain and code; the purge goes over all of them"],
   "src/link-health/store.ts": [2, "one process checks the links of all tenants"],
   "src/tenants/keys.ts": [2, "a key tells whose it is; times of use are written by key id, for all tenants together"],
@@ -70,7 +70,7 @@ test("no text of SQL names a tenant's table, where no type can see it", () => {
     [...text.matchAll(/`[^`]*`/g)].flatMap(([text]) => (text.match(named) ?? []).map((what) => `${path}: ${what}`)),
   );
   // A subquery in the condition of a query that is scoped, so that the index of files is used.
-  expect(found).toEqual(["src/links/find.ts: from links"]);
+  expect(found).toEqual(["src/links/read/find.ts: from links"]);
 });
 
 test("the types refuse a query that could reach another tenant's rows", () => {

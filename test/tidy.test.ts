@@ -48,28 +48,11 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
   ),
 );
 
-const former = ["base", "codes", "limits", "cache"];
+const engine = ["base", "codes", "limits", "cache"];
 const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr", "link-health", "abuse"];
 const routes = ["http/route.ts", "http/pages.ts", "http/mount.ts", "http/body.ts", "http/problem.ts"];
-const subjectMay = [...former, ...subjects, "safe-fetch", "sql", ...routes];
+const subjectMay = [...engine, ...subjects, "safe-fetch", "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
-const all = [
-  ...former,
-  ...subjects,
-  "safe-fetch",
-  "sql",
-  "redis",
-  "in-memory",
-  "workers",
-  "idempotency",
-  "http",
-  "cli",
-  "config.ts",
-  "core.ts",
-  "resources.ts",
-  "counters.ts",
-  "app.ts",
-];
 
 /** For each room, a folder or a file of its own in src/, those that its files may import besides each other. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -86,49 +69,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "safe-fetch": ["base", "limits"],
   idempotency: ["base", "sql"],
   http: ["base", "limits", "idempotency", ...subjects],
-  "config.ts": ["base", "redis/address.ts", "email/address.ts"],
-  "counters.ts": ["base", "limits", "in-memory", "redis"],
-  "resources.ts": ["base", "config.ts"],
-  "core.ts": [...former, ...subjects, "sql", "safe-fetch", "config.ts", "resources.ts"],
-  doctor: ["base", "codes", "abuse/blocklist.ts", "files", "sql", "redis", "config.ts", "core.ts"],
+  config: ["base", "redis/address.ts", "email/address.ts"],
+  "core.ts": [...engine, ...subjects, "sql", "safe-fetch", "config"],
+  doctor: ["base", "codes", "abuse/blocklist.ts", "files", "sql", "redis", "config", "core.ts"],
+  server: [...engine, ...subjects, "sql", "redis", "in-memory", "workers", "idempotency", "http", "config", "core.ts"],
   cli: [
-    ...former,
-    ...subjects,
-    ...routes,
-    ...[
-      "sql",
-      "redis",
-      "import-export",
-      "workers",
-      "doctor",
-      "config.ts",
-      "core.ts",
-      "counters.ts",
-      "mail.ts",
-      "tier.ts",
-    ],
-    "app.ts",
+    ...[...engine, ...subjects, ...routes, "sql", "redis", "import-export", "workers", "doctor"],
+    ...["config", "core.ts", "server"],
   ],
-  "background.ts": all,
-  "background-thread.ts": [...all, "background.ts"],
-  "filing.ts": [...all, "background.ts"],
-  "api.ts": [...all, "filing.ts", "mail.ts"],
-  "counting.ts": all,
-  "hits.ts": [...all, "counting.ts"],
-  "hot.ts": all,
-  "tier.ts": all,
-  "lookup.ts": [...all, "hot.ts", "tier.ts"],
-  "mail.ts": all,
-  "notices.ts": [...all, "background.ts", "mail.ts"],
-  "rounds.ts": [...all, "background.ts"],
-  "open-redis.ts": [...all, "counting.ts"],
-  "visits.ts": [...all, "lookup.ts"],
-  "app.ts": [
-    ...all,
-    ...["api.ts", "background.ts", "counting.ts", "filing.ts", "hits.ts", "hot.ts", "lookup.ts", "mail.ts"],
-    ...["notices.ts", "open-redis.ts", "rounds.ts", "visits.ts"],
-  ],
-  "main.ts": all,
+  "main.ts": ["base", "cli"],
 };
 
 const roomOf = (path: string): string => path.split("/")[1] ?? "";
@@ -186,8 +135,10 @@ describe("what may be done where", () => {
     expect(holding(outside("src/sql", "src/http/server.ts", "src/base"), bun)).toEqual([]);
   });
 
-  test("the environment is read in config.ts only", () => {
-    expect(holding(outside("src/config.ts"), /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b/g)).toEqual([]);
+  test("the environment is read in config/ only", () => {
+    expect(holding(outside("src/config/config.ts"), /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b/g)).toEqual(
+      [],
+    );
   });
 
   test("the machine's clock is read in base/clock.ts only", () => {

@@ -2,14 +2,14 @@
 import { join } from "node:path";
 
 export interface Code {
-  readonly counting: typeof import("../../src/counting.ts");
+  readonly counting: typeof import("../../src/server/limits.ts");
   readonly sqlLeases: typeof import("../../src/sql/leases.ts");
   readonly redisClient: typeof import("../../src/redis/client.ts");
 }
 
 export async function loadCode(folder: string): Promise<Code> {
   return {
-    counting: await import(join(folder, "counting.ts")),
+    counting: await import(join(folder, "server/limits.ts")),
     sqlLeases: await import(join(folder, "sql/leases.ts")),
     redisClient: await import(join(folder, "redis/client.ts")),
   };

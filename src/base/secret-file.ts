@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
@@ -55,4 +56,8 @@ function syncFolderOf(path: string): void {
   } finally {
     closeSync(folder);
   }
+}
+
+export function newSecret(): string {
+  return randomBytes(32).toString("hex");
 }

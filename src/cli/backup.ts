@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { createCodes } from "../codes/codes.ts";
-import { type Config, loadConfig } from "../config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
 import { openSql } from "../core.ts";
 import { type Archived, archiveFiles, markDeleted, piecesOf, storedBytes } from "../files/archive.ts";
 import {

@@ -5,7 +5,7 @@ import type { Versioned } from "../cache/cache.ts";
 import type { LinkMeta } from "../cache/meta.ts";
 import { type Core, openReplica } from "../core.ts";
 import { splitKey, type Target } from "../links/link.ts";
-import { linkMeta } from "../links/meta.ts";
+import { linkMeta } from "../links/read/meta.ts";
 import { createLinkStore } from "../links/store.ts";
 import { type Known, linkSource } from "../redirect/resolve.ts";
 import type { RedisCache } from "../redis/cache.ts";
@@ -13,8 +13,8 @@ import type { Redis } from "../redis/client.ts";
 import { createMetaCache, type MetaCache } from "../redis/meta.ts";
 import { withRedis } from "../redis/patient.ts";
 import { wake } from "../redis/wake.ts";
+import { openTier } from "../server/redis-links.ts";
 import { createFeed, type Feed } from "../sql/feed.ts";
-import { openTier } from "../tier.ts";
 import { quietLog, withCore } from "./core.ts";
 import { type Format, printFields, printJson, say } from "./print.ts";
 

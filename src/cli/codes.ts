@@ -1,9 +1,10 @@
 import { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
-import { replaceSecret } from "../base/secret-file.ts";
+import { newSecret, replaceSecret } from "../base/secret-file.ts";
 import { createCodes } from "../codes/codes.ts";
-import { type Config, loadConfig, newSecret, secretPath, withSecrets } from "../config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import { secretPath, withSecrets } from "../config/data-folder.ts";
 import { openSql } from "../core.ts";
 import { rotateSalt } from "../sql/counter.ts";
 import { tryLockFolder } from "../sql/folder-lock.ts";

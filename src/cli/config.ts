@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { complain, type Format, printRows } from "./print.ts";
 
 export function configCommand(): Command {

@@ -1,7 +1,7 @@
 import { systemClock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { createLog, type Logger } from "../base/log.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { type Core, openCore } from "../core.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 

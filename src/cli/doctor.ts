@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { examine } from "../doctor/doctor.ts";
 import { type Finding, fail } from "../doctor/finding.ts";
 import { type Format, printRows } from "./print.ts";

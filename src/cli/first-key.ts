@@ -1,7 +1,8 @@
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { replaceSecret } from "../base/secret-file.ts";
-import { type Config, firstKeyPath, prepareDataFolder } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import { firstKeyPath, prepareDataFolder } from "../config/data-folder.ts";
 import { say } from "./print.ts";
 
 /**

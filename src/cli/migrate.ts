@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { loadConfig, prepareDataFolder } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
+import { prepareDataFolder } from "../config/data-folder.ts";
 import { openSql } from "../core.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import { migrate, schemaState } from "../sql/migrate.ts";

@@ -4,7 +4,8 @@ import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { systemClock, toIso } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
-import { type Config, loadConfig, prepareDataFolder } from "../config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import { prepareDataFolder } from "../config/data-folder.ts";
 import { unarchiveFiles, writeAll } from "../files/archive.ts";
 import {
   type About,

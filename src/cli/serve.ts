@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { facts, startServing } from "./start.ts";
 import { stopOnSignal } from "./stop.ts";
 

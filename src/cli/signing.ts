@@ -11,7 +11,8 @@ import {
   verifying,
   writeSigningKeys,
 } from "../base/signing-keys.ts";
-import { type Config, prepareDataFolder, secretPath, withSecrets } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import { prepareDataFolder, secretPath, withSecrets } from "../config/data-folder.ts";
 import { say } from "./print.ts";
 
 /**

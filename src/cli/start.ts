@@ -1,7 +1,7 @@
-import type { Running } from "../app.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import type { Running } from "../server/server.ts";
 import type { Peers } from "../workers/channel.ts";
 import { showFirstKey } from "./first-key.ts";
 
@@ -12,7 +12,7 @@ export async function startServing(
   listening: (running: Running) => void,
   peers?: Peers,
 ): Promise<void> {
-  const { startApp } = await import("../app.ts");
+  const { startApp } = await import("../server/server.ts");
   const running = await startApp(config, log, peers).catch((error: unknown) => {
     throw explainStart(error, config);
   });

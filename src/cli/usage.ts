@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import type { Core } from "../core.ts";
-import { connectCounters, type SharedCounters } from "../counters.ts";
-import { createRoom } from "../files/room.ts";
+import { createRoom } from "../files/quota/room.ts";
 import { type Announced, createFileStore } from "../files/store.ts";
 import { monthName } from "../limits/month.ts";
-import { busiestLinks } from "../links/busiest.ts";
+import { busiestLinks } from "../links/read/busiest.ts";
+import { connectCounters, type SharedCounters } from "../server/counters.ts";
 import { createUsage, type Usage } from "../tenants/usage.ts";
 import { showUsage } from "../tenants/usage-api.ts";
 import { barLines } from "./bars.ts";

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Running } from "../app.ts";
 import { systemClock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import type { Running } from "../server/server.ts";
 import { openChannel } from "../workers/channel.ts";
 import { requireFreePort } from "../workers/port.ts";
 import { createSupervisor } from "../workers/supervisor.ts";

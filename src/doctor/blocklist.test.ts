@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempFolder } from "../../test/ground/temp.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { blocklist } from "./blocklist.ts";
 
 const examine = async (path?: string) =>

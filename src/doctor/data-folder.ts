@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, firstKeyPath } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import { firstKeyPath } from "../config/data-folder.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const name = "data folder";

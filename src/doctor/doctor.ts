@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { address } from "./address.ts";
 import { blocklist } from "./blocklist.ts";
 import { dataFolder } from "./data-folder.ts";

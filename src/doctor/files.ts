@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { systemClock } from "../base/clock.ts";
-import type { Config } from "../config.ts";
-import { createS3 } from "../files/s3.ts";
+import type { Config } from "../config/config.ts";
+import { createS3 } from "../files/storage/s3.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const name = "files";

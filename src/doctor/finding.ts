@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 
 /** What a check found. `fail`: a server would not start, or not work as promised; `warn`: it would, but look at it. */
 export interface Finding {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { address } from "./address.ts";
 import { judgeSpace } from "./disk.ts";
 import { judgeWorkers } from "./machine.ts";

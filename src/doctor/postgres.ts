@@ -1,6 +1,6 @@
 import { sql as raw } from "kysely";
 import { systemClock } from "../base/clock.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

@@ -4,7 +4,7 @@ import { sql as raw } from "kysely";
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { createCodes } from "../codes/codes.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { openReplica, openSql } from "../core.ts";
 import { schemaState } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";

@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import type { Mailbox } from "./provider.ts";
+import type { Mailbox } from "./providers/provider.ts";
 
 /**
  * An address as we keep and compare it: one that can be written into a header and an SMTP command as it is. The part

@@ -3,8 +3,8 @@ import { Problem } from "../base/errors.ts";
 import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
 import { type Api, json, route, z } from "../http/route.ts";
 import { parseAddress } from "./address.ts";
+import type { Suppressions } from "./delivery/suppressions.ts";
 import type { EmailStats, ProviderStats } from "./stats.ts";
-import type { Suppressions } from "./suppressions.ts";
 
 /** What a tenant sent and may send, and who gets no more of it. */
 const providerSchema = z

@@ -6,9 +6,9 @@ import type { Guesses } from "../limits/guesses.ts";
 import { buttonPage, escapeHtml, finalPage, page } from "../redirect/pages.ts";
 import { isUnavailable } from "../sql/sql.ts";
 import type { Tenants } from "../tenants/tenants.ts";
-import type { Suppressions } from "./suppressions.ts";
-import { type StopLinks, stopPath } from "./unsubscribe.ts";
-import { eventsPath } from "./webhook.ts";
+import type { Suppressions } from "./delivery/suppressions.ts";
+import { type StopLinks, stopPath } from "./delivery/unsubscribe.ts";
+import { eventsPath } from "./delivery/webhook.ts";
 
 /** What of email is outside the API: the page of those who want no more of it, and the events of SendGrid. */
 export interface EmailMount {

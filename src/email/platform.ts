@@ -4,8 +4,8 @@ import { emailHour, platformEmailLimit } from "../limits/email-limits.ts";
 import { bucketAt, countsUntil } from "../limits/window.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenants } from "../tenants/tenants.ts";
-import { ordinaryMax } from "./charges.ts";
-import { createEmailSeeds, takenThroughPlatform } from "./seeds.ts";
+import { ordinaryMax } from "./outbox/charges.ts";
+import { createEmailSeeds, takenThroughPlatform } from "./outbox/seeds.ts";
 
 /** What all tenants together sent through the platform's SMTP within the last hour, and may still send: for the operator. */
 export interface PlatformEmails {

@@ -6,9 +6,9 @@ import type { Link } from "../links/link.ts";
 import type { Links } from "../links/links.ts";
 import { showLink } from "../links/sent.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import type { Enqueued, Outbox } from "./outbox.ts";
+import type { StopLinks } from "./delivery/unsubscribe.ts";
+import type { Enqueued, Outbox } from "./outbox/outbox.ts";
 import { writeMail } from "./templates/templates.ts";
-import type { StopLinks } from "./unsubscribe.ts";
 
 /**
  * Sends somebody a link. One address at a time: it goes, or the caller hears at once why it does not, and what became of

@@ -4,9 +4,9 @@ import { idAt, type TenantId } from "../base/ids.ts";
 import type { EmailProvider } from "../limits/email-limits.ts";
 import type { Sql } from "../sql/sql.ts";
 import { ofTenant } from "../sql/tenant-db.ts";
-import type { Charges } from "./charges.ts";
-import { limitOf } from "./seeds.ts";
-import type { Senders } from "./senders.ts";
+import type { Charges } from "./outbox/charges.ts";
+import { limitOf } from "./outbox/seeds.ts";
+import type { Senders } from "./providers/senders.ts";
 
 /** What a tenant sent, and may send, by provider. */
 export interface EmailStats {

@@ -7,7 +7,7 @@ import { type ArchiveReader, type ArchiveWriter, pieceBytes } from "../sql/backu
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
 import { storedKey, type TenantFile } from "./file.ts";
-import { isCode } from "./folder.ts";
+import { isCode } from "./storage/folder.ts";
 import { toFile } from "./store.ts";
 
 /**

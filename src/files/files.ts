@@ -26,12 +26,12 @@ import type { Logger } from "../base/log.ts";
 import type { TargetFile } from "../links/link.ts";
 import type { Change } from "../sql/feed.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import { type Admitted, createAgain, idsMost, uploadMs } from "./again.ts";
-import { contradiction, headBytes } from "./content.ts";
 import { type FileInput, incomingKey, isAdmitted, storedKey, type TenantFile } from "./file.ts";
-import type { Room, Whose } from "./room.ts";
-import type { Storage } from "./storage.ts";
+import type { Room, Whose } from "./quota/room.ts";
+import type { Storage } from "./storage/storage.ts";
 import type { FileKey, FileStore, NewFile } from "./store.ts";
+import { type Admitted, createAgain, idsMost, uploadMs } from "./upload/again.ts";
+import { contradiction, headBytes } from "./upload/content.ts";
 
 export interface Files {
   /** `idOf`: the ids of a request that may be run again. It then finds what an earlier run has made. */

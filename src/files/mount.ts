@@ -1,9 +1,9 @@
 import type { Mount } from "../http/mount.ts";
 import { wrongMethod } from "../http/problem.ts";
 import { finalPage } from "../redirect/pages.ts";
-import { downloadPath, uploadPath } from "./disk.ts";
-import { createDownload, type DownloadSettings } from "./download.ts";
-import { createUpload, type UploadSettings } from "./upload.ts";
+import { createDownload, type DownloadSettings } from "./download/download.ts";
+import { downloadPath, uploadPath } from "./storage/disk.ts";
+import { createUpload, type UploadSettings } from "./upload/upload.ts";
 
 /** Where the folder's files are sent to and fetched from, each by an address that says it all and is signed. */
 export function mountFiles(settings: UploadSettings & DownloadSettings): Mount {

@@ -6,7 +6,7 @@ import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant } from "../sql/tenant-db.ts";
 import { raiseVersions } from "../sql/versions.ts";
 import type { TenantFile } from "./file.ts";
-import { type Counted, lockStanding, readStanding, type Standing, setStanding, sumOfBytes } from "./standing.ts";
+import { type Counted, lockStanding, readStanding, type Standing, setStanding, sumOfBytes } from "./quota/standing.ts";
 
 /**
  * Files in SQL. What changes which of them count changes the tenant's standing in the same transaction.

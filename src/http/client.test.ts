@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { BlockList } from "node:net";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { clientAddress, isLoopback, isTrusted } from "./client.ts";
 
 const trusting = (list: string) => loadConfig({ QL_TRUSTED_PROXIES: list }, "/nonexistent").QL_TRUSTED_PROXIES;

@@ -1,7 +1,7 @@
 import { toIso } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
-import { showChoice } from "../links/choice-schema.ts";
 import { type Link, ownDomain } from "../links/link.ts";
+import { showChoice } from "../links/routing/choice-schema.ts";
 import type { LinkStore } from "../links/store.ts";
 import { writeCsv } from "./csv.ts";
 import { ownColumns, ownDomainWord } from "./formats.ts";

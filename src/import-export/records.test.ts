@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { idFrom, type LinkId, type TenantId } from "../base/ids.ts";
-import { splitMost } from "../links/choice.ts";
 import type { Link } from "../links/link.ts";
-import { days, devices, rulesMostChars, systems, type When } from "../links/rules.ts";
+import { splitMost } from "../links/routing/choice.ts";
+import { days, devices, rulesMostChars, systems, type When } from "../links/routing/rules.ts";
 import { parseNewLink } from "../links/sent.ts";
 import { exportLinks } from "./export.ts";
 import type { Fields } from "./formats.ts";

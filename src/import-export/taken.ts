@@ -1,9 +1,9 @@
 import type { Problem } from "../base/errors.ts";
 import type { FileId, TenantId } from "../base/ids.ts";
+import type { NewLink, Written } from "../links/create/new-links.ts";
+import { refusal } from "../links/create/refusals.ts";
 import { cacheKey, type LinkKey, ownDomain } from "../links/link.ts";
 import type { LinkInput } from "../links/links.ts";
-import type { NewLink, Written } from "../links/new-links.ts";
-import { refusal } from "../links/refusals.ts";
 import type { LinkStore } from "../links/store.ts";
 import { type Db, ofTenant } from "../sql/tenant-db.ts";
 

@@ -5,9 +5,9 @@ import type { Pages } from "../http/pages.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, route, z } from "../http/route.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import { type LinkQuery, type Position, positionOf } from "./find.ts";
 import type { Link, LinkState } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
+import { type LinkQuery, type Position, positionOf } from "./read/find.ts";
 import {
   bulkElementSchema,
   bulkResultSchema,

@@ -1,5 +1,5 @@
 import type { FileId, LinkId, TenantId } from "../base/ids.ts";
-import type { Choice, ChoiceFields } from "./choice.ts";
+import type { Choice, ChoiceFields } from "./routing/choice.ts";
 
 /** A short link, as its owner sees it. */
 export interface Link extends LinkFields {

@@ -7,12 +7,12 @@ import { privateCode } from "../codes/private.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
 import { parseHost } from "../domains/domain.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import { createBulk } from "./bulk.ts";
-import { checkChoice } from "./choice.ts";
+import { createBulk } from "./create/bulk.ts";
+import type { NewLink } from "./create/new-links.ts";
+import { foreignDomain, generatedTries, limitReached, missing, noFile, refusal } from "./create/refusals.ts";
 import { createAdmit } from "./destination.ts";
 import { type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
-import type { NewLink } from "./new-links.ts";
-import { foreignDomain, generatedTries, limitReached, missing, noFile, refusal } from "./refusals.ts";
+import { checkChoice } from "./routing/choice.ts";
 import type { Changed, LinkStore } from "./store.ts";
 
 /** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */

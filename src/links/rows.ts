@@ -3,9 +3,9 @@ import type { FileId, TenantId } from "../base/ids.ts";
 import { storedKey } from "../files/file.ts";
 import type { LinkTable } from "../sql/schema.ts";
 import type { TenantDb } from "../sql/tenant-db.ts";
-import { choiceColumns, toChoiceFields } from "./choice-columns.ts";
+import type { NewLink } from "./create/new-links.ts";
 import type { Link, LinkFields, TargetFile } from "./link.ts";
-import type { NewLink } from "./new-links.ts";
+import { choiceColumns, toChoiceFields } from "./routing/choice-columns.ts";
 
 /** Links as rows, and back. */
 export const withVersion = (own: TenantDb) =>

@@ -2,9 +2,9 @@ import { fromIso } from "../base/clock.ts";
 import { parseId } from "../base/ids.ts";
 import { pageParams, pageSchema } from "../http/pages.ts";
 import { line, lines, problemSchema, z } from "../http/route.ts";
-import { choiceFields } from "./choice-schema.ts";
 import { destinationMost } from "./destination.ts";
-import { linkSorts } from "./find.ts";
+import { linkSorts } from "./read/find.ts";
+import { choiceFields } from "./routing/choice-schema.ts";
 
 /** Links as JSON: what may be sent about one, and what is answered. */
 const destination = z.string().max(destinationMost + 1_000, "is far too long");

@@ -6,12 +6,12 @@ import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import { raiseVersions } from "../sql/versions.ts";
 import { hitsMax } from "../tenants/plans.ts";
-import { toChoice, toUtm } from "./choice-columns.ts";
-import { conditionsOf, type LinkQuery, orderOf } from "./find.ts";
+import { createNewLinks, lockFiles, type NewLinks, type StoredFields } from "./create/new-links.ts";
 import type { Link, MeteredTarget } from "./link.ts";
-import { createNewLinks, lockFiles, type NewLinks, type StoredFields } from "./new-links.ts";
+import { conditionsOf, type LinkQuery, orderOf } from "./read/find.ts";
+import { toChoice, toUtm } from "./routing/choice-columns.ts";
+import { withUtm } from "./routing/utm.ts";
 import { fieldColumns, fileOf, toLink, withVersion } from "./rows.ts";
-import { withUtm } from "./utm.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in

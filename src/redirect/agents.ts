@@ -1,5 +1,5 @@
 import { UAParser } from "ua-parser-js";
-import type { Device, System } from "../links/rules.ts";
+import type { Device, System } from "../links/routing/rules.ts";
 
 /**
  * What a User-Agent says its device and system are. It says so itself, and not always the truth: an iPad asks for the

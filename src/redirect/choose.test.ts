@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { covers, days, devices, type Rule, systems, type When } from "../links/rules.ts";
+import { covers, days, devices, type Rule, systems, type When } from "../links/routing/rules.ts";
 import { chooseUrl, pickSplit, type Visitor } from "./choose.ts";
 
 const now = Date.UTC(2026, 10, 16, 12);

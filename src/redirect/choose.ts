@@ -1,5 +1,5 @@
-import type { SplitTarget } from "../links/choice.ts";
-import { type Device, type Rule, type System, speaks, type When } from "../links/rules.ts";
+import type { SplitTarget } from "../links/routing/choice.ts";
+import { type Device, type Rule, type System, speaks, type When } from "../links/routing/rules.ts";
 import { isWithin } from "./zone.ts";
 
 /**

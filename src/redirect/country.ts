@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Logger } from "../base/log.ts";
 import { networkOf } from "../limits/network.ts";
-import { isCountry } from "../links/countries.ts";
+import { isCountry } from "../links/routing/countries.ts";
 
 /**
  * The country of an address, from a table that comes with the program: nobody is asked about a visitor. The table (5 MB)

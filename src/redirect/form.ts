@@ -1,7 +1,7 @@
 import type { Form } from "../cache/tier.ts";
-import type { Choice } from "../links/choice.ts";
 import type { MeteredTarget, TargetFile } from "../links/link.ts";
-import { readRules } from "../links/rules.ts";
+import type { Choice } from "../links/routing/choice.ts";
+import { readRules } from "../links/routing/rules.ts";
 import type { Known } from "./resolve.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { sentMost, withUtm } from "../links/utm.ts";
+import { sentMost, withUtm } from "../links/routing/utm.ts";
 import { forwarded, queryOf } from "./forward.ts";
 
 describe("forwarded parameters", () => {

@@ -1,4 +1,4 @@
-import { sentMost, withParameters } from "../links/utm.ts";
+import { sentMost, withParameters } from "../links/routing/utm.ts";
 
 /** The query of a request's address, without its question mark. */
 export function queryOf(url: string): string {

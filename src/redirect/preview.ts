@@ -1,6 +1,6 @@
 import { toIso } from "../base/clock.ts";
-import type { LinkDetails } from "../links/details.ts";
 import { splitKey, type Target, type TargetFile } from "../links/link.ts";
+import type { LinkDetails } from "../links/read/details.ts";
 import { isExpired } from "./decide.ts";
 import { escapeHtml, page } from "./pages.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Choice } from "../links/choice.ts";
+import type { Choice } from "../links/routing/choice.ts";
 import { type Known, sizeOfKnown } from "./resolve.ts";
 
 const plain: Known = {

@@ -1,6 +1,6 @@
 import type { Source, Versioned } from "../cache/cache.ts";
-import type { Choice } from "../links/choice.ts";
 import { type MeteredTarget, splitKey } from "../links/link.ts";
+import type { Choice } from "../links/routing/choice.ts";
 
 /** What memory keeps of a link besides where it leads: its answer, made when first given and copied from then on. */
 export interface Known extends MeteredTarget {

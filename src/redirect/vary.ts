@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { Choice } from "../links/choice.ts";
+import type { Choice } from "../links/routing/choice.ts";
 import { chooseUrl, pickSplit } from "./choose.ts";
 import { forwarded, queryOf } from "./forward.ts";
 import type { Visitors } from "./visitors.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { days, type Hours } from "../links/rules.ts";
+import { days, type Hours } from "../links/routing/rules.ts";
 import { isWithin } from "./zone.ts";
 
 const office: Hours = { zone: "Europe/Berlin", fromMinute: 9 * 60, untilMinute: 17 * 60 + 30 };

@@ -1,4 +1,4 @@
-import { days, type Hours } from "../links/rules.ts";
+import { days, type Hours } from "../links/routing/rules.ts";
 
 /**
  * Whether a moment is within hours of a wall clock in some zone. Asking for a zone's offset takes some microseconds, and

@@ -1,13 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
-import { createEmailSeeds } from "../email/seeds.ts";
+import { createEmailSeeds } from "../email/outbox/seeds.ts";
 import { callLimits, keyCalls, tenantCalls } from "../limits/api-limits.ts";
 import type { Counters, Limit, StatusAnswer } from "../limits/counters.ts";
 import { tenantEmailLimit } from "../limits/email-limits.ts";
 import { type Period, spentAt } from "../limits/pace.ts";
 import { storageLimit } from "../limits/storage-limit.ts";
 import { monthOf } from "../limits/window.ts";
-import type { BusyLink } from "../links/busiest.ts";
+import type { BusyLink } from "../links/read/busiest.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { ApiKey } from "./keys.ts";
 import { usedInMonth } from "./monthly.ts";

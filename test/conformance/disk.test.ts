@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type FileId, newId } from "../../src/base/ids.ts";
 import { createShares } from "../../src/base/shares.ts";
 import type { TenantFile } from "../../src/files/file.ts";
-import type { UploadSettings } from "../../src/files/upload.ts";
+import type { UploadSettings } from "../../src/files/upload/upload.ts";
 import { dial, metric } from "../e2e/servers.ts";
 import { until } from "../ground/process.ts";
 import { type DiskStore, few, openDiskStore } from "./stores.ts";

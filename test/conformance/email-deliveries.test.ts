@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { TenantId } from "../../src/base/ids.ts";
-import { createDeliveries } from "../../src/email/deliveries.ts";
-import { readEvent } from "../../src/email/events.ts";
-import { createEmailStore } from "../../src/email/store.ts";
-import { createSuppressions } from "../../src/email/suppressions.ts";
+import { createDeliveries } from "../../src/email/delivery/deliveries.ts";
+import { readEvent } from "../../src/email/delivery/events.ts";
+import { createSuppressions } from "../../src/email/delivery/suppressions.ts";
+import { createEmailStore } from "../../src/email/outbox/store.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { onEachDatabase } from "./databases.ts";

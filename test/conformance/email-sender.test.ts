@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { HandOver } from "../../src/email/provider.ts";
-import { handOversMost } from "../../src/email/sender.ts";
-import { claimMs } from "../../src/email/store.ts";
+import { handOversMost } from "../../src/email/outbox/sender.ts";
+import { claimMs } from "../../src/email/outbox/store.ts";
+import type { HandOver } from "../../src/email/providers/provider.ts";
 import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import type { Counters } from "../../src/limits/counters.ts";
 import { unavailable } from "../../src/limits/counters.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { claimMs, createEmailStore } from "../../src/email/store.ts";
+import { claimMs, createEmailStore } from "../../src/email/outbox/store.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newRow, newTenant, pass, rowOf } from "./outbox.ts";

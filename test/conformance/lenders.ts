@@ -32,7 +32,7 @@ export interface RedisPlace extends Place {
   forget(): Promise<void>;
 }
 
-/** One server's way of counting, put together as `src/hits.ts` does it. */
+/** One server's way of counting, put together as `src/server/hits.ts` does it. */
 export interface Instance {
   readonly id: string;
   readonly meters: Meters;

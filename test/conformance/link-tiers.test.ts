@@ -12,19 +12,19 @@ import { createCache, type Source } from "../../src/cache/cache.ts";
 import { countCache } from "../../src/cache/counts.ts";
 import { createTiered } from "../../src/cache/tiered.ts";
 import { granted, type Verdict } from "../../src/limits/verdict.ts";
-import type { ChoiceFields } from "../../src/links/choice.ts";
 import { cacheKey, type MeteredTarget, splitKey } from "../../src/links/link.ts";
-import { devices, systems, type When } from "../../src/links/rules.ts";
+import type { ChoiceFields } from "../../src/links/routing/choice.ts";
+import { devices, systems, type When } from "../../src/links/routing/rules.ts";
 import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
 import { complete, type Decision, decide, type Facts } from "../../src/redirect/decide.ts";
 import { type Known, linkSource, sizeOfKnown } from "../../src/redirect/resolve.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
+import { openTier } from "../../src/server/redis-links.ts";
 import type { FileTable } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { defaultLimits } from "../../src/tenants/plans.ts";
 import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
-import { openTier } from "../../src/tier.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
 import { connected, patientMs } from "./counter-stores.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -205,7 +205,7 @@ if (redisAvailable()) {
         return id;
       }
 
-      /** As `lookup.ts` puts a server together, with Redis just corrected and the feed just read. */
+      /** As `server/cache.ts` puts a server together, with Redis just corrected and the feed just read. */
       async function openServer(redis: Redis, source: Source<Known>) {
         const counts = countCache(createMetrics());
         const tier = openTier(redis, systemClock);

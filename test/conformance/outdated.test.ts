@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { createSuspensions } from "../../src/abuse/suspensions.ts";
 import { manualClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import type { NewLink } from "../../src/links/new-links.ts";
+import type { NewLink } from "../../src/links/create/new-links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { createOutdated } from "../../src/sql/outdated.ts";
 import type { Sql } from "../../src/sql/sql.ts";

@@ -2,10 +2,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { createLog } from "../../src/base/log.ts";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { openCore } from "../../src/core.ts";
-import { createS3 } from "../../src/files/s3.ts";
-import { StorageUnavailable } from "../../src/files/storage.ts";
+import { createS3 } from "../../src/files/storage/s3.ts";
+import { StorageUnavailable } from "../../src/files/storage/storage.ts";
 import { freePort } from "../ground/ports.ts";
 import { startProxy, type TcpProxy } from "../ground/proxy.ts";
 import type { S3Options, S3Server } from "../ground/s3.ts";

@@ -1,7 +1,7 @@
 /** The examples that AWS gives for Signature Version 4 with S3: what we sign them with, and what our tests judge by. */
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../../src/base/clock.ts";
-import { createSigner } from "../../src/files/s3-signer.ts";
+import { createSigner } from "../../src/files/storage/s3-signer.ts";
 import { judge, type Received } from "../ground/sigv4.ts";
 
 const account = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { newId } from "../../src/base/ids.ts";
-import { NoObject, type SignedRequest, type Upload } from "../../src/files/storage.ts";
+import { NoObject, type SignedRequest, type Upload } from "../../src/files/storage/storage.ts";
 import { type Store, stores } from "./stores.ts";
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");

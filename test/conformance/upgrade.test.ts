@@ -6,7 +6,7 @@ import type { LinkId, TenantId } from "../../src/base/ids.ts";
 import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
-import { createEmailSettings } from "../../src/email/settings.ts";
+import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import { createPositions } from "../../src/import-export/position.ts";
 import { createLinks } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";

@@ -15,7 +15,7 @@ import { basename, join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import type { TenantId } from "../../src/base/ids.ts";
 import { createRing, parseKeys } from "../../src/base/seal.ts";
-import { createEmailSettings } from "../../src/email/settings.ts";
+import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import { archiveFiles, markDeleted } from "../../src/files/archive.ts";
 import { createArchive, snapshot } from "../../src/sql/backup.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";

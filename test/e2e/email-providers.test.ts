@@ -2,9 +2,9 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import PostalMime from "postal-mime";
 import { createLog } from "../../src/base/log.ts";
-import type { Message, Provider } from "../../src/email/provider.ts";
-import { createSendgrid } from "../../src/email/sendgrid.ts";
-import { createSmtp } from "../../src/email/smtp.ts";
+import type { Message, Provider } from "../../src/email/providers/provider.ts";
+import { createSendgrid } from "../../src/email/providers/sendgrid.ts";
+import { createSmtp } from "../../src/email/providers/smtp.ts";
 import { freePort } from "../ground/ports.ts";
 import { problem, startSendgrid } from "../ground/sendgrid.ts";
 import { type SmtpManners, startSmtp } from "../ground/smtp.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createRing, parseKeys } from "../../src/base/seal.ts";
-import { createEmailSettings } from "../../src/email/settings.ts";
+import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";

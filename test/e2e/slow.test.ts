@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { newId } from "../../src/base/ids.ts";
 import { createShares } from "../../src/base/shares.ts";
-import type { DownloadRate } from "../../src/files/download.ts";
+import type { DownloadRate } from "../../src/files/download/download.ts";
 import { few, openDiskStore } from "../conformance/stores.ts";
 import { until } from "../ground/process.ts";
 import { startServer } from "../ground/server.ts";

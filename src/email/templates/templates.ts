@@ -1,4 +1,4 @@
-import type { MailKind } from "../outbox.ts";
+import type { MailKind } from "../outbox/outbox.ts";
 import { type Letter, type Rendered, render } from "./letter.ts";
 import { type QuotaFacts, quota } from "./quota.ts";
 import { type ShareFacts, share } from "./share.ts";

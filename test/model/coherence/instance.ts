@@ -1,4 +1,4 @@
-/** One server's lookups, put together as `src/lookup.ts` does it, with its interval in the hands of the test. */
+/** One server's lookups, put together as `src/server/cache.ts` does it, with its interval in the hands of the test. */
 import { spyOn } from "bun:test";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createLog } from "../../../src/base/log.ts";

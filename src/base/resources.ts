@@ -1,0 +1,62 @@
+import { passwordShares } from "./passwords.ts";
+import { createShares, type Shares } from "./shares.ts";
+
+/**
+ * What callers of one process share, and how much there is of each. Held by tenant, or by network where nobody has said
+ * who they are. Waiting ends well before the server's own ten seconds.
+ */
+export interface Resources {
+  /** Bodies that are written to the disk. By tenant. */
+  readonly uploads: Shares;
+  /** Files that are sent from the disk. By the client's network. */
+  readonly downloads: Shares;
+  /** Bulk writes and large lists: on SQLite one thread, on PostgreSQL half of the connections. By tenant. */
+  readonly work: Shares;
+  /** The operator's rounds over all data, apart from what tenants wait for. By what they do. */
+  readonly upkeep: Shares;
+  /** Hashes of passwords: 19 MB and 45 ms of a core each. By the visitor's network, or the tenant that sets one. */
+  readonly passwords: Shares;
+  /** Requests to addresses that users name, while they wait for the answer. By tenant. */
+  readonly outgoing: Shares;
+  /** Looks at where links lead, for which nobody waits. By tenant. */
+  readonly targets: Shares;
+}
+
+export interface ResourceSettings {
+  readonly embedded: boolean;
+  /** Connections to PostgreSQL. */
+  readonly pool: number;
+}
+
+export function createResources({ embedded, pool }: ResourceSettings): Resources {
+  const waitMs = 5_000;
+  const retryAfterSeconds = 5;
+  return {
+    uploads: createShares({
+      ...{ resource: "uploads", what: "uploads" },
+      ...{ atOnce: 64, waitingMost: 64, waitMs, retryAfterSeconds },
+    }),
+    downloads: createShares({
+      ...{ resource: "downloads", what: "downloads" },
+      ...{ atOnce: 128, waitingMost: 128, waitMs, retryAfterSeconds },
+    }),
+    work: createShares({
+      ...{ resource: "work", what: "large requests" },
+      ...{ atOnce: embedded ? 1 : Math.max(1, Math.floor(pool / 2)), waitingMost: 100, waitMs, retryAfterSeconds },
+    }),
+    upkeep: createShares({
+      ...{ resource: "upkeep", what: "rounds over all data" },
+      ...{ atOnce: 4, waitingMost: 20, waitMs: 3_600_000, retryAfterSeconds },
+    }),
+    passwords: createShares(passwordShares),
+    outgoing: createShares({
+      ...{ resource: "outgoing", what: "requests to other servers" },
+      ...{ atOnce: 16, waitingMost: 300, waitMs, retryAfterSeconds },
+    }),
+    // A round has at most 500 targets, and waits for each as long as the round lasts.
+    targets: createShares({
+      ...{ resource: "targets", what: "looks at targets" },
+      ...{ atOnce: 16, waitingMost: 500, waitMs, retryAfterSeconds },
+    }),
+  };
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { withDeadline } from "../base/deadline.ts";
+import type { Logger } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { Drained } from "../limits/meters.ts";
+import { cacheKey, type LinkKey, splitKey } from "../links/link.ts";
+import type { Sql } from "../sql/sql.ts";
+import { createHot } from "./hot.ts";
+import { createHotStore, hotKeptMs } from "./hot-store.ts";
+
+/** The hottest links, put together: counted from what is recorded, kept in SQL, and known again after a start. */
+export interface HotLinks {
+  /** What was just written down. */
+  recorded(batch: readonly Drained[]): void;
+  perMinute(key: string): number;
+  /** The keys of the hottest now. */
+  keys(): string[];
+  /** As all servers last knew them: what to have at hand first. */
+  lastKeys(): Promise<LinkKey[]>;
+  stop(): Promise<void>;
+}
+
+const saveMs = 15_000;
+const lastSaveMs = 1_000;
+const savedMost = 50;
+const warmMost = 100;
+
+export interface HotLinkSettings {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+export function openHotLinks({ sql, clock, metrics, log }: HotLinkSettings): HotLinks {
+  const hot = createHot(clock);
+  const store = createHotStore(sql, clock);
+  const instance = randomBytes(9).toString("base64url");
+  let failing = false;
+  let savedAt = Number.NEGATIVE_INFINITY;
+  let saving = Promise.resolve();
+  let due: NodeJS.Timeout | undefined;
+
+  async function save(): Promise<void> {
+    savedAt = clock.elapsed();
+    const hottest = hot.top(savedMost).filter(({ perMinute }) => Math.round(perMinute) > 0);
+    try {
+      await store.save(
+        instance,
+        hottest.map(({ key, ...link }) => ({ ...splitKey(key), ...link })),
+      );
+      failing = false;
+    } catch (error) {
+      if (!failing) log.warn({ error }, "the hottest links cannot be written down");
+      failing = true;
+    }
+  }
+
+  /** At once after a quiet time, and not again when it is quiet: what was said last is what to have at hand then. */
+  function saveSoon(): void {
+    due ??= setTimeout(saveNow, Math.max(0, savedAt + saveMs - clock.elapsed()));
+  }
+
+  function saveNow(): void {
+    clearTimeout(due);
+    due = undefined;
+    saving = save();
+  }
+
+  const top = () => hot.top(1)[0];
+  metrics.gauge(
+    "quicklink_hottest_per_minute",
+    "Visits a minute of the hottest link.",
+    () => top()?.perMinute ?? 0,
+    "max",
+  );
+  metrics.gauge(
+    "quicklink_unusual_links",
+    "Links that are visited ten times as much as over the last hour, or more.",
+    () => hot.top(warmMost).filter(({ unusual }) => unusual).length,
+    "max",
+  );
+
+  return {
+    recorded(batch) {
+      const counts = new Map<string, number>();
+      for (const { key, units } of batch) if (units > 0) counts.set(key, (counts.get(key) ?? 0) + units);
+      if (counts.size === 0) return;
+      hot.add(counts);
+      saveSoon();
+    },
+    perMinute: hot.perMinute,
+    keys: () => hot.top(warmMost).map(({ key }) => key),
+    async lastKeys() {
+      const links = await store.hottest(hotKeptMs, warmMost);
+      return links.map(({ domain, code }) => cacheKey(domain, code));
+    },
+    async stop() {
+      if (due !== undefined) saveNow();
+      // Not to be held up by a database that is away: without it the next start is a little colder.
+      await withDeadline(saving, lastSaveMs, "SQL").catch(() => {});
+    },
+  };
+}

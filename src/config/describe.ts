@@ -1,0 +1,43 @@
+import { type Setting, settingNames, settings } from "./settings.ts";
+
+/** docs/config.md, from the table. */
+export function describeSettings(): string {
+  const rows = settingNames.map((name) => {
+    const entry: Setting<unknown> = settings[name];
+    const fallback = entry.fallback === undefined ? "" : entry.fallback === "" ? "none" : `\`${entry.fallback}\``;
+    return `| \`${name}\` | ${entry.help}${entry.secret ? " Secret." : ""} | ${fallback} | ${example(name, entry)} |`;
+  });
+  return `# Settings
+
+Generated from the table in \`src/config/config.ts\` by \`npm run docs\`; a test keeps it so.
+
+A value is taken from the first place that has one: the command line, the environment, the file named by \`NAME_FILE\` (secrets only, for
+example \`QL_CODE_SALT_FILE=/run/secrets/salt\`), \`.env\` in the working folder, the data folder (generated secrets), the
+default. \`npm run quicklink -- config\` prints what is in force and where it came from. A value that cannot be used stops
+the start with exit status 2.
+
+| setting | what it does | default | example |
+|---|---|---|---|
+${rows.join("\n")}
+`;
+}
+
+export function example(name: string, entry: Setting<unknown>): string {
+  return entry.example.startsWith("the output of: ")
+    ? `\`${name}=$(${entry.example.slice("the output of: ".length)})\``
+    : `\`${name}=${entry.example}\``;
+}
+
+export function show(entry: Setting<unknown>, text: string | undefined): string {
+  if (text === undefined) return "";
+  if (entry.secret === undefined) return text;
+  return entry.secret === "all" ? "(hidden)" : withoutCredentials(text);
+}
+
+/** By its text, for an address of several hosts is no URL; and where a password could hide elsewhere, nothing of it. */
+function withoutCredentials(address: string): string {
+  const match = /^([a-z-]+:\/\/)([^?#]*@)?([^@?#]*)(\?[^@]*)?$/i.exec(address);
+  if (match === null) return "(hidden)";
+  const [, scheme = "", credentials, place = "", query] = match;
+  return `${scheme}${credentials ? "(hidden)@" : ""}${place}${query ? "?(hidden)" : ""}`;
+}

@@ -1,0 +1,72 @@
+import type { TenantId } from "../../base/ids.ts";
+import type { SuppressionTable } from "../../sql/schema.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { ofTenant } from "../../sql/tenant-db.ts";
+import { type MailKind, mailKinds } from "../outbox/outbox.ts";
+
+/**
+ * Who gets no more email: a tenant's own list, and one of everybody's for addresses of which the platform's mail server
+ * was told that they do not exist. Addresses are compared without regard to case: who wrote `Ann@` and asked for no
+ * more is not to get more as `ann@`.
+ */
+export interface Suppressions {
+  /** Why this tenant may send no such email to the address; nothing if it may. */
+  find(tenant: TenantId, address: string, kind: MailKind): Promise<SuppressionReason | undefined>;
+  /** The first reason stays, unless it is one that essential emails may pass. `everybody`: of all tenants. */
+  add(tenant: TenantId | typeof everybody, address: string, reason: SuppressionReason): Promise<void>;
+  /** A tenant's own, by address; `after` is the last of the page before. */
+  list(tenant: TenantId, limit: number, after?: string): Promise<Suppression[]>;
+  /** Whether it was there. */
+  remove(tenant: TenantId | typeof everybody, address: string): Promise<boolean>;
+}
+
+export interface Suppression {
+  readonly address: string;
+  readonly reason: SuppressionReason;
+  readonly createdAt: number;
+}
+
+export type SuppressionReason = SuppressionTable["reason"];
+export const everybody = "" as const;
+
+export function createSuppressions({ db, now }: Sql): Suppressions {
+  return {
+    async find(tenant, address, kind) {
+      const listed = (owner: TenantId | typeof everybody) =>
+        ofTenant(db, owner).selectFrom("suppressions").select("reason").where("address", "=", address.toLowerCase());
+      const rows = await listed(tenant).unionAll(listed(everybody)).execute();
+      return rows.find(({ reason }) => !(mailKinds[kind].essential && reason === "unsubscribed"))?.reason;
+    },
+
+    async add(tenant, address, reason) {
+      await ofTenant(db, tenant)
+        .insertInto("suppressions")
+        .values({ address: address.toLowerCase(), reason, created_at: now })
+        .onConflict((conflict) =>
+          conflict
+            .columns(["tenant_id", "address"])
+            .doUpdateSet({ reason, created_at: now })
+            .where("suppressions.reason", "=", "unsubscribed"),
+        )
+        .execute();
+    },
+
+    async list(tenant, limit, after = "") {
+      return await ofTenant(db, tenant)
+        .selectFrom("suppressions")
+        .select(["address", "reason", "created_at as createdAt"])
+        .where("address", ">", after)
+        .orderBy("address")
+        .limit(limit)
+        .execute();
+    },
+
+    async remove(tenant, address) {
+      const { numDeletedRows } = await ofTenant(db, tenant)
+        .deleteFrom("suppressions")
+        .where("address", "=", address.toLowerCase())
+        .executeTakeFirstOrThrow();
+      return numDeletedRows > 0n;
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { parseId, type TenantId } from "../../base/ids.ts";
+import type { Signer } from "../../base/signature.ts";
+import { parseAddress } from "../address.ts";
+
+/**
+ * Who may ask for no more email: whoever has the link that came with one. It names the tenant and the address, and a signature
+ * that only we can make holds both, so that nothing has to be stored and nobody can stop somebody else's.
+ */
+export interface StopLinks {
+  urlFor(tenant: TenantId, address: string): string;
+  /** Nothing if it was not made here. */
+  read(token: string): Recipient | undefined;
+}
+
+export interface Recipient {
+  readonly tenant: TenantId;
+  readonly address: string;
+}
+
+export const stopPath = "/email/unsubscribe/";
+const tokenMaxChars = 600; // the longest address has 254 bytes
+
+export function createStopLinks(signer: Signer, baseUrl: string): StopLinks {
+  return {
+    urlFor(tenant, address) {
+      const payload = Buffer.from(`${tenant} ${address}`).toString("base64url");
+      return `${baseUrl}${stopPath}${payload}.${signer.sign(payload)}`;
+    },
+
+    read(token) {
+      if (token.length > tokenMaxChars) return undefined;
+      const [, payload = "", signature = ""] = /^([\w-]+)\.([\w-]{43})$/.exec(token) ?? [];
+      if (!signer.isSigned(payload, signature)) return undefined;
+      const text = Buffer.from(payload, "base64url").toString("utf8");
+      const space = text.indexOf(" ");
+      const [tenant, address] = [parseId("tenant", text.slice(0, space)), parseAddress(text.slice(space + 1))];
+      return tenant === undefined || address === undefined ? undefined : { tenant, address };
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../base/clock.ts";
+import { withDeadline } from "../../base/deadline.ts";
+import type { TenantId } from "../../base/ids.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Total } from "../../limits/leases.ts";
+import { monthName } from "../../limits/month.ts";
+import { splitKey } from "../../links/link.ts";
+import { createJobs } from "../../sql/jobs.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { usedInMonth } from "../../tenants/monthly.ts";
+import type { Tenant } from "../../tenants/tenants.ts";
+import { linkUse } from "./near-limits.ts";
+import type { Notices } from "./notices.ts";
+import { type LimitUse, reached } from "./thresholds.ts";
+
+/**
+ * Notices about limits, put together: where what is used becomes known, on the way to `email/notices/notices.ts`. None of it is on
+ * the way of a redirect or an answer. An hourly look over all limits, by one process for all, finds what these missed.
+ */
+export interface LimitWatch extends Pick<Notices, "noticed"> {
+  /** What the months of links have come to. */
+  recorded(totals: readonly Total[]): void;
+  /** A tenant has made links. */
+  made(tenant: Tenant): void;
+  close(): Promise<void>;
+}
+
+export interface LimitWatchSettings {
+  readonly notices: Notices;
+  readonly sql: Sql;
+  /** The limits of all tenants that are nearly used up. */
+  readonly nearLimits: () => Promise<readonly LimitUse[]>;
+  /** A link's limit as memory last knew it: undefined if it does not know the link, null if the link has no limit. */
+  readonly hitsMaxOf: (key: string) => number | null | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const gatherMs = 1_000;
+const linksAtOnce = 20;
+const rememberMs = 600_000;
+const rememberedMost = 10_000;
+const lookMs = 300_000;
+const hourMs = 3_600_000;
+const closeMs = 1_000;
+
+export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, log }: LimitWatchSettings): LimitWatch {
+  /** Links of which it was said lately. */
+  const told = new LRUCache<string, number>({ max: rememberedMost });
+  const makers = new Map<TenantId, Tenant>();
+  let gathering: NodeJS.Timeout | undefined;
+  let looking: Promise<unknown> = Promise.resolve();
+  let closed = false;
+
+  const quietly = (what: string, work: () => Promise<unknown>) =>
+    work().catch((error: unknown) =>
+      log.warn({ error }, `${what} failed; the next look over all limits makes up for it`),
+    );
+
+  /** A total holds what is lent, too: it says which links to look at, and the row says how it is. */
+  async function lookAt(totals: readonly Total[], month: string): Promise<void> {
+    for (const { key } of totals) {
+      const use = await linkUse(sql, splitKey(key), month);
+      const percent = use && reached(use.used, use.max);
+      if (use === undefined || percent === undefined) continue;
+      told.set(`${key} ${month} ${percent}`, clock.elapsed() + rememberMs);
+      notices.noticed(use);
+    }
+  }
+
+  async function lookAtMakers(): Promise<void> {
+    gathering = undefined;
+    const gathered = [...makers.values()];
+    makers.clear();
+    for (const { id, limits } of gathered) {
+      const used = await usedInMonth(sql.db, { tenant: id, name: "links", month: monthName(clock.now()) });
+      notices.noticed({ tenant: id, limit: "linksPerMonth", used, max: limits.linksPerMonth });
+    }
+  }
+
+  const jobs = createJobs(sql, randomBytes(9).toString("base64url"), clock);
+  const lookAtAll = () =>
+    jobs.run({
+      name: "notices about limits",
+      atMostMs: lookMs,
+      next: (now) => now + hourMs,
+      async work() {
+        for (const use of await nearLimits()) notices.noticed(use);
+        await notices.idle();
+      },
+    });
+  const timer = setInterval(() => {
+    looking = quietly("looking for limits that are nearly used", lookAtAll);
+  }, lookMs);
+
+  return {
+    noticed: notices.noticed,
+    recorded(totals) {
+      if (closed) return; // the last hits are written down when all else is over
+      const now = clock.elapsed();
+      const month = monthName(clock.now());
+      const near = totals.filter((one) => {
+        const percent = one.draws === "hits" && one.month === month && reached(one.total, hitsMaxOf(one.key) ?? null);
+        return percent && (told.get(`${one.key} ${month} ${percent}`) ?? 0) <= now;
+      });
+      if (near.length > 0) void quietly("looking at links", () => lookAt(near.slice(0, linksAtOnce), month));
+    },
+    made(tenant) {
+      if (tenant.limits.linksPerMonth === null) return;
+      makers.set(tenant.id, tenant);
+      gathering ??= setTimeout(() => void quietly("looking at the links that were made", lookAtMakers), gatherMs);
+    },
+    async close() {
+      closed = true;
+      clearInterval(timer);
+      clearTimeout(gathering);
+      await withDeadline(Promise.all([looking, notices.idle()]), closeMs, "a notice").catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { sql as raw } from "kysely";
+import type { LinkId, TenantId } from "../../base/ids.ts";
+import type { Place } from "../../links/short-url.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
+import { usedInMonth } from "../../tenants/monthly.ts";
+import { hitsMax } from "../../tenants/plans.ts";
+import type { Tenants } from "../../tenants/tenants.ts";
+import { hitsKeyStart, type LimitUse, reached } from "./thresholds.ts";
+
+const tenantsAtOnce = 100;
+const linksMost = 100; // of a tenant at a time: what is told is not found again, and the next look has the next ones
+
+/**
+ * Every limit that is nearly or wholly used, of all tenants that want to hear of it. Looks at every link that was visited:
+ * not for the thread that serves.
+ */
+export async function nearLimits(
+  sql: Sql,
+  tenants: Pick<Tenants, "byId">,
+  month: string,
+  now: number,
+): Promise<LimitUse[]> {
+  const uses: LimitUse[] = [];
+  for (let after = ""; ; ) {
+    const rows = await acrossTenants(sql.db)
+      .selectFrom("email_settings")
+      .select("tenant_id")
+      .where("contact", "is not", null)
+      .where("tenant_id", ">", after as TenantId)
+      .orderBy("tenant_id")
+      .limit(tenantsAtOnce)
+      .execute();
+    for (const { tenant_id: tenant } of rows) {
+      const limits = (await tenants.byId(tenant))?.limits;
+      if (limits === undefined) continue;
+      const links = await usedInMonth(sql.db, { tenant, name: "links", month });
+      uses.push(
+        { tenant, limit: "linksPerMonth", used: links, max: limits.linksPerMonth },
+        { tenant, limit: "storageBytes", used: await storedBytes(sql, tenant), max: limits.storageBytes },
+        ...(await untoldLinks(sql, tenant, limits.hitsPerLinkPerMonth, month, now)),
+      );
+    }
+    const last = rows.at(-1)?.tenant_id;
+    if (last === undefined || rows.length < tenantsAtOnce) break;
+    after = last;
+  }
+  return uses.filter(({ used, max }) => reached(used, max) !== undefined);
+}
+
+async function storedBytes({ db }: Sql, tenant: TenantId): Promise<number> {
+  const row = await ofTenant(db, tenant).selectFrom("tenant_storage").select("bytes").executeTakeFirst();
+  return row?.bytes ?? 0;
+}
+
+/** Links that are near their limit and of which no email was ever written. `given` is what the plan gives each. */
+async function untoldLinks(
+  { db }: Sql,
+  tenant: TenantId,
+  given: number | null,
+  month: string,
+  now: number,
+): Promise<LimitUse[]> {
+  // `hits_per_month` is null where the link has none of its own, and a comparison with null is not true.
+  const max =
+    given === null
+      ? raw<number>`l.hits_per_month`
+      : raw<number>`case when l.hits_per_month < ${given} then l.hits_per_month else ${given} end`;
+  // What is still reserved when nobody can have a lease any more was lost in a crash, and is as good as used.
+  const used = raw<number>`q.counted + case when q.lent_until < ${now} then q.reserved else 0 end`;
+  const key = raw<string>`${raw.lit(hitsKeyStart)} || l.id || ${raw.lit(`:${month}:`)} ||
+    case when ${used} >= ${max} then '100' else '80' end`;
+  const own = ofTenant(db, tenant);
+  const rows = await own
+    .selectFrom("links as l")
+    .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
+    .select(["l.id", "l.domain", "l.code", "l.fallback_url", used.as("used"), max.as("max")])
+    .where("q.month", "=", month)
+    .where("q.draws", "=", "hits")
+    .where(max, ">", 0)
+    .where(raw<boolean>`(${used}) * 5 >= (${max}) * 4`)
+    .where((row) => row.not(row.exists(own.selectFrom("emails as e").select("e.id").where("e.dedupe_key", "=", key))))
+    .limit(linksMost)
+    .execute();
+  return rows.map(({ id, domain, code, fallback_url, used, max }) => ({
+    tenant,
+    limit: "hitsPerLinkPerMonth",
+    used: Number(used),
+    max: Number(max),
+    link: { id, domain, code, fallback: fallback_url !== null },
+  }));
+}
+
+/** One link as it stands now: whose it is, and what is counted of its month. */
+export async function linkUse({ db }: Sql, { domain, code }: Place, month: string): Promise<LimitUse | undefined> {
+  const row = await acrossTenants(db)
+    .selectFrom("links as l")
+    .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
+    .innerJoin("tenants as t", "t.id", "l.tenant_id")
+    .leftJoin("plans as p", "p.name", "t.plan")
+    .select(["l.id", "l.tenant_id", "l.fallback_url", "l.hits_per_month", "q.counted"])
+    .select(["t.plan", "t.limits as overrides", "p.limits as plan_limits"])
+    .where("l.domain", "=", domain)
+    .where("l.code", "=", code)
+    .where("q.month", "=", month)
+    .where("q.draws", "=", "hits")
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    tenant: row.tenant_id,
+    limit: "hitsPerLinkPerMonth",
+    used: row.counted,
+    max: hitsMax(row.hits_per_month, row.plan, row.plan_limits, row.overrides),
+    link: { id: row.id as LinkId, domain, code, fallback: row.fallback_url !== null },
+  };
+}

@@ -1,0 +1,226 @@
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { CounterVerdict } from "../../limits/counters.ts";
+import { platformEmails } from "../../limits/email-limits.ts";
+import { isUnavailable } from "../../sql/sql.ts";
+import { everybody, type Suppressions } from "../delivery/suppressions.ts";
+import type { HandOver, Message, ProviderName } from "../providers/provider.ts";
+import type { Sender, Senders } from "../providers/senders.ts";
+import { nextAsk, nextTry } from "./backoff.ts";
+import type { Charges } from "./charges.ts";
+import { type MailKind, mailKinds } from "./outbox.ts";
+import { limitOf } from "./seeds.ts";
+import { type Claimed, type EmailStore, unsureMost, unsureRetryMs, type Why } from "./store.ts";
+import { createTurns } from "./turns.ts";
+
+/** One attempt to send an email that is claimed, from its charge to its mark. `sender.ts` says why in this order. */
+export interface Attempts {
+  /** All of it, for an email whose turn it is. */
+  make(email: Claimed): Promise<void>;
+  /** The first half, for whoever wants to know now whether the limits have room. */
+  charge(email: Claimed): Promise<Charged>;
+  /** The second half, after a charge that was granted. */
+  handOver(email: Claimed, charged: Charged): Promise<void>;
+  /** Instead of it, when it cannot be done now: gives the charge back, and the email to whoever is next. */
+  putBack(email: Claimed): Promise<void>;
+}
+
+export interface Charged {
+  readonly sender: Sender;
+  readonly verdict: CounterVerdict;
+  /** Since when it counts, by the clock that only grows. */
+  readonly since: number;
+}
+
+export const outcomes = [
+  ...(["accepted", "rejected", "deferred", "unsure"] as const satisfies readonly HandOver["kind"][]),
+  ...(["limited", "unavailable"] as const),
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+export interface AttemptSettings {
+  readonly store: EmailStore;
+  readonly senders: Senders;
+  readonly charges: Charges;
+  readonly suppressions: Suppressions;
+  readonly messageOf: (email: Claimed, from: Sender["from"]) => Message;
+  readonly count: (provider: ProviderName, outcome: Outcome) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly chance: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+const deadlineMs = 30_000;
+/**
+ * Later than this after its charge an email is not handed over: by when the provider has it, it must still count for an
+ * hour, and the claim must not have run out.
+ */
+const beginMs = 10_000;
+/** Of which only eight come to an answer: the others ended with their process, or by a mistake of ours. */
+const claimsMost = 20;
+const awayMs = 5_000;
+const asksMost = 4;
+const askAgainMs = 500;
+const markAgainMs = 500;
+const marksMost = 1_200; // ten minutes; by then somebody else has found it left behind
+
+export function createAttempts(settings: AttemptSettings): Attempts {
+  const { store, senders, charges, suppressions, count, clock, log } = settings;
+  const turns = createTurns();
+
+  /** What is known about an email is worth waiting for the database. */
+  async function lasting<Answer>(mark: () => Promise<Answer>): Promise<Answer> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await mark();
+      } catch (error) {
+        if (!isUnavailable(error) || tries === marksMost) throw error;
+        await settings.pause(markAgainMs);
+      }
+    }
+  }
+
+  const fail = (email: Claimed, why: Why, what?: "unsure") => lasting(() => store.failed(email, why, what));
+
+  async function charge(email: Claimed): Promise<Charged> {
+    const sender = await senders.resolve(email.tenant);
+    const since = clock.elapsed();
+    return { sender, since, verdict: await charges.take(email, limitOf(sender.provider.name)) };
+  }
+
+  /** An answer that was lost is asked for again under the same name: what it charged is not charged twice, nor lost. */
+  async function chargePatiently(email: Claimed): Promise<Charged> {
+    for (let asks = 1; ; asks++) {
+      const charged = await charge(email);
+      if (charged.verdict.kind !== "unavailable" || asks === asksMost) return charged;
+      await settings.pause(askAgainMs);
+    }
+  }
+
+  /** Not granted: it was not handed over, and waits. */
+  async function wait(email: Claimed, { sender, verdict }: Omit<Charged, "since">): Promise<void> {
+    const { name } = sender.provider;
+    if (verdict.kind === "denied") {
+      count(name, "limited");
+      const why = { reason: "limited", detail: verdict.limit.name };
+      const ms = nextAsk(email.ageMs, verdict.retryAfterMs);
+      if (ms === undefined) return void (await fail(email, why));
+      await lasting(() => store.back(email, ms, why, "asked"));
+      // One statement instead of an attempt for each of them: they would all hear the same.
+      const moved = verdict.limit.name === platformEmails ? kindsLike(email.kind) : allKinds;
+      await store.postpone(email.tenant, ms, moved);
+      return;
+    }
+    count(name, "unavailable");
+    await putBack(email, awayMs, verdict.kind);
+  }
+
+  async function putBack(email: Claimed, ms: number, detail: string): Promise<void> {
+    await charges.release(email);
+    await lasting(() => store.back(email, ms, { reason: "unavailable", detail }, "asked"));
+  }
+
+  async function handOver(email: Claimed, { sender, since }: Charged): Promise<void> {
+    const { provider, from } = sender;
+    const message = settings.messageOf(email, from);
+    if (!(await store.handing(email, provider.name, message.messageId))) return void (await charges.release(email));
+    const verdict = await charges.take(email, limitOf(provider.name));
+    if (verdict.kind !== "granted") return await wait(email, { sender, verdict });
+    if (clock.elapsed() - since > beginMs) return await putBack(email, awayMs, "the database took too long");
+    const turn = takeTurn();
+    try {
+      const outcome = await provider.send(message, deadlineMs, turn.begin);
+      count(provider.name, outcome.kind);
+      await settle(email, provider.name, outcome);
+    } finally {
+      turn.end();
+    }
+  }
+
+  /** From the moment the provider could have it to the mark: one email of this process, so that a crash repeats one. */
+  function takeTurn(): { begin(): Promise<void>; end(): void } {
+    let giveBack: (() => void) | undefined;
+    let over = false;
+    return {
+      async begin() {
+        giveBack = await turns.take();
+        if (!over) return;
+        giveBack();
+        throw new Error("its turn came too late");
+      },
+      end() {
+        over = true;
+        giveBack?.();
+      },
+    };
+  }
+
+  async function settle(email: Claimed, provider: ProviderName, outcome: HandOver): Promise<void> {
+    switch (outcome.kind) {
+      case "accepted": {
+        if (!(await lasting(() => store.sent(email, outcome.providerId)))) {
+          log.warn(
+            { email: email.id, attempt: email.attempt },
+            "an email was sent, but its claim had passed to another",
+          );
+        }
+        return;
+      }
+      case "rejected": {
+        await charges.release(email);
+        const { reason, detail } = outcome;
+        if (reason === "address") {
+          const list = provider === "sendgrid" ? email.tenant : everybody;
+          await lasting(() => suppressions.add(list, email.to, "bounced"));
+        }
+        return void (await fail(email, { reason, detail }));
+      }
+      case "deferred": {
+        await charges.release(email);
+        const ms = nextTry({ ...email, retryAfterMs: outcome.retryAfterMs }, settings.chance());
+        const why = { reason: "deferred", detail: outcome.detail };
+        await (ms === undefined ? fail(email, why) : lasting(() => store.back(email, ms, why)));
+        return;
+      }
+      case "unsure": {
+        const why = { reason: "unsure", detail: outcome.detail };
+        log.warn({ email: email.id, provider, attempt: email.attempt }, "an email may have been sent, or not");
+        if (email.unsure + 1 >= unsureMost) return void (await fail(email, why, "unsure"));
+        await lasting(() => store.back(email, unsureRetryMs, why, "unsure"));
+      }
+    }
+  }
+
+  return {
+    charge,
+    handOver,
+    putBack: (email) => putBack(email, 0, "as many as possible are being sent"),
+    async make(email) {
+      if (email.attempt > claimsMost) {
+        return void (await fail(email, { reason: "broken_off", detail: "too many attempts broke off" }));
+      }
+      const suppressed = await suppressions.find(email.tenant, email.to, email.kind);
+      if (suppressed !== undefined) return void (await fail(email, { reason: "suppressed", detail: suppressed }));
+      const charged = await chargePatiently(email).catch((error: unknown) => {
+        if (isUnavailable(error)) throw error;
+        return messageOf(error);
+      });
+      if (typeof charged === "string") {
+        log.error({ email: email.id, tenant: email.tenant, error: charged }, "an email has nobody to carry it");
+        const why = { reason: "unavailable", detail: charged };
+        const ms = nextTry({ ...email, retryAfterMs: null }, settings.chance());
+        return void (await (ms === undefined ? fail(email, why) : lasting(() => store.back(email, ms, why))));
+      }
+      if (charged.verdict.kind !== "granted") return await wait(email, charged);
+      await handOver(email, charged);
+    },
+  };
+}
+
+const allKinds = Object.keys(mailKinds) as MailKind[];
+
+/** Those that have the same part of the platform's limit. */
+const kindsLike = (kind: MailKind): MailKind[] =>
+  allKinds.filter((other) => mailKinds[other].essential === mailKinds[kind].essential);

@@ -1,0 +1,334 @@
+import { type RawBuilder, sql as raw } from "kysely";
+import { type EmailId, idAt, type TenantId } from "../../base/ids.ts";
+import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
+import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
+import type { ProviderName } from "../providers/provider.ts";
+import { type MailKind, mailKinds } from "./outbox.ts";
+
+/**
+ * The rows of the outbox, and the only ways in which they change. `sender.ts` says what they mean.
+ *
+ * While a row is `sending` its `due_at` is when the claim on it runs out, so that one index finds both what is due and
+ * what somebody left behind. Every mark names the claim that it is made under, and changes nothing if that is over.
+ * All times are the database's.
+ */
+export interface EmailStore {
+  /** With a claim it is ours from the start. An email whose key was used before is not written. */
+  insert(row: NewEmail, by?: string): Promise<{ readonly id: EmailId; readonly repeated: boolean }>;
+  find(tenant: TenantId, key: string): Promise<EmailId | undefined>;
+  /** Whether anything is due, and whether some of it was left behind. */
+  look(): Promise<{ readonly due: boolean; readonly left: boolean }>;
+  /** Takes back what was left behind; answers those whose outcome nobody knows. */
+  recover(): Promise<Unknown[]>;
+  /** The longest due first. Nobody else gets them until the claim runs out. */
+  claim(by: string, most: number): Promise<Claimed[]>;
+  /** Before the hand-over, for whoever has to find out about it later; renews the claim. Whether it is still ours. */
+  handing(claim: Claim, provider: ProviderName, messageId: string): Promise<boolean>;
+  /** Also when the claim has run out, as long as nobody has another: that it was sent is known now. */
+  sent(claim: Claim, providerId: string | null): Promise<boolean>;
+  failed(claim: Claim, why: Why, what?: "unsure"): Promise<boolean>;
+  /** `unsure`: the provider may have it. `asked`: it was not handed over, which is no attempt. */
+  back(claim: Claim, inMs: number, why: Why, what?: "unsure" | "asked"): Promise<boolean>;
+  remove(claim: Claim): Promise<void>;
+  /** All of a tenant's emails that are due now, or those of some kinds, wait too. At most so many at once. */
+  postpone(tenant: TenantId, inMs: number, kinds: readonly MailKind[]): Promise<number>;
+  waiting(): Promise<{ readonly count: number; readonly oldestDueMs: number }>;
+  /** Forgets those that were finished before; answers how many. */
+  prune(before: number, limit: number): Promise<number>;
+}
+
+export interface NewEmail {
+  readonly id: EmailId;
+  readonly tenant: TenantId;
+  readonly kind: MailKind;
+  readonly key: string | null;
+  readonly to: string;
+  readonly replyTo: string | null;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** Which attempt of which email, and whose. */
+export interface Claim {
+  readonly id: EmailId;
+  readonly by: string;
+  readonly attempt: number;
+}
+
+export interface Claimed extends Claim {
+  readonly tenant: TenantId;
+  readonly kind: MailKind;
+  readonly to: string;
+  readonly replyTo: string | null;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Hand-overs so far whose outcome nobody knows. */
+  readonly unsure: number;
+  readonly ageMs: number;
+}
+
+export interface Unknown {
+  readonly id: EmailId;
+  readonly provider: string | null;
+  readonly unsure: number;
+}
+
+export interface Why {
+  readonly reason: string;
+  readonly detail: string;
+}
+
+/** Of a hand-over that may take 30 s; the rest is for the marks around it. */
+export const claimMs = 45_000;
+/** An email whose outcome is unknown is given once more to the provider, and not before a late answer could be marked. */
+export const unsureMost = 2;
+export const unsureRetryMs = 60_000;
+const postponedMost = 1_000;
+const countedMost = 10_000;
+const detailMaxChars = 500;
+
+// As the index has it: SQLite uses a partial index only where its condition is repeated word for word.
+const waiting = raw<boolean>`state in ('queued', 'sending')`;
+// Two readings of the clock in one statement may differ.
+const clockSlackMs = 1_000;
+const wasHanded = raw<boolean>`handed_at >= claimed_until - ${raw.lit(claimMs + clockSlackMs)}`;
+
+export function createEmailStore(sql: Sql): EmailStore {
+  const { db, now } = sql;
+  // One sender works off the emails of all tenants, and an email that it has claimed is named by its id.
+  const outbox = acrossTenants(db);
+  // Asked once for the whole statement: a clock that is read for every row cannot be looked up in an index.
+  const once = raw<number>`(select ${now})`;
+  const after = (ms: number) => raw<number>`${now} + ${ms}`;
+  const unclaimed = { claimed_by: null, claimed_until: null };
+  const finished = { ...unclaimed, text: null, html: null, finished_at: now };
+  const short = ({ reason, detail }: Why) => ({ reason, detail: detail.slice(0, detailMaxChars) });
+
+  const countsOf = (what: "unsure" | "asked" | undefined) => ({
+    ...(what === "asked" ? { attempts: raw<number>`attempts - 1` } : {}),
+    ...(what === "unsure" ? { unsure: raw<number>`unsure + 1` } : {}),
+  });
+
+  const ours = ({ id, by, attempt }: Claim) =>
+    outbox
+      .updateTable("emails")
+      .where("id", "=", id)
+      .where("claimed_by", "=", by)
+      .where("attempts", "=", attempt)
+      .where("state", "=", "sending");
+
+  const isDue = (state: "queued" | "sending") => raw<boolean>`${waiting} and state = ${state} and due_at <= ${once}`;
+
+  /** Those that are due, locked for the statement that they are part of. */
+  const due = (state: "queued" | "sending", most: number) =>
+    sql.unlocked(outbox.selectFrom("emails").select("id").where(isDue(state)).orderBy("due_at").limit(most));
+
+  const changed = ({ numUpdatedRows }: { numUpdatedRows: bigint }) => numUpdatedRows > 0n;
+
+  const find: EmailStore["find"] = async (tenant, key) => {
+    const row = await ofTenant(db, tenant)
+      .selectFrom("emails")
+      .select("id")
+      .where("dedupe_key", "=", key)
+      .executeTakeFirst();
+    return row?.id;
+  };
+
+  return {
+    find,
+
+    async insert({ id, tenant, kind, key, to, replyTo, subject, text, html }, by) {
+      const claim = by === undefined ? {} : { claimed_by: by, claimed_until: after(claimMs) };
+      const written = await ofTenant(db, tenant)
+        .insertInto("emails")
+        .values({
+          ...{ id, kind, dedupe_key: key, recipient: to, reply_to: replyTo, subject, text, html },
+          unsubscribe: mailKinds[kind].stoppable ? 1 : 0,
+          state: by === undefined ? "queued" : "sending",
+          attempts: by === undefined ? 0 : 1,
+          unsure: 0,
+          due_at: by === undefined ? now : after(claimMs),
+          created_at: now,
+          ...claim,
+        })
+        .onConflict((conflict) =>
+          conflict.columns(["tenant_id", "dedupe_key"]).where("dedupe_key", "is not", null).doNothing(),
+        )
+        .returning("id")
+        .executeTakeFirst();
+      if (written !== undefined) return { id, repeated: false };
+      const first = await find(tenant, key ?? "");
+      if (first === undefined) throw new Error("the email with this key went away in between");
+      return { id: first, repeated: true };
+    },
+
+    async look() {
+      const rows = await outbox
+        .selectFrom("emails")
+        .select("state")
+        .where(waiting)
+        .where("due_at", "<=", once)
+        .orderBy("due_at")
+        .limit(20)
+        .execute();
+      return { due: rows.length > 0, left: rows.some(({ state }) => state === "sending") };
+    },
+
+    async recover() {
+      const again = raw<boolean>`unsure + 1 < ${raw.lit(unsureMost)}`;
+      const ifAgain = <Value>(value: RawBuilder<Value>, otherwise: RawBuilder<Value>) =>
+        raw<Value>`case when ${again} then ${value} else ${otherwise} end`;
+      const unknown = await outbox
+        .with("left_behind", () => due("sending", postponedMost).where(wasHanded))
+        .updateTable("emails")
+        .set({
+          ...unclaimed,
+          unsure: raw<number>`unsure + 1`,
+          state: ifAgain(raw`'queued'`, raw`'failed'`),
+          due_at: after(unsureRetryMs),
+          text: ifAgain(raw`text`, raw`null`),
+          html: ifAgain(raw`html`, raw`null`),
+          finished_at: ifAgain(raw`null`, now),
+          reason: "unsure",
+          detail: "the process that handed it over ended before it knew the outcome",
+        })
+        .where("id", "in", (query) => query.selectFrom("left_behind").select("left_behind.id"))
+        .returning(["id", "provider", "unsure"])
+        .execute();
+      await outbox
+        .with("left_behind", () =>
+          due("sending", postponedMost).where(raw<boolean>`(handed_at is null or not ${wasHanded})`),
+        )
+        .updateTable("emails")
+        .set({ ...unclaimed, state: "queued", due_at: now })
+        .where("id", "in", (query) => query.selectFrom("left_behind").select("left_behind.id"))
+        .execute();
+      return unknown;
+    },
+
+    async claim(by, most) {
+      const rows = await outbox
+        .with("due_now", () => due("queued", most))
+        .updateTable("emails")
+        .set({
+          state: "sending",
+          attempts: raw<number>`attempts + 1`,
+          claimed_by: by,
+          claimed_until: after(claimMs),
+          due_at: after(claimMs),
+        })
+        .where("id", "in", (query) => query.selectFrom("due_now").select("due_now.id"))
+        .returning([
+          ...(["id", "tenant_id", "kind", "recipient", "reply_to", "subject", "text", "html"] as const),
+          ...(["attempts", "unsure"] as const),
+          raw<number>`${now} - created_at`.as("age_ms"),
+        ])
+        .execute();
+      return rows.map((row) => ({
+        ...{ id: row.id, by, attempt: row.attempts, tenant: row.tenant_id, kind: row.kind as MailKind },
+        ...{ to: row.recipient, replyTo: row.reply_to, subject: row.subject },
+        ...{ text: row.text ?? "", html: row.html ?? "", unsure: row.unsure, ageMs: row.age_ms },
+      }));
+    },
+
+    async handing(claim, provider, messageId) {
+      const renewed = { handed_at: now, claimed_until: after(claimMs), due_at: after(claimMs) };
+      return changed(
+        await ours(claim)
+          .where("claimed_until", ">", now)
+          .set({ ...renewed, provider, message_id: messageId, reason: null, detail: null })
+          .executeTakeFirstOrThrow(),
+      );
+    },
+
+    async sent({ id, by, attempt }, providerId) {
+      const mark = (name: string | null) =>
+        outbox
+          .updateTable("emails")
+          .set({ ...finished, state: "sent", provider_id: name, reason: null, detail: null })
+          .where("id", "=", id)
+          .where("attempts", "=", attempt)
+          .where(waiting)
+          .where((expression) =>
+            expression.or([expression("claimed_by", "=", by), expression("claimed_by", "is", null)]),
+          )
+          .executeTakeFirstOrThrow();
+      try {
+        return changed(await mark(providerId));
+      } catch (error) {
+        // A provider that uses a name twice must not make us send twice.
+        if (providerId === null || !isUniqueViolation(error)) throw error;
+        return changed(await mark(null));
+      }
+    },
+
+    async failed(claim, why, what) {
+      return changed(
+        await ours(claim)
+          .set({ ...finished, ...countsOf(what), state: "failed", ...short(why) })
+          .executeTakeFirstOrThrow(),
+      );
+    },
+
+    async back(claim, inMs, why, what) {
+      return changed(
+        await ours(claim)
+          .set({ ...unclaimed, ...countsOf(what), state: "queued", due_at: after(inMs), ...short(why) })
+          .executeTakeFirstOrThrow(),
+      );
+    },
+
+    async remove({ id, by }) {
+      await outbox.deleteFrom("emails").where("id", "=", id).where("claimed_by", "=", by).execute();
+    },
+
+    async postpone(tenant, inMs, kinds) {
+      const own = ofTenant(db, tenant).selectFrom("emails").select("id").where(isDue("queued"));
+      const { numUpdatedRows } = await outbox
+        .with("due_now", () =>
+          sql.unlocked(
+            own
+              .where("kind", "in", [...kinds])
+              .orderBy("due_at")
+              .limit(postponedMost),
+          ),
+        )
+        .updateTable("emails")
+        .set({ due_at: after(inMs), reason: "limited" })
+        .where("id", "in", (query) => query.selectFrom("due_now").select("due_now.id"))
+        .executeTakeFirstOrThrow();
+      return Number(numUpdatedRows);
+    },
+
+    async waiting() {
+      const { count, age } = await outbox
+        .selectFrom((query) =>
+          query.selectFrom("emails").select("due_at").where(waiting).orderBy("due_at").limit(countedMost).as("first"),
+        )
+        .select((expression) => [
+          expression.fn.countAll<number>().as("count"),
+          raw<number | null>`${now} - min(due_at)`.as("age"),
+        ])
+        .executeTakeFirstOrThrow();
+      return { count, oldestDueMs: Math.max(0, age ?? 0) };
+    },
+
+    async prune(before, limit) {
+      const { numDeletedRows } = await outbox
+        .deleteFrom("emails")
+        .where("id", "in", (query) =>
+          query
+            .selectFrom("emails")
+            .select("id")
+            // Ids begin with their time of birth: nothing younger is even looked at.
+            .where("id", "<", idAt("email", before))
+            .where("finished_at", "<", before)
+            .limit(limit),
+        )
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { randomBytes } from "node:crypto";
+import type { Selectable } from "kysely";
+import type { Clock } from "../../base/clock.ts";
+import { Problem } from "../../base/errors.ts";
+import type { TenantId } from "../../base/ids.ts";
+import type { Ring } from "../../base/seal.ts";
+import type { EmailSettingsTable } from "../../sql/schema.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { ofTenant } from "../../sql/tenant-db.ts";
+import { parseMailbox } from "../address.ts";
+import type { Mailbox } from "../providers/provider.ts";
+
+/** What a tenant says about its email. Its SendGrid key goes in sealed, and comes out only for the sender. */
+export interface EmailSettings {
+  /** Where notices about the tenant go. */
+  readonly contact: string | null;
+  /** Who its emails are from, through its own SendGrid key. */
+  readonly sender: string | null;
+  readonly sendgrid: { readonly hint: string; readonly checkedAt: number } | null;
+  readonly webhookKey: string | null;
+  /** The secret part of the webhook's address. Null until the tenant saves its first setting. */
+  readonly webhookSecret: string | null;
+}
+
+/** What is left out stays; null removes. */
+export interface EmailSettingsChange {
+  readonly contact?: string | null;
+  readonly sender?: string | null;
+  /** Only one that was checked: it is kept with the time of now. */
+  readonly sendgridKey?: string | null;
+  readonly webhookKey?: string | null;
+}
+
+export interface OwnSendgrid {
+  readonly key: string;
+  readonly sender: Mailbox;
+}
+
+export interface EmailSettingsStore {
+  of(tenant: TenantId): Promise<EmailSettings>;
+  change(tenant: TenantId, change: EmailSettingsChange): Promise<EmailSettings>;
+  /** Gives the webhook another address; the former one stops working. `chance`: of a request that may be run again. */
+  rotateWebhook(tenant: TenantId, chance?: Uint8Array): Promise<EmailSettings>;
+  /** For the sender alone. Throws when there is a key and it cannot be opened: to go another way would surprise. */
+  ownKey(tenant: TenantId): Promise<OwnSendgrid | undefined>;
+}
+
+const none: EmailSettings = { contact: null, sender: null, sendgrid: null, webhookKey: null, webhookSecret: null };
+const hintChars = 4;
+const webhookSecretBytes = 24;
+
+/** Whose, and for what. A sealed key that was copied to another row does not open there. */
+export const sendgridContext = (tenant: TenantId): string => `sendgrid ${tenant}`;
+
+/** Without a ring no key can be kept: `change` throws if it is asked to, so ask whether there is one before. */
+export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clock): EmailSettingsStore {
+  const rowOf = (tenant: TenantId) =>
+    ofTenant(sql.db, tenant).selectFrom("email_settings").selectAll().executeTakeFirst();
+
+  function sealed(tenant: TenantId, key: string | null) {
+    if (key === null) return { sendgrid_key: null, sendgrid_hint: null, sendgrid_checked_at: null };
+    if (ring === undefined) throw new Error("there is no key to seal with");
+    return {
+      sendgrid_key: ring.seal(key, sendgridContext(tenant)),
+      sendgrid_hint: `…${key.slice(-hintChars)}`,
+      sendgrid_checked_at: clock.now(),
+    };
+  }
+
+  const newSecret = (chance: Uint8Array = randomBytes(webhookSecretBytes)): string =>
+    Buffer.from(chance.subarray(0, webhookSecretBytes)).toString("base64url");
+
+  return {
+    async of(tenant) {
+      const row = await rowOf(tenant);
+      return row === undefined ? none : toSettings(row);
+    },
+
+    async change(tenant, { contact, sender, sendgridKey, webhookKey }) {
+      const secret = newSecret();
+      const columns = {
+        ...(contact === undefined ? {} : { contact }),
+        ...(sender === undefined ? {} : { sender }),
+        ...(sendgridKey === undefined ? {} : sealed(tenant, sendgridKey)),
+        ...(webhookKey === undefined ? {} : { webhook_key: webhookKey }),
+        updated_at: clock.now(),
+      };
+      const row = await ofTenant(sql.db, tenant)
+        .insertInto("email_settings")
+        .values({ ...columns, webhook_secret: secret })
+        .onConflict((conflict) =>
+          conflict.column("tenant_id").doUpdateSet((row) => ({
+            ...columns,
+            webhook_secret: row.fn.coalesce("email_settings.webhook_secret", row.val(secret)),
+          })),
+        )
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return toSettings(row);
+    },
+
+    async rotateWebhook(tenant, chance) {
+      const changed = { webhook_secret: newSecret(chance) };
+      const row = await ofTenant(sql.db, tenant)
+        .insertInto("email_settings")
+        .values({ ...changed, updated_at: clock.now() })
+        .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(changed))
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return toSettings(row);
+    },
+
+    async ownKey(tenant) {
+      const row = await rowOf(tenant);
+      if (row === undefined || row.sendgrid_key === null || row.sender === null) return undefined;
+      const opened = ring?.open(row.sendgrid_key, sendgridContext(tenant)) ?? { kind: "no_ring" };
+      if (opened.kind === "opened") return { key: opened.secret, sender: parseMailbox(row.sender) };
+      throw new Problem("unavailable", `Your own SendGrid key cannot be opened: ${whyNot(opened)}.`);
+    },
+  };
+}
+
+type NotOpened = { kind: "no_ring" } | { kind: "broken" } | { kind: "unknown_key"; keyId: string };
+
+function whyNot(opened: NotOpened): string {
+  if (opened.kind === "no_ring") return "QL_SECRET_KEYS is not set";
+  if (opened.kind === "broken") return "what is stored of it was changed; save it again";
+  return `QL_SECRET_KEYS has no key "${opened.keyId}"`;
+}
+
+function toSettings(row: Selectable<EmailSettingsTable>): EmailSettings {
+  const { contact, sender, sendgrid_key: key, sendgrid_hint: hint, sendgrid_checked_at: checkedAt } = row;
+  return {
+    contact,
+    sender,
+    sendgrid: key === null ? null : { hint: hint ?? "", checkedAt: checkedAt ?? 0 },
+    webhookKey: row.webhook_key,
+    webhookSecret: row.webhook_secret,
+  };
+}

@@ -1,0 +1,126 @@
+import { Problem } from "../../base/errors.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import type { Shares } from "../../base/shares.ts";
+import type { MountTools } from "../../http/mount.ts";
+import { problemResponse } from "../../http/problem.ts";
+import { networkOf } from "../../limits/network.ts";
+import { escapeHtml, page, wantsJson } from "../../redirect/pages.ts";
+import type { Folder } from "../storage/folder.ts";
+import type { Tokens } from "../storage/tokens.ts";
+import { attachment, servedType } from "./headers.ts";
+import { askedFor, hasAlready } from "./range.ts";
+
+/**
+ * `GET /files/download/{token}`: the file, a part of it, or that the client has it already.
+ *
+ * Each takes a place until the client has it all, shared between the networks that clients are on; where an address
+ * says nothing (a proxy that is not trusted), between the tenants whose files they are. A client that takes nothing for
+ * a while, or less than the least rate asks for in any window, is hung up on, and may ask for the rest.
+ */
+export interface DownloadSettings {
+  readonly folder: Folder;
+  readonly tokens: Tokens;
+  readonly metrics: Metrics;
+  /** Of this process. */
+  readonly downloads: Shares;
+  readonly rate?: DownloadRate;
+}
+
+export interface DownloadRate {
+  readonly leastBytesPerSecond: number;
+  /** Over which the rate is measured. */
+  readonly windowMs: number;
+  readonly stallMs: number;
+  readonly mostMs: number;
+}
+
+export type Send = (request: Request, token: string, tools: MountTools) => Promise<Response>;
+
+const usualRate: DownloadRate = {
+  leastBytesPerSecond: 16_384,
+  windowMs: 60_000,
+  stallMs: 60_000,
+  mostMs: 3_600_000,
+};
+const outcomes = ["whole", "part", "unchanged", "beyond", "missing", "refused", "busy"] as const;
+
+export function createDownload(settings: DownloadSettings): Send {
+  const { folder, tokens, metrics, downloads, rate = usualRate } = settings;
+  const count = metrics.tally(
+    "quicklink_downloads_total",
+    "Downloads from this server by outcome.",
+    "outcome",
+    outcomes,
+  );
+  const bytes = metrics.tally("quicklink_download_bytes_total", "Bytes of downloads that were begun.", "outcome", [
+    "whole",
+    "part",
+  ]);
+
+  async function send(request: Request, token: string, tools: MountTools): Promise<Response> {
+    const { key, name, type, sha256 } = tokens.openDownload(token);
+    const found = await folder.stat(key);
+    if (found === undefined) throw new Problem("not_found", "This file is not here any more.");
+    const etag = sha256 === null ? undefined : `"${sha256}"`;
+    const modified = found.mtime.toUTCString();
+    const headers = new Headers({ ...always, "last-modified": modified, ...(etag && { etag }) });
+    if (hasAlready(request.headers, etag)) {
+      count.unchanged++;
+      return new Response(null, { status: 304, headers });
+    }
+    const asked = askedFor(request.headers, found.size, etag, modified);
+    if (asked.kind === "beyond") {
+      count.beyond++;
+      headers.set("content-range", `bytes */${found.size}`);
+      return new Response(null, { status: 416, headers });
+    }
+    const part = asked.kind === "part" ? asked : undefined;
+    const length = part?.length ?? found.size;
+    headers.set("content-type", servedType(type));
+    headers.set("content-disposition", attachment(name));
+    headers.set("content-length", String(length));
+    if (part) headers.set("content-range", `bytes ${part.start}-${part.start + length - 1}/${found.size}`);
+    const status = part ? 206 : 200;
+    if (request.method === "HEAD") {
+      count[asked.kind]++;
+      return new Response(null, { status, headers });
+    }
+    const entered = await downloads.enter(holderOf(tools.address, key), { signal: request.signal });
+    if (entered.kind === "busy") throw entered.problem;
+    count[asked.kind]++;
+    bytes[asked.kind] += length;
+    const { leastBytesPerSecond, windowMs, stallMs, mostMs } = rate;
+    const deadlineMs = Math.min(mostMs, windowMs + (1_000 * length) / leastBytesPerSecond);
+    void tools.sending({ stallMs, leastBytesPerSecond, windowMs, deadlineMs }).finally(entered.leave);
+    return new Response(tools.file(folder.pathOf(key), part), { status, headers });
+  }
+
+  return async (request, token, tools) => {
+    try {
+      return await send(request, token, tools);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      count[error.code === "not_found" ? "missing" : error.code === "busy" ? "busy" : "refused"]++;
+      if (wantsJson(request)) return problemResponse(error);
+      const { retryAfterSeconds } = error.more;
+      const more = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+      return page(error.status, "This file cannot be downloaded", `<p>${escapeHtml(error.detail)}</p>`, more);
+    }
+  };
+}
+
+function holderOf(address: string | undefined, key: string): string {
+  const network = address === undefined ? undefined : networkOf(address);
+  return network ?? key.split("/").slice(0, 2).join("/");
+}
+
+const always = {
+  "accept-ranges": "bytes",
+  // The address is a key: what it opens is kept by nobody but the one who asked, and asked for again when it is over.
+  "cache-control": "private, no-cache",
+  "content-security-policy": "sandbox; default-src 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-robots-tag": "noindex",
+};

@@ -1,0 +1,35 @@
+import type { Part } from "../../http/mount.ts";
+
+/**
+ * Which part of a file a request asks for, by RFC 9110: one range of bytes. Several at once, and what cannot be read, are
+ * ignored as the standard allows, and the whole is sent.
+ */
+export type Asked = { readonly kind: "whole" } | ({ readonly kind: "part" } & Part) | { readonly kind: "beyond" };
+
+const whole: Asked = { kind: "whole" };
+
+export function askedFor(headers: Headers, sizeBytes: number, etag: string | undefined, modified: string): Asked {
+  const range = headers.get("range");
+  const condition = headers.get("if-range");
+  if (range === null) return whole;
+  // A part of something else than the client has is of no use to it.
+  if (condition !== null && condition !== etag && condition !== modified) return whole;
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range.trim()) ?? [];
+  if (first === undefined || last === undefined || (first === "" && last === "")) return whole;
+  if (first === "") {
+    const length = Math.min(Number(last), sizeBytes);
+    return length === 0 ? { kind: "beyond" } : { kind: "part", start: sizeBytes - length, length };
+  }
+  const start = Number(first);
+  if (last !== "" && Number(last) < start) return whole;
+  if (start >= sizeBytes) return { kind: "beyond" };
+  const end = last === "" ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
+  return { kind: "part", start, length: end - start + 1 };
+}
+
+/** `If-None-Match`: the client has it already. */
+export function hasAlready(headers: Headers, etag: string | undefined): boolean {
+  const known = headers.get("if-none-match");
+  if (known === null || etag === undefined) return false;
+  return known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
+}

@@ -1,0 +1,50 @@
+import type { TenantId } from "../../base/ids.ts";
+import type { Tenant } from "../../tenants/tenants.ts";
+import type { Room } from "./room.ts";
+import type { Recount } from "./standing.ts";
+
+/**
+ * Puts a tenant's storage right, from what is surely true: its files are added up under the lock of its row, and the
+ * counters take over what the row then says. Uploads that go on meanwhile wait for the lock or come after it; what is
+ * held is not touched. In the normal course of things there is no drift, for row and files change together: one that is
+ * found is a mistake of ours, or somebody's who wrote into the database.
+ */
+export interface QuotaSync {
+  readonly tenant: string;
+  readonly files: number;
+  /** What they have together. */
+  readonly bytes: number;
+  /** By how much the row was off: negative when it had too much. */
+  readonly drift: number;
+  /** What the counters had as used and held, before; nothing when they cannot be asked. */
+  readonly counted: number | null;
+  readonly held: number | null;
+}
+
+export interface QuotaSyncSettings {
+  readonly recount: (tenant: TenantId, look: boolean) => Promise<Recount>;
+  /** Nothing when the counters are in another process. */
+  readonly room: Room | undefined;
+}
+
+/** Only looks, if asked to. */
+export async function syncQuota(
+  { recount, room }: QuotaSyncSettings,
+  { id, slug }: Pick<Tenant, "id" | "slug">,
+  look: boolean,
+): Promise<QuotaSync> {
+  const figures = await room?.figures(id);
+  const { files, before, standing } = await recount(id, look);
+  if (!look) {
+    await room?.sync(id, standing);
+    await room?.freshen(id);
+  }
+  return {
+    tenant: slug,
+    files,
+    bytes: standing.bytes,
+    drift: standing.bytes - before,
+    counted: figures?.used ?? null,
+    held: figures?.held ?? null,
+  };
+}

@@ -1,0 +1,93 @@
+import type { Clock } from "../../base/clock.ts";
+import type { FileId } from "../../base/ids.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { isAdmitted, type TenantFile } from "../file.ts";
+import type { Files } from "../files.ts";
+import type { Room } from "../quota/room.ts";
+import { type Storage, uploadMostMs } from "../storage/storage.ts";
+import type { FileStore } from "../store.ts";
+import { strayUploads } from "./orphans.ts";
+
+/**
+ * Goes on where something ended in the middle: uploads that nobody completed, files whose deletion was begun, stored
+ * files that the counters were not told of. One process does it for all; should two be at it, every step bears that.
+ *
+ * An upload is only given up by condemning its row, long after its address has ended: whoever completes it at the same
+ * moment is either before that, and it is no longer pending, or after it, and is told that there is no such file.
+ */
+export interface SweepSettings {
+  readonly sql: Sql;
+  readonly storage: Storage;
+  readonly store: FileStore;
+  readonly files: Pick<Files, "finish">;
+  readonly room: Room;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Swept {
+  readonly abandoned: number;
+  readonly deleted: number;
+  readonly settled: number;
+  /** Objects that were sent once more, after their file was stored or given up. */
+  readonly stray: number;
+  /** To be tried again: the store of files, or the counters, do not answer. */
+  readonly failed: number;
+}
+
+/** After the address has ended: so long the last bytes may take to arrive, and as long again to be completed. */
+export const abandonedAfterMs = 2 * uploadMostMs;
+/** Nobody was given its address, and it may be held: whoever announced it was answered long ago. */
+export const unadmittedAfterMs = 60_000;
+/** They count for nobody, so they must not stay. */
+const strayAfterMs = 60_000;
+const rowsAtOnce = 100;
+const rowsMost = 10_000;
+
+export async function sweepFiles({ sql, store, storage, files, room, clock, log }: SweepSettings): Promise<Swept> {
+  const endedBefore = clock.now() - abandonedAfterMs;
+  const bornBefore = clock.now() - unadmittedAfterMs;
+
+  async function goOn(file: TenantFile): Promise<keyof Swept> {
+    if (file.state === "stored") {
+      if (!(await room.settle(file, await store.standing(file.tenantId)))) return "failed";
+      await store.settled(file);
+      return "settled";
+    }
+    const condemned = file.state === "deleting" ? file : await giveUp(file);
+    // Completed, or deleted by its owner, since it was listed.
+    if (condemned === undefined) return "settled";
+    if (!(await files.finish(condemned))) return "failed";
+    return file.state === "deleting" ? "deleted" : "abandoned";
+  }
+
+  /** One that is admitted after all meanwhile ends in the future. */
+  const giveUp = (file: TenantFile) => store.condemn(file, "pending", isAdmitted(file) ? endedBefore : bornBefore);
+
+  const swept = { abandoned: 0, deleted: 0, settled: 0, stray: 0, failed: 0 };
+  let after: FileId | undefined;
+  for (let seen = 0; seen < rowsMost; ) {
+    const rows = await store.unfinished(endedBefore, bornBefore, after, rowsAtOnce);
+    for (const file of rows) {
+      const outcome = await goOn(file).catch((error: unknown) => {
+        if (swept.failed === 0) log.warn({ error, file: file.id }, "a file could not be swept; it will be tried again");
+        return "failed" as const;
+      });
+      swept[outcome]++;
+    }
+    after = rows.at(-1)?.id;
+    seen += rows.length;
+    if (rows.length < rowsAtOnce) break;
+  }
+  try {
+    for await (const { key } of strayUploads(sql, storage, clock.now() - strayAfterMs)) {
+      await storage.remove(key);
+      swept.stray++;
+    }
+  } catch (error) {
+    log.warn({ error }, "uploads that nobody waits for could not be cleared away; it will be tried again");
+    swept.failed++;
+  }
+  return swept;
+}

@@ -1,0 +1,90 @@
+import { type Clock, dayMs } from "../../base/clock.ts";
+import type { TenantId } from "../../base/ids.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { pagesOf } from "../../base/pages.ts";
+import type { Sql } from "../../sql/sql.ts";
+import type { Tenant, Tenants } from "../../tenants/tenants.ts";
+import type { Files } from "../files.ts";
+import type { Room } from "../quota/room.ts";
+import type { Recount } from "../quota/standing.ts";
+import { type QuotaSync, syncQuota } from "../quota/sync.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { FileStore } from "../store.ts";
+import { findOrphans } from "./orphans.ts";
+import { sweepFiles } from "./sweep.ts";
+
+/** What keeps files in order: a sweep every minute, a sync every night, and their figures. */
+export interface Upkeep {
+  sweep(): Promise<void>;
+  sync(): Promise<void>;
+  nextSweep(now: number): number;
+  nextSync(now: number): number;
+}
+
+export interface UpkeepSettings {
+  readonly sql: Sql;
+  readonly store: FileStore;
+  readonly storage: Storage;
+  readonly files: Files;
+  readonly room: Room;
+  readonly recount: (tenant: TenantId, look: boolean) => Promise<Recount>;
+  readonly tenants: Pick<Tenants, "list">;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+const sweepMs = 60_000;
+const syncHourMs = 3 * 3_600_000; // 03:00 UTC, when most visitors are asleep
+const lateMs = 300_000;
+
+export function createUpkeep(settings: UpkeepSettings): Upkeep {
+  const { sql, store, storage, files, room, recount, tenants, clock, metrics, log } = settings;
+  // The next run may be another process's: figures of this one then no longer count.
+  const synced = { at: Number.NEGATIVE_INFINITY, drift: 0, objects: 0, rows: 0 };
+  const swept = { at: Number.NEGATIVE_INFINITY, failed: 0 };
+  const isLast = (at: number, everyMs: number) => clock.elapsed() - at < everyMs + lateMs;
+  const gauge = (name: string, help: string, read: () => number) => metrics.gauge(name, help, read, "max");
+  const ofSync = (name: string, help: string, read: () => number) =>
+    gauge(name, `${help}, as the last sync found it.`, () => (isLast(synced.at, dayMs) ? read() : 0));
+  ofSync("quicklink_storage_drift_bytes", "By how much tenants' storage was off", () => synced.drift);
+  ofSync("quicklink_storage_orphans", "Objects without a file", () => synced.objects);
+  ofSync("quicklink_storage_lost", "Files without their object", () => synced.rows);
+  gauge("quicklink_files_unswept", "Files that the last sweep could not put in order.", () =>
+    isLast(swept.at, sweepMs) ? swept.failed : 0,
+  );
+
+  async function correctDrift(): Promise<number> {
+    const drifts: QuotaSync[] = [];
+    for await (const page of pagesOf<Tenant>((limit, last) => tenants.list(limit, last?.slug))) {
+      for (const tenant of page) drifts.push(await syncQuota({ recount, room }, tenant, false));
+    }
+    for (const { tenant, drift } of drifts) {
+      if (drift !== 0) log.warn({ tenant, drift }, "the stored bytes of a tenant had drifted and were corrected");
+    }
+    return drifts.reduce((sum, { drift }) => sum + Math.abs(drift), 0);
+  }
+
+  return {
+    nextSweep: (now) => now + sweepMs,
+    nextSync: (now) => Math.floor((now - syncHourMs) / dayMs + 1) * dayMs + syncHourMs,
+
+    async sweep() {
+      const outcome = await sweepFiles({ sql, store, storage, files, room, clock, log });
+      Object.assign(swept, { at: clock.elapsed(), failed: outcome.failed });
+      if (Object.values(outcome).some((count) => count > 0)) log.info({ ...outcome }, "files were swept");
+    },
+
+    async sync() {
+      const drift = await correctDrift();
+      const found = await findOrphans({ sql, store, storage, files, clock }, false);
+      const { objectsFound, removedObjects, rowsFound, removedRows, suspicious } = found;
+      Object.assign(synced, { at: clock.elapsed(), drift, objects: objectsFound, rows: rowsFound });
+      if (suspicious) log.error({ rowsFound }, "files lack their objects, too many to believe it: look at the store");
+      else if (objectsFound + rowsFound > 0) {
+        log.warn({ objectsFound, removedObjects, rowsFound, removedRows }, "there were orphaned files");
+      }
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { Clock } from "../../base/clock.ts";
+import { Problem } from "../../base/errors.ts";
+import type { LinkId } from "../../base/ids.ts";
+import type { Tenant } from "../../tenants/tenants.ts";
+import { cacheKey } from "../link.ts";
+import type { BulkResult, LinkInput, Links, Maker } from "../links.ts";
+import type { LinkStore } from "../store.ts";
+import type { NewLink } from "./new-links.ts";
+import { generatedTries, limitReached, notMade, refusal, twice } from "./refusals.ts";
+
+/** Many links in one request: each on its own in short transactions, or all of them in one. */
+export interface BulkParts {
+  readonly store: LinkStore;
+  readonly newCode: (hidden: boolean) => Promise<string>;
+  readonly clock: Clock;
+  readonly changed: (domain: string, code: string, version: number) => void;
+  readonly draft: (tenant: Tenant, input: LinkInput) => Promise<NewLink>;
+  readonly insert: (tenant: Tenant, drafts: readonly NewLink[], maker: Maker) => Promise<BulkResult[]>;
+}
+
+const batchRows = 100; // short transactions: another writer waits for one of them at most
+
+export function createBulk({ store, newCode, clock, changed, draft, insert }: BulkParts): Links["createMany"] {
+  /** By their places: those to be written, and those whose result is known already. `codes`: those spoken for. */
+  async function draftMany(tenant: Tenant, inputs: readonly LinkInput[], codes: Set<string>) {
+    const made = await store.made(tenant.id, idsOf(inputs));
+    const drafts = new Map<number, NewLink>();
+    const results = new Map<number, BulkResult>();
+    for (const [i, input] of inputs.entries()) {
+      const link = input.id && made.get(input.id);
+      if (link) results.set(i, { link });
+      try {
+        const one = link || (await draft(tenant, input));
+        const key = cacheKey(one.domain, one.code);
+        const again = input.code !== undefined && codes.has(key);
+        if (again) results.set(i, { problem: twice(one.code) });
+        else if ("generated" in one) drafts.set(i, one);
+        codes.add(key);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        results.set(i, { problem: error });
+      }
+    }
+    return { drafts, results };
+  }
+
+  /** In one transaction. */
+  async function createAll(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker): Promise<BulkResult[]> {
+    const { drafts, results } = await draftMany(tenant, inputs, new Set());
+    const spending = maker === "operator" ? "nothing" : tenant.limits;
+    const refused = (problems: ReadonlyMap<number, Problem>) =>
+      inputs.map((_, i): BulkResult => ({ problem: problems.get(i) ?? notMade() }));
+    const problems = new Map([...results].flatMap(([i, result]) => ("problem" in result ? [[i, result.problem]] : [])));
+    if (problems.size > 0) return refused(problems);
+    for (let tries = 1; drafts.size > 0; tries++) {
+      const outcome = await store.insertAll(tenant.id, [...drafts.values()], spending);
+      if (outcome.kind === "spent") return inputs.map(() => ({ problem: limitReached(tenant, clock.now()) }));
+      const places = [...drafts];
+      if (outcome.kind === "written") {
+        for (const [n, [i]] of places.entries()) {
+          const link = outcome.links[n];
+          if (link === undefined) throw new Error("fewer links than were asked for");
+          results.set(i, { link });
+          changed(link.domain, link.code, link.version);
+        }
+        break;
+      }
+      const gone = places.flatMap(([i, link], n) => {
+        const kind = outcome.refused.get(n);
+        return kind === undefined ? [] : [{ i, link, kind }];
+      });
+      const lost = gone.filter(({ link, kind }) => kind !== "taken" || !link.generated || tries === generatedTries);
+      if (lost.length > 0) return refused(new Map(lost.map(({ i, link, kind }) => [i, refusal(kind, link)])));
+      for (const { i, link } of gone) drafts.set(i, { ...link, code: await newCode(link.private ?? false) });
+    }
+    return inputs.map((_, i) => results.get(i) ?? { problem: notMade() });
+  }
+
+  return async (tenant, inputs, maker, atomic = false) => {
+    if (atomic) return createAll(tenant, inputs, maker);
+    const results: BulkResult[] = [];
+    const codes = new Set<string>();
+    for (let start = 0; start < inputs.length; start += batchRows) {
+      const batch = await draftMany(tenant, inputs.slice(start, start + batchRows), codes);
+      const written = await insert(tenant, [...batch.drafts.values()], maker);
+      for (const [i, result] of batch.results) results[start + i] = result;
+      for (const [n, i] of [...batch.drafts.keys()].entries()) {
+        const result = written[n];
+        if (result) results[start + i] = result;
+      }
+    }
+    return results;
+  };
+}
+
+const idsOf = (inputs: readonly LinkInput[]): LinkId[] => inputs.flatMap(({ id }) => id ?? []);

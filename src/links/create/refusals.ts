@@ -1,0 +1,61 @@
+import { toIso } from "../../base/clock.ts";
+import { invalid, Problem } from "../../base/errors.ts";
+import { monthEnd, secondsToMonthEnd } from "../../limits/month.ts";
+import type { Tenant } from "../../tenants/tenants.ts";
+import type { NewLink, Written } from "./new-links.ts";
+
+/** Why there is no such link, or no new one, in the words of whoever asked. */
+export const missing = () => new Problem("not_found", "There is no such link.");
+
+export function twice(code: string): Problem {
+  const message = `The code "${code}" stands in this request twice. The first one counts.`;
+  return new Problem("code_taken", message, { errors: [{ field: "code", code: "duplicate", message }] });
+}
+
+export const notMade = () =>
+  new Problem("bulk_refused", "This one could be made, but another one could not: none was.");
+
+export function limitReached(tenant: Tenant, now: number): Problem {
+  const most = tenant.limits.linksPerMonth?.toLocaleString("en");
+  const next = toIso(monthEnd(now)).slice(0, 10);
+  return new Problem(
+    "limit_reached",
+    `Your plan gives ${most} new links a month, and no more are left. New ones can be made from ${next} (UTC); the operator can raise the limit.`,
+    { retryAfterSeconds: secondsToMonthEnd(now) },
+  );
+}
+
+export const noFile = () =>
+  invalid("file", "unknown_file", "There is no such file, or it is not stored yet. Complete it first.");
+
+/** Why the store did not write it. */
+export function refusal(
+  kind: Exclude<Written["kind"], "written" | "found" | "spent">,
+  link: Pick<NewLink, "domain" | "code" | "generated">,
+): Problem {
+  switch (kind) {
+    case "taken":
+      return taken(link);
+    case "no_file":
+      return noFile();
+    case "no_domain":
+      return foreignDomain(link.domain);
+  }
+}
+
+export const foreignDomain = (host: string): Problem =>
+  invalid(
+    "domain",
+    "unknown_domain",
+    `You have no verified domain "${host}". Add and verify it first, or leave it out.`,
+  );
+
+function taken(link: Pick<NewLink, "code" | "generated">): Problem {
+  if (link.generated) return new Problem("busy", "No free code was found. Try again.", { retryAfterSeconds: 1 });
+  const message = `The code "${link.code}" is taken. Choose another, or leave it out and get a generated one.`;
+  return new Problem("code_taken", message, { errors: [{ field: "code", code: "taken", message }] });
+}
+
+// The permutation cannot collide with itself, so a generated code is only ever taken by somebody's slug or an older
+// salt's code: each try after the first has a chance of links / 62^7.
+export const generatedTries = 20;

@@ -1,0 +1,44 @@
+import { sql as raw } from "kysely";
+import type { LinkId, TenantId } from "../../base/ids.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { ofTenant } from "../../sql/tenant-db.ts";
+
+/** A link and what is used of its hits this month. */
+export interface BusyLink {
+  readonly id: LinkId;
+  readonly code: string;
+  readonly counted: number;
+  /** Out on lease. */
+  readonly reserved: number;
+  readonly max: number;
+}
+
+const shown = 10;
+
+/**
+ * The links of a tenant that are nearest to their limit; those without one are near to nothing. Looks at every link that
+ * was visited: not for the thread that serves. `given` is what the plan gives each link.
+ */
+export async function busiestLinks(
+  sql: Sql,
+  tenant: TenantId,
+  given: number | null,
+  month: string,
+): Promise<BusyLink[]> {
+  // `hits_per_month` is null where the link has none of its own, and a comparison with null is not true.
+  const max =
+    given === null
+      ? raw<number>`l.hits_per_month`
+      : raw<number>`case when l.hits_per_month < ${given} then l.hits_per_month else ${given} end`;
+  return await ofTenant(sql.db, tenant)
+    .selectFrom("links as l")
+    .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
+    .select(["l.id", "l.code", "q.counted", "q.reserved", max.as("max")])
+    .where("q.month", "=", month)
+    .where("q.draws", "=", "hits")
+    .where(max, "is not", null)
+    .orderBy(raw`(q.counted + q.reserved) * 1.0 / nullif(${max}, 0)`, "desc")
+    .orderBy("l.id", "desc")
+    .limit(shown)
+    .execute();
+}

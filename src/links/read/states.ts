@@ -1,0 +1,21 @@
+import type { LinkId } from "../../base/ids.ts";
+import { cacheKey, type Link, type LinkState, type LinkTarget } from "../link.ts";
+
+interface Sources {
+  readonly targets: { of(links: readonly Link[]): Promise<Map<LinkId, LinkTarget>> };
+  readonly suspensions: { ofLinks(links: readonly Link[]): Promise<Map<string, string>> };
+}
+
+/** What others know about links, from those who know it. */
+export async function statesOf(
+  { targets, suspensions }: Sources,
+  links: readonly Link[],
+): Promise<Map<LinkId, LinkState>> {
+  const [found, reasons] = await Promise.all([targets.of(links), suspensions.ofLinks(links)]);
+  return new Map(
+    links.map((link) => {
+      const suspended = reasons.get(cacheKey(link.domain, link.code)) ?? null;
+      return [link.id, { target: found.get(link.id) ?? null, suspended }];
+    }),
+  );
+}

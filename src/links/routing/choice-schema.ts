@@ -1,0 +1,169 @@
+import { fromIso, toIso } from "../../base/clock.ts";
+import { line, z } from "../../http/route.ts";
+import { destinationMost } from "../destination.ts";
+import { type ChoiceFields, splitMost } from "./choice.ts";
+import { days, devices, type Hours, type Rule, rulesMost, systems, type When } from "./rules.ts";
+import type { Utm } from "./utm.ts";
+
+/** How rules, splits and parameters come in and go out: times as text, the rest as it is kept. */
+const destination = z.string().max(destinationMost + 1_000, "is far too long");
+
+/** A list without the same twice. */
+const some = <Item extends z.ZodType>(item: Item, most: number) =>
+  z
+    .array(item)
+    .min(1)
+    .max(most)
+    .refine((list) => new Set(list).size === list.length, { message: "has one twice", params: { code: "duplicate" } });
+
+const moment = z.iso.datetime({
+  offset: true,
+  message: "is not a moment such as 2026-12-24T18:00:00+01:00: date, time of day, and Z or the offset from UTC",
+});
+const minute = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+
+const hoursSchema = z
+  .strictObject({
+    zone: z
+      .string()
+      .max(60)
+      .refine((name) => zoneOf(name) !== undefined, {
+        message: "is not a time zone such as Europe/Berlin",
+        params: { code: "unknown_zone" },
+      }),
+    days: some(z.enum(days), days.length).optional(),
+    from: z.string().regex(minute, "is not a time of day such as 09:00"),
+    until: z.string().regex(/^24:00$|^(?:[01]\d|2[0-3]):[0-5]\d$/, "is not a time of day such as 17:30"),
+  })
+  .openapi({ description: "By the clock of a zone; until before from ends on the next day." });
+
+const whenSchema = z.strictObject({
+  country: some(z.string().regex(/^[A-Za-z]{2}$/, "is not a country code such as DE"), 250)
+    .optional()
+    .openapi({ description: "ISO 3166-1 codes, such as DE." }),
+  device: some(z.enum(devices), devices.length).optional(),
+  os: some(z.enum(systems), systems.length).optional(),
+  language: some(
+    z.string().regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, "is not a language such as de or pt-BR"),
+    100,
+  )
+    .optional()
+    .openapi({ description: "What the visitor's browser asks for first; de is also de-AT." }),
+  from: moment.optional(),
+  until: moment.optional(),
+  hours: hoursSchema.optional(),
+  query: z.strictObject({ name: line(100), value: z.string().max(200).optional() }).optional(),
+});
+
+const ruleSchema = z.strictObject({ when: whenSchema, url: destination }).openapi("Rule", {
+  example: { when: { country: ["DE", "AT"], device: ["mobile"] }, url: "https://example.com/de/app" },
+});
+
+const utmSchema = z
+  .strictObject({
+    source: line(200),
+    medium: line(200),
+    campaign: line(200),
+    term: line(200),
+    content: line(200),
+  })
+  .partial()
+  .openapi("Utm", { example: { source: "newsletter", medium: "email" } });
+
+const splitSchema = z.strictObject({ url: destination, weight: z.int().min(1).max(1_000) }).openapi("SplitTarget");
+
+export const choiceFields = {
+  rules: z.array(ruleSchema).max(rulesMost).openapi({
+    description: "In their order: the first whose conditions all hold says where the visitor goes. At most 16 KB.",
+  }),
+  split: z.array(splitSchema).max(splitMost).openapi({
+    description:
+      "Where no rule fits: one of these by their weights, the same for a visitor every time. 2 to 10, or none.",
+  }),
+  utm: utmSchema
+    .nullable()
+    .openapi({ description: "Added to the address as utm_source and so on, unless it has them." }),
+  forwardQuery: z.boolean().openapi({
+    description: "The visitor's own query parameters are added to the address, unless it has them.",
+  }),
+};
+
+type Sent = Partial<{ [Name in keyof typeof choiceFields]: z.infer<(typeof choiceFields)[Name]> | undefined }>;
+
+/** Of what was sent, the fields that are there. */
+export function toChoice({ rules, split, utm, forwardQuery }: Sent): Partial<ChoiceFields> {
+  return {
+    ...(rules !== undefined && { rules: rules.map(toRule) }),
+    ...(split !== undefined && { split }),
+    ...(utm !== undefined && { utm: utm === null || Object.keys(utm).length === 0 ? null : (utm as Utm) }),
+    ...(forwardQuery !== undefined && { forwardQuery }),
+  };
+}
+
+function toRule({ when, url }: z.infer<typeof ruleSchema>): Rule {
+  const { country, device, os, language, from, until, hours, query } = when;
+  return {
+    when: {
+      ...(country && { country: country.map((code) => code.toUpperCase()) }),
+      ...(device && { device }),
+      ...(os && { os }),
+      ...(language && { language: language.map((tag) => tag.toLowerCase()) }),
+      ...(from !== undefined && { from: fromIso(from) }),
+      ...(until !== undefined && { until: fromIso(until) }),
+      ...(hours && { hours: toHours(hours) }),
+      ...(query && { query: { name: query.name, ...(query.value !== undefined && { value: query.value }) } }),
+    },
+    url,
+  };
+}
+
+const toHours = ({ zone, days, from, until }: z.infer<typeof hoursSchema>): Hours => ({
+  zone: zoneOf(zone) ?? zone,
+  ...(days && { days }),
+  fromMinute: minuteOf(from),
+  untilMinute: minuteOf(until),
+});
+
+export function showChoice({ rules, split, utm, forwardQuery }: ChoiceFields) {
+  return {
+    rules: rules.map(({ when, url }) => ({ when: showWhen(when), url })),
+    split: split.map(({ url, weight }) => ({ url, weight })),
+    utm: utm && { ...utm },
+    forwardQuery,
+  };
+}
+
+function showWhen({ country, device, os, language, from, until, hours, query }: When) {
+  return {
+    ...(country && { country: [...country] }),
+    ...(device && { device: [...device] }),
+    ...(os && { os: [...os] }),
+    ...(language && { language: [...language] }),
+    ...(from !== undefined && { from: toIso(from) }),
+    ...(until !== undefined && { until: toIso(until) }),
+    ...(hours && {
+      hours: {
+        zone: hours.zone,
+        ...(hours.days && { days: [...hours.days] }),
+        from: timeOf(hours.fromMinute),
+        until: timeOf(hours.untilMinute),
+      },
+    }),
+    ...(query && { query: { ...query } }),
+  };
+}
+
+const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+
+const timeOf = (minutes: number): string =>
+  `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
+
+/** As the list of zones spells it. An offset is none: it does not know about summer. */
+function zoneOf(name: string): string | undefined {
+  if (!/^[A-Za-z]/.test(name)) return undefined;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,115 @@
+import { invalid, type Problem } from "../../base/errors.ts";
+import type { Admit } from "../destination.ts";
+import { isCountry } from "./countries.ts";
+import { covers, type Device, type Rule, rulesMostChars, type System, type When } from "./rules.ts";
+import { refuseUtm, type Utm } from "./utm.ts";
+
+/** What makes the answer of a link depend on who asks; what a redirect has to know of it. */
+export interface Choice {
+  readonly rules: readonly Rule[];
+  /** Where no rule fits, and this is not empty: one of these, by their weights. */
+  readonly split: readonly SplitTarget[];
+  /** The visitor's own parameters go along. */
+  readonly forwardQuery: boolean;
+}
+
+export interface SplitTarget {
+  readonly url: string;
+  readonly weight: number;
+}
+
+/** The same as its owner says it; `utm` is added to every address when it is read, and no redirect knows of it. */
+export interface ChoiceFields extends Choice {
+  readonly utm: Utm | null;
+}
+
+type Given = ReadonlySet<string>;
+
+/** Only what the caller gave is held to the rules of today; but whether it is too long together is asked of all. */
+export function checkChoice<Fields extends ChoiceFields & { readonly url: string }>(
+  fields: Fields,
+  given: Given,
+  admit: Admit,
+): Fields {
+  const rules = given.has("rules") ? checkRules(fields.rules, admit) : fields.rules;
+  const split = given.has("split") ? checkSplit(fields.split, admit) : fields.split;
+  // A file has no address that anything could be added to.
+  const own = fields.url === "" ? [] : [fields.url];
+  if (fields.utm !== null) refuseUtm(fields.utm, [...own, ...rules.map(urlOf), ...split.map(urlOf)]);
+  return { ...fields, rules, split };
+}
+
+const urlOf = ({ url }: { readonly url: string }): string => url;
+
+function checkRules(rules: readonly Rule[], admit: Admit): Rule[] {
+  const checked = rules.map((rule, i) => {
+    refuseNever(rule.when, `rules.${i}.when`);
+    return { when: rule.when, url: admit(`rules.${i}.url`, rule.url) };
+  });
+  for (const [i, { when }] of checked.entries()) {
+    const before = checked.slice(0, i).findIndex((earlier) => covers(earlier.when, when));
+    if (before !== -1) {
+      throw invalid(
+        `rules.${i}`,
+        "unreachable",
+        `Whoever fits this rule fits rules.${before}, which comes first and so always wins. Put this one before it, or leave it out.`,
+      );
+    }
+  }
+  if (JSON.stringify(checked).length > rulesMostChars) {
+    throw invalid("rules", "too_long", `All rules together may have ${rulesMostChars} characters as JSON.`);
+  }
+  return checked;
+}
+
+/** Conditions that nobody can ever fit. */
+function refuseNever(when: When, at: string): void {
+  if (Object.keys(when).length === 0) {
+    throw invalid(at, "empty", "A rule needs a condition. Where everybody should go is the link's own url.");
+  }
+  const unknown = when.country?.findIndex((code) => !isCountry(code)) ?? -1;
+  if (unknown !== -1) {
+    throw invalid(`${at}.country.${unknown}`, "unknown_country", "This is no country code such as DE (ISO 3166-1).");
+  }
+  if (when.from !== undefined && when.until !== undefined && when.from >= when.until) {
+    throw contradiction(`${at}.from`, "It ends before it begins: from must be earlier than until.");
+  }
+  if (when.hours !== undefined && when.hours.fromMinute === when.hours.untilMinute) {
+    throw contradiction(`${at}.hours.from`, "It ends when it begins. For the whole day say 00:00 to 24:00.");
+  }
+  const { device, os } = when;
+  if (device !== undefined && os !== undefined && !os.some((one) => device.some((other) => runs(one, other)))) {
+    throw contradiction(`${at}.device`, "No device of this kind has one of these operating systems.");
+  }
+}
+
+const contradiction = (field: string, message: string): Problem => invalid(field, "contradiction", message);
+
+const handheld: ReadonlySet<System> = new Set<System>(["ios", "android"]);
+
+/** As far as a User-Agent can say: a phone is no desktop. Televisions, watches and consoles have any system. */
+const runs = (os: System, device: Device): boolean =>
+  device === "other" || os === "other" || handheld.has(os) === (device !== "desktop");
+
+export const splitMost = 10;
+
+function checkSplit(split: readonly SplitTarget[], admit: Admit): SplitTarget[] {
+  if (split.length === 1) {
+    throw invalid(
+      "split",
+      "too_few",
+      "A split needs two addresses at least; where all should go is the link's own url.",
+    );
+  }
+  const checked = split.map(({ url, weight }, i) => ({
+    url: admit(`split.${i}.url`, url),
+    weight,
+  }));
+  const double = checked.findIndex(({ url }, i) => checked.slice(0, i).some((other) => other.url === url));
+  if (double === -1) return checked;
+  throw invalid(
+    `split.${double}.url`,
+    "duplicate",
+    "This address is in the split already; give it more weight instead.",
+  );
+}

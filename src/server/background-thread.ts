@@ -1,0 +1,51 @@
+import { messageOf } from "../base/errors.ts";
+import { createLog } from "../base/log.ts";
+import { loadConfig } from "../config/config.ts";
+import { type Core, openCore } from "../core.ts";
+import { type Background, direct, type FromThread, type SentResult, type ToThread } from "./background.ts";
+
+/** The other side of `background.ts`, which decides how many jobs are here at a time; on connections of its own. */
+declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: FromThread): void };
+
+let core: Promise<Core> | undefined;
+
+self.onmessage = ({ data: message }) => void handle(message);
+
+async function handle(message: ToThread): Promise<void> {
+  if (message.kind === "open") {
+    const config = loadConfig(message.settings, "/");
+    core = openCore(config, { log: createLog("silent", { write() {} }, false, () => 0) });
+    core.catch(() => {}); // told to whoever asks for work
+  } else if (message.kind === "close") {
+    await core?.then((open) => open.close()).catch(() => {}); // one that could not be opened has nothing to close
+    self.postMessage({ kind: "closed" });
+  } else {
+    try {
+      if (core === undefined) throw new Error("the thread was given work before its settings");
+      self.postMessage({ kind: "done", id: message.id, result: await work(direct(await core), message) });
+    } catch (error) {
+      self.postMessage({ kind: "failed", id: message.id, message: messageOf(error), code: codeOf(error) });
+    }
+  }
+}
+
+async function work(background: Background, job: Extract<ToThread, { id: number }>): Promise<unknown> {
+  if (job.kind === "clean") return background.clean();
+  if (job.kind === "recount") return background.recount(job.tenant, job.look);
+  if (job.kind === "nearLimits") return background.nearLimits();
+  if (job.kind === "applyBlocklist") return background.applyBlocklist();
+  if (job.kind === "raiseOutdated") return background.raiseOutdated();
+  if (job.kind === "find") return background.find(job.tenant, job.query);
+  if (job.kind === "busiest") return background.busiest(job.tenant);
+  const results = await background.createMany(job.tenant, job.inputs, job.maker, job.atomic);
+  return results.map(
+    (result): SentResult =>
+      "link" in result
+        ? result
+        : { problem: { code: result.problem.code, detail: result.problem.detail, more: result.problem.more } },
+  );
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}

@@ -1,0 +1,213 @@
+import { type Applied, applyBlocklist } from "../abuse/apply-blocklist.ts";
+import { dayMs } from "../base/clock.ts";
+import { Problem, type ProblemCode } from "../base/errors.ts";
+import type { TenantId } from "../base/ids.ts";
+import type { Resources } from "../base/resources.ts";
+import type { Config } from "../config/config.ts";
+import type { Core } from "../core.ts";
+import { nearLimits } from "../email/notices/near-limits.ts";
+import type { LimitUse } from "../email/notices/thresholds.ts";
+import { createEmailStore } from "../email/outbox/store.ts";
+import { type Recount, recount } from "../files/quota/standing.ts";
+import { pruneAnswers } from "../idempotency/answers.ts";
+import { monthName } from "../limits/month.ts";
+import type { Link } from "../links/link.ts";
+import type { BulkResult, LinkInput, Maker } from "../links/links.ts";
+import { type BusyLink, busiestLinks } from "../links/read/busiest.ts";
+import type { LinkQuery } from "../links/read/find.ts";
+import { createFeed } from "../sql/feed.ts";
+import { pruneLeases } from "../sql/leases.ts";
+import type { Tenant } from "../tenants/tenants.ts";
+
+/**
+ * Work that takes long. On SQLite a statement holds its thread, so bulk writes, reports and clean-up go to a thread of their own
+ * with a connection of its own, started when first needed; on PostgreSQL the database does the work.
+ *
+ * Tenants take turns at it (`resources.work`), so that a flood of one costs the others one job each. The operator's rounds
+ * have a place of their own (`resources.upkeep`): they run beside tenants' work, in short statements that it can get
+ * in between.
+ */
+export interface Background {
+  /** The only one that takes no turn here: reading the links is a part of the work, and its route has taken one. */
+  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
+  /** A page of a list that no index gives. */
+  find(tenant: TenantId, query: LinkQuery): Promise<readonly Link[]>;
+  /** The links nearest to their limit this month. */
+  busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
+  /** Adds up a tenant's files anew. */
+  recount(tenant: TenantId, look: boolean): Promise<Recount>;
+  /** The limits that are nearly or wholly used, of tenants that want to hear of it. */
+  nearLimits(): Promise<readonly LimitUse[]>;
+  /**
+   * Reduces links a year past expiry to their version rows; forgets changes that all have seen, months long past, and
+   * emails 90 days after their end.
+   */
+  clean(): Promise<Cleaned>;
+  /** Stops links to hosts that are on the blocklist now, and frees those that no longer are. */
+  applyBlocklist(): Promise<Applied>;
+  /** New versions for the links of tenants that changed, where a command did not finish; how many. */
+  raiseOutdated(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export function createBackground(core: Core): Background {
+  return inTurns(core.resources, core.config.embedded ? thread(core.config) : direct(core));
+}
+
+function inTurns({ work, upkeep }: Resources, background: Background): Background {
+  return {
+    ...background,
+    find: (tenant, query) => work.run(tenant, () => background.find(tenant, query)),
+    busiest: (tenant) => work.run(tenant.id, () => background.busiest(tenant)),
+    recount: (tenant, look) => upkeep.run("recount", () => background.recount(tenant, look)),
+    nearLimits: () => upkeep.run("nearLimits", () => background.nearLimits()),
+    clean: () => upkeep.run("clean", () => background.clean()),
+    applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
+    raiseOutdated: () => upkeep.run("raiseOutdated", () => background.raiseOutdated()),
+  };
+}
+
+export interface Cleaned {
+  readonly links: number;
+  readonly changes: number;
+  readonly months: number;
+  readonly emails: number;
+  readonly answers: number;
+}
+
+const purgeDays = 365;
+const feedDays = 1;
+const emailDays = 90;
+const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
+
+/** The same work on whatever thread this is. */
+export function direct(core: Core): Background {
+  return {
+    createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
+    find: (tenant, query) => core.store.find(tenant, query),
+    busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
+    recount: (tenant, look) => recount(core.sql, tenant, look),
+    nearLimits() {
+      const now = core.clock.now();
+      return nearLimits(core.sql, core.tenants, monthName(now), now);
+    },
+    async clean() {
+      const now = core.clock.now();
+      const feed = createFeed(core.sql);
+      return {
+        links: await untilFew(() => core.store.purge(now - purgeDays * dayMs, rowsAtOnce, now)),
+        changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
+        months: await untilFew(() => pruneLeases(core.sql, now, rowsAtOnce)),
+        emails: await untilFew(() => createEmailStore(core.sql).prune(now - emailDays * dayMs, rowsAtOnce)),
+        answers: await untilFew(() => pruneAnswers(core.sql, rowsAtOnce)),
+      };
+    },
+    applyBlocklist: () => applyBlocklist(core),
+    raiseOutdated: () => core.outdated.finish(),
+    async close() {},
+  };
+}
+
+async function untilFew(step: () => Promise<number>): Promise<number> {
+  for (let total = 0; ; ) {
+    const done = await step();
+    total += done;
+    if (done < rowsAtOnce) return total;
+  }
+}
+
+export type Job =
+  | {
+      readonly kind: "createMany";
+      readonly tenant: Tenant;
+      readonly inputs: readonly LinkInput[];
+      readonly maker: Maker;
+      readonly atomic: boolean;
+    }
+  | { readonly kind: "find"; readonly tenant: TenantId; readonly query: LinkQuery }
+  | { readonly kind: "busiest"; readonly tenant: Tenant }
+  | { readonly kind: "recount"; readonly tenant: TenantId; readonly look: boolean }
+  | { readonly kind: "nearLimits" }
+  | { readonly kind: "clean" }
+  | { readonly kind: "applyBlocklist" }
+  | { readonly kind: "raiseOutdated" };
+
+export type ToThread =
+  | { readonly kind: "open"; readonly settings: Record<string, string> }
+  | { readonly kind: "close" }
+  | (Job & { readonly id: number });
+
+export type FromThread =
+  | { readonly kind: "closed" }
+  | { readonly kind: "done"; readonly id: number; readonly result: unknown }
+  | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly code: string | undefined };
+
+/** A `Problem` loses its class on the way between threads. */
+export type SentResult =
+  | Extract<BulkResult, { link: unknown }>
+  | { readonly problem: { readonly code: ProblemCode; readonly detail: string; readonly more: Problem["more"] } };
+
+function thread(config: Config): Background {
+  let worker: Worker | undefined;
+  let lastId = 0;
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+
+  function start(): Worker {
+    const started = new Worker(new URL("./background-thread.ts", import.meta.url).href);
+    started.onmessage = (event: MessageEvent<FromThread>) => {
+      const message = event.data;
+      if (message.kind === "closed") return;
+      const job = waiting.get(message.id);
+      waiting.delete(message.id);
+      if (message.kind === "done") job?.resolve(message.result);
+      else job?.reject(Object.assign(new Error(message.message), { code: message.code }));
+    };
+    started.onerror = (event) => {
+      worker = undefined;
+      for (const job of waiting.values()) job.reject(new Error(`the background thread ended: ${event.message}`));
+      waiting.clear();
+    };
+    started.postMessage({ kind: "open", settings: config.source } satisfies ToThread);
+    return started;
+  }
+
+  async function run(job: Job): Promise<unknown> {
+    worker ??= start();
+    const id = ++lastId;
+    const result = Promise.withResolvers<unknown>();
+    waiting.set(id, result);
+    worker.postMessage({ ...job, id } satisfies ToThread);
+    return result.promise;
+  }
+
+  return {
+    async createMany(tenant, inputs, maker, atomic = false) {
+      const results = (await run({ kind: "createMany", tenant, inputs, maker, atomic })) as SentResult[];
+      return results.map((result) =>
+        "link" in result
+          ? result
+          : { problem: new Problem(result.problem.code, result.problem.detail, result.problem.more) },
+      );
+    },
+    find: (tenant, query) => run({ kind: "find", tenant, query }) as Promise<readonly Link[]>,
+    busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
+    recount: (tenant, look) => run({ kind: "recount", tenant, look }) as Promise<Recount>,
+    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
+    clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
+    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
+    raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
+    async close() {
+      if (!worker) return;
+      const closing = worker;
+      worker = undefined;
+      await Promise.allSettled([...waiting.values()].map((job) => job.promise));
+      await new Promise<void>((resolve) => {
+        closing.addEventListener("message", (event: MessageEvent<FromThread>) => {
+          if (event.data.kind === "closed") resolve();
+        });
+        closing.postMessage({ kind: "close" } satisfies ToThread);
+      });
+      closing.terminate();
+    },
+  };
+}

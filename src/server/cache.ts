@@ -1,0 +1,303 @@
+import { createBreakers } from "../base/breaker.ts";
+import { type Cache, createCache, type Source } from "../cache/cache.ts";
+import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
+import { createCorrect } from "../cache/correct.ts";
+import { type CacheCounts, countCache } from "../cache/counts.ts";
+import { type Announced, type Follower, follow } from "../cache/follow.ts";
+import { guarded } from "../cache/guard.ts";
+import { lifeMs } from "../cache/life.ts";
+import { createTiered } from "../cache/tiered.ts";
+import type { HotLinks } from "../clicks/hot-links.ts";
+import { lookupConnections, openLookups, openReplica } from "../core.ts";
+import { type Hosts, openHosts } from "../domains/hosts.ts";
+import { createDomainStore, domainCode } from "../domains/store.ts";
+import { cacheKey, type LinkKey } from "../links/link.ts";
+import { createLinkStore } from "../links/store.ts";
+import { type Known, linkSource, sizeOfKnown } from "../redirect/resolve.ts";
+import type { RedisCache, RedisCacheOptions } from "../redis/cache.ts";
+import type { Redis } from "../redis/client.ts";
+import { onWake, wake } from "../redis/wake.ts";
+import { createFeed } from "../sql/feed.ts";
+import { watchReplica } from "../sql/replica.ts";
+import type { Sql } from "../sql/sql.ts";
+import type { Wiring } from "./wiring.ts";
+
+/**
+ * Where redirects look up links: memory, behind it Redis if there is one, behind that SQL; and the change feed that
+ * keeps the first two no older than promised.
+ *
+ * In a region with a replica, lookups and the feed both read the replica: what is read is never ahead of what is followed.
+ * A change made here is then not announced here before the replica has it, because until then it cannot be read.
+ */
+export interface LinkCache {
+  readonly links: Cache<Known, LinkKey>;
+  /** Whose host a request came to. */
+  readonly hosts: Hosts;
+  /** What lookups read from, if that is not the database that everything is written to. */
+  readonly replica: Sql | undefined;
+  /** Loads these before anybody asks for them. Those that cannot be loaded are left out. */
+  warm(keys: readonly LinkKey[]): Promise<void>;
+  /** After a commit: this process serves nothing older, and the other servers are woken. */
+  changed(change: Announced): void;
+}
+
+const sqlWaiting = 200;
+const sqlFailures = 0.5;
+const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
+const newPauseMs = 20;
+const newWaiting = 100;
+const warmAtOnce = 4;
+const warmTries = 5;
+const warmPauseMs = 500;
+
+/** `redis`: the one of the cache; without it, memory is in front of SQL. */
+export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: HotLinks): Promise<LinkCache> {
+  const { core, metrics, log, opened } = wiring;
+  const { config, clock } = core;
+  const counts = countCache(metrics);
+  const replica = await openReplica(config, log);
+  opened.defer(() => replica?.close());
+  const sql = replica ?? core.sql;
+  const watching = watchReplica(replica, metrics);
+  opened.defer(() => watching.stop());
+  const changes = createChangeRates(clock);
+  const tiers = await openTiers(wiring, { redis, sql, hot, changes, counts });
+  const links = createCache<Known, LinkKey>({
+    source: tiers.source,
+    clock,
+    counts,
+    sizeBytes: config.QL_CACHE_MB * 1_048_576,
+    sizeOf: sizeOfKnown,
+    wait: config.wait,
+    jitter: config.QL_CACHE_JITTER,
+  });
+  metrics.gauge("quicklink_cache_links", "Links in memory.", () => links.found);
+  metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => links.missing);
+  const hosts = await openHosts({ load: createDomainStore(sql).verified, own: config.ownNames, log });
+  opened.defer(() => hosts.stop());
+  metrics.gauge("quicklink_domains", "Domains of tenants that links are served on.", () => hosts.size, "max");
+
+  const follower = await followFeed(wiring, { sql, tier: tiers.redis, links, hosts, changes });
+  const listening = redis && (await onWake(redis, follower.wake));
+  opened.defer(() => listening?.close());
+  const wakeOthers = redis && oncePerTurn((key: string) => wake(redis, key));
+  return {
+    links,
+    hosts,
+    replica,
+    warm: (keys) => some(keys, (key) => links.lookup(key)),
+    changed({ domain, code, version }) {
+      const key = cacheKey(domain, code);
+      if (code === domainCode) {
+        if (replica === undefined) hosts.changed(domain);
+        return wakeOthers?.(key);
+      }
+      if (replica === undefined) links.announce(key, version);
+      // Best effort and not waited for: the feed says the same a moment later.
+      if (version !== 1 || !tiers.created?.(key)) tiers.redis?.fenceOne(key, version).catch(() => {});
+      wakeOthers?.(key);
+    },
+  };
+}
+
+interface Tiers {
+  /** What memory is filled from. */
+  readonly source: Source<Known>;
+  readonly redis: RedisCache<Known> | undefined;
+  /** Writes a new link to Redis; whether there is room for it. */
+  readonly created: ((key: string) => boolean) | undefined;
+}
+
+interface TierParts {
+  readonly redis: Redis | undefined;
+  readonly sql: Sql;
+  readonly hot: HotLinks;
+  readonly changes: ChangeRates;
+  readonly counts: CacheCounts;
+}
+
+async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: TierParts): Promise<Tiers> {
+  const { core, log, opened } = wiring;
+  const { config, clock } = core;
+  const lookups = await openLookups(config, sql, log);
+  if (lookups !== sql) opened.defer(() => lookups.close());
+  const fromSql = sqlSource(lookups, counts, wiring);
+  if (redis === undefined) return { source: counted(fromSql, counts), redis: undefined, created: undefined };
+  const usualMs = config.QL_CACHE_TTL_SECONDS * 1_000;
+  const tier = await openGuarded(redis, counts, wiring, {
+    lifeMs: (key) => lifeMs(hot.perMinute(key), changes.perDay(key), usualMs),
+    // A Redis that lost everything gets the hottest links back first.
+    onEmpty: () => void some(hot.keys(), (key) => tiered.load(key, 0)),
+  });
+  const tiered = createTiered({ tier, sql: fromSql, counts, clock });
+  return { source: tiered, redis: tier, created: writeThrough((key) => tiered.writeThrough(key, 1)) };
+}
+
+interface Following {
+  readonly sql: Sql;
+  readonly tier: RedisCache<Known> | undefined;
+  readonly links: Cache<Known, LinkKey>;
+  readonly hosts: Hosts;
+  readonly changes: ChangeRates;
+}
+
+async function followFeed(
+  { core: { clock }, metrics, log, opened }: Wiring,
+  { sql, tier, links, hosts, changes }: Following,
+): Promise<Follower> {
+  let followedAt = clock.elapsed();
+  metrics.gauge(
+    "quicklink_feed_age_seconds",
+    "How long ago the change feed was last read to its end.",
+    () => (clock.elapsed() - followedAt) / 1_000,
+    "max",
+  );
+  const observeLag = metrics.histogram(
+    "quicklink_feed_lag_seconds",
+    "From a change made elsewhere to its being known here, by both machines' clocks.",
+    [],
+    lagBuckets,
+  );
+  const feed = createFeed(sql);
+  const follower = await follow({
+    feed,
+    announce({ domain, code, version, at }) {
+      if (code === domainCode) return hosts.changed(domain);
+      const key = cacheKey(domain, code);
+      changes.add(key, version);
+      if (links.announce(key, version)) observeLag({}, Math.max(0, clock.now() - at) / 1_000);
+    },
+    followed(elapsed) {
+      followedAt = elapsed;
+      links.followed(elapsed);
+    },
+    ...(tier && { correct: createCorrect(tier, feed, log) }),
+    clock,
+    log,
+  });
+  opened.defer(() => follower.stop());
+  return follower;
+}
+
+/** SQLite answers before a timer could run, and has one reader; PostgreSQL may be slow, away or busy. */
+function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring): Source<Known> {
+  const { config, store, clock } = core;
+  if (config.embedded) return linkSource(store.target);
+  const breakers = createBreakers({
+    of: "sql",
+    nodes: () => ["sql"],
+    // A lookup that hangs keeps its connection: fewer can fail at once than there are connections.
+    rule: {
+      ...config.breaker,
+      failures: Math.max(1, Math.min(config.breaker.failures, lookupConnections(config) - 1)),
+      share: sqlFailures,
+    },
+    metrics,
+    clock,
+    onChange: (open) =>
+      open
+        ? log.error("PostgreSQL fails lookups; they leave it alone for a while")
+        : log.info("PostgreSQL answers again"),
+  });
+  return guarded(linkSource(createLinkStore(sql).target), {
+    atOnce: lookupConnections(config),
+    waiting: sqlWaiting,
+    waitMs: config.QL_SQL_WAIT_MS,
+    counts,
+    clock,
+    run: breakers.of("sql").run,
+  });
+}
+
+const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
+  load(key, atLeast, visit) {
+    miss.memory++;
+    return sql.load(key, atLeast, visit);
+  },
+});
+
+/** The tier as a server may use it: left alone while it fails. */
+async function openGuarded(
+  redis: Redis,
+  { events }: CacheCounts,
+  { core: { clock, config }, metrics, log }: Wiring,
+  options: Pick<RedisCacheOptions<Known>, "lifeMs" | "onEmpty">,
+): Promise<RedisCache<Known>> {
+  const { openTier } = await import("./redis-links.ts");
+  const { guarded: withBreaker } = await import("../redis/guarded.ts");
+  const breakers = createBreakers({
+    of: "cache",
+    nodes: redis.owners,
+    rule: config.breaker,
+    metrics,
+    clock,
+    onChange: (open, node) =>
+      open
+        ? log.warn({ node }, "Redis fails too often; lookups leave it alone for a while")
+        : log.info({ node }, "Redis answers lookups again"),
+  });
+  return openTier(withBreaker(redis, breakers), clock, {
+    ...options,
+    missingMs: config.QL_CACHE_MISSING_TTL_SECONDS * 1_000,
+    jitter: config.QL_CACHE_JITTER,
+    written: (kind) => void events[kind === "link" ? "link_written" : "missing_written"]++,
+  });
+}
+
+/** A server that has just started is busy, and SQL may miss its deadline once. */
+async function patiently<Key>(key: Key, work: (key: Key) => Promise<unknown>): Promise<void> {
+  for (let tries = 1; tries <= warmTries; tries++) {
+    const done = await work(key).then(
+      () => true,
+      () => false,
+    );
+    if (done) return;
+    await new Promise((resolve) => setTimeout(resolve, warmPauseMs).unref());
+  }
+}
+
+/** A few at a time, so that visitors come first. */
+async function some<Key>(keys: readonly Key[], work: (key: Key) => Promise<unknown>): Promise<void> {
+  const waiting = [...keys];
+  const next = async () => {
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) await patiently(key, work);
+  };
+  await Promise.all(Array.from({ length: warmAtOnce }, next));
+}
+
+/**
+ * Puts new links into Redis, so that the first visitor on any server finds them there. At most fifty a second, and a hundred
+ * may wait: reading each link back doubled what PostgreSQL spent on a create, so those who create links by the thousand
+ * get fences for the rest. Answers whether there is room.
+ */
+function writeThrough(work: (key: string) => Promise<void>): (key: string) => boolean {
+  const waiting: string[] = [];
+  let running = false;
+  const next = async () => {
+    running = true;
+    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
+      await work(key).catch(() => {}); // what fails is read by its first visitor
+      await new Promise((resolve) => setTimeout(resolve, newPauseMs).unref());
+    }
+    running = false;
+  };
+  return (key) => {
+    if (waiting.length >= newWaiting) return false;
+    waiting.push(key);
+    if (!running) void next();
+    return true;
+  };
+}
+
+/** A thousand links in one request are one message. */
+function oncePerTurn(work: (code: string) => void): (code: string) => void {
+  let waiting = false;
+  return (code) => {
+    if (waiting) return;
+    waiting = true;
+    setImmediate(() => {
+      waiting = false;
+      work(code);
+    });
+  };
+}

@@ -1,0 +1,69 @@
+import type { Clock } from "../base/clock.ts";
+import { withDeadline } from "../base/deadline.ts";
+import { createMemoryCounters } from "../in-memory/counters.ts";
+import type { Counters } from "../limits/counters.ts";
+import type { Redis } from "../redis/client.ts";
+
+/**
+ * Where limits are counted: in Redis, which every process shares, or else in this process.
+ *
+ * In process each kind has counters of its own. Strangers decide how many networks guess, report and try passwords: they
+ * must not fill the room that tenants' limits need, nor that of one another. Their counters are forgotten when there are
+ * too many, those that were asked longest ago first. To have theirs forgotten, somebody would need
+ * - for guesses (or reports) `networksMost` further networks that guess: each time, for the 100 guesses that one network
+ *   has a minute. All those networks may guess as often anyway, which is 200 times as much;
+ * - for a link's wrong passwords `passwordsMost` other links with a password, each of them tried once: the counters of links
+ *   have room of their own. Those of networks are more, but behind them stands the link's own limit.
+ *
+ * Nobody ever asks again about a call or a guess by its id, so those need not be kept. A right password gives its try
+ * back by id, soon after.
+ */
+export interface OpenCounters {
+  /** Emails and storage: what may be undone, or asked again, by its id. */
+  readonly ledger: Counters;
+  /** API calls. */
+  readonly calls: Counters;
+  /** API calls of this process alone; the same as `calls` when nobody else counts. */
+  readonly ownCalls: Counters;
+  readonly guesses: Counters;
+  readonly reports: Counters;
+  /** Wrong passwords of links. */
+  readonly attempts: Counters;
+}
+
+const idsKept = 1_000;
+const attemptsKept = 2_000;
+export const networksMost = 20_000;
+export const passwordsMost = 50_000;
+
+export async function openCounters(redis: Redis | undefined, clock: Clock): Promise<OpenCounters> {
+  const ownCalls = createMemoryCounters({ clock, idsMost: idsKept });
+  if (redis === undefined) {
+    return {
+      ledger: createMemoryCounters({ clock }),
+      calls: ownCalls,
+      ownCalls,
+      guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost, forgets: true }),
+      reports: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost, forgets: true }),
+      attempts: createMemoryCounters({ clock, idsMost: attemptsKept, keysMost: passwordsMost, forgets: true }),
+    };
+  }
+  const { createRedisCounters } = await import("../redis/counters.ts");
+  const shared = createRedisCounters({ redis, clock });
+  return { ledger: shared, calls: shared, ownCalls, guesses: shared, reports: shared, attempts: shared };
+}
+
+export interface SharedCounters extends OpenCounters {
+  close(): Promise<void>;
+}
+
+const connectMs = 2_000;
+
+/** For a command, which ends soon: waits for Redis, but not for long. If it is not there, the counters say so. */
+export async function connectCounters(url: string, clock: Clock): Promise<SharedCounters> {
+  const { connectRedis } = await import("../redis/client.ts");
+  const connected = Promise.withResolvers<void>();
+  const redis = connectRedis(url, { onChange: (state) => state === "ready" && connected.resolve() });
+  await withDeadline(connected.promise, connectMs, "Redis").catch(() => {});
+  return { ...(await openCounters(redis, clock)), close: () => redis.close() };
+}

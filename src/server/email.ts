@@ -1,0 +1,180 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { withDeadline } from "../base/deadline.ts";
+import type { Logger } from "../base/log.ts";
+import type { Metrics, Reading } from "../base/metrics.ts";
+import type { Core } from "../core.ts";
+import { createDeliveries } from "../email/delivery/deliveries.ts";
+import { createSuppressions, type Suppressions } from "../email/delivery/suppressions.ts";
+import { createStopLinks, type StopLinks } from "../email/delivery/unsubscribe.ts";
+import { createWebhook } from "../email/delivery/webhook.ts";
+import { mountEmail } from "../email/mount.ts";
+import { type AttemptSettings, createAttempts, outcomes } from "../email/outbox/attempt.ts";
+import { createCharges } from "../email/outbox/charges.ts";
+import { createOutbox } from "../email/outbox/intake.ts";
+import { mailKinds, type Outbox } from "../email/outbox/outbox.ts";
+import { createEmailSeeds } from "../email/outbox/seeds.ts";
+import { createEmailSender, handOversMost } from "../email/outbox/sender.ts";
+import { type Claimed, createEmailStore, type EmailStore } from "../email/outbox/store.ts";
+import { createPlatformEmails, type PlatformEmails, type PlatformStanding } from "../email/platform.ts";
+import { createLogProvider } from "../email/providers/log.ts";
+import type { Message, ProviderName } from "../email/providers/provider.ts";
+import { createSenders, type Senders } from "../email/providers/senders.ts";
+import { createSendgrid } from "../email/providers/sendgrid.ts";
+import { createSmtp } from "../email/providers/smtp.ts";
+import { createEmailSettings, type EmailSettingsStore } from "../email/settings/settings.ts";
+import { createEmailStats, type EmailStats } from "../email/stats.ts";
+import type { Mount } from "../http/mount.ts";
+import type { Counters } from "../limits/counters.ts";
+import type { Guesses } from "../limits/guesses.ts";
+import type { Wiring } from "./wiring.ts";
+
+/** Email, put together: the outbox and what it needs, the sender of this process, and their figures. */
+export interface Mail {
+  readonly outbox: Outbox;
+  readonly stats: EmailStats;
+  readonly senders: Senders;
+  readonly suppressions: Suppressions;
+  readonly settings: EmailSettingsStore;
+  readonly stopLinks: StopLinks;
+  /** Waits for hand-overs that are running, but not for long: the claim on them runs out, and another process goes on. */
+  close(): Promise<void>;
+}
+
+const closeMs = 8_000;
+const sampleMs = 10_000;
+const firstSampleMs = 1_000; // by then Redis is connected, if it is there
+
+export function openMail({ core, metrics, log, opened }: Wiring, counters: Counters): Mail {
+  const { config, sql, clock, tenants } = core;
+  const { QL_EMAILS_PER_HOUR: platformMax } = config;
+  const store = createEmailStore(sql);
+  const suppressions = createSuppressions(sql);
+  const settings = createEmailSettings(sql, core.ring, clock);
+  const stopLinks = createStopLinks(core.signing.signerFor("unsubscribe"), config.baseUrl);
+  const charges = createCharges({ counters, tenants, seeds: createEmailSeeds(sql), platformMax });
+  const platform: ProviderName = config.SMTP_URL === undefined ? "log" : "smtp";
+  const senders = openSenders(core, settings, log);
+  const count = countOutcomes(metrics, [platform, "sendgrid"]);
+  const host = new URL(config.baseUrl).hostname;
+
+  const messageOf = (email: Claimed, sender: Message["from"]): Message => ({
+    ...{ id: email.id, messageId: `<${email.id}@${host}>`, from: sender, to: email.to, replyTo: email.replyTo },
+    ...{ subject: email.subject, text: email.text, html: email.html },
+    unsubscribeUrl: mailKinds[email.kind].stoppable ? stopLinks.urlFor(email.tenant, email.to) : null,
+  });
+  const chance = Math.random;
+  const attempts = createAttempts({
+    ...{ store, senders, charges, suppressions, messageOf, count, clock, log, chance },
+    pause: (ms) => pause(ms),
+  });
+  const sender = createEmailSender({
+    ...{ store, attempts, log, chance },
+    name: randomBytes(9).toString("base64url"),
+    onUnknown: (provider) => count(provider === "sendgrid" ? provider : platform, "unsure"),
+  });
+  sender.start();
+  const platformEmails = createPlatformEmails({ sql, tenants, counters, max: platformMax });
+  const sampling = [sampleWaiting(store, metrics), samplePlatform(platformEmails, metrics)];
+
+  let closing: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    for (const one of sampling) one.stop();
+    await withDeadline(sender.stop(), closeMs, "a hand-over").catch(() => {
+      log.warn("emails were still being handed over; another process finds out what became of them");
+    });
+    await senders.close();
+  }
+
+  const closeOnce = () => (closing ??= close());
+  opened.defer(closeOnce);
+  return {
+    outbox: createOutbox({ store, suppressions, attempts, sender, clock }),
+    stats: createEmailStats(sql, clock.now, charges, senders),
+    senders,
+    suppressions,
+    settings,
+    stopLinks,
+    close: closeOnce,
+  };
+}
+
+/** Who carries whose email, for the server and for a command that tries it. */
+export function openSenders({ config, clock }: Core, settings: EmailSettingsStore, log: Logger): Senders {
+  const { SMTP_URL, QL_MAIL_FROM: from, QL_SENDGRID_URL } = config;
+  return createSenders({
+    platform:
+      SMTP_URL === undefined ? createLogProvider(log) : createSmtp({ url: SMTP_URL, connections: handOversMost, log }),
+    from,
+    ownKey: settings.ownKey,
+    withKey: (key) => createSendgrid({ url: QL_SENDGRID_URL, key, now: clock.now }),
+  });
+}
+
+/** What of it is outside the API. */
+export function mountMail({ sql, clock, tenants }: Core, mail: Mail, guesses: Guesses, log: Logger): Mount {
+  const { suppressions, settings, stopLinks } = mail;
+  const deliveries = createDeliveries(sql, suppressions, clock);
+  const webhook = createWebhook({ deliveries, settings, guesses, clock });
+  return mountEmail({ stopLinks, suppressions, tenants, guesses, webhook, log });
+}
+
+function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): AttemptSettings["count"] {
+  const counts = new Map(
+    providers.flatMap((provider) =>
+      outcomes.map((outcome) => [`${provider} ${outcome}`, { labels: { provider, outcome }, count: 0 }]),
+    ),
+  );
+  const about = {
+    name: "quicklink_emails_total",
+    help: "Attempts to send an email, by provider and what came of them.",
+    labels: ["provider", "outcome"],
+  };
+  metrics.series("counter", about, () => [...counts.values()].map(({ labels, count }): Reading => [labels, count]));
+  return (provider, outcome) => {
+    const entry = counts.get(`${provider} ${outcome}`);
+    if (entry !== undefined) entry.count++;
+  };
+}
+
+/** Read now and then, and not when somebody scrapes: that must not wait for SQL. */
+function sampleWaiting(store: EmailStore, metrics: Metrics): { stop(): void } {
+  let last = { count: 0, oldestDueMs: 0 };
+  const timer = setInterval(async () => {
+    last = await store.waiting().catch(() => last);
+  }, sampleMs);
+  // Every process sees the same table.
+  metrics.gauge("quicklink_emails_waiting", "Emails in the outbox, up to 10,000.", () => last.count, "max");
+  metrics.gauge(
+    "quicklink_email_late_seconds",
+    "For how long the email that waits longest could have been sent by now; 0 when none is due.",
+    () => last.oldestDueMs / 1_000,
+    "max",
+  );
+  return { stop: () => clearInterval(timer) };
+}
+
+/** What nobody knows right now has no figure, rather than an old one. */
+function samplePlatform(platform: PlatformEmails, metrics: Metrics): { stop(): void } {
+  let last: PlatformStanding | undefined;
+  const look = async () => {
+    last = await platform.standing().catch(() => undefined);
+  };
+  const timers = [setTimeout(look, firstSampleMs), setInterval(look, sampleMs)];
+  const shown = (value: number | null | undefined, labels: Reading[0] = {}): Reading[] =>
+    value === null || value === undefined ? [] : [[labels, value]];
+  const used = {
+    name: "quicklink_platform_emails_used",
+    help: "Emails of all tenants through SMTP_URL in the last hour, as the limit counts them.",
+  };
+  metrics.series("gauge", { ...used, labels: [], merged: "max" }, () => shown(last?.used));
+  const limit = {
+    name: "quicklink_platform_emails_limit",
+    help: "How many of them there may be: for ordinary mail, and for verification and password resets.",
+  };
+  metrics.series("gauge", { ...limit, labels: ["mail"], merged: "max" }, () => [
+    ...shown(last?.ordinaryLimit, { mail: "ordinary" }),
+    ...shown(last?.limit, { mail: "essential" }),
+  ]);
+  return { stop: () => timers.forEach(clearTimeout) };
+}

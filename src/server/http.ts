@@ -1,0 +1,138 @@
+import { version } from "../../package.json";
+import { Late } from "../base/deadline.ts";
+import type { Logger } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { Core } from "../core.ts";
+import { domainRoutes } from "../domains/api.ts";
+import { emailRoutes } from "../email/api.ts";
+import type { LimitWatch } from "../email/notices/limit-watch.ts";
+import { createKeyCheck } from "../email/providers/sendgrid-key.ts";
+import { emailSettingsRoutes } from "../email/settings/api.ts";
+import { shareRoutes } from "../email/share-api.ts";
+import { fileRoutes } from "../files/api.ts";
+import { StorageUnavailable } from "../files/storage/storage.ts";
+import { createHttpApi, type HttpApi } from "../http/api.ts";
+import { createRunOnce, idempotencyOutcomes, type RunOnce } from "../http/idempotency.ts";
+import { createPages } from "../http/pages.ts";
+import type { Answers } from "../idempotency/answers.ts";
+import { type CallLimiter, callOutcomes, createCallLimiter } from "../limits/call-limiter.ts";
+import type { Guesses } from "../limits/guesses.ts";
+import { type LinkApiSettings, linkRoutes } from "../links/api.ts";
+import { isPlain } from "../links/read/find.ts";
+import { statesOf } from "../links/read/states.ts";
+import { qrRoutes } from "../qr/api.ts";
+import { isUnavailable } from "../sql/sql.ts";
+import { tenantRoutes } from "../tenants/api.ts";
+import { createUsage } from "../tenants/usage.ts";
+import { usageRoutes } from "../tenants/usage-api.ts";
+import type { Background } from "./background.ts";
+import type { LinkCache } from "./cache.ts";
+import type { OpenCounters } from "./counters.ts";
+import type { Mail } from "./email.ts";
+import type { OpenFiles } from "./files.ts";
+import type { Rounds } from "./link-health.ts";
+import type { Wiring } from "./wiring.ts";
+
+/** What the API is put together from, besides the core. */
+export interface ApiParts {
+  readonly counters: OpenCounters;
+  readonly guesses: Guesses;
+  readonly answers: Answers;
+  readonly files: OpenFiles;
+  readonly cache: Pick<LinkCache, "changed">;
+  readonly background: Background;
+  readonly notices: Pick<LimitWatch, "made">;
+  readonly mail: Mail;
+  readonly rounds: Pick<Rounds, "soon">;
+}
+
+/** The API, which `server.ts` loads once the socket listens. */
+export function openApi({ core, log, metrics }: Wiring, parts: ApiParts): HttpApi {
+  const { counters, guesses, files, background, mail } = parts;
+  const { config, sql, keys, tenants, links, clock } = core;
+  const { outgoing, work } = core.resources;
+  const { baseUrl } = config;
+  const { outbox, stopLinks, settings } = mail;
+  const checkKey = createKeyCheck(config.QL_SENDGRID_URL);
+  const pages = createPages(core.signing.signerFor("cursors of lists"));
+  const storage = files.room.freshFigures;
+  return createHttpApi({
+    keys,
+    tenants,
+    guesses,
+    limiter: openCallLimiter(core, counters, log, metrics),
+    runOnce: openRunOnce(parts.answers, log, metrics),
+    baseUrl,
+    version,
+    bodyLimitBytes: config.QL_BODY_LIMIT,
+    clock,
+    log,
+    metrics,
+    isUnavailable: (error) => isUnavailable(error) || error instanceof Late || error instanceof StorageUnavailable,
+    routes: [
+      (api) => linkRoutes(api, { ...linkWriting(core, parts), links, baseUrl, pages, large: work }),
+      (api) => qrRoutes(api, links, work, baseUrl),
+      (api) => tenantRoutes(api, keys, pages, clock),
+      (api) => domainRoutes(api, core.domains, pages),
+      (api) => usageRoutes(api, createUsage({ sql, clock, counters, storage, busiest: background.busiest })),
+      (api) => fileRoutes(api, files.files, pages),
+      (api) => emailRoutes(api, mail.stats, mail.suppressions, pages),
+      (api) => emailSettingsRoutes(api, { settings, checkKey, outgoing, canSeal: core.ring !== undefined, baseUrl }),
+      (api) => shareRoutes(api, { links, outbox, stopLinks, baseUrl, clock }),
+    ],
+  });
+}
+
+/** What the routes of links need of other rooms. */
+function linkWriting(
+  core: Core,
+  { cache, background, notices, rounds }: ApiParts,
+): Pick<LinkApiSettings, "createMany" | "find" | "made" | "statesOf" | "wantTitles"> {
+  return {
+    made: notices.made,
+    async createMany({ tenant }, inputs, atomic) {
+      const results = await background.createMany(tenant, inputs, "tenant", atomic);
+      for (const result of results) if ("link" in result) cache.changed(result.link);
+      return results;
+    },
+    find: (tenant, query) => (isPlain(query) ? core.store.find(tenant, query) : background.find(tenant, query)),
+    statesOf: (some) => statesOf(core, some),
+    async wantTitles(some) {
+      for (const { id } of some) await core.targets.want(id, core.clock.now());
+      if (some.length > 0) rounds.soon();
+    },
+  };
+}
+
+function openCallLimiter(
+  { config, clock }: Core,
+  { calls, ownCalls }: OpenCounters,
+  log: Logger,
+  metrics: Metrics,
+): CallLimiter {
+  const { QL_API_OUTAGE: policy } = config;
+  return createCallLimiter({
+    counters: calls,
+    own: ownCalls,
+    policy,
+    clock,
+    count: metrics.tally("quicklink_api_limit_total", "How limits on API calls were answered.", "answer", callOutcomes),
+    changed: (state) =>
+      state === "away"
+        ? log.warn({ policy }, "limits on API calls cannot be asked; the policy decides")
+        : log.info("limits on API calls are answered again"),
+  });
+}
+
+function openRunOnce(answers: Answers, log: Logger, metrics: Metrics): RunOnce {
+  return createRunOnce({
+    answers,
+    count: metrics.tally(
+      "quicklink_idempotency_total",
+      "What became of requests with an Idempotency-Key.",
+      "outcome",
+      idempotencyOutcomes,
+    ),
+    failed: (error) => log.warn({ error }, "the answer to a request with an Idempotency-Key could not be kept"),
+  });
+}

@@ -1,0 +1,214 @@
+import { randomBytes } from "node:crypto";
+import { type Breaker, type BreakerRule, type Breakers, createBreakers } from "../base/breaker.ts";
+import type { Clock } from "../base/clock.ts";
+import { withDeadline } from "../base/deadline.ts";
+import type { Logger } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { Patience } from "../base/patience.ts";
+import { createRecorder, type Recorder } from "../clicks/recorder.ts";
+import { openUnforced } from "../core.ts";
+import { type Cancelling, degrading } from "../limits/degrade.ts";
+import type { Ask, EndedLease, LeaseStore, Total } from "../limits/leases.ts";
+import { createMeters, type Drained, type Meters } from "../limits/meters.ts";
+import { createMonth } from "../limits/month.ts";
+import { type Outage, watched } from "../limits/watch.ts";
+import { splitKey } from "../links/link.ts";
+import { reasons } from "../redirect/decide.ts";
+import type { Redis } from "../redis/client.ts";
+import type { RedisLeases } from "../redis/leases.ts";
+import type { SqlLeases } from "../sql/leases.ts";
+import { createSqlLeases } from "../sql/leases.ts";
+import type { Wiring } from "./wiring.ts";
+
+/**
+ * Counting hits on this server's stores. On SQLite with a connection of its own that does not wait for the disk at every
+ * commit: that is safe through kill -9, and after a power cut a second of counts may be missing.
+ */
+export type Hits = Pick<Counting, "meters">;
+
+export interface HitSettings {
+  /** Of the limits; without it, SQL lends. */
+  readonly redis: LimitsRedis | undefined;
+  /** How many instances may hold a lease of one limit. */
+  readonly holders: () => number;
+  /** Told of what was written down. */
+  readonly recorded: Recorded;
+}
+
+export async function openHits(
+  { core, metrics, log, opened }: Wiring,
+  { redis, holders, recorded }: HitSettings,
+): Promise<Hits> {
+  const { config, clock } = core;
+  const { embedded, QL_HITS_OUTAGE: outage } = config;
+  const sql = await openUnforced(core);
+  const id = randomBytes(12).toString("base64url");
+  const fromSql = createSqlLeases(sql, clock, reasons, splitKey, holders);
+  const counting = startCounting({
+    id,
+    fromSql,
+    fromRedis: redis && (await openRedisLeases(redis, fromSql, clock)),
+    embedded,
+    outage,
+    wait: config.wait,
+    visitorsBreakerOf: redis && (({ key }) => redis.visitors.of(redis.ownerOf(`{${key}}`))),
+    recorded,
+    clock,
+    metrics,
+    log,
+  });
+  opened.defer(async () => {
+    await counting.close();
+    if (sql !== core.sql) await sql.close();
+  });
+  metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => counting.meters.size);
+  return counting;
+}
+
+/**
+ * Counting hits on lenders that are there: meters spend leases, Redis or SQL lends them, the recorder writes down in SQL
+ * what was spent, and Redis is told of leases that are over. `npm run prove -- limits` runs this very composition on
+ * stores and clocks that fail.
+ */
+export interface Counting {
+  readonly meters: Meters;
+  /** Ends all leases and writes down the rest. */
+  close(): Promise<void>;
+}
+
+/** What was written down, and what the months have come to. */
+export type Recorded = (batch: readonly Drained[], totals: readonly Total[]) => void;
+
+export interface CountingSettings {
+  /** Of this instance, new with every start: its leases and recordings are known by it. */
+  readonly id: string;
+  readonly fromSql: SqlLeases;
+  /** Without it, SQL lends. */
+  readonly fromRedis: RedisLeases | undefined;
+  readonly embedded: boolean;
+  readonly outage: Outage;
+  /** What a visitor waits. A lease that is asked for ahead has a second of each. */
+  readonly wait: Readonly<Patience>;
+  /** Of the node of Redis that has the limit: whether it is fast enough for visitors. */
+  readonly visitorsBreakerOf: ((ask: Ask) => Breaker) | undefined;
+  /** Told of what was written down. */
+  readonly recorded: Recorded;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+const sqlDeadlineMs = 1_000;
+const endMs = 1_000;
+
+export function startCounting(settings: CountingSettings): Counting {
+  const { id, fromSql, fromRedis, embedded, outage, wait, recorded, clock, metrics, log } = settings;
+  let leases = 0;
+  const second = inTime(fromSql, embedded);
+  const breakerOf = outage === "degrade" ? settings.visitorsBreakerOf : undefined;
+  const degraded = fromRedis && breakerOf && degrading(fromRedis, second, { waitMs: wait.redis, breakerOf });
+  const store: LeaseStore = degraded ?? fromRedis ?? second;
+  let recorder: Recorder | undefined;
+  const meters = createMeters({
+    reasons: reasons.length,
+    store: watched(store, { usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log }),
+    clock,
+    month: createMonth(clock),
+    newLeaseId: () => `${id}.${++leases}`,
+    patience: wait,
+    usedUp: () => recorder?.soon(),
+    flush: async () => recorder?.flush(),
+    open: outage === "open",
+  });
+  recorder = createRecorder({
+    meters,
+    async write(sequence, batch) {
+      const totals = await fromSql.record(id, sequence, batch);
+      fromRedis?.seen(totals);
+      fromRedis?.end(batch.flatMap(endedOnRedis));
+      recorded(batch, totals);
+    },
+    log,
+  });
+  metrics.gauge(
+    "quicklink_recorder_failing",
+    "1 while hits cannot be written down; they are kept in memory.",
+    () => Number(recorder.failing),
+    "max",
+  );
+  const tell = async () => fromRedis?.flush().catch(() => {}); // it is told again, and the breaker says what is wrong
+  const timer = setInterval(tell, endMs);
+  return {
+    meters,
+    async close() {
+      clearInterval(timer);
+      await recorder.stop().catch(() => log.error("the last hits could not be written down and are lost"));
+      await tell();
+    },
+  };
+}
+
+export interface LimitsBreakers {
+  /** One for everybody who asks a node of the Redis of limits: whoever notices that it fails notices for all. */
+  readonly all: Breakers;
+  /** In front of those, for visitors, who have less time. */
+  readonly visitors: Breakers;
+}
+
+/** The Redis of limits, left alone by all while it fails. */
+export interface LimitsRedis extends Redis {
+  readonly visitors: LimitsBreakers["visitors"];
+}
+
+/** An answer of the node that has `key`, for somebody who waits: late ones count as failures, and too many are not waited for. */
+export const forVisitors =
+  ({ visitors, ownerOf }: Pick<LimitsRedis, "visitors" | "ownerOf">, waitMs: number) =>
+  <Result>(key: string, answer: Promise<Result>): Promise<Result> =>
+    visitors.of(ownerOf(key)).run(() => withDeadline(answer, waitMs, "Redis"));
+
+export function createLimitsBreakers({
+  nodes,
+  rule,
+  clock,
+  metrics,
+  log,
+}: Pick<CountingSettings, "clock" | "metrics" | "log"> & {
+  readonly nodes: () => readonly string[];
+  readonly rule: BreakerRule;
+}): LimitsBreakers {
+  const both = { nodes, rule, clock, metrics };
+  return {
+    all: createBreakers({
+      ...both,
+      of: "limits",
+      onChange: (open, node) =>
+        open
+          ? log.warn({ node }, "Redis fails too often; limits leave it alone for a while")
+          : log.info({ node }, "Redis answers limits again"),
+    }),
+    visitors: createBreakers({
+      ...both,
+      of: "limits_visitors",
+      onChange: (open, node) =>
+        open
+          ? log.warn({ node }, "Redis is too slow for visitors; those who would wait for a limit ask SQL for a while")
+          : log.info({ node }, "Redis is fast enough for visitors again"),
+    }),
+  };
+}
+
+export async function openRedisLeases(
+  redis: Pick<Redis, "script">,
+  sql: SqlLeases,
+  clock: Clock,
+): Promise<RedisLeases> {
+  const { createRedisLeases } = await import("../redis/leases.ts");
+  return createRedisLeases({ redis, clock, readTotal: sql.total });
+}
+
+const endedOnRedis = ({ key, draws, month, lender, lease, unspent }: Drained): EndedLease[] =>
+  lender === "redis" && lease !== undefined ? [{ key, draws, month, lease, unspent }] : [];
+
+/** SQLite answers before a timer could run; PostgreSQL may take longer than a lease is worth waiting for. */
+const inTime = (store: SqlLeases, embedded: boolean): Cancelling =>
+  embedded ? store : { ...store, acquire: (ask) => withDeadline(store.acquire(ask), sqlDeadlineMs, "PostgreSQL") };

@@ -1,0 +1,20 @@
+import { type LimitWatch, type LimitWatchSettings, startLimitWatch } from "../email/notices/limit-watch.ts";
+import { createNotices } from "../email/notices/notices.ts";
+import type { Background } from "./background.ts";
+import type { Mail } from "./email.ts";
+import type { Wiring } from "./wiring.ts";
+
+/** Notices about limits that are nearly used up. */
+export interface NoticeParts extends Pick<LimitWatchSettings, "hitsMaxOf"> {
+  readonly mail: Mail;
+  readonly background: Pick<Background, "nearLimits">;
+}
+
+export function openNotices({ core, log, opened }: Wiring, { mail, background, hitsMaxOf }: NoticeParts): LimitWatch {
+  const { config, sql, clock, tenants } = core;
+  const { outbox, settings, stopLinks } = mail;
+  const notices = createNotices({ sql, tenants, settings, outbox, stopLinks, baseUrl: config.baseUrl, clock, log });
+  const watch = startLimitWatch({ notices, sql, nearLimits: background.nearLimits, hitsMaxOf, clock, log });
+  opened.defer(() => watch.close());
+  return watch;
+}

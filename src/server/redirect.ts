@@ -1,0 +1,60 @@
+import { withDeadline } from "../base/deadline.ts";
+import type { Logger } from "../base/log.ts";
+import type { Core } from "../core.ts";
+import type { Server } from "../http/server.ts";
+import { createAttempts } from "../limits/attempts.ts";
+import { splitKey } from "../links/link.ts";
+import { detailsOf, passwordOf } from "../links/read/details.ts";
+import { createAgents } from "../redirect/agents.ts";
+import { createCountries } from "../redirect/country.ts";
+import { createGate } from "../redirect/gate.ts";
+import { createPasses } from "../redirect/pass.ts";
+import type { RedirectSettings } from "../redirect/serve.ts";
+import { createVary } from "../redirect/vary.ts";
+import { createVisitors } from "../redirect/visitors.ts";
+import type { LinkCache } from "./cache.ts";
+import type { OpenCounters } from "./counters.ts";
+
+/** What a redirect needs where its answer depends on who asks, put together: who they are, and whether they may pass. */
+export interface VisitParts {
+  readonly core: Core;
+  readonly cache: LinkCache;
+  readonly counters: OpenCounters;
+  /** It listens only after this is put together. */
+  readonly server: () => Server;
+  readonly log: Logger;
+}
+
+type Visits = Pick<RedirectSettings, "gate" | "vary" | "detailsOf" | "addressOf">;
+
+const sqlMs = 1_000;
+
+export function openVisits({ core, cache, counters, server, log }: VisitParts): Visits {
+  const { config, clock, passwords, secretFor, signing } = core;
+  // Where links are looked up, so that the password is not of a version that the redirect cannot have yet.
+  const sql = cache.replica ?? core.sql;
+  const addressOf = (request: Request) => server().addressOf(request);
+  const isFromProxy = (request: Request) => server().isFromProxy(request);
+  const countries = createCountries({ addressOf, isFromProxy, header: config.QL_COUNTRY_HEADER, log });
+  const visitors = createVisitors({ countries, agentOf: createAgents(), addressOf, secret: core.hashKey });
+  return {
+    addressOf,
+    vary: createVary(visitors, clock),
+    detailsOf(key) {
+      const { domain, code } = splitKey(key);
+      return withDeadline(detailsOf(sql, domain, code), sqlMs, "SQL");
+    },
+    gate: createGate({
+      passwordOf(key) {
+        const { domain, code } = splitKey(key);
+        return withDeadline(passwordOf(sql, domain, code), sqlMs, "SQL");
+      },
+      passwords,
+      attempts: createAttempts({ counters: counters.attempts, clock, secretFor }),
+      passes: createPasses(signing.signerFor("passes"), config.baseUrl.startsWith("https:")),
+      addressOf,
+      baseUrl: config.baseUrl,
+      clock,
+    }),
+  };
+}

@@ -1,0 +1,16 @@
+import type { Clock } from "../base/clock.ts";
+import type { Announced } from "../cache/follow.ts";
+import { cacheKey } from "../links/link.ts";
+import { linkForm } from "../redirect/form.ts";
+import type { Known } from "../redirect/resolve.ts";
+import { createRedisCache, type RedisCache, type RedisCacheOptions } from "../redis/cache.ts";
+import type { Redis } from "../redis/client.ts";
+
+/** Links in Redis, as servers and commands find them alike. */
+export const openTier = (
+  redis: Redis,
+  clock: Clock,
+  more: Pick<RedisCacheOptions<Known>, "written" | "lifeMs" | "missingMs" | "jitter" | "onEmpty"> = {},
+): RedisCache<Known> => createRedisCache({ redis, form: linkForm, keyOf, clock, ...more });
+
+const keyOf = ({ domain, code }: Announced): string => cacheKey(domain, code);

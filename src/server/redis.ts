@@ -1,0 +1,64 @@
+import type { Dependency } from "../http/health.ts";
+import type { Redis, RedisOptions } from "../redis/client.ts";
+import { createLimitsBreakers, type LimitsRedis } from "./limits.ts";
+import type { Wiring } from "./wiring.ts";
+
+/**
+ * The server's ways to Redis, put together. Two even if it is one Redis: a lookup waits for less time than a limit.
+ * Without an address there is none. They connect by themselves and again, whenever Redis is there: nothing waits for it.
+ */
+export interface RedisClients {
+  /** For whoever looks up links to guard. */
+  readonly cache: Redis | undefined;
+  /** Left alone by all while it fails. */
+  readonly limits: LimitsRedis | undefined;
+  readonly dependencies: readonly Dependency[];
+}
+
+// With the bounds at which alerts ask: 5 and 20 ms.
+const buckets = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1];
+
+export async function openRedis({ core: { config, clock }, metrics, log, opened }: Wiring): Promise<RedisClients> {
+  const { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl } = config;
+  if (limitsUrl === undefined) return { cache: undefined, limits: undefined, dependencies: [] };
+  const { connectRedis } = await import("../redis/client.ts");
+  const { guarded } = await import("../redis/guarded.ts");
+  const { watchRedis } = await import("../redis/watch.ts");
+  const observe = metrics.histogram(
+    "redis_command_duration_seconds",
+    "Commands to Redis, from call to answer or deadline.",
+    ["use", "command"],
+    buckets,
+  );
+  const open = (use: "cache" | "limits", url: string, options: RedisOptions): Redis => {
+    const redis = connectRedis(url, { ...options, observe: (command, seconds) => observe({ use, command }, seconds) });
+    opened.defer(() => redis.close());
+    return redis;
+  };
+  const watch = (redis: Redis, use: Parameters<typeof watchRedis>[1]) => {
+    const watching = watchRedis(redis, use, metrics);
+    opened.defer(() => watching.stop());
+  };
+
+  const cache = cacheUrl === undefined ? undefined : open("cache", cacheUrl, { deadlineMs: config.QL_REDIS_WAIT_MS });
+  const unguarded = open("limits", limitsUrl, {});
+  const { all, visitors } = createLimitsBreakers({
+    nodes: unguarded.owners,
+    rule: config.breaker,
+    clock,
+    metrics,
+    log,
+  });
+  const limits: LimitsRedis = Object.assign(guarded(unguarded, all), { visitors });
+  const apart = cacheUrl !== limitsUrl;
+  if (cache !== undefined) watch(cache, apart ? "cache" : "both");
+  if (apart) watch(limits, "limits");
+  return {
+    cache,
+    limits,
+    dependencies: [
+      ...(cache === undefined ? [] : [{ name: "redis", ping: cache.ping }]),
+      ...(apart ? [{ name: "limits-redis", ping: limits.ping }] : []),
+    ],
+  };
+}

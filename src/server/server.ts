@@ -1,0 +1,283 @@
+import { mountReports } from "../abuse/mount.ts";
+import { Problem } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import { createMetrics, type Metrics } from "../base/metrics.ts";
+import { countProcess } from "../base/process.ts";
+import { countShares } from "../base/shares.ts";
+import { openHotLinks } from "../clicks/hot-links.ts";
+import type { Config } from "../config/config.ts";
+import { prepareDataFolder } from "../config/data-folder.ts";
+import { type Core, openCore, openUnforced } from "../core.ts";
+import type { HttpApi } from "../http/api.ts";
+import { type Dependency, type Readiness, readiness, watchReadiness } from "../http/health.ts";
+import type { Mount } from "../http/mount.ts";
+import { type Server, startServer } from "../http/server.ts";
+import { type Answers, createAnswers } from "../idempotency/answers.ts";
+import { createGuesses, type Guesses } from "../limits/guesses.ts";
+import { createReportLimit } from "../limits/report-limit.ts";
+import { cacheKey } from "../links/link.ts";
+import { createBots } from "../redirect/bots.ts";
+import { createRedirect } from "../redirect/serve.ts";
+import { lockFolder } from "../sql/folder-lock.ts";
+import type { Heartbeat } from "../sql/heartbeat.ts";
+import { scopes } from "../tenants/keys.ts";
+import type { Peers } from "../workers/channel.ts";
+import { createBackground } from "./background.ts";
+import { type LinkCache, openCache } from "./cache.ts";
+import { type OpenCounters, openCounters } from "./counters.ts";
+import { type Mail, mountMail, openMail } from "./email.ts";
+import { mountFileTransfers, type OpenFiles, openFiles } from "./files.ts";
+import type { ApiParts } from "./http.ts";
+import { forVisitors, type Hits, type LimitsRedis, openHits, type Recorded } from "./limits.ts";
+import { startRounds } from "./link-health.ts";
+import { openNotices } from "./notices.ts";
+import { openVisits } from "./redirect.ts";
+import { openRedis, type RedisClients } from "./redis.ts";
+import type { Wiring } from "./wiring.ts";
+
+/**
+ * The composition root of the server: settings → adapters → subjects → socket. Each part is put together by the file of
+ * this folder that is named after its room; `core.ts` holds what the server shares with the command line.
+ */
+export interface Running {
+  readonly port: number;
+  /** The API key of the tenant `default`, on the very first start only. It is created last and stored nowhere else. */
+  readonly firstKey: Promise<string | undefined>;
+  stop(): Promise<void>;
+}
+
+const stopMs = 8_000; // requests still running get this much of the ten seconds that a stop may take
+const flushMs = 5_000;
+const cleanMs = 3_600_000;
+
+/** `peers`: the other workers, if this is one of several on the same port. */
+export async function startApp(config: Config, log: Logger, peers?: Peers): Promise<Running> {
+  if (config.embedded) prepareDataFolder(config);
+  const opened = new AsyncDisposableStack();
+  try {
+    return await serve(config, log, opened, peers);
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}
+
+async function serve(
+  config: Config,
+  log: Logger,
+  opened: AsyncDisposableStack,
+  peers: Peers | undefined,
+): Promise<Running> {
+  const lock = config.embedded ? lockFolder(config.QL_DATA) : undefined;
+  opened.defer(() => lock?.release());
+  const changed = (domain: string, code: string, version: number) => cache.changed({ domain, code, version });
+  const core = await openCore(config, { log, changed, serves: true, lockHeld: true });
+  opened.defer(() => core.close());
+  const metrics = openMetrics(core, peers);
+  const wiring: Wiring = { core, metrics, log, opened };
+
+  const heartbeat = await joinOthers(wiring);
+  const redis = await openRedis(wiring);
+  const hot = openHotLinks({ sql: core.sql, clock: core.clock, metrics, log });
+  opened.defer(() => hot.stop());
+  const recorded: Recorded = (batch, totals) => {
+    hot.recorded(batch);
+    notices.recorded(totals);
+  };
+  const hits = await openHits(wiring, { redis: redis.limits, holders: heartbeat.count, recorded });
+  const cache = await openCache(wiring, redis.cache, hot);
+  const counters = await openCounters(redis.limits, core.clock);
+  const guesses = openGuesses(wiring, counters, redis.limits);
+  const mail = openMail(wiring, counters.ledger);
+  const background = createBackground(core);
+  opened.defer(() => background.close());
+  const files = openFiles(wiring, {
+    counters: counters.ledger,
+    recount: background.recount,
+    changed: cache.changed,
+    filled: ({ id: tenant, limits }, used) =>
+      notices.noticed({ tenant, limit: "storageBytes", used, max: limits.storageBytes }),
+  });
+  const rounds = startRounds({ core, background, metrics, log });
+  opened.defer(() => rounds.stop());
+  const answers = await openAnswers(wiring);
+  const notices = openNotices(wiring, { mail, background, hitsMaxOf: (key) => cache.links.recall(key)?.hitsMax });
+
+  const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, rounds });
+  const server = listen(wiring, { peers, redis, hits, cache, counters, guesses, mail, files, api });
+  opened.defer(() => server.stop(stopMs));
+  setImmediate(() => void api());
+
+  // Only now that nothing can fail any more: a key that nobody saw would be lost.
+  const firstKey = core.tenants.isEmpty().then((empty) => (empty ? createFirstTenant(core) : undefined));
+  firstKey.catch(() => {}); // whoever awaits it gets the error
+  void attempt(log, "having the hottest links at hand", async () => cache.warm(await hot.lastKeys()));
+  const flushKeys = () => attempt(log, "recording when keys were used", core.keys.flush);
+  const timers = [
+    setInterval(flushKeys, flushMs),
+    setInterval(() => attempt(log, "clearing away what is long past", background.clean), cleanMs),
+    setInterval(() => attempt(log, "removing what broken uploads left", files.clearDrafts), cleanMs),
+  ];
+
+  return {
+    port: server.port,
+    firstKey,
+    async stop() {
+      await firstKey.catch(() => {});
+      for (const timer of timers) clearInterval(timer);
+      await Promise.all([server.stop(stopMs), mail.close()]);
+      await flushKeys();
+      await opened.disposeAsync();
+    },
+  };
+}
+
+interface SocketParts {
+  readonly peers: Peers | undefined;
+  readonly redis: RedisClients;
+  readonly hits: Hits;
+  readonly cache: LinkCache;
+  readonly counters: OpenCounters;
+  readonly guesses: Guesses;
+  readonly mail: Mail;
+  readonly files: OpenFiles;
+  readonly api: () => Promise<HttpApi>;
+}
+
+function listen(
+  wiring: Wiring,
+  { peers, redis, hits, cache, counters, guesses, mail, files, api }: SocketParts,
+): Server {
+  const { core, metrics, log } = wiring;
+  const { config, clock } = core;
+  const server = startServer({
+    hostname: config.HOST,
+    port: config.PORT,
+    sharesPort: peers !== undefined,
+    baseUrl: config.baseUrl,
+    redirect: createRedirect({
+      cache: cache.links,
+      hosts: cache.hosts,
+      isBot: createBots(),
+      meters: hits.meters,
+      guesses,
+      ...openVisits({ core, cache, counters, server: () => server, log }),
+      signDownload: files.files.offer,
+      wait: config.wait,
+      clock,
+      metrics,
+      log,
+    }),
+    api,
+    hosts: cache.hosts,
+    readiness: openReadiness(wiring, cache, redis.dependencies),
+    metrics,
+    metricsToken: config.QL_METRICS_TOKEN,
+    trustedProxies: config.QL_TRUSTED_PROXIES,
+    bodyLimitBytes: config.QL_BODY_LIMIT,
+    uploadLimitBytes: files.folder ? config.QL_FILE_LIMIT : 0,
+    mounts: [
+      mountMail(core, mail, guesses, log),
+      ...mountFileTransfers(wiring, files),
+      mountReportForm(wiring, cache, counters, guesses),
+    ],
+    log,
+  });
+  return server;
+}
+
+function openMetrics(core: Core, peers: Peers | undefined): Metrics {
+  const metrics = createMetrics(peers?.gather);
+  peers?.tell(metrics.figures);
+  metrics.gauge("quicklink_workers", "Processes on this port whose figures are in this answer.", () => 1);
+  countProcess(metrics);
+  countShares(metrics, Object.values(core.resources));
+  return metrics;
+}
+
+/** An embedded server is alone: it holds the lock of its folder. */
+async function joinOthers({ core: { config, sql, clock }, metrics, log, opened }: Wiring): Promise<Heartbeat> {
+  const start = async (): Promise<Heartbeat> => {
+    if (config.embedded) return { count: () => 1, async stop() {} };
+    const { startHeartbeat } = await import("../sql/heartbeat.ts");
+    return startHeartbeat(sql, config.limitsRedisUrl !== undefined, clock, log);
+  };
+  const heartbeat = await start();
+  opened.defer(() => heartbeat.stop());
+  metrics.gauge("quicklink_instances", "Servers that use this database.", heartbeat.count, "max");
+  return heartbeat;
+}
+
+function openGuesses({ core, metrics }: Wiring, counters: OpenCounters, redis: LimitsRedis | undefined): Guesses {
+  const guesses = createGuesses({
+    counters: counters.guesses,
+    perMinute: core.config.QL_GUESSES_PER_MINUTE,
+    clock: core.clock,
+    secretFor: core.secretFor,
+    ...(redis && { inTime: forVisitors(redis, core.config.wait.redis) }),
+  });
+  metrics.gauge("quicklink_guessers", "Addresses that must wait before they guess again.", () => guesses.blocked);
+  return guesses;
+}
+
+/** Answers to requests with an Idempotency-Key. A power cut may lose the last ones: a repeated request then runs again. */
+async function openAnswers({ core, opened }: Wiring): Promise<Answers> {
+  const unforced = await openUnforced(core);
+  opened.defer(() => (unforced === core.sql ? undefined : unforced.close()));
+  const serverSecrets = core.signing.secretsFor("requests that happen once");
+  return createAnswers({ sql: unforced, serverSecrets, alone: core.config.embedded });
+}
+
+/** The framework and its schemas take longer to load than everything else together, and a redirect needs none of it. */
+function loadedOnce(wiring: Wiring, parts: ApiParts): () => Promise<HttpApi> {
+  let loading: Promise<HttpApi> | undefined;
+  return () => {
+    loading ??= import("./http.ts").then(({ openApi }) => openApi(wiring, parts));
+    return loading;
+  };
+}
+
+function openReadiness(
+  { core: { sql, clock }, metrics, opened }: Wiring,
+  cache: LinkCache,
+  redis: readonly Dependency[],
+): () => Promise<Readiness> {
+  const dependencies = [
+    { name: "sql", ping: sql.ping },
+    ...(cache.replica ? [{ name: "sql-replica", ping: cache.replica.ping }] : []),
+    ...redis,
+  ];
+  const ready = () => readiness(dependencies, () => cache.links.found > 0, clock);
+  const watching = watchReadiness(ready, metrics);
+  opened.defer(() => watching.stop());
+  return ready;
+}
+
+function mountReportForm({ core, log }: Wiring, cache: LinkCache, counters: OpenCounters, guesses: Guesses): Mount {
+  return mountReports({
+    reports: core.reports,
+    limit: createReportLimit({ counters: counters.reports, clock: core.clock, secretFor: core.secretFor }),
+    guesses,
+    find: async (domain, code) => (await cache.links.lookup(cacheKey(domain, code))).value,
+    log,
+  });
+}
+
+async function attempt(log: Logger, what: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    log.warn({ error }, `${what} failed; it will be tried again`);
+  }
+}
+
+/** Nothing if another server was first. */
+async function createFirstTenant({ tenants, keys }: Core): Promise<string | undefined> {
+  try {
+    const tenant = await tenants.create("default", "Default");
+    return (await keys.create(tenant.id, { name: "first key", scopes })).secret;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "name_taken") return undefined;
+    throw error;
+  }
+}
