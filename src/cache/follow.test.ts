@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import { setImmediate as othersTurn } from "node:timers/promises";
+import { nameOf } from "../../test/ground/changes.ts";
 import { manualClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
-import { type Announced, follow } from "./follow.ts";
+import type { Change, LinkVersion } from "./feed.ts";
+import { follow } from "./follow.ts";
 
 const pollMs = 500;
 const batch = 1_000;
@@ -17,8 +19,8 @@ afterEach(() => void jest.useRealTimers());
  */
 function setUp() {
   const clock = manualClock(0);
-  const rows: (Announced & { at: number })[] = [];
-  const announced: Announced[] = [];
+  const rows: (LinkVersion & { at: number })[] = [];
+  const announced: Change[] = [];
   const followed: number[] = [];
   const lines: string[] = [];
   const limits: number[] = [];
@@ -43,7 +45,7 @@ function setUp() {
     },
   };
   const insert = (code: string, at: number) => {
-    rows.push({ domain: "", code, version: 1, at });
+    rows.push({ kind: "link", domain: "", code, version: 1, at });
     rows.sort((a, b) => a.at - b.at);
   };
   return {
@@ -89,7 +91,7 @@ function setUp() {
   };
 }
 
-const codes = (changes: readonly Announced[]) => changes.map(({ code }) => code);
+const codes = (changes: readonly Change[]) => changes.map(nameOf);
 
 describe("a follower", () => {
   test("announces what is committed after it began, in order, once", async () => {
@@ -125,7 +127,7 @@ describe("a follower", () => {
     const feed = {
       end: async () => ({}),
       after: async () => ({
-        changes: [{ domain: "", code: "a", version: 1, at: 0 }],
+        changes: [{ kind: "link" as const, domain: "", code: "a", version: 1, at: 0 }],
         next: {},
         settled: undefined,
         settledCount: 0,

@@ -1,35 +1,28 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import type { Change, Feed, RecordedChange } from "./feed.ts";
 
 /**
  * Reads the change feed for as long as the process lives, and tells the caches. It looks every 500 ms, and at once when
  * it is woken; an error is logged when it begins and when it ends, and meanwhile the caches notice by themselves that
  * nobody has told them anything.
  */
-export interface Followed<Position> {
-  readonly end: () => Promise<Position>;
-  /** What is there behind `cursor`; `settled` is as far as a follower may move on for good. */
-  readonly after: (cursor: Position, limit: number) => Promise<FollowedPage<Position>>;
+export interface Follower {
+  /** Something has changed: do not wait for the next time. */
+  wake(): void;
+  stop(): Promise<void>;
 }
 
-export interface FollowedPage<Position> {
-  readonly changes: readonly Told[];
-  readonly next: Position;
-  readonly settled: Position | undefined;
-  /** How many of the changes that is. */
-  readonly settledCount: number;
-}
-
-export interface Announced {
-  readonly domain: string;
-  readonly code: string;
-  readonly version: number;
-}
-
-export interface Told extends Announced {
-  /** When it was made, by the clock of whoever made it. */
-  readonly at: number;
+export interface FollowSettings<Position> {
+  readonly feed: Pick<Feed<Position>, "end" | "after">;
+  readonly announce: (change: RecordedChange) => void;
+  /** Everything committed before this moment (`clock.elapsed()`) has been announced. */
+  readonly followed: (elapsed: number) => void;
+  /** For what else has to keep up with the feed. Does not throw. */
+  readonly correct?: (round: Round<Position>) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 /** One reading of the feed to its end. */
@@ -39,24 +32,7 @@ export interface Round<Position> {
   /** Up to here nothing can be missing any more. */
   readonly position: Position;
   /** What was read beyond that: it will be read again. */
-  readonly unsettled: readonly Announced[];
-}
-
-export interface Follower {
-  /** Something has changed: do not wait for the next time. */
-  wake(): void;
-  stop(): Promise<void>;
-}
-
-export interface FollowSettings<Position> {
-  readonly feed: Followed<Position>;
-  readonly announce: (change: Told) => void;
-  /** Everything committed before this moment (`clock.elapsed()`) has been announced. */
-  readonly followed: (elapsed: number) => void;
-  /** For what else has to keep up with the feed. Does not throw. */
-  readonly correct?: (round: Round<Position>) => Promise<void>;
-  readonly clock: Clock;
-  readonly log: Logger;
+  readonly unsettled: readonly Change[];
 }
 
 const pollMs = 500;
@@ -81,7 +57,7 @@ export async function follow<Position extends object>(settings: FollowSettings<P
   followed(started);
 
   async function toTheEnd(began: number): Promise<Round<Position>> {
-    const unsettled: Announced[] = [];
+    const unsettled: Change[] = [];
     // What settles behind an unsettled row may do so after we passed it: only what is settled from the start on counts.
     let settledSoFar = true;
     for (let cursor = position; ; ) {

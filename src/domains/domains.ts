@@ -3,9 +3,10 @@ import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Shares } from "../base/shares.ts";
+import type { Publish } from "../cache/feed.ts";
 import { createAdmit } from "../links/destination.ts";
 import { type Domain, parseHost, tokenName, tokenPath, tokenText } from "./domain.ts";
-import type { DomainFields, DomainStore } from "./store.ts";
+import type { ChangedDomain, DomainFields, DomainStore } from "./store.ts";
 import type { Evidence } from "./verify.ts";
 
 /**
@@ -34,15 +35,14 @@ export interface DomainSettings {
   /** Hosts that nobody may be sent to. */
   readonly isBlocked?: (host: string) => boolean;
   readonly clock: Clock;
-  /** Told after a commit that redirects must know of. */
-  readonly changed: (host: string) => void;
+  readonly publish: Publish;
 }
 
 export const domainsMost = 100;
 const tokenBytes = 18;
 
 export function createDomains(settings: DomainSettings): Domains {
-  const { store, evidence, outgoing, ownHosts, isBlocked = () => false, clock, changed } = settings;
+  const { store, evidence, outgoing, ownHosts, isBlocked = () => false, clock, publish } = settings;
   const admit = createAdmit(ownHosts, isBlocked);
 
   const missing = () => new Problem("not_found", "There is no such domain. Add it first: POST /api/domains.");
@@ -50,6 +50,11 @@ export function createDomains(settings: DomainSettings): Domains {
   async function get(tenant: TenantId, host: string): Promise<Domain> {
     const domain = await store.get(tenant, parseHost(host) ?? "");
     if (!domain) throw missing();
+    return domain;
+  }
+
+  function published({ domain, change }: ChangedDomain): Domain {
+    if (change) publish(change);
     return domain;
   }
 
@@ -116,8 +121,7 @@ export function createDomains(settings: DomainSettings): Domains {
           `${host} belongs to another tenant here. It can pass to you when its links are deleted and it is removed there.`,
         );
       }
-      changed(host);
-      return outcome;
+      return published(outcome);
     },
 
     async change(tenant, text, fields) {
@@ -125,7 +129,7 @@ export function createDomains(settings: DomainSettings): Domains {
       if (fields.isDefault === true && domain.state !== "verified") {
         throw invalid("isDefault", "unverified", "Only a verified domain can be the default.");
       }
-      const changedDomain = await store.change(
+      const outcome = await store.change(
         tenant,
         domain.host,
         {
@@ -137,22 +141,21 @@ export function createDomains(settings: DomainSettings): Domains {
         },
         clock.now(),
       );
-      if (!changedDomain) throw missing();
-      changed(domain.host);
-      return changedDomain;
+      if (!outcome) throw missing();
+      return published(outcome);
     },
 
     async remove(tenant, text) {
       const { host } = await get(tenant, text);
       const outcome = await store.remove(tenant, host, clock.now());
       if (outcome === "missing") throw missing();
-      if (outcome !== "removed") {
+      if ("links" in outcome) {
         throw new Problem(
           "domain_in_use",
           `${outcome.links.toLocaleString("en")} links are on ${host}. Delete them first: printed codes must not lead to where somebody else decides.`,
         );
       }
-      changed(host);
+      published(outcome);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { FileId, TenantId } from "../base/ids.ts";
-import type { Change } from "../sql/feed.ts";
+import type { LinkVersion } from "../cache/feed.ts";
 import type { FileTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant } from "../sql/tenant-db.ts";
@@ -38,7 +38,7 @@ export interface FileStore {
    */
   condemn(file: FileKey, from: "pending" | "stored", endedBefore?: number): Promise<TenantFile | undefined>;
   /** The next version of some of the links that lead to it, in the order of their codes. */
-  touchLinks(file: FileKey, after: Change | undefined, limit: number, at: number): Promise<Change[]>;
+  touchLinks(file: FileKey, after: LinkVersion | undefined, limit: number, at: number): Promise<LinkVersion[]>;
   /** The row is gone, and its bytes given back if they counted: the standing then. Nothing if it was gone already. */
   erase(file: FileKey): Promise<{ readonly standing: Standing | undefined } | undefined>;
   /** What needs a hand: uploads that ended or were not admitted before then, files to be deleted, and holds not settled. */
@@ -197,7 +197,7 @@ export function createFileStore(sql: Sql): FileStore {
           );
         }
         const links = await query.orderBy("domain").orderBy("code").limit(limit).execute();
-        return await raiseVersions(sql, trx, links, at);
+        return await raiseVersions(sql, trx, { links }, at);
       }),
 
     erase: (key) =>

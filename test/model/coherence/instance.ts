@@ -1,14 +1,16 @@
 /** One server's lookups, put together as `src/server/cache.ts` does it, with its interval in the hands of the test. */
+
 import { spyOn } from "bun:test";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import type { Cache, Versioned } from "../../../src/cache/cache.ts";
 import { type CacheCounts, countCache } from "../../../src/cache/counts.ts";
-import type { Announced } from "../../../src/cache/follow.ts";
+import type { Change } from "../../../src/cache/feed.ts";
 import type { Form } from "../../../src/cache/tier.ts";
 import type { RedisCache } from "../../../src/redis/cache.ts";
 import type { Redis } from "../../../src/redis/client.ts";
+import { nameOf } from "../../ground/changes.ts";
 import type { Code } from "./code.ts";
 import type { ModelSql, Thing } from "./sql.ts";
 
@@ -17,7 +19,7 @@ export interface Instance {
   readonly tier: RedisCache<Thing>;
   readonly counts: CacheCounts;
   /** After a commit, as `Lookup` does it. */
-  changed(change: Announced): void;
+  publish(change: Change): void;
   /** Somebody said that there are changes. */
   wake(): void;
   /** Half a second is over. */
@@ -43,8 +45,7 @@ const silent = createLog("silent", { write() {} }, false, () => 0);
 
 export async function openInstance({ code, sql, redis, clock }: InstanceParts): Promise<Instance> {
   const counts = countCache(createMetrics());
-  const keyOf = (change: Announced) => change.code;
-  const tier = code.redisCache.createRedisCache<Thing>({ redis, form, keyOf, clock, random: () => 0.5 });
+  const tier = code.redisCache.createRedisCache<Thing>({ redis, form, keyOf: nameOf, clock, random: () => 0.5 });
   const source = code.tiered.createTiered<Thing>({
     tier,
     sql: { load: (key): Promise<Versioned<Thing>> => sql.load(key) },
@@ -60,7 +61,7 @@ export async function openInstance({ code, sql, redis, clock }: InstanceParts): 
   }) as unknown as typeof setInterval);
   const following = code.follow.follow({
     feed: sql.feed,
-    announce: ({ code: key, version }) => cache.announce(key, version),
+    announce: (change) => cache.announce(nameOf(change), change.version),
     followed: cache.followed,
     correct: code.correct.createCorrect(tier, sql.feed, silent),
     clock,
@@ -71,9 +72,9 @@ export async function openInstance({ code, sql, redis, clock }: InstanceParts): 
     cache,
     tier,
     counts,
-    changed({ code: key, version }) {
-      cache.announce(key, version);
-      tier.fenceOne(key, version).catch(() => {});
+    publish(change) {
+      cache.announce(nameOf(change), change.version);
+      tier.fenceOne(nameOf(change), change.version).catch(() => {});
     },
     wake: follower.wake,
     tick: () => tick(),

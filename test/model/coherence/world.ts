@@ -93,7 +93,7 @@ export async function play(code: Code, scheduler: Scheduler, { events, fates }: 
   async function write({ at, code: one, something, heard, dies }: Write): Promise<void> {
     const change = await sql.change(one, something);
     if (dies) return;
-    instances[at].changed(change);
+    instances[at].publish(change);
     shown.set(`${at} ${one}`, Math.max(change.version, shown.get(`${at} ${one}`) ?? 0));
     for (const name of names) {
       for (let i = 0; i < heard[name]; i++) void steps.step(`${name} is woken`).then(instances[name].wake);
