@@ -62,7 +62,7 @@ const kutt: Format = {
   name: "kutt",
   needs: ["address", "target"],
   toLink({ address, target, description, expire_in: expiresAt, created_at: createdAt, banned, password }) {
-    if (password === true) return "has a password, which Kutt does not give out: make this one by hand";
+    if (password === true) return "has a password, which Kutt does not export: create this link by hand";
     return given({
       url: target,
       code: address,
@@ -145,7 +145,7 @@ function own({ domain, password, ...fields }: Fields): Fields | string {
 }
 
 const lostPassword =
-  "password: It has one, which no export can hold. Put a new one in the place of true, or nothing to open it to all.";
+  'password: Exports do not contain passwords. Replace "true" with a new password, or clear it to remove the protection.';
 
 /** Without what is not there. Times are brought to one form; what is none stays as it is, and is refused by name. */
 function given(fields: Fields): Fields {
