@@ -88,7 +88,9 @@ function report(error: unknown): number {
     return error.exitCode;
   }
   if (error instanceof Problem) {
-    const fields = (error.more.errors ?? []).filter(({ field, message }) => ![message, `${field}: ${message}`].includes(error.detail));
+    const fields = (error.more.errors ?? []).filter(
+      ({ field, message }) => ![message, `${field}: ${message}`].includes(error.detail),
+    );
     complain([error.detail, ...fields.map((field) => `  ${field.field}: ${field.message}`)].join("\n"));
     return 1;
   }

@@ -11,8 +11,8 @@ import {
   type About,
   createArchive,
   databaseEntry,
+  foldIntoOneFile,
   type Secrets,
-  settleDatabase,
   snapshot,
   toDisk,
 } from "../sql/backup.ts";
@@ -111,7 +111,7 @@ async function write(config: Config, draft: string, options: BackupOptions, prog
       if (snapshotSql !== live) await snapshotSql.close();
     }
     if (!onlyFiles) {
-      settleDatabase(copy);
+      foldIntoOneFile(copy);
       await archive.put(databaseEntry, piecesOf(copy, progressOf(progress, statSync(copy).size, "of the database")));
     }
     archive.finish(secrets, about);

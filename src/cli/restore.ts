@@ -12,10 +12,10 @@ import {
   type ArchiveReader,
   databaseEntry,
   type Entry,
+  foldIntoOneFile,
   openArchive,
   prepareSnapshot,
   type Secrets,
-  settleDatabase,
   toDisk,
 } from "../sql/backup.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
@@ -80,8 +80,8 @@ async function restore(config: Config, archive: ArchiveReader, options: RestoreO
     // Everything is complete before anything is moved, the database last: without it nothing starts.
     for (const { make } of parts) await make();
     const suffix = `.replaced-${toIso(systemClock.now()).replaceAll(":", "")}`;
-    const aside = there.map(({ path, settle }) => {
-      settle?.();
+    const aside = there.map(({ path, beforeMove }) => {
+      beforeMove?.();
       renameSync(path, `${path}${suffix}`);
       return `${path}${suffix}`;
     });
@@ -111,7 +111,7 @@ interface Part {
   readonly draft: string;
   make(): Promise<void> | void;
   /** Before what is there is put aside. */
-  settle?(): void;
+  beforeMove?(): void;
   done?(): string;
 }
 
@@ -154,7 +154,7 @@ function databasePart(folder: string, archive: ArchiveReader, entry: Entry): Par
       prepareSnapshot(draft, codesSkipped);
       await requireKnown(draft);
     },
-    settle: () => settleDatabase(path),
+    beforeMove: () => foldIntoOneFile(path),
   };
 }
 
@@ -203,5 +203,5 @@ async function requireKnown(path: string): Promise<void> {
   } finally {
     await sql.close();
   }
-  settleDatabase(path);
+  foldIntoOneFile(path);
 }

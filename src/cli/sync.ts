@@ -41,7 +41,7 @@ export function syncCommand(): Command {
   return command;
 }
 
-async function syncAll(core: Core, { tenant: slug, dryRun: look = false }: QuotaOptions): Promise<Found> {
+async function syncAll(core: Core, { tenant: slug, dryRun = false }: QuotaOptions): Promise<Found> {
   const { sql, storage, clock, config, tenants } = core;
   const counters: SharedCounters | undefined =
     config.limitsRedisUrl === undefined ? undefined : await connectCounters(config.limitsRedisUrl, clock);
@@ -56,9 +56,9 @@ async function syncAll(core: Core, { tenant: slug, dryRun: look = false }: Quota
     const page = async (limit: number, last: Tenant | undefined) =>
       slug === undefined ? tenants.list(limit, last?.slug) : [await requireTenant(core, slug)];
     for await (const some of pagesOf<Tenant>(page)) {
-      for (const tenant of some) synced.push(await syncQuota(settings, tenant, look));
+      for (const tenant of some) synced.push(await syncQuota(settings, tenant, dryRun));
     }
-    const orphans = slug === undefined ? await findOrphans({ sql, store, storage, files, clock }, look) : undefined;
+    const orphans = slug === undefined ? await findOrphans({ sql, store, storage, files, clock }, dryRun) : undefined;
     return { tenants: synced, orphans, told: counters !== undefined };
   } finally {
     await counters?.close();

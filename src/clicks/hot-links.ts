@@ -12,7 +12,7 @@ import { createHotStore, hotKeptMs } from "./hot-store.ts";
 /** The hottest links, put together: counted from what is recorded, kept in SQL, and known again after a start. */
 export interface HotLinks {
   /** What was just written down. */
-  recorded(batch: readonly Drained[]): void;
+  count(batch: readonly Drained[]): void;
   perMinute(key: string): number;
   /** The keys of the hottest now. */
   keys(): string[];
@@ -83,7 +83,7 @@ export function openHotLinks({ sql, clock, metrics, log }: HotLinkSettings): Hot
   );
 
   return {
-    recorded(batch) {
+    count(batch) {
       const counts = new Map<string, number>();
       for (const { key, units } of batch) if (units > 0) counts.set(key, (counts.get(key) ?? 0) + units);
       if (counts.size === 0) return;

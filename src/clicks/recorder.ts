@@ -39,7 +39,7 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
     unsure = batch;
     await write(sequence, batch);
     unsure = undefined;
-    meters.recorded(batch);
+    meters.acknowledge(batch);
   }
 
   async function once(all: boolean): Promise<void> {
@@ -94,7 +94,7 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
       clearInterval(timer);
       while (running !== undefined || next !== undefined) await (next ?? running)?.catch(() => {});
       // What comes after the last round would be lost to everybody.
-      await meters.settle();
+      await meters.stopRefilling();
       await start(true);
     },
     get failing() {

@@ -99,11 +99,11 @@ export interface Meters {
     patience?: Patience,
   ): Verdict | Promise<Verdict>;
   /** Asks for nothing ahead any more; resolves when nothing is on its way. */
-  settle(): Promise<void>;
+  stopRefilling(): Promise<void>;
   /** Takes what is to be written down, ended leases included; `all` also ends leases that are still good. */
   drain(all: boolean): Drained[];
   /** It was written down. */
-  recorded(drained: readonly Drained[]): void;
+  acknowledge(drained: readonly Drained[]): void;
   readonly size: number;
 }
 
@@ -354,7 +354,7 @@ export function createMeters(settings: MeterSettings): Meters {
   return {
     of,
     spend,
-    async settle() {
+    async stopRefilling() {
       looksAhead = false;
       const lanes = [...meters.values()].flatMap(({ hits, exempt }) => [hits, exempt]);
       await Promise.all(lanes.map(({ refill }) => refill?.over));
@@ -375,7 +375,7 @@ export function createMeters(settings: MeterSettings): Meters {
       waiting = [];
       return drained;
     },
-    recorded(drained) {
+    acknowledge(drained) {
       for (const { key, draws, units, unspent } of drained) {
         const lane = meters.get(key)?.[draws];
         if (lane) lane.unrecorded -= units + unspent;

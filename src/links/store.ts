@@ -68,7 +68,7 @@ export function createLinkStore(sql: Sql): LinkStore {
     apply: (trx: Trx, link: Link, version: number) => Promise<Link>,
   ): Promise<Changed> {
     return sql.transaction(async (trx) => {
-      const row = await sql.locked(byId(trx, tenant, id)).executeTakeFirst();
+      const row = await sql.forUpdate(byId(trx, tenant, id)).executeTakeFirst();
       if (!row) return { kind: "missing" };
       const link = toLink(row);
       if (expected !== undefined && expected !== link.version) return { kind: "conflict", version: link.version };

@@ -9,8 +9,9 @@ import { escapeHtml, page } from "./pages.ts";
  * to, the fallback included: whoever looks first wants to know the worst. An expired link leads to its fallback only.
  * Links with a password, and expired ones without a fallback, never get here.
  */
-export function previewPage(code: string, target: Target, details: LinkDetails | undefined, now: number): Response {
-  const own = escapeHtml(splitKey(code).code);
+export function previewPage(key: string, target: Target, details: LinkDetails | undefined, now: number): Response {
+  const { code } = splitKey(key);
+  const own = escapeHtml(code);
   const title = details?.title ?? null;
   const expired = isExpired(target, now);
   const dates = [
@@ -25,7 +26,7 @@ export function previewPage(code: string, target: Target, details: LinkDetails |
     [
       ...(title === null ? [] : [`<p><strong>${escapeHtml(title)}</strong></p>`]),
       ...(expired ? afterwards(`<code>/${own}</code> has expired. It now leads to`, target) : ways(own, target)),
-      `<small>${dates.join(" · ")} (UTC)<br><a href="/report?code=${encodeURIComponent(splitKey(code).code)}">Report this link</a></small>`,
+      `<small>${dates.join(" · ")} (UTC)<br><a href="/report?code=${encodeURIComponent(code)}">Report this link</a></small>`,
     ].join("\n"),
   );
 }

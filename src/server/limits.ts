@@ -32,12 +32,12 @@ export interface HitSettings {
   /** How many instances may hold a lease of one limit. */
   readonly holders: () => number;
   /** Told of what was written down. */
-  readonly recorded: Recorded;
+  readonly onRecorded: HitsRecorded;
 }
 
 export async function openHits(
   { core, metrics, log, opened }: Wiring,
-  { redis, holders, recorded }: HitSettings,
+  { redis, holders, onRecorded }: HitSettings,
 ): Promise<Hits> {
   const { config, clock } = core;
   const { embedded, QL_HITS_OUTAGE: outage } = config;
@@ -52,7 +52,7 @@ export async function openHits(
     outage,
     wait: config.wait,
     visitorsBreakerOf: redis && (({ key }) => redis.visitors.of(redis.ownerOf(`{${key}}`))),
-    recorded,
+    onRecorded,
     clock,
     metrics,
     log,
@@ -77,7 +77,7 @@ export interface Counting {
 }
 
 /** What was written down, and what the months have come to. */
-export type Recorded = (batch: readonly Drained[], totals: readonly Total[]) => void;
+export type HitsRecorded = (batch: readonly Drained[], totals: readonly Total[]) => void;
 
 export interface CountingSettings {
   /** Of this instance, new with every start: its leases and recordings are known by it. */
@@ -92,7 +92,7 @@ export interface CountingSettings {
   /** Of the node of Redis that has the limit: whether it is fast enough for visitors. */
   readonly visitorsBreakerOf: ((ask: Ask) => Breaker) | undefined;
   /** Told of what was written down. */
-  readonly recorded: Recorded;
+  readonly onRecorded: HitsRecorded;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -102,7 +102,7 @@ const sqlDeadlineMs = 1_000;
 const endMs = 1_000;
 
 export function startCounting(settings: CountingSettings): Counting {
-  const { id, fromSql, fromRedis, embedded, outage, wait, recorded, clock, metrics, log } = settings;
+  const { id, fromSql, fromRedis, embedded, outage, wait, onRecorded, clock, metrics, log } = settings;
   let leases = 0;
   const second = inTime(fromSql, embedded);
   const breakerOf = outage === "degrade" ? settings.visitorsBreakerOf : undefined;
@@ -126,7 +126,7 @@ export function startCounting(settings: CountingSettings): Counting {
       const totals = await fromSql.record(id, sequence, batch);
       fromRedis?.seen(totals);
       fromRedis?.end(batch.flatMap(endedOnRedis));
-      recorded(batch, totals);
+      onRecorded(batch, totals);
     },
     log,
   });

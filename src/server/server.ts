@@ -28,7 +28,7 @@ import { type OpenCounters, openCounters } from "./counters.ts";
 import { type Mail, mountMail, openMail } from "./email.ts";
 import { mountFileTransfers, type OpenFiles, openFiles } from "./files.ts";
 import type { ApiParts } from "./http.ts";
-import { forVisitors, type Hits, type LimitsRedis, openHits, type Recorded } from "./limits.ts";
+import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
 import { startRounds } from "./link-health.ts";
 import { openNotices } from "./notices.ts";
 import { openVisits } from "./redirect.ts";
@@ -80,11 +80,11 @@ async function serve(
   const redis = await openRedis(wiring);
   const hot = openHotLinks({ sql: core.sql, clock: core.clock, metrics, log });
   opened.defer(() => hot.stop());
-  const recorded: Recorded = (batch, totals) => {
-    hot.recorded(batch);
-    notices.recorded(totals);
+  const onRecorded: HitsRecorded = (batch, totals) => {
+    hot.count(batch);
+    notices.check(totals);
   };
-  const hits = await openHits(wiring, { redis: redis.limits, holders: heartbeat.count, recorded });
+  const hits = await openHits(wiring, { redis: redis.limits, holders: heartbeat.count, onRecorded });
   const cache = await openCache(wiring, redis.cache, hot);
   const counters = await openCounters(redis.limits, core.clock);
   const guesses = openGuesses(wiring, counters, redis.limits);

@@ -234,7 +234,7 @@ export function toDisk(path: string): void {
 }
 
 /** Everything that is still beside the database goes into it, so that it is one file that can be moved. */
-export function settleDatabase(path: string): void {
+export function foldIntoOneFile(path: string): void {
   const database = new Database(path, { readwrite: true, create: false });
   try {
     database.run(`pragma busy_timeout = ${busyMs}`);

@@ -41,10 +41,10 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
     db,
     transaction: (work) => db.transaction().execute(work),
     now: raw<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-    locked: (query) => query.forUpdate(),
-    steady: (query) => query.forShare(),
-    unlocked: (query) => query.forUpdate().skipLocked(),
-    folded: (column) => raw<string>`lower(${raw.ref(column)} collate "C")`,
+    forUpdate: (query) => query.forUpdate(),
+    forShare: (query) => query.forShare(),
+    skipLocked: (query) => query.forUpdate().skipLocked(),
+    lowerAscii: (column) => raw<string>`lower(${raw.ref(column)} collate "C")`,
     async ping() {
       await db.executeQuery(CompiledQuery.raw("select 1"));
     },

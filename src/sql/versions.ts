@@ -24,7 +24,7 @@ export async function raiseVersions(sql: Sql, trx: Trx, places: readonly Place[]
       .select("code")
       .where("domain", "=", domain)
       .where("code", "in", codes);
-    await sql.locked(those.orderBy("code")).execute();
+    await sql.forUpdate(those.orderBy("code")).execute();
     const raised = await trx
       .updateTable("link_versions")
       .set((expression) => ({ version: expression("version", "+", 1) }))

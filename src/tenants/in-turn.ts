@@ -23,7 +23,7 @@ export function createInTurn(sql: Sql): InTurn {
     }
     const mine = queue.last.then(() =>
       sql.transaction(async (trx) => {
-        await sql.locked(trx.selectFrom("tenants").select("id").where("id", "=", tenant)).execute();
+        await sql.forUpdate(trx.selectFrom("tenants").select("id").where("id", "=", tenant)).execute();
         return await work(trx);
       }),
     );

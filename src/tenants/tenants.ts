@@ -79,7 +79,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
   /** It stays as it is until the transaction ends. A change of the plan comes before, or after and finds this tenant. */
   async function holdPlan(trx: Trx, plan: string): Promise<void> {
     if (builtInPlans.has(plan)) return;
-    const row = await sql.steady(trx.selectFrom("plans").select("name").where("name", "=", plan)).executeTakeFirst();
+    const row = await sql.forShare(trx.selectFrom("plans").select("name").where("name", "=", plan)).executeTakeFirst();
     if (!row) throw unknownPlan(plan, [...(await plans()).keys()]);
   }
 
@@ -153,7 +153,9 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 
     async change(slug, { name, plan, overrides }) {
       await sql.transaction(async (trx) => {
-        const row = await sql.locked(trx.selectFrom("tenants").selectAll().where("slug", "=", slug)).executeTakeFirst();
+        const row = await sql
+          .forUpdate(trx.selectFrom("tenants").selectAll().where("slug", "=", slug))
+          .executeTakeFirst();
         if (!row) throw new Problem("not_found", `No tenant "${slug}" exists.`);
         if (plan !== undefined) await holdPlan(trx, plan);
         const before = parseOverrides(row.limits);
@@ -187,7 +189,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       const json = JSON.stringify(limits);
       await sql.transaction(async (trx) => {
         const before = await sql
-          .locked(trx.selectFrom("plans").select("limits").where("name", "=", name))
+          .forUpdate(trx.selectFrom("plans").select("limits").where("name", "=", name))
           .executeTakeFirst();
         await trx
           .insertInto("plans")

@@ -289,7 +289,9 @@ describe("uploaded files in a backup", () => {
     const bucket = newFile();
     expect(must(await cli(["backup", bucket], { env }))).toContain("Uploaded files are in the bucket of S3_URL");
     expect(await refusal(["backup", newFile(), "--only-files"], env)).toContain("bucket");
-    expect(await refusal(["backup", newFile(), "--only-files", "--without-files"], site.env)).toContain("exclude each other");
+    expect(await refusal(["backup", newFile(), "--only-files", "--without-files"], site.env)).toContain(
+      "exclude each other",
+    );
     const files = newFile();
     must(await site.cli("backup", files, "--only-files"));
     const elsewhere = { QL_DATA: tempFolder("data") };

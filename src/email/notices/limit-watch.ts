@@ -21,7 +21,7 @@ import { type LimitUse, reached } from "./thresholds.ts";
  */
 export interface LimitWatch extends Pick<Notices, "noticed"> {
   /** What the months of links have come to. */
-  recorded(totals: readonly Total[]): void;
+  check(totals: readonly Total[]): void;
   /** A tenant has made links. */
   made(tenant: Tenant): void;
   close(): Promise<void>;
@@ -95,7 +95,7 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
 
   return {
     noticed: notices.noticed,
-    recorded(totals) {
+    check(totals) {
       if (closed) return; // the last hits are written down when all else is over
       const now = clock.elapsed();
       const month = monthName(clock.now());

@@ -133,7 +133,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     try {
       const outcome = await provider.send(message, deadlineMs, turn.begin);
       count(provider.name, outcome.kind);
-      await settle(email, provider.name, outcome);
+      await markOutcome(email, provider.name, outcome);
     } finally {
       turn.end();
     }
@@ -157,7 +157,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     };
   }
 
-  async function settle(email: Claimed, provider: ProviderName, outcome: HandOver): Promise<void> {
+  async function markOutcome(email: Claimed, provider: ProviderName, outcome: HandOver): Promise<void> {
     switch (outcome.kind) {
       case "accepted": {
         if (!(await lasting(() => store.sent(email, outcome.providerId)))) {

@@ -123,7 +123,7 @@ export function createEmailStore(sql: Sql): EmailStore {
 
   /** Those that are due, locked for the statement that they are part of. */
   const due = (state: "queued" | "sending", most: number) =>
-    sql.unlocked(outbox.selectFrom("emails").select("id").where(isDue(state)).orderBy("due_at").limit(most));
+    sql.skipLocked(outbox.selectFrom("emails").select("id").where(isDue(state)).orderBy("due_at").limit(most));
 
   const changed = ({ numUpdatedRows }: { numUpdatedRows: bigint }) => numUpdatedRows > 0n;
 
@@ -288,7 +288,7 @@ export function createEmailStore(sql: Sql): EmailStore {
       const own = ofTenant(db, tenant).selectFrom("emails").select("id").where(isDue("queued"));
       const { numUpdatedRows } = await outbox
         .with("due_now", () =>
-          sql.unlocked(
+          sql.skipLocked(
             own
               .where("kind", "in", [...kinds])
               .orderBy("due_at")

@@ -28,7 +28,7 @@ export interface UpkeepSettings {
   readonly storage: Storage;
   readonly files: Files;
   readonly room: Room;
-  readonly recount: (tenant: TenantId, look: boolean) => Promise<Recount>;
+  readonly recount: (tenant: TenantId, dryRun: boolean) => Promise<Recount>;
   readonly tenants: Pick<Tenants, "list">;
   readonly clock: Clock;
   readonly metrics: Metrics;
