@@ -35,8 +35,8 @@ describe("rows", () => {
 
 describe("a broken row takes no other with it", () => {
   test.each([
-    ["a quote in a cell that does not begin with one", 'b"ad,x', "has a quote in a cell that does not begin"],
-    ["a quote that is closed too early", '"b"ad,x', "has something after the quote that ends"],
+    ["a quote in a cell that does not begin with one", 'b"ad,x', "has a quote in an unquoted cell"],
+    ["a quote that is closed too early", '"b"ad,x', "has text after a closing quote"],
     ["a quote that is never closed", '"bad,x', "has a quote that is never closed"],
     ["a cell of a megabyte", `${"x".repeat(1_000_000)},x`, `has more than ${rowMost} characters`],
     ["a quoted cell of a megabyte", `"${"x".repeat(1_000_000)}",x`, `has more than ${rowMost} characters`],
@@ -50,7 +50,7 @@ describe("a broken row takes no other with it", () => {
 
   test("an open quote that runs into the next quoted cell loses its own row only", async () => {
     expect(await read('a,"open\nb,"closed"\nc,3\n')).toEqual([
-      expect.stringContaining("1! has something after"),
+      expect.stringContaining("1! has text after"),
       "2: b|closed",
       "3: c|3",
     ]);

@@ -52,7 +52,7 @@ type Found =
   | { readonly kind: "more" }
   | { readonly kind: "broken"; readonly why: string };
 
-const endless = `has more than ${rowMost} characters in it, or a quote that is never closed`;
+const endless = `has more than ${rowMost} characters, or a quote that is never closed`;
 const more: Found = { kind: "more" };
 const special = /[",\r\n]/g;
 
@@ -69,14 +69,14 @@ function readRow(text: string, start: number, ended: boolean): Found {
       if (at < text.length && !",\r\n".includes(text[at] ?? "")) {
         return {
           kind: "broken",
-          why: "has something after the quote that ends a cell; a quote in a cell is written twice",
+          why: "has text after a closing quote; write a quote inside a cell twice",
         };
       }
     } else {
       special.lastIndex = at;
       const end = special.exec(text)?.index ?? text.length;
       if (text[end] === '"') {
-        return { kind: "broken", why: "has a quote in a cell that does not begin with one" };
+        return { kind: "broken", why: "has a quote in an unquoted cell" };
       }
       cells.push(text.slice(at, end));
       at = end;

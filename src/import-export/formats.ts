@@ -63,7 +63,7 @@ const kutt: Format = {
   name: "kutt",
   needs: ["address", "target"],
   toLink({ address, target, description, expire_in: expiresAt, created_at: createdAt, banned, password }) {
-    if (password === true) return "has a password, which Kutt does not give out: make this one by hand";
+    if (password === true) return "has a password, which Kutt does not export: create this link by hand";
     return given({
       url: target,
       code: address,
@@ -146,7 +146,7 @@ function own({ domain, password, ...fields }: Fields): Fields | string {
 }
 
 const lostPassword =
-  "password: It has one, which no export can hold. Put a new one in the place of true, or nothing to open it to all.";
+  'password: Exports do not contain passwords. Replace "true" with a new password, or clear it to remove the protection.';
 
 /**
  * Drops missing fields. Times are converted to one format. An invalid time is left as it is, and refused with the name

@@ -92,7 +92,7 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
   const { line, value } = row;
   const { createdAt: created, ...sent } = value;
   const createdAt = created === undefined || created === null ? undefined : fromIso(String(created));
-  if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: This is not a time." };
+  if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: Must be a time." };
   try {
     const input = parseNewLink(sent);
     const link = dryRun ? undefined : await links.draft(tenant, input);

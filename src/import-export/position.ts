@@ -48,7 +48,7 @@ export function createPositions({ db }: Sql, clock: Clock): Positions {
         .where("records", "=", from.records)
         .executeTakeFirst();
       if (numUpdatedRows !== 1n) {
-        throw new OperatorError("Another process imports this very file right now. Let it finish, or end it.");
+        throw new OperatorError("Another process is importing this file. Wait for it to finish, or stop it.");
       }
     },
     async finish(tenant, id) {

@@ -114,6 +114,7 @@ function inTheWay(wanted: Wanted, kind: Kind | undefined, theirs: Destined | und
     return sentenceOf(refusal(kind, { domain, code, generated: false }));
   }
   if (kind !== "taken" || (theirs?.url === url && theirs.file === file)) return undefined;
-  const why = theirs === undefined ? "somebody else has it, or had it" : "your link with it leads elsewhere";
+  const why =
+    theirs === undefined ? "another link has it, or had it" : "your link with this code has another destination";
   return `code: "${code}" is taken: ${why}.`;
 }

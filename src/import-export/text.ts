@@ -13,7 +13,7 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
       first = false;
       if (isUtf16(chunk)) {
         throw new OperatorError(
-          "The file is in UTF-16, or is no text. Write it as UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE > NEW",
+          "The file is UTF-16 or not text. Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE > NEW",
         );
       }
     }

@@ -37,13 +37,13 @@ export async function drawQr(text: string, options: QrOptions): Promise<Buffer> 
     throw invalid(
       "dark",
       "low_contrast",
-      `The colours are too alike to be read by a camera (${ratio.toFixed(1)}:1, and ${contrastLeast}:1 is needed). Take a darker \`dark\` or a lighter \`light\`.`,
+      `The colours are too similar for a camera (contrast ${ratio.toFixed(1)}:1, at least ${contrastLeast}:1 needed). Use a darker \`dark\` or a lighter \`light\`.`,
     );
   }
   const matrix = matrixOf(text, options.level);
   const fitting = matrix.size + 2 * options.margin;
   if (options.size < fitting) {
-    throw invalid("size", "too_small", `This code is ${fitting} squares wide: it needs at least as many pixels.`);
+    throw invalid("size", "too_small", `Must be at least ${fitting} pixels: this code is ${fitting} modules wide.`);
   }
   return draw(matrix, options);
 }

@@ -22,7 +22,7 @@ const gatherMs = 1_500; // the supervisor waits a second for the others
 
 export function openChannel(): Channel {
   if (process.send === undefined) {
-    throw new OperatorError("A worker is started by its supervisor: use `quicklink serve --workers N`.", 2);
+    throw new OperatorError("Workers are started by the supervisor: use `quicklink serve --workers N`.", 2);
   }
   const waiting = new Map<number, (all: readonly Figures[]) => void>();
   let lastId = 0;

@@ -66,7 +66,7 @@ export function createSupervisor({ count, spawn, clock, log }: SupervisorSetting
       const status = await worker.ended;
       if (stopped) return;
       pauseMs = nextPauseMs(pauseMs, clock.elapsed() - started);
-      log.error({ pid: worker.pid, status, pauseMs }, "a worker ended; another takes its place");
+      log.error({ pid: worker.pid, status, pauseMs }, "a worker ended; starting another");
       await Promise.race([stopping.promise, new Promise((resolve) => setTimeout(resolve, pauseMs))]);
       if (stopped) return;
     }
@@ -78,10 +78,7 @@ export function createSupervisor({ count, spawn, clock, log }: SupervisorSetting
       const early = await Promise.race([first.ready, first.ended]);
       if (stopped) return false;
       if (early !== "ready") {
-        throw new OperatorError(
-          "The first worker ended before it was ready; what it said stands above.",
-          Number(early) || 1,
-        );
+        throw new OperatorError("The first worker exited before it was ready. Its error is above.", Number(early) || 1);
       }
       places = [first, ...Array.from({ length: count - 1 }, add)].map(keep);
       return true;
