@@ -79,7 +79,7 @@ export interface BreakersSettings extends Omit<BreakerSettings, "onChange"> {
 
 const about = {
   name: "quicklink_breaker_open",
-  help: "1 while it, or a node of it, is left alone because it fails too often or is too slow: Redis for lookups (cache), Redis for limits, Redis for visitors who wait for a limit (limits_visitors), SQL for lookups.",
+  help: "1 while the circuit breaker is open because the dependency, or a node of it, fails too often or is too slow: Redis for lookups (cache), Redis for limits, Redis for visitors who wait for a limit (limits_visitors), SQL for lookups.",
   labels: ["of"],
   merged: "max",
 } as const;

@@ -45,7 +45,7 @@ export function createResources({ embedded, pool }: ResourceSettings): Resources
       ...{ atOnce: embedded ? 1 : Math.max(1, Math.floor(pool / 2)), waitingMost: 100, waitMs, retryAfterSeconds },
     }),
     upkeep: createShares({
-      ...{ resource: "upkeep", what: "rounds over all data" },
+      ...{ resource: "upkeep", what: "full scans" },
       ...{ atOnce: 4, waitingMost: 20, waitMs: 3_600_000, retryAfterSeconds },
     }),
     passwords: createShares(passwordShares),
@@ -55,7 +55,7 @@ export function createResources({ embedded, pool }: ResourceSettings): Resources
     }),
     // A round has at most 500 targets, and waits for each as long as the round lasts.
     targets: createShares({
-      ...{ resource: "targets", what: "looks at targets" },
+      ...{ resource: "targets", what: "destination checks" },
       ...{ atOnce: 16, waitingMost: 500, waitMs, retryAfterSeconds },
     }),
   };

@@ -34,7 +34,7 @@ const pattern = /^v1\.([A-Za-z0-9_-]{1,32})\.([\w-]+)\.([\w-]*)\.([\w-]+)$/;
 
 export function createRing(keys: readonly SecretKey[]): Ring {
   const [first] = keys;
-  if (first === undefined) throw new Error("a ring has one key at least");
+  if (first === undefined) throw new Error("a key ring needs at least one key");
 
   return {
     seal(secret, context) {
@@ -71,7 +71,7 @@ export function parseKeys(text: string): readonly SecretKey[] {
     if (id === undefined || hex === undefined) throw new Error("must be name:64 hex digits, comma separated");
     return { id, key: Buffer.from(hex, "hex") };
   });
-  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error("has two keys of one name");
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error("has two keys with the same name");
   return keys;
 }
 

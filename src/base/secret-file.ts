@@ -32,7 +32,7 @@ export function keepSecret(path: string, secret: string): string {
     const theirs = readFileSync(path, "utf8").trim();
     if (theirs !== "") return theirs;
     throw new OperatorError(
-      `${path} is empty. If this server has no data yet, remove it; else restore it from a backup.`,
+      `${path} is empty. If this server has no data yet, delete the file; otherwise restore it from a backup.`,
       2,
     );
   } finally {

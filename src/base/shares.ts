@@ -138,24 +138,24 @@ export function countShares(metrics: Metrics, all: readonly Shares[]): void {
   const labels = ["resource"];
   metrics.series(
     "gauge",
-    { name: "quicklink_shares_running", help: "Places of a shared resource that are taken.", labels },
+    { name: "quicklink_shares_running", help: "Places of a shared resource in use.", labels },
     of(({ figures }) => figures.running),
   );
   metrics.series(
     "gauge",
-    { name: "quicklink_shares_places", help: "Places that a shared resource has.", labels },
+    { name: "quicklink_shares_places", help: "Places of a shared resource.", labels },
     of(({ settings }) => settings.atOnce),
   );
   metrics.series(
     "gauge",
-    { name: "quicklink_shares_waiting", help: "Callers that wait for a place of a shared resource.", labels },
+    { name: "quicklink_shares_waiting", help: "Callers waiting for a place of a shared resource.", labels },
     of(({ figures }) => figures.waiting),
   );
   metrics.series(
     "counter",
     {
       name: "quicklink_shares_refused_total",
-      help: "Callers that got no place: too many waited, their turn did not come in time, or they left.",
+      help: "Callers that got no place: too many were waiting, the wait took too long, or the caller left.",
       labels: [...labels, "why"],
     },
     () =>

@@ -20,19 +20,20 @@ export function parseSigningKeys(text: string): readonly SigningKey[] {
   const keys = parts.map((part): SigningKey => {
     const [, id, hex, day] = pattern.exec(part.trim()) ?? [];
     if (id === undefined || hex === undefined) {
-      throw new Error("must be name:64 hex digits, comma separated; a former key may end with @YYYY-MM-DD");
+      throw new Error("must be name:64 hex digits, comma separated; a previous key may end with @YYYY-MM-DD");
     }
     const key = { id, key: Buffer.from(hex, "hex") };
     return day === undefined ? key : { ...key, until: timeOf(day) };
   });
-  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error("has two keys of one name");
-  if (keys[0]?.until !== undefined) throw new Error("has a first key with an end: the first one signs, and has none");
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error("has two keys with the same name");
+  if (keys[0]?.until !== undefined)
+    throw new Error("has an end date on its first key; the first key signs and must not have one");
   return keys;
 }
 
 function timeOf(day: string): number {
   const time = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(time) || dayOf(time) !== day) throw new Error(`has the day "${day}", which is in no calendar`);
+  if (Number.isNaN(time) || dayOf(time) !== day) throw new Error(`has "${day}", which is not a valid date`);
   return time;
 }
 

@@ -90,9 +90,9 @@ export function createCorrect<Position extends object>(
     const results = await Promise.allSettled(tier.servers().map((server) => correct(server, round)));
     const failure = results.find((result) => result.status === "rejected");
     if (failure !== undefined && !failing) {
-      log.warn({ error: failure.reason }, "the shared cache cannot be corrected; it is not believed meanwhile");
+      log.warn({ error: failure.reason }, "cannot correct the shared cache; not using it meanwhile");
     }
-    if (failure === undefined && failing) log.info("the shared cache is corrected again");
+    if (failure === undefined && failing) log.info("correcting the shared cache works again");
     failing = failure !== undefined;
   };
 }

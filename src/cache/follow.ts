@@ -103,11 +103,11 @@ export async function follow<Position extends object>(settings: FollowSettings<P
     try {
       const round = await toTheEnd(clock.elapsed());
       followed(round.began);
-      if (failing) log.info("following changes again");
+      if (failing) log.info("following the change feed again");
       failing = false;
       await correct?.(round);
     } catch (error) {
-      if (!failing) log.warn({ error }, "cannot follow changes; links in memory are trusted for 1 s only");
+      if (!failing) log.warn({ error }, "cannot follow the change feed; trusting links in memory for 1 s only");
       failing = true;
     }
   }

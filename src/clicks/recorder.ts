@@ -46,10 +46,10 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
     try {
       if (unsure !== undefined) await send(unsure);
       await send(meters.drain(all));
-      if (failing) log.info("hits are written down again");
+      if (failing) log.info("recording hits works again");
       failing = false;
     } catch (error) {
-      if (!failing) log.error({ error }, "hits cannot be written down; they are kept and tried again");
+      if (!failing) log.error({ error }, "cannot record hits; keeping them in memory and retrying");
       failing = true;
       throw error;
     }

@@ -57,13 +57,13 @@ export async function openHosts({ load, own, log, everyMs = 30_000 }: HostSettin
 
   /** One after the other, so that an older answer never replaces a newer one. */
   function next(work: () => Promise<void>): void {
-    reading = reading.then(work).catch((error) => log.warn({ error }, "domains could not be read; they will be again"));
+    reading = reading.then(work).catch((error) => log.warn({ error }, "cannot read custom domains; will retry"));
   }
 
   await readAll();
   for (const host of own.names) {
     if (domains.has(host))
-      log.warn({ host }, "QL_BASE_URL or QL_HOSTS names a tenant's custom domain: its links are not served");
+      log.warn({ host }, "QL_BASE_URL or QL_HOSTS contains a tenant's custom domain; its links are not served");
   }
   const timer = setInterval(() => next(readAll), everyMs);
   return {

@@ -15,14 +15,14 @@ export function previewPage(key: string, target: Target, details: LinkDetails | 
   const title = details?.title ?? null;
   const expired = isExpired(target, now);
   const dates = [
-    ...(details === undefined ? [] : [`Made on ${dayOf(details.createdAt)}`]),
+    ...(details === undefined ? [] : [`Created on ${dayOf(details.createdAt)}`]),
     target.expiresAt === null
       ? "Does not expire"
-      : `${expired ? "Expired on" : "Works until"} ${dayOf(target.expiresAt)}`,
+      : `${expired ? "Expired on" : "Expires on"} ${dayOf(target.expiresAt)}`,
   ];
   return page(
     200,
-    "Where this link leads",
+    "Link preview",
     [
       ...(title === null ? [] : [`<p><strong>${escapeHtml(title)}</strong></p>`]),
       ...(expired ? afterwards(`<code>/${own}</code> has expired. It now leads to`, target) : ways(own, target)),
@@ -39,11 +39,11 @@ function ways(own: string, target: Target): string[] {
     ...(others.length === 0
       ? []
       : [
-          "<p>Its owner has set rules. Depending on who opens it and when, it may lead here instead:</p>",
+          "<p>This link has routing rules. Depending on the visitor and the time, it may lead here instead:</p>",
           `<ul>${others.map((other) => `<li>${anchor(other)}</li>`).join("")}</ul>`,
         ]),
-    ...afterwards("Once it has expired, or its hits of the month are spent, it leads to", target),
-    ...(target.choice?.forwardQuery ? ["<p>What you add to its address after ? goes along.</p>"] : []),
+    ...afterwards("When it has expired or used its hits for the month, it leads to", target),
+    ...(target.choice?.forwardQuery ? ["<p>Query parameters added to the link are passed on.</p>"] : []),
   ];
 }
 

@@ -132,11 +132,11 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   async function find(key: LinkKey, patience?: Patience): Promise<Versioned<Known> | undefined> {
     try {
       const known = await cache.lookup(key, patience);
-      if (failing) log.info("links can be looked up again");
+      if (failing) log.info("database available: looking up links again");
       failing = false;
       return known;
     } catch (error) {
-      if (!failing) log.error({ error }, "links that are not in memory cannot be looked up");
+      if (!failing) log.error({ error }, "database unavailable: serving cached links only");
       failing = true;
       return undefined;
     }
@@ -150,7 +150,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     try {
       outcome = await gate.tryPassword(request, key);
     } catch (error) {
-      log.error({ error }, "a password cannot be checked");
+      log.error({ error }, "cannot check a password");
       outcome = { kind: "busy", retryAfterSeconds: retrySeconds };
     }
     switch (outcome.kind) {
@@ -270,7 +270,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     try {
       return personal(await signDownload(file));
     } catch (error) {
-      log.error({ error }, "the address of a file cannot be signed");
+      log.error({ error }, "cannot sign the URL of a file");
       return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
     }
   }

@@ -28,11 +28,11 @@ export function watchRedis(redis: Redis, use: RedisUse, metrics: Metrics): { sto
     [...infos].map(([node, info]) => [{ use, node }, info[field]] as const);
   const gauge = (name: string, help: string, field: "usedBytes" | "maxBytes") =>
     metrics.series("gauge", { name, help, labels, merged }, read(field));
-  gauge("redis_memory_used_bytes", "Memory that Redis uses.", "usedBytes");
-  gauge("redis_memory_max_bytes", "maxmemory of Redis; 0 is without bound.", "maxBytes");
+  gauge("redis_memory_used_bytes", "Memory used by Redis.", "usedBytes");
+  gauge("redis_memory_max_bytes", "maxmemory of Redis; 0 means no limit.", "maxBytes");
   metrics.series(
     "counter",
-    { name: "redis_evicted_keys_total", help: "Keys that Redis evicted for room.", labels, merged },
+    { name: "redis_evicted_keys_total", help: "Keys that Redis evicted to free memory.", labels, merged },
     read("evictedKeys"),
   );
 

@@ -61,7 +61,7 @@ export async function openHits(
     await counting.close();
     if (sql !== core.sql) await sql.close();
   });
-  metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => counting.meters.size);
+  metrics.gauge("quicklink_meters", "Links whose hits are counted.", () => counting.meters.size);
   return counting;
 }
 
@@ -132,7 +132,7 @@ export function startCounting(settings: CountingSettings): Counting {
   });
   metrics.gauge(
     "quicklink_recorder_failing",
-    "1 while hits cannot be written down; they are kept in memory.",
+    "1 while hits cannot be recorded and are kept in memory.",
     () => Number(recorder.failing),
     "max",
   );
@@ -142,7 +142,7 @@ export function startCounting(settings: CountingSettings): Counting {
     meters,
     async close() {
       clearInterval(timer);
-      await recorder.stop().catch(() => log.error("the last hits could not be written down and are lost"));
+      await recorder.stop().catch(() => log.error("the last hits could not be recorded and are lost"));
       await tell();
     },
   };
@@ -183,16 +183,16 @@ export function createLimitsBreakers({
       of: "limits",
       onChange: (open, node) =>
         open
-          ? log.warn({ node }, "Redis fails too often; limits leave it alone for a while")
-          : log.info({ node }, "Redis answers limits again"),
+          ? log.warn({ node }, "Redis fails too often; pausing limits in Redis")
+          : log.info({ node }, "Redis is available for limits again"),
     }),
     visitors: createBreakers({
       ...both,
       of: "limits_visitors",
       onChange: (open, node) =>
         open
-          ? log.warn({ node }, "Redis is too slow for visitors; those who would wait for a limit ask SQL for a while")
-          : log.info({ node }, "Redis is fast enough for visitors again"),
+          ? log.warn({ node }, "Redis is too slow for waiting visitors; using SQL for them for a while")
+          : log.info({ node }, "Redis is fast enough for waiting visitors again"),
     }),
   };
 }

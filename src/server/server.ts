@@ -111,12 +111,12 @@ async function serve(
   // Only now that nothing can fail any more: a key that nobody saw would be lost.
   const firstKey = core.tenants.isEmpty().then((empty) => (empty ? createFirstTenant(core) : undefined));
   firstKey.catch(() => {}); // whoever awaits it gets the error
-  void attempt(log, "having the hottest links at hand", async () => cache.warm(await hot.lastKeys()));
-  const flushKeys = () => attempt(log, "recording when keys were used", core.keys.flush);
+  void attempt(log, "loading the hottest links", async () => cache.warm(await hot.lastKeys()));
+  const flushKeys = () => attempt(log, "recording when keys were last used", core.keys.flush);
   const timers = [
     setInterval(flushKeys, flushMs),
-    setInterval(() => attempt(log, "clearing away what is long past", background.clean), cleanMs),
-    setInterval(() => attempt(log, "removing what broken uploads left", files.clearDrafts), cleanMs),
+    setInterval(() => attempt(log, "deleting outdated rows", background.clean), cleanMs),
+    setInterval(() => attempt(log, "removing remains of interrupted uploads", files.clearDrafts), cleanMs),
   ];
 
   return {
@@ -189,7 +189,7 @@ function listen(
 function openMetrics(core: Core, peers: Peers | undefined): Metrics {
   const metrics = createMetrics(peers?.gather);
   peers?.tell(metrics.figures);
-  metrics.gauge("quicklink_workers", "Processes on this port whose figures are in this answer.", () => 1);
+  metrics.gauge("quicklink_workers", "Processes on this port included in this answer.", () => 1);
   countProcess(metrics);
   countShares(metrics, Object.values(core.resources));
   return metrics;
@@ -216,7 +216,7 @@ function openGuesses({ core, metrics }: Wiring, counters: OpenCounters, redis: L
     secretFor: core.secretFor,
     ...(redis && { inTime: forVisitors(redis, core.config.wait.redis) }),
   });
-  metrics.gauge("quicklink_guessers", "Addresses that must wait before they guess again.", () => guesses.blocked);
+  metrics.gauge("quicklink_guessers", "Addresses that are blocked for guessing codes or keys.", () => guesses.blocked);
   return guesses;
 }
 
@@ -267,7 +267,7 @@ async function attempt(log: Logger, what: string, work: () => Promise<unknown>):
   try {
     await work();
   } catch (error) {
-    log.warn({ error }, `${what} failed; it will be tried again`);
+    log.warn({ error }, `${what} failed; will retry`);
   }
 }
 

@@ -33,7 +33,7 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
     types: { getTypeParser },
   });
   // A connection that breaks is replaced by the pool, and whoever uses it is told; without listeners the process ends.
-  pool.on("error", (error) => log.warn({ error }, "lost an idle connection to PostgreSQL"));
+  pool.on("error", (error) => log.warn({ error }, "lost an idle PostgreSQL connection"));
   pool.on("connect", (client) => client.on("error", () => {}));
   const db = new Kysely<SharedSchema>({ dialect: new PostgresDialect({ pool: withoutSilent(pool) }) });
   return {

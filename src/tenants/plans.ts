@@ -48,9 +48,9 @@ export function parseOverrides(json: string): LimitOverrides {
   const limits: unknown = JSON.parse(json);
   if (typeof limits !== "object" || limits === null || Array.isArray(limits)) throw new Error("limits are an object");
   for (const [name, value] of Object.entries(limits)) {
-    if (!limitNames.some((known) => known === name)) throw new Error(`there is no limit ${name}`);
+    if (!limitNames.some((known) => known === name)) throw new Error(`unknown limit ${name}`);
     if (value !== null && !(Number.isSafeInteger(value) && value >= 0)) {
-      throw new Error(`the limit ${name} is not a whole number from 0, or null`);
+      throw new Error(`limit ${name} must be a whole number of at least 0, or null`);
     }
   }
   return limits;
