@@ -2,14 +2,14 @@ import { createHmac } from "node:crypto";
 import { type Clock, toIso } from "../base/clock.ts";
 
 /**
- * What a network is called where it is counted: a keyed hash, under a key of the day. Nothing that is stored, sent or kept
- * could be turned back into an address, and nothing of today can be compared with tomorrow's.
+ * The name under which a network is counted: a hash with a key of the day. Nothing that is stored, sent or kept can be
+ * turned back into an address, and no name of today can be compared with tomorrow's.
  */
 export type DayNames = (network: string) => string;
 
 const hashBytes = 16;
 
-/** `purpose` keeps what is counted for one thing apart from all others. */
+/** `purpose` separates counters of different kinds. */
 export function createDayNames(purpose: string, secretFor: (purpose: string) => Uint8Array, clock: Clock): DayNames {
   let today: { readonly date: string; readonly key: Uint8Array } = { date: "", key: new Uint8Array() };
   return (network) => {
