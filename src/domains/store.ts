@@ -51,7 +51,7 @@ export function createDomainStore(sql: Sql): DomainStore {
     ofTenant(from, tenant).selectFrom("domains").selectAll().where("host", "=", host);
 
   const locked = async (trx: Trx, tenant: TenantId, host: string) =>
-    sql.locked(one(trx, tenant, host)).executeTakeFirst();
+    sql.forUpdate(one(trx, tenant, host)).executeTakeFirst();
 
   const raise = async (trx: Trx, host: string, at: number): Promise<Change | undefined> =>
     (await raiseVersions(sql, trx, { kind: "domain", keys: [host] }, at))[0];
@@ -104,7 +104,7 @@ export function createDomainStore(sql: Sql): DomainStore {
         const own = ofTenant(trx, tenant);
         // Those that are not the default any more change with it: all are locked, in one order.
         const others = own.selectFrom("domains").selectAll().orderBy("host");
-        const rows = await sql.locked(fields.isDefault ? others : others.where("host", "=", host)).execute();
+        const rows = await sql.forUpdate(fields.isDefault ? others : others.where("host", "=", host)).execute();
         const row = rows.find((one) => one.host === host);
         if (!row) return undefined;
         const changed = {

@@ -82,7 +82,7 @@ async function raiseLinks(sql: Sql, trx: Trx, { links, state }: RaiseLinks): Pro
     const codes = some.map(({ code }) => code);
     if (codes.length > 1) {
       const those = trx.selectFrom("link_versions").select("code").where("domain", "=", domain);
-      await sql.locked(those.where("code", "in", codes).orderBy("code")).execute();
+      await sql.forUpdate(those.where("code", "in", codes).orderBy("code")).execute();
     }
     const rows = await trx
       .updateTable("link_versions")
