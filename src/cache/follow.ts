@@ -1,6 +1,7 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import { repeat } from "../base/repeat.ts";
 
 /**
  * Reads the change feed for as long as the process lives, and tells the caches. It looks every 500 ms, and at once when
@@ -60,6 +61,8 @@ export interface FollowSettings<Position> {
 }
 
 const pollMs = 500;
+const deadlineMs = 60_000;
+const stopMs = 5_000;
 
 const batch = 1_000;
 
@@ -75,9 +78,6 @@ export async function follow<Position extends object>(settings: FollowSettings<P
   const { feed, announce, followed, correct, clock, log } = settings;
   const started = clock.elapsed();
   let position: Position = await feed.end();
-  let failing = false;
-  let running: Promise<void> | undefined;
-  let again = false;
   followed(started);
 
   async function toTheEnd(began: number): Promise<Round<Position>> {
@@ -99,46 +99,25 @@ export async function follow<Position extends object>(settings: FollowSettings<P
     }
   }
 
-  async function read(): Promise<void> {
-    try {
+  /** One at a time: a slow reading must not pile up behind itself. Who is woken meanwhile is not forgotten. */
+  const reading = repeat({
+    name: "following changes",
+    everyMs: pollMs,
+    deadlineMs,
+    stopMs,
+    async work() {
       const round = await toTheEnd(clock.elapsed());
       followed(round.began);
-      if (failing) log.info("following changes again");
-      failing = false;
       await correct?.(round);
-    } catch (error) {
-      if (!failing) log.warn({ error }, "cannot follow changes; links in memory are trusted for 1 s only");
-      failing = true;
-    }
-  }
-
-  /** One at a time: a slow reading must not pile up behind itself. Who is woken meanwhile is not forgotten. */
-  function wake(): void {
-    if (running !== undefined) {
-      again = true;
-      return;
-    }
-    running = read().finally(() => {
-      running = undefined;
-      if (again) {
-        again = false;
-        wake();
-      }
-    });
-  }
-
-  const timer = setInterval(() => {
-    if (running === undefined) wake();
-  }, pollMs);
-
-  return {
-    wake,
-    async stop() {
-      clearInterval(timer);
-      again = false;
-      await running;
     },
-  };
+    texts: {
+      fails: "cannot follow changes; links in memory are trusted for 1 s only",
+      worksAgain: "following changes again",
+    },
+    clock,
+    log,
+  });
+  return { wake: reading.soon, stop: reading.stop };
 }
 
 const same = (a: object | undefined, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);
