@@ -113,7 +113,7 @@ describe("repeated work", () => {
       await end(error);
       expect(repeated.failing).toBe(error !== undefined);
     }
-    expect(lines).toEqual(["counting failed; it will be tried again", "counting works again"]);
+    expect(lines).toEqual(["counting failed; will retry", "counting works again"]);
     expect(ended.map(({ error }) => error !== undefined)).toEqual([false, true, true, false, false]);
   });
 
@@ -133,7 +133,7 @@ describe("repeated work", () => {
     clock.advance(everyMs);
     await end();
     expect(startedAt).toHaveLength(2);
-    expect(lines).toEqual(["counting failed; it will be tried again", "counting works again"]);
+    expect(lines).toEqual(["counting failed; will retry", "counting works again"]);
   });
 
   test("a pause can depend on the failures in a row", async () => {

@@ -62,7 +62,7 @@ export interface RepeatTexts {
 export function repeat(settings: RepeatSettings): Repeated {
   const { name, everyMs, firstMs, deadlineMs, stopMs, work, clock, log } = settings;
   const texts = settings.texts ?? {
-    fails: `${name} failed; it will be tried again`,
+    fails: `${name} failed; will retry`,
     worksAgain: `${name} works again`,
   };
   let running: Promise<void> | undefined;

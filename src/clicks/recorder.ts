@@ -41,7 +41,7 @@ export function createRecorder({ meters, write, clock, log }: RecorderSettings):
     unsure = batch;
     await write(sequence, batch);
     unsure = undefined;
-    meters.recorded(batch);
+    meters.acknowledge(batch);
   }
 
   async function record(all: boolean): Promise<void> {
@@ -56,8 +56,8 @@ export function createRecorder({ meters, write, clock, log }: RecorderSettings):
     stopMs,
     work: () => record(false),
     texts: {
-      fails: "hits cannot be written down; they are kept and tried again",
-      worksAgain: "hits are written down again",
+      fails: "cannot record hits; keeping them in memory and retrying",
+      worksAgain: "recording hits works again",
       level: "error",
     },
     clock,
@@ -78,7 +78,7 @@ export function createRecorder({ meters, write, clock, log }: RecorderSettings):
     async stop() {
       await recording.stop();
       // What comes after the last round would be lost to everybody.
-      await meters.settle();
+      await meters.stopRefilling();
       await record(true);
     },
     get failing() {

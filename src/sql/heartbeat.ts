@@ -30,8 +30,8 @@ const patienceMs = liveMs + beatMs; // by then a row has moved on or is of nobod
 const leaveMs = 1_000;
 const deadlineMs = 10_000;
 const pulseTexts = {
-  fails: "cannot see other servers of this database; their number is taken to stay",
-  worksAgain: "other servers are seen again",
+  fails: "cannot see other servers on this database; assuming their number is unchanged",
+  worksAgain: "other servers are visible again",
 };
 
 /** Throws an `OperatorError` that says what to do when another server is in the way. */
@@ -66,7 +66,7 @@ export async function join(instances: Instances, self: Instance, clock: Clock, l
     if (first === undefined) {
       log.info(
         { host: by.host, pid: by.pid },
-        "another server used this database a moment ago; waiting to see if it lives",
+        "another server used this database a moment ago; waiting to see whether it is still running",
       );
     }
     if (by.id !== first?.id) first = by;
@@ -91,7 +91,7 @@ export function createPulse(instances: Instances, othersAtFirst: number, log: Lo
       if (excluding > 0 && !excluded) {
         log.error(
           { others },
-          "another server without Redis uses this database: stop one of them, or set REDIS_URL on all",
+          "another server without Redis uses this database; stop one of them, or set REDIS_URL on all",
         );
       }
       excluded = excluding > 0;
@@ -103,7 +103,7 @@ function refusal(self: Instance, by: Instance): OperatorError {
   const lacking = self.shares ? "that one has" : by.shares ? "this one has" : "they have";
   return new OperatorError(
     `Another QuickLink server (process ${by.pid} on ${by.host}) is using this database, and ${lacking} no Redis.\n` +
-      "  Stop it first, or set REDIS_URL on both: several servers at once need PostgreSQL and Redis.",
+      "  Stop it, or set REDIS_URL on both: several servers need PostgreSQL and Redis.",
     2,
   );
 }

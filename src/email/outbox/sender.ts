@@ -89,7 +89,7 @@ export function createEmailSender(settings: EmailSenderSettings): EmailSender {
     if (stopped || running.size >= handOversMost) return false;
     const one = work()
       // Its row is as it was: whoever finds the claim run out goes on from there.
-      .catch((error: unknown) => log.warn({ error }, "an attempt to send an email broke off; it will be made again"))
+      .catch((error: unknown) => log.warn({ error }, "sending an email was interrupted; will retry"))
       .finally(() => {
         running.delete(one);
         if (more) looking?.soon();
@@ -111,7 +111,7 @@ export function createEmailSender(settings: EmailSenderSettings): EmailSender {
 
   async function recover(): Promise<void> {
     for (const { id, provider, unsure } of await store.recover()) {
-      log.warn({ email: id, provider, unsure }, "an email may have been sent by a process that ended, or not");
+      log.warn({ email: id, provider, unsure }, "unknown whether an email was sent: its process ended");
       onUnknown(provider);
     }
   }
@@ -140,7 +140,7 @@ export function createEmailSender(settings: EmailSenderSettings): EmailSender {
         deadlineMs,
         stopMs,
         work: lookForMore,
-        texts: { fails: "the outbox cannot be read; emails wait", worksAgain: "the outbox can be read again" },
+        texts: { fails: "cannot read the outbox; emails wait", worksAgain: "reading the outbox works again" },
         clock,
         log,
       });
