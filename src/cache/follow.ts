@@ -1,6 +1,7 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import { repeat } from "../base/repeat.ts";
 import type { Change, Feed, RecordedChange } from "./feed.ts";
 
 /**
@@ -36,6 +37,8 @@ export interface Round<Position> {
 }
 
 const pollMs = 500;
+const deadlineMs = 60_000;
+const stopMs = 5_000;
 
 const batch = 1_000;
 
@@ -51,9 +54,6 @@ export async function follow<Position extends object>(settings: FollowSettings<P
   const { feed, announce, followed, correct, clock, log } = settings;
   const started = clock.elapsed();
   let position: Position = await feed.end();
-  let failing = false;
-  let running: Promise<void> | undefined;
-  let again = false;
   followed(started);
 
   async function toTheEnd(began: number): Promise<Round<Position>> {
@@ -75,46 +75,25 @@ export async function follow<Position extends object>(settings: FollowSettings<P
     }
   }
 
-  async function read(): Promise<void> {
-    try {
+  /** One read at a time: a slow read must not pile up. A wake-up during a read is remembered. */
+  const reading = repeat({
+    name: "following the change feed",
+    everyMs: pollMs,
+    deadlineMs,
+    stopMs,
+    async work() {
       const round = await toTheEnd(clock.elapsed());
       followed(round.began);
-      if (failing) log.info("following the change feed again");
-      failing = false;
       await correct?.(round);
-    } catch (error) {
-      if (!failing) log.warn({ error }, "cannot follow the change feed; trusting links in memory for 1 s only");
-      failing = true;
-    }
-  }
-
-  /** One read at a time: a slow read must not pile up. A wake-up during a read is remembered. */
-  function wake(): void {
-    if (running !== undefined) {
-      again = true;
-      return;
-    }
-    running = read().finally(() => {
-      running = undefined;
-      if (again) {
-        again = false;
-        wake();
-      }
-    });
-  }
-
-  const timer = setInterval(() => {
-    if (running === undefined) wake();
-  }, pollMs);
-
-  return {
-    wake,
-    async stop() {
-      clearInterval(timer);
-      again = false;
-      await running;
     },
-  };
+    texts: {
+      fails: "cannot follow the change feed; trusting links in memory for 1 s only",
+      worksAgain: "following the change feed again",
+    },
+    clock,
+    log,
+  });
+  return { wake: reading.soon, stop: reading.stop };
 }
 
 const same = (a: object | undefined, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);

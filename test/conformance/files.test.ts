@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type FileId, newId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
@@ -41,7 +41,7 @@ interface Ledger {
 }
 
 async function inProcess(): Promise<Ledger> {
-  const open = () => createMemoryCounters({ clock: { now: Date.now, elapsed: () => performance.now() } });
+  const open = () => createMemoryCounters({ clock: systemClock });
   let current = open();
   const counters: Counters = {
     take: (...given) => current.take(...given),

@@ -1,6 +1,4 @@
 /** One server's lookups, put together as `src/server/cache.ts` does it, with its interval in the hands of the test. */
-
-import { spyOn } from "bun:test";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
@@ -39,6 +37,7 @@ const form: Form<Thing> = {
   fromJson: (json) => ({ name: String((json as { u: string }).u) }),
 };
 const sizeBytes = 1_000_000;
+const pollMs = 500;
 /** Its steps are taken one by one, by no clock. */
 const wait = { redis: 600_000, sql: 600_000 };
 const silent = createLog("silent", { write() {} }, false, () => 0);
@@ -54,20 +53,26 @@ export async function openInstance({ code, sql, redis, clock }: InstanceParts): 
     random: () => 0,
   });
   const cache = code.cache.createCache<Thing>({ source, clock, counts, sizeBytes, sizeOf: () => 0, wait });
-  let tick = () => {};
-  const interval = spyOn(globalThis, "setInterval").mockImplementation(((work: () => void) => {
-    tick = work;
-    return 0;
-  }) as unknown as typeof setInterval);
-  const following = code.follow.follow({
+  const none = () => {};
+  let tick = none;
+  const after: Clock["after"] = (ms, work) => {
+    if (ms > pollMs) return none; // a deadline
+    tick = () => {
+      tick = none;
+      work();
+    };
+    return () => {
+      tick = none;
+    };
+  };
+  const follower = await code.follow.follow({
     feed: sql.feed,
     announce: (change) => cache.announce(nameOf(change), change.version),
     followed: cache.followed,
     correct: code.correct.createCorrect(tier, sql.feed, silent),
-    clock,
+    clock: { ...clock, after },
     log: silent,
   });
-  const follower = await following.finally(() => interval.mockRestore());
   return {
     cache,
     tier,

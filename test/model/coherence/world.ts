@@ -33,7 +33,7 @@ export async function play(code: Code, scheduler: Scheduler, { events, fates }: 
   let saved: Data = redis.data.snapshot();
 
   async function open(name: keyof typeof skewMs): Promise<Instance> {
-    const own = { now: () => clock.now() + skewMs[name], elapsed: clock.elapsed };
+    const own = { ...clock, now: () => clock.now() + skewMs[name] };
     return await openInstance({ code, sql, redis: redis.connect(name), clock: own });
   }
 
