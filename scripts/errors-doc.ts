@@ -1,120 +1,120 @@
 import { type ProblemCode, problems } from "../src/base/errors.ts";
 
-/** docs/errors.md: the table of problems in `src/base/errors.ts`, and what whoever meets one can do. */
+/** docs/errors.md: the table of problems in `src/base/errors.ts`, and what the caller can do about each. */
 const whatToDo: Readonly<Record<ProblemCode, string>> = {
-  invalid_input: "Mend the fields that `errors` names, and send it again.",
-  invalid_json: "Send valid JSON in UTF-8. `detail` says where it stops making sense.",
+  invalid_input: "Fix the fields listed in `errors` and send the request again.",
+  invalid_json: "Send valid JSON in UTF-8. `detail` shows where parsing failed.",
   unsupported_media_type: "Send the header `Content-Type: application/json`.",
-  body_too_large: "Send less at once. The operator can raise `QL_BODY_LIMIT`.",
-  body_timeout: "Send it again, without a pause. A slow connection may need smaller requests.",
-  unauthorized: "Send `Authorization: Bearer ql_…` with a key that works. `quicklink key create` makes one.",
-  forbidden: "Use a key that has the scope which `detail` names.",
-  suspended: "Ask the operator why. No key of the tenant works, and none of its links.",
-  invalid_host: "Send exactly one `Host` header, with a host name and at most a port.",
+  body_too_large: "Send less data per request. The operator can raise `QL_BODY_LIMIT`.",
+  body_timeout: "Send the request again. On a slow connection, send smaller requests.",
+  unauthorized: "Send `Authorization: Bearer ql_…` with a valid key. To create one: `quicklink key create`.",
+  forbidden: "Use a key with the scope named in `detail`.",
+  suspended: "Contact the operator. All API keys and links of the tenant are stopped.",
+  invalid_host: "Send exactly one `Host` header with a host name and an optional port.",
   misdirected:
-    "Use the server's own address, or a verified custom domain. The operator can add a name to `QL_HOSTS`; see [custom domains](domains.md).",
-  not_found: "Check the address or the id, and that the key is its tenant's.",
-  method_not_allowed: "Use one of the methods in the header `Allow`.",
-  address_expired: "Ask for a new address: for an upload begin it again, for a download open its link again.",
-  address_invalid: "Use the address exactly as it was given out, to its last character.",
-  upload_mismatch: "Send exactly what was announced: its size, its `Content-Type` and, if you gave one, its SHA-256.",
-  upload_too_large: "Send as many bytes as were announced. Begin a new upload if the file has grown.",
+    "Use the server's address or a verified custom domain. The operator can add names to `QL_HOSTS`; see [custom domains](domains.md).",
+  not_found: "Check the URL or ID, and that the key belongs to the right tenant.",
+  method_not_allowed: "Use one of the methods in the `Allow` header.",
+  address_expired: "Get a new URL: start the upload again, or open the download link again.",
+  address_invalid: "Use the URL exactly as you received it.",
+  upload_mismatch: "Send exactly the announced size, `Content-Type` and, if given, SHA-256.",
+  upload_too_large: "Send exactly the announced number of bytes. If the file has changed, start a new upload.",
   upload_taken:
-    "Nothing was changed. Complete the upload, or begin a new one. With `Retry-After`, another request is still sending it: wait for that one to end.",
-  storage_full: "Try again later. The operator must make room where files are stored.",
-  code_taken: "Choose another code, or leave it out and get a generated one.",
+    "Nothing was changed. Complete the upload, or start a new one. With `Retry-After`, another request is still sending the file: wait for it to finish.",
+  storage_full: "Try again later. The operator must free storage space.",
+  code_taken: "Choose another code, or omit it to get a generated one.",
   bulk_refused:
-    "Mend or leave out the elements that `errors` names, such as `links.3.url`, and send it again. Without `atomic` the others are made.",
+    "Fix or remove the elements listed in `errors`, such as `links.3.url`, and send the request again. Without `atomic`, the valid elements are created.",
   name_taken: "Choose another name.",
   domain_unproven:
-    "Publish the TXT record or the file that `GET /api/domains/{host}` names under `proof`, wait for DNS, and verify again.",
-  domain_taken: "Ask whoever has it to delete its links and remove it. A domain belongs to one tenant at a time.",
+    "Publish the TXT record or the file listed under `proof` in `GET /api/domains/{host}`, wait for DNS, and verify again.",
+  domain_taken:
+    "Ask the other tenant to delete the links and remove the domain. A domain belongs to one tenant at a time.",
   domain_in_use: "Delete the links on the domain first.",
-  idempotency_in_flight: "Wait as long as `Retry-After` says, in seconds, and send the same again.",
-  idempotency_unknown:
-    "Look whether what you asked for is there. If it is not, send the request again with another Idempotency-Key.",
-  idempotency_mismatch: "Use a new Idempotency-Key for every new request, and the same one only to repeat one.",
-  version_conflict: "Read it again, repeat your change on what you find, and send its new version in `If-Match`.",
-  link_suspended: "Its owner can ask the operator why. An edit does not change it.",
-  link_expired: "Ask whoever sent you the link for a new one. Its owner can set a later `expiresAt`.",
+  idempotency_in_flight: "Wait for the number of seconds in `Retry-After` and send the same request again.",
+  idempotency_unknown: "Check whether the request had its effect. If not, send it again with a new Idempotency-Key.",
+  idempotency_mismatch: "Use a new Idempotency-Key for every new request, and the same key only to repeat a request.",
+  version_conflict: "Read the resource again, repeat your change, and send the new version in `If-Match`.",
+  link_suspended: "The owner can contact the operator. Editing the link does not restore it.",
+  link_expired: "Ask the sender for a new link. The owner can set a later `expiresAt`.",
   rate_limited:
-    "Wait as long as `Retry-After` says, in seconds. The headers `RateLimit` and `RateLimit-Policy` say beforehand how many calls are left.",
+    "Wait for the number of seconds in `Retry-After`. The headers `RateLimit` and `RateLimit-Policy` show the calls left.",
   too_many_guesses:
-    "Wait as long as `Retry-After` says, in seconds. Links that others are using go on working meanwhile, and so do valid keys.",
+    "Wait for the number of seconds in `Retry-After`. Popular links and valid keys keep working meanwhile.",
   over_quota:
-    "Delete files that are no longer needed, or send a smaller one: `used`, `held`, `limit` and `missing` say how many bytes. The operator can raise the limit.",
-  upload_missing: "Send the bytes to the address that the upload was given, then complete it.",
-  collection_full: "Remove what is no longer needed, as `detail` says. Waiting does not help.",
-  limit_reached: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
+    "Delete files or send a smaller one: `used`, `held`, `limit` and `missing` are in bytes. The operator can raise the limit.",
+  upload_missing: "Send the bytes to the upload URL, then complete the upload.",
+  collection_full: "Remove resources you no longer need, as `detail` says. Waiting does not help.",
+  limit_reached: "Wait for the number of seconds in `Retry-After`. The operator can raise the limit.",
   email_limited:
-    "Wait as long as `Retry-After` says, in seconds. `GET /api/email/stats` says beforehand how many are left.",
+    "Wait for the number of seconds in `Retry-After`. `GET /api/email/stats` shows how many emails are left.",
   email_suppressed:
-    "Do not send there. If its owner wants your emails after all, remove it: `DELETE /api/email/suppressions/{address}`.",
-  quota_spent: "Wait as long as `Retry-After` says, in seconds. The operator can raise the limit.",
-  password_required: "Ask whoever sent you the link for its password.",
-  wrong_password: "Check the password with whoever sent it to you. Capital and small letters differ.",
+    "Do not send to this address. If the recipient wants your emails again, remove it from the list: `DELETE /api/email/suppressions/{address}`.",
+  quota_spent: "Wait for the number of seconds in `Retry-After`. The operator can raise the limit.",
+  password_required: "Ask the sender of the link for its password.",
+  wrong_password: "Check the password with the sender. It is case-sensitive.",
   too_many_attempts:
-    "Wait as long as `Retry-After` says, in seconds. Browsers and networks from which the link was opened that day are not kept waiting by others.",
-  not_set_up: "Ask the operator to set what `detail` names.",
-  busy: "Wait as long as `Retry-After` says, in seconds, and try again.",
+    "Wait for the number of seconds in `Retry-After`. Browsers and networks that opened the link that day are not affected by others' attempts.",
+  not_set_up: "Ask the operator to configure what `detail` names.",
+  busy: "Wait for the number of seconds in `Retry-After` and try again.",
   unavailable:
-    "Wait as long as `Retry-After` says, in seconds, and try again. The operator finds the reason in `/readyz`.",
-  internal: "Try again once. If it stays, give the operator the `requestId`, which is in the log with the reason.",
+    "Wait for the number of seconds in `Retry-After` and try again. The operator finds the cause in `/readyz`.",
+  internal: "Try again once. If it persists, give the operator the `requestId`; the log has the cause under it.",
 };
 
-/** Every `code` inside `errors`. A test finds them in the source and holds this list to it. */
+/** Every `code` inside `errors`. A test compares this list with the source. */
 export const fieldCodes: Readonly<Record<string, string>> = {
-  above_plan: "More than the tenant's plan allows.",
+  above_plan: "Exceeds the limit of the tenant's plan.",
   bad_address: "Not an email address, such as `ann@example.com`.",
-  bad_code: "A code has 3 to 64 letters, digits, `-` and `_`.",
-  bad_cursor: "Not a cursor. Use `nextCursor` of the page before.",
-  bad_file_name: "A name with `/` or `\\\\`, of dots alone, or with characters that turn the direction of writing.",
-  bad_format: "Not in the form that is asked for, such as a date as `2027-01-31T00:00:00Z`.",
-  bad_key: "An `Idempotency-Key` has 1 to 255 visible ASCII characters.",
-  bad_name: "A name has 1 to 63 of `a-z`, `0-9` and `-`.",
-  bad_unicode: "Half of a character: the text is not valid Unicode.",
+  bad_code: "A code must have 3 to 64 letters, digits, `-` and `_`.",
+  bad_cursor: "Not a valid cursor. Use the `nextCursor` of the previous page.",
+  bad_file_name: "The name contains `/` or `\\`, consists of dots, or contains bidirectional control characters.",
+  bad_format: "Not in the required format, such as `2027-01-31T00:00:00Z` for a time.",
+  bad_key: "An `Idempotency-Key` must have 1 to 255 visible ASCII characters.",
+  bad_name: "A name must have 1 to 63 characters: `a-z`, `0-9` and `-`.",
+  bad_unicode: "Not valid Unicode.",
   bad_version: '`If-Match` is not a version, such as `"3"`.',
-  blank: "Nothing but spaces. Leave it out, or send `null`.",
-  blocked_host: "The operator does not let links lead to this host.",
+  blank: "Only spaces. Omit the field or send `null`.",
+  blocked_host: "The operator blocks links to this host.",
   built_in: "The plan is built in and cannot be changed.",
-  contradiction: "Two things that cannot both be, so that nobody would ever fit.",
-  control_characters: "Line breaks, tabs or other control characters where there may be none.",
-  credentials: "The address has a user name or password in it.",
-  duplicate: "The same thing twice.",
-  empty: "Nothing where something is needed.",
-  in_the_past: "A time that has passed.",
-  key_lacks_scope: "The key is known at SendGrid, and may not send email.",
+  contradiction: "The conditions exclude each other, so the rule would never match.",
+  control_characters: "Contains line breaks, tabs or other control characters.",
+  credentials: "The URL contains a user name or password.",
+  duplicate: "The same value occurs twice.",
+  empty: "Must not be empty.",
+  in_the_past: "The time is in the past.",
+  key_lacks_scope: "SendGrid accepts the key, but it cannot send email.",
   key_refused: "SendGrid does not accept the key.",
-  low_contrast: "Two colours that a camera could not tell apart.",
-  not_a_url: "Not a complete address, such as `https://example.com/page`.",
-  not_accepted: "Not one of the values that are possible. `message` says which are.",
+  low_contrast: "The colours are too similar for a camera.",
+  not_a_url: "Not a complete URL, such as `https://example.com/page`.",
+  not_accepted: "Not one of the possible values. `message` lists them.",
   not_active: "The link is disabled or has expired.",
-  not_in_bulk: "Not possible when many links are made at once; make this one by itself.",
-  bad_host: "Not a host name such as `links.example.com`.",
+  not_in_bulk: "Not supported in bulk requests. Create this link separately.",
+  bad_host: "Not a host name, such as `links.example.com`.",
   unverified: "The domain must be verified first.",
-  own_host: "The address is this server's own; the link would lead in a circle.",
-  required: "Left out, and needed.",
-  reserved: "A word that the server keeps for itself.",
-  scheme_not_allowed: "Neither `http://` nor `https://`.",
-  taken: "Somebody has it already.",
-  too_big: "A number above the largest that is possible.",
-  too_few: "A list with fewer elements than are needed.",
-  too_long: "More characters than are possible.",
-  too_many: "A list with more elements than are possible.",
-  too_short: "Fewer characters than are needed.",
-  too_small: "A number below the smallest that is possible.",
-  unknown_domain: "None of your verified domains. Add and verify it first, or leave it out.",
-  unknown_country: "Not a country's code in ISO 3166-1, such as `DE`.",
-  unknown_field: "There is no such field. Check its spelling.",
-  unknown_file: "There is no such file, or it is not stored yet.",
-  unknown_plan: "There is no such plan.",
-  unknown_zone: "Not a time zone by its IANA name, such as `Europe/Berlin`.",
-  unreachable: "A rule that never has its turn, because one before it fits everybody who fits this one.",
-  url_and_file: "A link leads to an address or to a file, not to both.",
-  wrong_checksum: "The bytes that arrived have another SHA-256 than was announced.",
-  wrong_content: "The bytes are not of the type that was announced.",
-  wrong_size: "More or fewer bytes arrived than were announced.",
-  wrong_type: "A text where a number is needed, or the like. `message` says which.",
+  own_host: "The URL points to this server; the link would loop.",
+  required: "The field is missing.",
+  reserved: "The word is reserved by the server.",
+  scheme_not_allowed: "The URL must start with `http://` or `https://`.",
+  taken: "Already in use.",
+  too_big: "The number is too large.",
+  too_few: "The list has too few elements.",
+  too_long: "The text has too many characters.",
+  too_many: "The list has too many elements.",
+  too_short: "The text has too few characters.",
+  too_small: "The number is too small.",
+  unknown_domain: "Not one of your verified domains. Add and verify it first, or omit it.",
+  unknown_country: "Not an ISO 3166-1 country code, such as `DE`.",
+  unknown_field: "Unknown field. Check the spelling.",
+  unknown_file: "No such file, or it is not uploaded yet.",
+  unknown_plan: "No such plan.",
+  unknown_zone: "Not an IANA time zone name, such as `Europe/Berlin`.",
+  unreachable: "The rule can never match, because an earlier rule matches the same visitors.",
+  url_and_file: "Give either a URL or a file, not both.",
+  wrong_checksum: "The uploaded bytes have a different SHA-256 than announced.",
+  wrong_content: "The uploaded bytes are not of the announced type.",
+  wrong_size: "The number of uploaded bytes differs from the announced size.",
+  wrong_type: "Wrong JSON type, such as a string instead of a number. `message` says which type is required.",
 };
 
 export function describeErrors(): string {
@@ -124,7 +124,7 @@ export function describeErrors(): string {
   const fields = Object.entries(fieldCodes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
   return `# Errors
 
-Generated from the table in \`src/base/errors.ts\` by \`npm run docs\`; a test keeps it so.
+Generated from the table in \`src/base/errors.ts\` by \`npm run docs\`. A test compares the two.
 
 An error is a problem document (RFC 9457), sent as \`application/problem+json\`:
 
@@ -134,25 +134,25 @@ An error is a problem document (RFC 9457), sent as \`application/problem+json\`:
   "title": "${problems.invalid_input.title}",
   "status": ${problems.invalid_input.status},
   "code": "invalid_input",
-  "detail": "Links may lead to http:// and https:// addresses only.",
-  "errors": [{ "field": "url", "code": "scheme_not_allowed", "message": "Links may lead to http:// and https:// addresses only." }],
+  "detail": "Must be an http:// or https:// URL.",
+  "errors": [{ "field": "url", "code": "scheme_not_allowed", "message": "Must be an http:// or https:// URL." }],
   "requestId": "req_1zFqL0pXw2Yk"
 }
 \`\`\`
 
-\`code\` is for programs, and never changes its meaning. \`detail\` and \`message\` are for people, and may be worded anew.
+\`code\` is for programs and never changes its meaning. \`detail\` and \`message\` are for people; their wording may change.
 Quote the \`requestId\` when you ask the operator about an error. \`Retry-After\` is in seconds.
 
-| code | status | what it means | what you can do |
+| code | status | meaning | what to do |
 |---|---|---|---|
 ${rows.join("\n")}
 
 ## Fields
 
-Where input cannot be accepted, \`errors\` has an element for each bad field: \`field\` is its place, such as \`url\` or
-\`tags.3\`, and \`code\` is one of these.
+With \`invalid_input\`, \`errors\` has an element for each invalid field: \`field\` is its path, such as \`url\` or \`tags.3\`, and
+\`code\` is one of these.
 
-| code | what is wrong |
+| code | meaning |
 |---|---|
 ${fields.join("\n")}
 `;

@@ -221,7 +221,7 @@ async function openAt(name: string, url: string, log: Logger, options: PostgresO
   } catch (error) {
     await sql.close();
     throw new OperatorError(
-      `PostgreSQL cannot be used: ${messageOf(error)}.\n  Check ${name}, and that the server is running and has this database.`,
+      `Cannot use PostgreSQL: ${messageOf(error)}.\n  Check ${name}, and that the server is running and has this database.`,
     );
   }
 }

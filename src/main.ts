@@ -6,65 +6,59 @@ import { complain } from "./cli/print.ts";
 
 /** Command line → one command. */
 const program = new Command("quicklink")
-  .description("Short links on your own domain, with exact limits.")
+  .description("Self-hosted short links with custom domains, routing rules and exact limits.")
   .version(version)
-  .showHelpAfterError("Add --help to see what there is.")
+  .showHelpAfterError("Run with --help to see all commands and options.")
   .addHelpText(
     "after",
     `
 Examples:
   $ quicklink serve                                  start the server
-  $ quicklink link create https://example.com/page   make a short link
-  $ quicklink tenant update default --plan unlimited lift the limits of a tenant
-  $ quicklink import links.csv                       take links from a file
-  $ quicklink usage                                  see what a tenant has used
-  $ quicklink config                                 see every setting and where it came from
+  $ quicklink link create https://example.com/page   create a short link
+  $ quicklink tenant update default --plan unlimited remove a tenant's limits
+  $ quicklink import links.csv                       import links from a file
+  $ quicklink usage                                  show a tenant's usage
+  $ quicklink config                                 show every setting and its source
 
-Settings come from the environment or a file .env: see docs/config.md.`,
+Settings are read from the environment or a .env file. See docs/config.md.`,
   );
 
 /** Only the command that was asked for is loaded: the others would double the time to start. */
 const commands: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
   serve: ["start the server", async () => (await import("./cli/serve.ts")).serveCommand()],
-  link: ["short links", async () => (await import("./cli/link.ts")).linkCommand()],
-  tenant: ["tenants and their limits", async () => (await import("./cli/tenant.ts")).tenantCommand()],
-  key: ["API keys", async () => (await import("./cli/key.ts")).keyCommand()],
-  plan: ["what tenants may use", async () => (await import("./cli/plan.ts")).planCommand()],
-  usage: ["what a tenant has used of its limits", async () => (await import("./cli/usage.ts")).usageCommand()],
-  sync: ["put right what is stored of tenants' files", async () => (await import("./cli/sync.ts")).syncCommand()],
+  link: ["create, list, edit and delete short links", async () => (await import("./cli/link.ts")).linkCommand()],
+  tenant: ["manage tenants and their limits", async () => (await import("./cli/tenant.ts")).tenantCommand()],
+  key: ["manage API keys", async () => (await import("./cli/key.ts")).keyCommand()],
+  plan: ["manage plans (the limits a tenant gets)", async () => (await import("./cli/plan.ts")).planCommand()],
+  usage: ["show a tenant's usage and limits", async () => (await import("./cli/usage.ts")).usageCommand()],
+  sync: ["recount stored files and correct drift", async () => (await import("./cli/sync.ts")).syncCommand()],
   import: [
-    "take links from a file: ours, or an export of Shlink, YOURLS, Kutt or Bitly",
+    "import links from CSV or JSON lines, including exports of Shlink, YOURLS, Kutt and Bitly",
     async () => (await import("./cli/import.ts")).importCommand(),
   ],
-  export: ["write all links to a file", async () => (await import("./cli/export.ts")).exportCommand()],
+  export: ["export all links to a file", async () => (await import("./cli/export.ts")).exportCommand()],
   backup: [
-    "write the embedded database, its secrets and uploaded files to one file",
+    "back up the embedded database, its secrets and uploaded files to one file",
     async () => (await import("./cli/backup.ts")).backupCommand(),
   ],
   restore: [
     "restore the database, its secrets and uploaded files from a backup",
     async () => (await import("./cli/restore.ts")).restoreCommand(),
   ],
-  hot: ["the links that are visited most right now", async () => (await import("./cli/hot.ts")).hotCommand()],
-  domain: ["domains of a tenant's own", async () => (await import("./cli/domain.ts")).domainCommand()],
-  codes: ["the secret behind generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
-  email: ["try how a tenant's email is sent", async () => (await import("./cli/email.ts")).emailCommand()],
-  secrets: [
-    "the keys that tenants' secrets are sealed with",
-    async () => (await import("./cli/secrets.ts")).secretsCommand(),
-  ],
-  cache: ["what is cached of a link, and reading it anew", async () => (await import("./cli/cache.ts")).cacheCommand()],
-  abuse: ["what people reported", async () => (await import("./cli/abuse.ts")).abuseCommand()],
+  hot: ["show the most visited links right now", async () => (await import("./cli/hot.ts")).hotCommand()],
+  domain: ["manage custom domains", async () => (await import("./cli/domain.ts")).domainCommand()],
+  codes: ["rotate the salt of generated codes", async () => (await import("./cli/codes.ts")).codesCommand()],
+  email: ["test and inspect email delivery", async () => (await import("./cli/email.ts")).emailCommand()],
+  secrets: ["rotate encryption and signing keys", async () => (await import("./cli/secrets.ts")).secretsCommand()],
+  cache: ["inspect, drop or warm cached links", async () => (await import("./cli/cache.ts")).cacheCommand()],
+  abuse: ["review abuse reports", async () => (await import("./cli/abuse.ts")).abuseCommand()],
   doctor: [
-    "check settings, machine, database and Redis, and say what to do",
+    "check the settings, machine, database and Redis, and report what to fix",
     async () => (await import("./cli/doctor.ts")).doctorCommand(),
   ],
-  migrate: [
-    "create the tables, or bring them up to this version",
-    async () => (await import("./cli/migrate.ts")).migrateCommand(),
-  ],
+  migrate: ["create or upgrade the database schema", async () => (await import("./cli/migrate.ts")).migrateCommand()],
   config: [
-    "print every setting, its value (secrets hidden) and where it came from",
+    "print every setting with its value (secrets hidden) and source",
     async () => (await import("./cli/config.ts")).configCommand(),
   ],
 };
@@ -94,11 +88,13 @@ function report(error: unknown): number {
     return error.exitCode;
   }
   if (error instanceof Problem) {
-    const fields = (error.more.errors ?? []).filter((field) => field.message !== error.detail);
+    const fields = (error.more.errors ?? []).filter(
+      ({ field, message }) => ![message, `${field}: ${message}`].includes(error.detail),
+    );
     complain([error.detail, ...fields.map((field) => `  ${field.field}: ${field.message}`)].join("\n"));
     return 1;
   }
-  complain(`Something unexpected went wrong: ${messageOf(error)}`);
+  complain(`Unexpected error: ${messageOf(error)}`);
   if (error instanceof Error && error.stack) complain(error.stack);
   return 1;
 }

@@ -70,7 +70,7 @@ export async function start(instance: Instance, stores: Stores, around: Surround
     wait,
     visitorsBreakerOf: () => breakers.visitors.of(node),
     clock,
-    recorded() {},
+    onRecorded() {},
     metrics,
     log: silent,
   });

@@ -88,7 +88,7 @@ describe("a blocklist's file", () => {
       later();
       expect(blocklist.isBlocked("one.example")).toBe(true);
     }
-    expect(lines.filter((line) => line.includes("the last one stays"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("keeping the previous one"))).toHaveLength(1);
     replace(path, "two.example\n");
     later();
     expect(blocklist.isBlocked("one.example")).toBe(false);

@@ -47,12 +47,12 @@ export function createBlocklist({ path, clock, log }: BlocklistSettings): Blockl
       const { hosts, bad } = readBlocklist(path);
       list = hosts;
       for (const { line, text } of bad.slice(0, toldMost))
-        log.warn({ path, line, text }, "not a host on the blocklist");
-      if (known || bad.length > 0) log.info({ path, hosts: hosts.size, bad: bad.length }, "the blocklist was read");
+        log.warn({ path, line, text }, "invalid host on the blocklist ignored");
+      if (known || bad.length > 0) log.info({ path, hosts: hosts.size, bad: bad.length }, "blocklist loaded");
     } catch (error) {
       log.warn(
         { path, error },
-        known ? "the blocklist cannot be read; the last one stays" : "the blocklist cannot be read",
+        known ? "cannot read the blocklist; keeping the previous one" : "cannot read the blocklist",
       );
     }
   }

@@ -73,12 +73,12 @@ async function receive(
   const mistakes = mistakesOf(typed, code);
   if (Object.keys(mistakes).length > 0 || code === undefined) return reportPage(422, typed, mistakes);
   const blocked = guesses.blockedFor(address) ?? (await limit.take(address));
-  if (blocked !== undefined) return laterPage(429, "Too many reports came from your internet address.", blocked);
+  if (blocked !== undefined) return laterPage(429, "Too many reports from your IP address.", blocked);
   try {
     const link = await find(domain, code);
     if (link === undefined) {
       await guesses.missed(address);
-      return reportPage(422, typed, { code: "There is no such link here. Capital and small letters differ." });
+      return reportPage(422, typed, { code: "This link does not exist. Codes are case-sensitive." });
     }
     const outcome = await reports.add({
       domain,
@@ -89,14 +89,14 @@ async function receive(
       url: link.url,
     });
     if (outcome === "full") {
-      log.warn("there is no room for another abuse report; see: quicklink abuse list");
-      return laterPage(503, "We cannot take more reports right now.", laterSeconds);
+      log.warn("no space for another abuse report; to review reports: quicklink abuse list");
+      return laterPage(503, "We cannot accept more reports right now.", laterSeconds);
     }
     // Loading the answer again must not send it again.
     return new Response(null, { status: 303, headers: { location: "/report?thanks", "cache-control": "no-store" } });
   } catch (error) {
-    log.error({ error }, "an abuse report could not be kept");
-    return laterPage(503, "We cannot take your report right now.", laterSeconds);
+    log.error({ error }, "abuse report could not be stored");
+    return laterPage(503, "We cannot accept your report right now.", laterSeconds);
   }
 }
 
@@ -115,11 +115,15 @@ function typedFrom(fields: URLSearchParams): Typed {
 
 function mistakesOf({ reason, details, email }: Typed, code: string | undefined): Mistakes {
   return {
-    ...(code === undefined && { code: "Give the address of the link, or what stands after the last / in it." }),
-    ...(!reasons.some((one) => one === reason) && { reason: "Choose what is wrong with it." }),
-    ...(details.length > detailsMost && { details: `At most ${detailsMost.toLocaleString("en")} characters, please.` }),
+    ...(code === undefined && { code: "Enter the link, or the part after the last /." }),
+    ...(!reasons.some((one) => one === reason) && { reason: "Choose a reason." }),
+    ...(details.length > detailsMost && {
+      details: `Must have at most ${detailsMost.toLocaleString("en")} characters.`,
+    }),
     ...(email.trim() !== "" &&
-      parseAddress(email.trim()) === undefined && { email: "This is not an email address. Leave it out, or mend it." }),
+      parseAddress(email.trim()) === undefined && {
+        email: "This is not an email address. Correct it or leave it empty.",
+      }),
   };
 }
 

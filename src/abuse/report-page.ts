@@ -16,10 +16,10 @@ export type Mistakes = Partial<Record<TypedName, string>>;
 export const detailsMost = 2_000;
 
 const reasonTexts: Readonly<Record<AbuseReason, string>> = {
-  phishing: "It asks for passwords or money under a false name",
-  malware: "It leads to harmful software",
-  spam: "It was sent to me as spam",
-  illegal: "What it leads to is against the law",
+  phishing: "Phishing: it pretends to be someone else to get passwords or money",
+  malware: "Malware: it leads to harmful software",
+  spam: "Spam: it was sent to me unasked",
+  illegal: "Illegal content",
   other: "Something else",
 };
 
@@ -31,13 +31,13 @@ export function reportPage(status: number, typed: Typed, mistakes: Mistakes = {}
   return formPage(
     status,
     "Report a link",
-    `<p>Tell the operator of this service about a link that should not be here. They will look at where it leads.</p>
+    `<p>Report a link that is harmful or illegal. The operator of this service will review it.</p>
 <form method="post" action="/report">
-${field("code", "The link, or what stands after the last\u00a0/", mistakes, (more) => `<input ${more} value="${escapeHtml(typed.code)}" required maxlength="300" autocomplete="off">`)}
-${field("reason", "What is wrong with it", mistakes, (more) => `<select ${more} required><option value="">Choose one</option>${options.join("")}</select>`)}
-${field("details", "What we should know (optional)", mistakes, (more) => `<textarea ${more} rows="4" maxlength="${detailsMost}">\n${escapeHtml(typed.details)}</textarea>`)}
-${field("email", "Your email address, if we may ask you something (optional)", mistakes, (more) => `<input ${more} type="email" value="${escapeHtml(typed.email)}" maxlength="254" autocomplete="email">`)}
-<button>Send the report</button></form>
+${field("code", "Link, or the part after the last\u00a0/", mistakes, (more) => `<input ${more} value="${escapeHtml(typed.code)}" required maxlength="300" autocomplete="off">`)}
+${field("reason", "Reason", mistakes, (more) => `<select ${more} required><option value="">Choose one</option>${options.join("")}</select>`)}
+${field("details", "Details (optional)", mistakes, (more) => `<textarea ${more} rows="4" maxlength="${detailsMost}">\n${escapeHtml(typed.details)}</textarea>`)}
+${field("email", "Your email address, in case we have questions (optional)", mistakes, (more) => `<input ${more} type="email" value="${escapeHtml(typed.email)}" maxlength="254" autocomplete="email">`)}
+<button>Send report</button></form>
 `,
   );
 }
@@ -50,7 +50,7 @@ function field(name: TypedName, label: string, mistakes: Mistakes, control: (mor
 }
 
 export const thanksPage = (): Response =>
-  page(200, "Thank you", "<p>Your report was received. The operator will look at the link.</p>");
+  page(200, "Thank you", "<p>We received your report. The operator will review the link.</p>");
 
 /** Something that is not about a field: wait, or come back later. */
 export const laterPage = (status: number, text: string, retryAfterSeconds: number): Response =>

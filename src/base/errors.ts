@@ -1,64 +1,64 @@
 /**
- * Everything that can go wrong and that somebody outside may see, in one table: a stable code, the HTTP status it maps
- * to, and what it means in general. docs/errors.md is printed from it. A `Problem` is one occurrence, with the sentence
- * that tells this caller what to do and, where input was bad, the fields.
+ * Every error that a user can see, in one table: a stable code, its HTTP status, and its general meaning.
+ * docs/errors.md is generated from it. A `Problem` is one occurrence, with a sentence that tells this caller what to do
+ * and, for bad input, the fields.
  */
 export const problems = {
-  invalid_input: { status: 422, title: "A field has a value that cannot be accepted" },
-  invalid_json: { status: 400, title: "The body is not JSON" },
-  unsupported_media_type: { status: 415, title: "The body is not sent as application/json" },
-  body_too_large: { status: 413, title: "The body is larger than this server accepts" },
-  body_timeout: { status: 408, title: "The body did not arrive whole and in time" },
+  invalid_input: { status: 422, title: "A field has an invalid value" },
+  invalid_json: { status: 400, title: "The request body is not valid JSON" },
+  unsupported_media_type: { status: 415, title: "The request body is not sent as application/json" },
+  body_too_large: { status: 413, title: "The request body is too large" },
+  body_timeout: { status: 408, title: "The request body did not arrive in time" },
   unauthorized: { status: 401, title: "The API key is missing, unknown, expired or revoked" },
-  forbidden: { status: 403, title: "This needs a right that you do not have" },
-  suspended: { status: 403, title: "The operator has stopped this tenant" },
-  invalid_host: { status: 400, title: "The Host header is not one host name" },
-  misdirected: { status: 421, title: "This server does not serve that host" },
-  not_found: { status: 404, title: "There is nothing here, or it is not yours" },
-  method_not_allowed: { status: 405, title: "This address does not take that method" },
-  address_expired: { status: 403, title: "The signed address was good for a time that is over" },
-  address_invalid: { status: 403, title: "The signed address is not as it was given out" },
-  upload_mismatch: { status: 422, title: "What was sent is not what was announced" },
-  upload_too_large: { status: 413, title: "More bytes were sent than were announced" },
-  upload_taken: { status: 409, title: "This upload has arrived already, or is arriving" },
-  storage_full: { status: 507, title: "The server has no room left to store files" },
-  code_taken: { status: 409, title: "Another link already has this code" },
-  bulk_refused: { status: 422, title: "Nothing was made, because some of it cannot be" },
-  name_taken: { status: 409, title: "This name is already in use" },
-  domain_unproven: { status: 409, title: "Nothing shows yet that the domain is yours" },
+  forbidden: { status: 403, title: "The API key lacks the required scope" },
+  suspended: { status: 403, title: "The operator has suspended this tenant" },
+  invalid_host: { status: 400, title: "The Host header is missing or invalid" },
+  misdirected: { status: 421, title: "This server does not serve the requested host" },
+  not_found: { status: 404, title: "The resource does not exist or belongs to another tenant" },
+  method_not_allowed: { status: 405, title: "The route does not support this method" },
+  address_expired: { status: 403, title: "The signed URL has expired" },
+  address_invalid: { status: 403, title: "The signed URL is invalid" },
+  upload_mismatch: { status: 422, title: "The uploaded bytes do not match the announced file" },
+  upload_too_large: { status: 413, title: "More bytes were sent than announced" },
+  upload_taken: { status: 409, title: "The file has already been uploaded, or another request is uploading it" },
+  storage_full: { status: 507, title: "The server has no space left to store files" },
+  code_taken: { status: 409, title: "The code is already taken" },
+  bulk_refused: { status: 422, title: "Nothing was created, because some elements are invalid" },
+  name_taken: { status: 409, title: "The name is already in use" },
+  domain_unproven: { status: 409, title: "The domain is not verified yet" },
   domain_taken: { status: 409, title: "The domain belongs to another tenant" },
-  domain_in_use: { status: 409, title: "Links are still on the domain" },
-  idempotency_in_flight: { status: 409, title: "The first request with this Idempotency-Key is still being worked on" },
+  domain_in_use: { status: 409, title: "The domain still has links" },
+  idempotency_in_flight: { status: 409, title: "The first request with this Idempotency-Key is still running" },
   idempotency_unknown: {
     status: 409,
-    title: "A request with this Idempotency-Key was cut off, and may have been done",
+    title: "A request with this Idempotency-Key was interrupted and may have completed",
   },
-  idempotency_mismatch: { status: 422, title: "This Idempotency-Key was used for another request" },
-  version_conflict: { status: 412, title: "Somebody changed it since you read it" },
-  link_suspended: { status: 451, title: "The operator has stopped this link" },
+  idempotency_mismatch: { status: 422, title: "This Idempotency-Key was used for a different request" },
+  version_conflict: { status: 412, title: "The resource was changed since you read it" },
+  link_suspended: { status: 451, title: "The operator has suspended this link" },
   link_expired: { status: 410, title: "The link has expired" },
-  rate_limited: { status: 429, title: "More API calls than the limit allows" },
-  too_many_guesses: { status: 429, title: "Too many codes or keys from this address do not exist" },
-  over_quota: { status: 413, title: "The file does not fit into what the plan gives for files" },
+  rate_limited: { status: 429, title: "The rate limit for API calls is exceeded" },
+  too_many_guesses: { status: 429, title: "Too many requests for unknown codes or keys from this IP address" },
+  over_quota: { status: 413, title: "The file exceeds the storage quota" },
   upload_missing: { status: 409, title: "The file has not been uploaded yet" },
-  collection_full: { status: 409, title: "You have as many of these as a tenant may have" },
-  limit_reached: { status: 429, title: "The plan gives no more of this for now" },
-  email_limited: { status: 429, title: "No more emails can be sent for now" },
-  email_suppressed: { status: 409, title: "The address gets no more email from this tenant" },
-  quota_spent: { status: 429, title: "The link's hits for this month are spent" },
-  password_required: { status: 401, title: "The link asks for a password" },
-  wrong_password: { status: 403, title: "That is not the link's password" },
+  collection_full: { status: 409, title: "The maximum number of these resources is reached" },
+  limit_reached: { status: 429, title: "The plan's limit is reached" },
+  email_limited: { status: 429, title: "The limit for emails is reached" },
+  email_suppressed: { status: 409, title: "The recipient is on the suppression list" },
+  quota_spent: { status: 429, title: "The link has used its hits for this month" },
+  password_required: { status: 401, title: "The link requires a password" },
+  wrong_password: { status: 403, title: "The password is wrong" },
   too_many_attempts: { status: 429, title: "Too many wrong passwords for this link" },
-  not_set_up: { status: 501, title: "The operator has not set up what this needs" },
-  busy: { status: 503, title: "Too much is going on right now" },
-  unavailable: { status: 503, title: "A part that this needs does not answer right now" },
-  internal: { status: 500, title: "Something went wrong on our side" },
+  not_set_up: { status: 501, title: "The operator has not configured this feature" },
+  busy: { status: 503, title: "The server is busy" },
+  unavailable: { status: 503, title: "A service this server depends on is unavailable" },
+  internal: { status: 500, title: "Internal server error" },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ProblemCode = keyof typeof problems;
 
 export interface FieldError {
-  /** Where in the input: `url`, `tags.3`. */
+  /** Path in the input: `url`, `tags.3`. */
   readonly field: string;
   readonly code: string;
   readonly message: string;
@@ -67,9 +67,9 @@ export interface FieldError {
 interface More {
   readonly errors?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
-  /** What the sentence says in numbers, for programs. */
+  /** The numbers of `detail`, for programs. */
   readonly figures?: Readonly<Record<string, number>>;
-  /** The methods that an address does take. */
+  /** The methods that the route supports. */
   readonly allow?: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export class Problem extends Error {
 
   constructor(
     readonly code: ProblemCode,
-    /** For the caller: what happened and what to do next. Never holds a secret. */
+    /** For the caller: what happened and what to do next. Never contains a secret. */
     readonly detail: string,
     readonly more: More = {},
   ) {
@@ -88,7 +88,7 @@ export class Problem extends Error {
   }
 }
 
-/** One bad field, the commonest problem of all. */
+/** One invalid field, the most common problem. */
 export function invalid(field: string, code: string, message: string): Problem {
   return new Problem("invalid_input", message, { errors: [{ field, code, message }] });
 }

@@ -61,7 +61,7 @@ describe("a ring of several keys", () => {
     expect(writeKeys(parseKeys(writeKeys([next, old])))).toBe(writeKeys([next, old]));
   });
 
-  test("has one key at least", () => {
+  test("needs at least one key", () => {
     expect(() => createRing([])).toThrow();
   });
 });

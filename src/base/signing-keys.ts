@@ -3,12 +3,12 @@ import { newKey } from "./seal.ts";
 import type { SigningKey } from "./signature.ts";
 
 /**
- * Signing keys as text, in settings and in their file: `name:hex`, comma separated. The first one signs. A former key may
- * end with `@2027-12-21`, the day (UTC) from which it no longer verifies. A key has 64 hex digits; that of a former
- * code salt has as many as the salt is long.
+ * Signing keys as text, in settings and in their file: `name:hex`, comma separated. The first key signs. A previous key
+ * may end with `@2027-12-21`, the day (UTC) from which it no longer verifies. A key has 64 hex digits; one made from a
+ * previous code salt is as long as the salt.
  */
 
-/** How long a former key verifies. Unsubscribe links are kept longest: a year of mail, and a month to spare. */
+/** How long a previous key verifies. Unsubscribe links must work longest: a year of mail, plus a month. */
 export const verifyDays = 400;
 export const signingKeysMost = 32;
 
@@ -20,19 +20,20 @@ export function parseSigningKeys(text: string): readonly SigningKey[] {
   const keys = parts.map((part): SigningKey => {
     const [, id, hex, day] = pattern.exec(part.trim()) ?? [];
     if (id === undefined || hex === undefined) {
-      throw new Error("must be name:64 hex digits, comma separated; a former key may end with @YYYY-MM-DD");
+      throw new Error("must be name:64 hex digits, comma separated; a previous key may end with @YYYY-MM-DD");
     }
     const key = { id, key: Buffer.from(hex, "hex") };
     return day === undefined ? key : { ...key, until: timeOf(day) };
   });
-  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error("has two keys of one name");
-  if (keys[0]?.until !== undefined) throw new Error("has a first key with an end: the first one signs, and has none");
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error("has two keys with the same name");
+  if (keys[0]?.until !== undefined)
+    throw new Error("has an end date on its first key; the first key signs and must not have one");
   return keys;
 }
 
 function timeOf(day: string): number {
   const time = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(time) || dayOf(time) !== day) throw new Error(`has the day "${day}", which is in no calendar`);
+  if (Number.isNaN(time) || dayOf(time) !== day) throw new Error(`has "${day}", which is not a valid date`);
   return time;
 }
 
@@ -44,17 +45,17 @@ export const writeSigningKeys = (keys: readonly SigningKey[]): string =>
     })
     .join(",");
 
-/** Before there were signing keys, the code salt signed. It is then a former key like any other. */
+/** Before signing keys existed, the code salt signed. It now counts as a previous key. */
 export const saltKey = (salt: string): SigningKey => ({ id: "salt", key: Buffer.from(salt) });
 
-/** A new key in front. The one that signed until now verifies for `verifyDays` more; those that are over are left out. */
+/** Adds a new key in front. The key that signed so far verifies for another `verifyDays`; ended keys are removed. */
 export function rotated(keys: readonly SigningKey[], now: number): readonly SigningKey[] {
   const until = Math.ceil(now / dayMs) * dayMs + verifyDays * dayMs;
   const former = keys.map((key): SigningKey => (key.until === undefined ? { ...key, until } : key));
   return [newKey(), ...verifying(former, now)];
 }
 
-/** Without those that are over. */
+/** Without ended keys. */
 export const verifying = (keys: readonly SigningKey[], now: number): readonly SigningKey[] =>
   keys.filter(({ until = Number.POSITIVE_INFINITY }) => until > now);
 

@@ -130,8 +130,8 @@ describe("correcting the shared tier", () => {
       await correct(round(6, 99));
       expect(done.at(-1)).toBe("one is believed as of 6");
       expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-        "the shared cache cannot be corrected; it is not believed meanwhile",
-        "the shared cache is corrected again",
+        "cannot correct the shared cache; not using it meanwhile",
+        "correcting the shared cache works again",
       ]);
     },
   );

@@ -2,9 +2,9 @@ import type { Metrics } from "../base/metrics.ts";
 
 /**
  * How lookups were answered: by a cache (`hit`, by tier), or by SQL (`miss`). A miss is counted once, for the last tier
- * that stands before SQL: Redis if there is one, else memory. So `hit / (hit + miss)` over all tiers is the share of
- * lookups that SQL was spared, and for Redis alone its share of the lookups that memory left to it. `why` says what
- * Redis lacked. Plain numbers, for the redirect adds to them.
+ * before SQL: Redis if there is one, otherwise memory. So `hit / (hit + miss)` over all tiers is the share of lookups
+ * that SQL was spared, and for Redis alone its share of the lookups that missed memory. `why` says what Redis lacked.
+ * Plain numbers, because the redirect path increments them.
  */
 export interface CacheCounts {
   readonly hit: Record<(typeof tiers)[number], number>;
@@ -19,14 +19,14 @@ const events = ["stale", "fill_rejected", "refreshed", "shed", "link_written", "
 
 export function countCache(metrics: Metrics): CacheCounts {
   return {
-    hit: metrics.tally("quicklink_cache_hit_total", "Lookups of links that a cache answered.", "tier", tiers),
+    hit: metrics.tally("quicklink_cache_hit_total", "Link lookups answered by a cache.", "tier", tiers),
     miss: metrics.tally(
       "quicklink_cache_miss_total",
-      "Lookups that went to SQL, by the last cache before it.",
+      "Link lookups that went to SQL, by the last cache asked.",
       "tier",
       tiers,
     ),
     why: metrics.tally("quicklink_cache_miss_reasons_total", "Why Redis did not answer a lookup.", "why", reasons),
-    events: metrics.tally("quicklink_cache_events_total", "What else happened to what is cached.", "event", events),
+    events: metrics.tally("quicklink_cache_events_total", "Other cache events.", "event", events),
   };
 }

@@ -237,8 +237,8 @@ describe("a follower", () => {
     expect(codes(announced)).toEqual(["a", "b"]);
     expect(followed).toEqual([0, 3 * pollMs]);
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
-      "cannot follow changes; links in memory are trusted for 1 s only",
-      "following changes again",
+      "cannot follow the change feed; trusting links in memory for 1 s only",
+      "following the change feed again",
     ]);
     await follower.stop();
   });

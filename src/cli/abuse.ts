@@ -17,46 +17,46 @@ export function abuseCommand(): Command {
   command
     .command("list")
     .option("--state <word>", states.join(", "), parseState, "open")
-    .option("--limit <n>", "how many at most", parseLimit, 50)
-    .option("--json", "as JSON")
-    .description("list what people reported, the oldest first")
+    .option("--limit <n>", "maximum number of reports to list", parseLimit, 50)
+    .option("--json", "print as JSON")
+    .description("list reports, oldest first")
     .action(({ state, limit, ...format }: Format & { state: AbuseState; limit: number }) =>
       withCore(async ({ reports }) =>
         printRows(
           (await reports.list(state, limit)).map(show),
           ["id", "link", "reason", "createdAt", "url"],
           format,
-          state === "open" ? "Nothing is reported." : "There are none.",
+          state === "open" ? "No open reports." : "No reports.",
         ),
       ),
     );
   command
     .command("show")
-    .argument("<id>", "rep_…, as listed")
-    .option("--json", "as JSON")
-    .description("show all of a report")
+    .argument("<id>", "report ID (rep_…)")
+    .option("--json", "print as JSON")
+    .description("show a report in full")
     .action((id: string, format: Format) =>
       withCore(async (core) => printFields(show(await requireReport(core, id)), format)),
     );
-  withBy(command.command("dismiss").argument("<id>", "rep_…, as listed"))
-    .description("close a report, and leave the link alone")
+  withBy(command.command("dismiss").argument("<id>", "report ID (rep_…)"))
+    .description("close a report without touching the link")
     .action((id: string, { by }: { by: string }) =>
       withCore(async (core) => {
         const report = await requireOpen(core, id);
         await core.reports.dismiss(report.id, by);
-        say(`${report.id} is dismissed.`);
+        say(`Dismissed ${report.id}.`);
       }),
     );
-  withBy(command.command("suspend").argument("<id>", "rep_…, as listed"))
-    .option("--reason <text>", "why; the link's owner sees it")
-    .description("suspend the link that a report is about, and close all reports about it")
+  withBy(command.command("suspend").argument("<id>", "report ID (rep_…)"))
+    .option("--reason <text>", "reason; shown to the link's owner")
+    .description("suspend the reported link and close all reports about it")
     .action((id: string, { by, reason }: { by: string; reason?: string }) =>
       withCore(async (core) => {
         const report = await requireOpen(core, id);
         const why = { cause: "operator", reason: reason ?? `reported: ${report.reason}`, by } as const;
         await core.suspensions.suspendLink(report, why);
         const closed = await core.reports.close(report, "suspended", by);
-        say(`${report.code} is suspended; ${closed} ${closed === 1 ? "report is" : "reports are"} closed.`);
+        say(`Suspended ${report.code} and closed ${closed} ${closed === 1 ? "report" : "reports"}.`);
       }),
     );
   return command;
@@ -66,13 +66,13 @@ async function requireReport({ reports }: Core, text: string): Promise<Report> {
   const id = parseId("report", text);
   const report = id && (await reports.get(id));
   if (report) return report;
-  throw new Problem("not_found", `There is no report ${text}. See: quicklink abuse list`);
+  throw new Problem("not_found", `No report ${text} exists. To list reports: quicklink abuse list`);
 }
 
 async function requireOpen(core: Core, text: string): Promise<Report> {
   const report = await requireReport(core, text);
   if (report.state === "open") return report;
-  throw new Problem("not_found", `${report.id} is closed already: ${report.state} by ${report.closedBy}.`);
+  throw new Problem("not_found", `${report.id} is already closed (${report.state} by ${report.closedBy}).`);
 }
 
 function show({ id, domain, code, reason, details, email, url, state, createdAt, closedAt, closedBy }: Report) {
@@ -86,13 +86,13 @@ function show({ id, domain, code, reason, details, email, url, state, createdAt,
 
 function parseState(text: string): AbuseState {
   const state = states.find((one) => one === text);
-  if (state === undefined) throw new InvalidArgumentError(`There are ${states.join(", ")}.`);
+  if (state === undefined) throw new InvalidArgumentError(`Must be one of: ${states.join(", ")}.`);
   return state;
 }
 
 function parseLimit(text: string): number {
   if (!/^\d{1,4}$/.test(text) || Number(text) < 1 || Number(text) > listMost) {
-    throw new InvalidArgumentError(`Give a number from 1 to ${listMost}.`);
+    throw new InvalidArgumentError(`Must be a number from 1 to ${listMost}.`);
   }
   return Number(text);
 }

@@ -6,13 +6,13 @@ import { messageOf, OperatorError } from "../base/errors.ts";
 import { createCodes } from "../codes/codes.ts";
 import { type Config, loadConfig } from "../config/config.ts";
 import { openSql } from "../core.ts";
-import { type Archived, archiveFiles, markDeleted, piecesOf, storedBytes } from "../files/archive.ts";
+import { type Archived, archiveFiles, bytesOfAllTenants, markDeleted, piecesOf } from "../files/archive.ts";
 import {
   type About,
   createArchive,
   databaseEntry,
+  foldIntoOneFile,
   type Secrets,
-  settleDatabase,
   snapshot,
   toDisk,
 } from "../sql/backup.ts";
@@ -30,13 +30,13 @@ interface BackupOptions {
 
 export function backupCommand(): Command {
   return new Command("backup")
-    .argument("<file>", "a new file; only you can read it, because the secrets are in it")
-    .option("--without-files", "leave uploaded files out")
-    .option("--only-files", "uploaded files alone; with PostgreSQL, after pg_dump")
+    .argument("<file>", "file to create; it contains secrets, so only you can read it")
+    .option("--without-files", "leave out uploaded files")
+    .option("--only-files", "back up uploaded files only; use after pg_dump on PostgreSQL")
     .addHelpText(
       "after",
-      "\nServers can keep running. Uploaded files on disk are in it, those in a bucket (S3_URL) are not.\n" +
-        "Exits with 1 if a file was missing or damaged; the backup is then written without it.\n" +
+      "\nServers can keep running. Uploaded files on disk are included; files in a bucket (S3_URL) are not.\n" +
+        "Exits with 1 if a file was missing or damaged; the backup is then written without that file.\n" +
         '\nExample:\n  $ quicklink backup "/backups/quicklink-$(date +%F).sqlite"',
     )
     .action(async (file: string, given: { withoutFiles?: true; onlyFiles?: true }) => {
@@ -47,9 +47,9 @@ export function backupCommand(): Command {
       const path = join(config.QL_DATA, "quicklink.sqlite");
       const target = resolve(file);
       if (config.embedded && !existsSync(path)) {
-        throw new OperatorError(`There is no database in ${config.QL_DATA} yet.`, 2);
+        throw new OperatorError(`No database in ${config.QL_DATA}. Check QL_DATA.`, 2);
       }
-      if (existsSync(target)) throw new OperatorError(`${target} exists already, and is left as it is.`, 2);
+      if (existsSync(target)) throw new OperatorError(`${target} already exists. Choose another file name.`, 2);
       const draft = `${target}.${process.pid}`;
       const progress = createProgress(process.stderr, systemClock.elapsed);
       try {
@@ -71,9 +71,13 @@ export function backupCommand(): Command {
 }
 
 function refuseContradictions(config: Config, { files, onlyFiles }: BackupOptions): void {
-  if (onlyFiles && !files) throw new OperatorError("--only-files and --without-files leave nothing to back up.", 2);
+  if (onlyFiles && !files)
+    throw new OperatorError("--only-files and --without-files exclude each other. Give one of them.", 2);
   if (onlyFiles && config.S3_URL !== undefined) {
-    throw new OperatorError("Files are in the bucket of S3_URL. Back that up by its own means.", 2);
+    throw new OperatorError(
+      "Uploaded files are in the bucket of S3_URL. Back up the bucket with your storage provider's tools.",
+      2,
+    );
   }
   if (!onlyFiles) requireEmbedded(config, "pg_dump, then `quicklink backup --only-files` for uploaded files");
 }
@@ -98,7 +102,7 @@ async function write(config: Config, draft: string, options: BackupOptions, prog
     let files: Archived | undefined;
     try {
       if (about.files === "included") {
-        const all = await storedBytes(snapshotSql);
+        const all = await bytesOfAllTenants(snapshotSql);
         const read = progressOf(progress, all, "of files");
         files = await archiveFiles({ snapshot: snapshotSql, live, root: config.filesFolder, archive, progress: read });
         if (!onlyFiles) await markDeleted(snapshotSql, files.deleted);
@@ -107,7 +111,7 @@ async function write(config: Config, draft: string, options: BackupOptions, prog
       if (snapshotSql !== live) await snapshotSql.close();
     }
     if (!onlyFiles) {
-      settleDatabase(copy);
+      foldIntoOneFile(copy);
       await archive.put(databaseEntry, piecesOf(copy, progressOf(progress, statSync(copy).size, "of the database")));
     }
     archive.finish(secrets, about);
@@ -147,16 +151,16 @@ function report(target: string, { about, files }: Written, { onlyFiles }: Backup
     ...(onlyFiles ? [] : ["the database and its secrets"]),
     ...(files === undefined ? [] : [`${files.files.toLocaleString("en")} uploaded files, ${megabytes(files.bytes)}`]),
   ];
-  say(`${target}: ${parts.join("; ")}. ${megabytes(statSync(target).size)} in all.`);
-  if (about.files === "left_out") say("Uploaded files are not in it.");
+  say(`${target}: ${parts.join("; ")}. Total: ${megabytes(statSync(target).size)}.`);
+  if (about.files === "left_out") say("Uploaded files are not included.");
   if (about.files === "in_bucket") {
-    say("Uploaded files are in the bucket of S3_URL, and not in it. Back that up by its own means.");
+    say("Uploaded files are in the bucket of S3_URL and are not included. Back up the bucket separately.");
   }
   if (files !== undefined && files.deleted.length > 0) {
-    say(`${files.deleted.length} files were deleted while the backup was made, and are not in it.`);
+    say(`${files.deleted.length} files were deleted during the backup and are not included.`);
   }
   if (files !== undefined && files.damaged > 0) {
-    complain(`${files.damaged} files are missing or damaged on disk, and are not in it:`);
+    complain(`${files.damaged} files are missing or damaged on disk and are not included:`);
     for (const key of files.named) complain(`  ${key}`);
     process.exitCode = 1;
   }
@@ -165,7 +169,7 @@ function report(target: string, { about, files }: Written, { onlyFiles }: Backup
 export function requireEmbedded(config: Config, tool: string): void {
   if (config.embedded) return;
   throw new OperatorError(
-    `This is for the embedded database. On PostgreSQL use ${tool}, and keep QL_CODE_SALT with it: see docs/runbook.md.`,
+    `This command works with the embedded database only. On PostgreSQL, use ${tool}, and store QL_CODE_SALT with the backup. See docs/runbook.md.`,
     2,
   );
 }
@@ -200,7 +204,7 @@ async function requireOwnSalt(config: Config, secrets: Secrets): Promise<void> {
     await sql.close();
   }
   throw new OperatorError(
-    "QL_CODE_SALT is not the salt this database was made with: set it back to that one first.",
+    "QL_CODE_SALT does not match this database. Set it to the salt the database was created with.",
     2,
   );
 }

@@ -20,7 +20,7 @@ describe("a bar", () => {
   test("says how much of what, when it begins anew, and when it will be spent", () => {
     const [line] = draw([use({ used: 412, spentAt: Date.UTC(2026, 10, 26, 3) })]);
     expect(line).toBe(
-      `links this month  ${"█".repeat(10)}${"░".repeat(14)}  412 of 1,000  resets in 15 days   at this pace spent on 26 Nov`,
+      `links this month  ${"█".repeat(10)}${"░".repeat(14)}  412 of 1,000  resets in 15 days   at this rate, used up on 26 Nov`,
     );
   });
 
@@ -34,7 +34,7 @@ describe("a bar", () => {
   test("is drawn with what is held", () => {
     const [line] = draw([use({ used: 400, held: 100 })]);
     expect(barOf(line)).toBe("█".repeat(12) + "░".repeat(12));
-    expect(line).toContain("100 held");
+    expect(line).toContain("100 reserved");
   });
 
   test("is coloured by how full it is, if colours are wanted", () => {
@@ -70,11 +70,11 @@ describe("a line", () => {
     ]);
     expect(lines.map((line) => line.replace(/ {2,}/g, " | "))).toEqual([
       "API calls this minute | no limit | not counted",
-      "API calls this minute | limit 600 | Redis does not answer right now",
+      "API calls this minute | limit 600 | Redis is unavailable",
       "API calls this minute | limit 600 | in the server's memory",
       "links this month | 5, no limit | resets in 15 days",
       "",
-      "What is in the server's memory is shown by GET /api/usage.",
+      "These counters are in the server's memory. To read them: GET /api/usage",
     ]);
   });
 

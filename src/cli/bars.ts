@@ -11,7 +11,7 @@ export interface Terminal {
 const labels: Readonly<Record<string, string>> = {
   apiPerMinute: "API calls this minute",
   linksPerMonth: "links this month",
-  storageBytes: "bytes of files",
+  storageBytes: "stored files (bytes)",
   emailsPerHourSmtp: "emails this hour (SMTP)",
   emailsPerHourSendgrid: "emails this hour (SendGrid)",
 };
@@ -48,7 +48,7 @@ export function barLines(usage: Usage, terminal: Terminal): string[] {
       .trimEnd(),
   );
   const elsewhere = uses.some(({ state }) => state === "in_server");
-  return elsewhere ? [...lines, "", "What is in the server's memory is shown by GET /api/usage."] : lines;
+  return elsewhere ? [...lines, "", "These counters are in the server's memory. To read them: GET /api/usage"] : lines;
 }
 
 function labelOf(use: LimitUse | LinkUse): string {
@@ -77,12 +77,12 @@ const grouped = (count: number): string => count.toLocaleString("en");
 
 function notes({ state, held, resetsAt, spentAt }: LimitUse, now: number): string {
   if (state === "not_counted") return "not counted";
-  if (state === "unavailable") return "Redis does not answer right now";
+  if (state === "unavailable") return "Redis is unavailable";
   if (state === "in_server") return "in the server's memory";
   const parts = [
-    held ? `${grouped(held)} held` : "",
+    held ? `${grouped(held)} reserved` : "",
     resetsAt === null ? "" : `resets in ${duration(resetsAt - now)}`,
-    spentAt === null ? "" : spentAt <= now ? "spent" : `at this pace spent on ${dayOf(spentAt)}`,
+    spentAt === null ? "" : spentAt <= now ? "spent" : `at this rate, used up on ${dayOf(spentAt)}`,
   ];
   return parts.filter(Boolean).join("   ");
 }

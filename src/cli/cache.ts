@@ -26,16 +26,16 @@ export function cacheCommand(): Command {
   const command = new Command("cache");
   command
     .command("get")
-    .argument("<code>", "a code, or host/code")
-    .option("--json", "as JSON")
-    .description("show what SQL and Redis have of a link")
+    .argument("<code>", "code, or host/code")
+    .option("--json", "print as JSON")
+    .description("show a link's entry in SQL and Redis")
     .action((code: string, format: Format) => withPlace(async (place) => printFields(await look(place, code), format)));
   command
     .command("drop")
-    .argument("[code]", "a code, or host/code")
-    .option("--all", "everything in Redis instead of one link")
-    .option("--json", "as JSON")
-    .description("have a link, or everything, read from SQL again")
+    .argument("[code]", "code, or host/code")
+    .option("--all", "drop everything in Redis")
+    .option("--json", "print as JSON")
+    .description("drop a link from all caches, or everything from Redis")
     .addHelpText("after", "\nExamples:\n  $ quicklink cache drop sale\n  $ quicklink cache drop --all")
     .action((code: string | undefined, { all, ...format }: Format & { all?: true }) => {
       if ((code === undefined) === (all === undefined)) throw new OperatorError("Give either a code or --all.", 2);
@@ -43,9 +43,9 @@ export function cacheCommand(): Command {
     });
   command
     .command("warm")
-    .argument("<code>", "a code, or host/code")
-    .option("--json", "as JSON")
-    .description("write a link to Redis before anybody asks for it")
+    .argument("<code>", "code, or host/code")
+    .option("--json", "print as JSON")
+    .description("load a link into Redis")
     .action((code: string, format: Format) => withPlace((place) => warm(place, code, format)));
   return command;
 }
@@ -66,7 +66,7 @@ interface Shared {
   readonly meta: MetaCache;
 }
 
-const noRedis = "REDIS_URL is not set: each server keeps links in its own memory, for 30 s at most";
+const noRedis = "REDIS_URL is not set: each server caches links in its own memory for up to 30 s";
 const behindMost = 1_000;
 
 async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
@@ -98,7 +98,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
 
 function explain(error: unknown): never {
   if (!(error instanceof Error && error.name === "RedisUnavailable")) throw error;
-  throw new OperatorError(`${error.message}.\n  See what is wrong with it: quicklink doctor`);
+  throw new OperatorError(`${error.message}.\n  To find out why: quicklink doctor`);
 }
 
 async function look(place: Place, code: string): Promise<Record<string, unknown>> {
@@ -156,13 +156,13 @@ async function drop({ core, onRedis }: Place, code: string, format: Format): Pro
   if (version === undefined) {
     throw new Problem(
       "not_found",
-      `The code "${code}" was never in use. A cache that knows it is of another database: quicklink cache drop --all`,
+      `The code "${code}" has never been used. If a cache has it, the cache belongs to another database: quicklink cache drop --all`,
     );
   }
   // Done: the feed tells every server, and they tell Redis. A message only makes it sooner.
   await onRedis(({ redis }) => wake(redis, code)).catch(() => {});
   if (format.json) printJson({ code, version });
-  else say(`${code} is version ${version} now, and every server reads it from SQL within half a second.`);
+  else say(`${code} is now at version ${version}. Every server reads it from SQL within half a second.`);
 }
 
 async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> {
@@ -176,11 +176,11 @@ async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> 
     return tier.servers().map(redis.nodeOf);
   });
   if (format.json) printJson({ dropped: dropped ?? [] });
-  else if (dropped === undefined) say(`There is no Redis to drop from. ${noRedis}; restart it to drop that.`);
+  else if (dropped === undefined) say(`No Redis to drop from. ${noRedis}. To clear it, restart the server.`);
   else {
     say(
-      `Redis (${dropped.join(", ")}) begins anew, with nothing in it.\n` +
-        "Servers keep what is in their memory for 30 s at most. After a restored backup, restart them.",
+      `Redis (${dropped.join(", ")}) starts empty again.\n` +
+        "Servers keep entries in memory for up to 30 s. After restoring a backup, restart the servers.",
     );
   }
 }
@@ -190,12 +190,12 @@ async function warm(place: Place, code: string, format: Format): Promise<void> {
     for (const server of tier.servers()) await tier.stand(server);
     const ticket = tier.ticket(code);
     if (ticket === undefined) {
-      throw new OperatorError("No server has used this Redis yet. Start one, and try again a second later.");
+      throw new OperatorError("No server has used this Redis yet. Start a server and try again after a second.");
     }
     tier.put(code, await place.load(code), ticket);
     await tier.get(code); // answered after what was sent before it
     return true;
   });
   if (warmed || format.json) printFields(await look(place, code), format);
-  else say(`There is no Redis to warm. ${noRedis}.`);
+  else say(`No Redis to warm. ${noRedis}.`);
 }

@@ -17,21 +17,23 @@ export function codesCommand(): Command {
   const command = new Command("codes");
   command
     .command("rotate")
-    .description("make new codes with another salt; existing links stay as they are")
+    .description("generate new codes with another salt; existing links keep working")
     .addHelpText(
       "after",
       `
-On SQLite: stop the server, run this, start it again. If you set QL_CODE_SALT, set the new salt first.
+On SQLite: stop the server, run this command, start the server. If you set QL_CODE_SALT yourself, set the new salt first.
 
-On PostgreSQL: set the new salt, run this with it, and restart every server with it. Servers go on with the former salt until
-then.`,
+On PostgreSQL: set the new salt, run this command with it, and restart every server with it. Until then, servers keep using
+the previous salt.`,
     )
     .action(async () => {
       const config = loadConfig();
       requireSigningKeys(config);
       const lock = config.embedded ? tryLockFolder(config.QL_DATA) : undefined;
       if (config.embedded && lock === undefined) {
-        throw new OperatorError("A server is running on this data folder. Stop it, run this again, and start it.");
+        throw new OperatorError(
+          "A server is running on this data folder. Stop it, run this command again, then start the server.",
+        );
       }
       const sql = await openSql(config, quietLog());
       try {
@@ -39,8 +41,8 @@ then.`,
         const epoch = await rotate(config, sql);
         say(
           epoch === undefined
-            ? "This salt is in force already."
-            : `Epoch ${epoch} begins with the new salt. Restart every server with it.`,
+            ? "This salt is already in use."
+            : `Epoch ${epoch} starts with the new salt. Restart every server with it.`,
         );
       } finally {
         await sql.close();
@@ -54,8 +56,8 @@ then.`,
 function requireSigningKeys({ embedded, QL_SIGNING_KEYS: keys }: Config): void {
   if (embedded || keys !== undefined) return;
   throw new OperatorError(
-    "QL_SIGNING_KEYS is not set: signatures are derived from QL_CODE_SALT, and would end with it.\n" +
-      "  With the salt of before, run `quicklink secrets rotate --signing` and set QL_SIGNING_KEYS as it says; then run this.",
+    "QL_SIGNING_KEYS is not set, so signatures are derived from QL_CODE_SALT and would become invalid with it.\n" +
+      "  With the previous salt, run `quicklink secrets rotate --signing`, set QL_SIGNING_KEYS as printed, then run this command again.",
     2,
   );
 }

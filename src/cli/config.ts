@@ -3,7 +3,7 @@ import { loadConfig } from "../config/config.ts";
 import { complain, type Format, printRows } from "./print.ts";
 
 export function configCommand(): Command {
-  return new Command("config").option("--json", "as JSON").action((format: Format) => {
+  return new Command("config").option("--json", "print as JSON").action((format: Format) => {
     const config = loadConfig();
     printRows(
       config.shown.map(({ name, value, origin }) => ({ name, value, origin })),
@@ -11,6 +11,6 @@ export function configCommand(): Command {
       format,
       "",
     );
-    for (const name of config.unknown) complain(`${name} is not a setting of QuickLink and has no effect.`);
+    for (const name of config.unknown) complain(`${name} is not a QuickLink setting and is ignored.`);
   });
 }

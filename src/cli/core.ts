@@ -27,7 +27,7 @@ export async function requireTenant({ tenants }: Core, slug: string): Promise<Te
   const known = (await tenants.list(hintMost)).map((one) => one.slug);
   const hint =
     known.length > 0
-      ? `There are: ${known.join(", ")}${known.length < hintMost ? "." : ", … See: quicklink tenant list"}`
-      : "There is none yet: start the server once, or run `quicklink tenant create NAME`.";
-  throw new Problem("not_found", `There is no tenant "${slug}". ${hint}`);
+      ? `Existing tenants: ${known.join(", ")}${known.length < hintMost ? "." : ", … To list all: quicklink tenant list"}`
+      : "No tenants exist yet. Start the server once, or run `quicklink tenant create NAME`.";
+  throw new Problem("not_found", `No tenant "${slug}" exists. ${hint}`);
 }

@@ -7,8 +7,8 @@ import { type Format, printRows } from "./print.ts";
 
 export function doctorCommand(): Command {
   return new Command("doctor")
-    .option("--json", "as JSON")
-    .addHelpText("after", "\nExits with 1 if a check failed. Nothing is changed.")
+    .option("--json", "print as JSON")
+    .addHelpText("after", "\nExits with 1 if a check fails. Changes nothing.")
     .action(async (format: Format) => {
       const findings = await findingsOf();
       printRows(
@@ -26,6 +26,6 @@ async function findingsOf(): Promise<Finding[]> {
     return await examine(loadConfig());
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return [fail("settings", error, "Mend it; nothing else was looked at. All settings: docs/config.md.")];
+    return [fail("settings", error, "Fix this setting; no other checks were run. All settings: docs/config.md.")];
   }
 }

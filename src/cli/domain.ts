@@ -12,18 +12,18 @@ interface Options extends Format {
 export function domainCommand(): Command {
   const command = new Command("domain");
   common(command.command("add").argument("<host>", "links.example.com"))
-    .description("claim a domain, and learn what to publish to show that it is yours")
+    .description("add a custom domain and print the records that verify it")
     .addHelpText("after", "\nExample:\n  $ quicklink domain add links.example.com --tenant acme")
     .action((host: string, options: Options) =>
       withDomains(options, async ({ domains }, tenant) => show(await domains.add(tenant, host), options)),
     );
   common(command.command("verify").argument("<host>"))
-    .description("look for what was published; from then on links can be made on it")
+    .description("check the published record; once verified, links can be created on the domain")
     .action((host: string, options: Options) =>
       withDomains(options, async ({ domains }, tenant) => show(await domains.verify(tenant, host), options)),
     );
   common(command.command("list"))
-    .description("list a tenant's domains")
+    .description("list a tenant's custom domains")
     .action((options: Options) =>
       withDomains(options, async ({ domains }, tenant) =>
         printPages(
@@ -33,16 +33,16 @@ export function domainCommand(): Command {
           ),
           ["host", "state", "isDefault", "rootUrl", "missingUrl"],
           options,
-          "There are no domains yet. Add one: quicklink domain add links.example.com",
+          "No custom domains yet. Add one: quicklink domain add links.example.com",
         ),
       ),
     );
   common(command.command("set").argument("<host>"))
-    .option("--default", "new links go on it when nobody says otherwise")
-    .option("--no-default", "they go on the server's own domain")
-    .option("--root <url>", "where the bare domain leads; none for a plain page")
-    .option("--missing <url>", "where codes that do not exist lead; none for the usual 404")
-    .description("change where a domain leads")
+    .option("--default", "create new links on this domain by default")
+    .option("--no-default", "create new links on the server's domain by default")
+    .option("--root <url>", 'where the bare domain redirects; "none" for a plain page')
+    .option("--missing <url>", 'where unknown codes redirect; "none" for the default 404 page')
+    .description("change a custom domain's settings")
     .action((host: string, options: Options & { default?: boolean; root?: string; missing?: string }) =>
       withDomains(options, async ({ domains }, tenant) => {
         const changed = await domains.change(tenant, host, {
@@ -54,19 +54,19 @@ export function domainCommand(): Command {
       }),
     );
   common(command.command("remove").argument("<host>"))
-    .description("let a domain go; only when no link is on it any more")
+    .description("remove a custom domain; only possible when it has no links")
     .action((host: string, options: Options) =>
       withDomains(options, async ({ domains }, tenant) => {
         await domains.remove(tenant, host);
         if (options.json) printJson({ removed: host });
-        else say(`${host} is removed.`);
+        else say(`Removed ${host}.`);
       }),
     );
   return command;
 }
 
 const common = (command: Command): Command =>
-  command.option("--tenant <slug>", "whose domain", "default").option("--json", "as JSON");
+  command.option("--tenant <slug>", "tenant that owns the domain", "default").option("--json", "print as JSON");
 
 const withDomains = (
   options: Options,
@@ -81,7 +81,7 @@ function show(domain: Domain, format: Format): void {
   else printFields(shown, format);
   if (format.json || proof === null) return;
   say(
-    `\nTo show that it is yours, publish one of these, then: quicklink domain verify ${domain.host}\n` +
+    `\nTo verify the domain, publish one of these records, then run: quicklink domain verify ${domain.host}\n` +
       `  DNS   ${proof.txt.name}  TXT  "${proof.txt.value}"\n` +
       `  file  ${proof.file.url}  with  ${proof.file.content}`,
   );

@@ -22,17 +22,18 @@ export function emailCommand(): Command {
   const command = new Command("email");
   command
     .command("test")
-    .argument("<address>", "who gets it")
-    .option("--tenant <slug>", "whose way of sending", "default")
-    .description("send one email at once, and say what the provider answers; it spends no limit")
+    .argument("<address>", "recipient")
+    .option("--tenant <slug>", "tenant whose email settings to use", "default")
+    .description("send a test email now and print the provider's response; it does not count towards limits")
     .addHelpText(
       "after",
-      "\nExample:\n  $ quicklink email test you@example.com\n\nExits with 1 if it was not accepted.",
+      "\nExample:\n  $ quicklink email test you@example.com\n\nExits with 1 if the provider rejects the email.",
     )
     .action((text: string, { tenant: slug }: { tenant: string }) =>
       withCore(async (core) => {
         const to = parseAddress(text);
-        if (to === undefined) throw new Problem("invalid_input", `"${text}" is not an address like ann@example.com.`);
+        if (to === undefined)
+          throw new Problem("invalid_input", `"${text}" is not an email address, such as ann@example.com.`);
         const tenant = await requireTenant(core, slug);
         const settings = createEmailSettings(core.sql, core.ring, core.clock);
         const senders = openSenders(core, settings, quietLog());
@@ -56,8 +57,8 @@ export function emailCommand(): Command {
   command
     .command("webhook")
     .option("--tenant <slug>", "whose", "default")
-    .option("--rotate", "replace it; the former address stops working at once")
-    .description("print the address for SendGrid's Event Webhook; creates one if there is none")
+    .option("--rotate", "replace the address; the previous one stops working at once")
+    .description("print the URL for SendGrid's Event Webhook, creating it if needed")
     .addHelpText("after", "\nExample:\n  $ quicklink email webhook --tenant acme --rotate")
     .action(({ tenant: slug, rotate }: { tenant: string; rotate?: true }) =>
       withCore(async (core) => {
@@ -69,13 +70,10 @@ export function emailCommand(): Command {
     );
   command
     .command("stats")
-    .option("--top <n>", "how many tenants to list", positive, 10)
-    .option("--json", "as JSON")
-    .description("show what all tenants together sent through the platform's mail server in the last hour")
-    .addHelpText(
-      "after",
-      "\nThe last fifth of the limit is reserved for verification and password resets: ordinary mail stops before it.",
-    )
+    .option("--top <n>", "maximum number of tenants to list", positive, 10)
+    .option("--json", "print as JSON")
+    .description("show what all tenants sent through the platform's mail server in the last hour")
+    .addHelpText("after", "\nThe last fifth of the limit is reserved for verification and password reset emails.")
     .action((options: Format & { top: number }) => withCore((core) => stats(core, options)));
   return command;
 }
@@ -101,9 +99,10 @@ async function stats({ config, clock, sql, tenants }: Core, { top, ...format }: 
       most.map((one) => ({ ...one })),
       ["tenant", "used", "limit"],
       format,
-      "No tenant sent any email through it in the last hour.",
+      "No emails were sent in the last hour.",
     );
-    if (used === null) throw new OperatorError("Redis does not answer for limits, so what is used is not known.");
+    if (used === null)
+      throw new OperatorError("Redis is unavailable, so current usage is unknown. To find out why: quicklink doctor");
   } finally {
     await shared?.close();
   }
@@ -115,20 +114,20 @@ const prefixed = (kinds: Readonly<Record<string, number>>) =>
 function positive(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1 || value > 1_000)
-    throw new InvalidArgumentError("Give a whole number from 1 to 1000.");
+    throw new InvalidArgumentError("Must be a whole number from 1 to 1000.");
   return value;
 }
 
 function nowhere(): void {
-  say("Nothing was sent. Set SMTP_URL and QL_MAIL_FROM: see docs/config.md.");
+  say("Nothing was sent. Set SMTP_URL and QL_MAIL_FROM. See docs/config.md.");
   process.exitCode = 1;
 }
 
 const testLetter = (baseUrl: string) => ({
-  subject: "A test of your email",
-  title: "It works",
-  parts: [{ kind: "text", text: `This came from the server at ${baseUrl}. There is nothing to do.` } as const],
-  why: "Somebody ran `quicklink email test` with your address.",
+  subject: "QuickLink test email",
+  title: "Email works",
+  parts: [{ kind: "text", text: `The server at ${baseUrl} sent this test email. No action is needed.` } as const],
+  why: "Someone ran `quicklink email test` with your address.",
 });
 
 const written = ({ name, address }: Mailbox): string => (name === null ? address : `${name} <${address}>`);
@@ -136,27 +135,27 @@ const written = ({ name, address }: Mailbox): string => (name === null ? address
 /** Never with what is signed in with. */
 function nameOf({ provider }: Sender, smtpUrl: string | undefined, sendgridUrl: string): string {
   if (provider.name === "sendgrid") return `the tenant's own SendGrid key, at ${sendgridUrl}`;
-  if (provider.name === "log") return "none: SMTP_URL is not set, and emails are only written to the server's log";
+  if (provider.name === "log") return "none: SMTP_URL is not set, so emails are only written to the server log";
   return `the platform's mail server, ${smtpUrl === undefined ? "" : new URL(smtpUrl).host}`;
 }
 
 const advice: Readonly<Record<RejectReason, string>> = {
-  address: "Nobody has this address there. Try another one.",
-  message: "Check that the sender may be used there, and that the domain's SPF and DKIM records are set.",
-  credentials: "Check the key, and that its sender is verified at SendGrid.",
+  address: "The recipient does not exist. Try another address.",
+  message: "Check that the provider accepts this sender, and that the domain has SPF and DKIM records.",
+  credentials: "Check the API key, and that the sender is verified at SendGrid.",
 };
 
 function report(outcome: HandOver): void {
   if (outcome.kind === "accepted") {
-    const id = outcome.providerId === null ? "" : ` Its name there: ${outcome.providerId}.`;
-    say(`Accepted.${id} If it does not arrive, look into the folder for spam.`);
+    const id = outcome.providerId === null ? "" : ` Message ID: ${outcome.providerId}.`;
+    say(`Accepted.${id} If it does not arrive, check the spam folder.`);
     return;
   }
-  say(`Not accepted: ${printable(outcome.detail)}`);
+  say(`Rejected: ${printable(outcome.detail)}`);
   say(
     outcome.kind === "rejected"
       ? advice[outcome.reason]
-      : "Check SMTP_URL (or QL_SENDGRID_URL), and that this machine may connect there: quicklink doctor",
+      : "Check SMTP_URL (or QL_SENDGRID_URL), and that this machine can connect to it: quicklink doctor",
   );
   process.exitCode = 1;
 }

@@ -19,9 +19,9 @@ interface ExportOptions {
 
 export function exportCommand(): Command {
   return new Command("export")
-    .option("--tenant <slug>", "whose links", "default")
-    .addOption(new Option("--format <name>", "csv, or jsonl for JSON lines").choices(["csv", "jsonl"]).default("csv"))
-    .option("--out <file>", "write to a file, which is there when it is complete")
+    .option("--tenant <slug>", "tenant to export", "default")
+    .addOption(new Option("--format <name>", "csv or jsonl (JSON lines)").choices(["csv", "jsonl"]).default("csv"))
+    .option("--out <file>", "write to a file; it appears once complete")
     .addHelpText("after", "\nExample:\n  $ quicklink export --tenant acme --out links.csv")
     .action((options: ExportOptions) =>
       withCore(async (core) => run(core, await requireTenant(core, options.tenant), options)),
@@ -52,7 +52,7 @@ async function run({ store }: Core, tenant: Tenant, { format, out }: ExportOptio
   } finally {
     rmSync(draft, { force: true });
   }
-  say(`${links.toLocaleString("en")} links written to ${out}`);
+  say(`Exported ${links.toLocaleString("en")} links to ${out}`);
 }
 
 function flush(path: string): void {

@@ -7,9 +7,9 @@ const recentMs = 60_000;
 
 export function hotCommand(): Command {
   return new Command("hot")
-    .option("--top <n>", "how many", count, 20)
-    .option("--json", "as JSON")
-    .addHelpText("after", "\nA link is unusual when it is visited ten times as much as over the last hour, or more.")
+    .option("--top <n>", "maximum number of links to list", count, 20)
+    .option("--json", "print as JSON")
+    .addHelpText("after", "\nA link is marked unusual when it gets at least ten times its average of the last hour.")
     .action((options: Format & { top: number }) =>
       withCore(async ({ sql, clock }) => {
         const links = await createHotStore(sql, clock).hottest(recentMs, options.top);
@@ -19,7 +19,7 @@ export function hotCommand(): Command {
           options.json ? links.map((link) => ({ ...link })) : rows,
           columns,
           options,
-          "No link was visited in the last minute.",
+          "No links were visited in the last minute.",
         );
       }),
     );
@@ -28,6 +28,6 @@ export function hotCommand(): Command {
 function count(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < 1 || value > 1_000)
-    throw new InvalidArgumentError("Give a number from 1 to 1000.");
+    throw new InvalidArgumentError("Must be a number from 1 to 1000.");
   return value;
 }

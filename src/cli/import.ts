@@ -31,17 +31,17 @@ interface ImportOptions extends Format {
 
 export function importCommand(): Command {
   return new Command("import")
-    .argument("<file>", "CSV or JSON lines; - reads what is piped in")
-    .option("--tenant <slug>", "whose links they become", "default")
-    .addOption(new Option("--format <name>", "whose export it is").choices(["auto", ...formatNames]).default("auto"))
-    .option("--dry-run", "look at every row and write nothing")
-    .option("--again", "from the beginning, also what an earlier import of this file has made")
-    .option("--errors <file>", "write every row that cannot be taken to a file: its line, a tab, and why")
-    .option("--rate <rows>", "take no more rows than this in a second, to leave the database to others", parseRate)
+    .argument("<file>", "CSV or JSON lines file; - reads from standard input")
+    .option("--tenant <slug>", "tenant that gets the links", "default")
+    .addOption(new Option("--format <name>", "source format").choices(["auto", ...formatNames]).default("auto"))
+    .option("--dry-run", "check every row without writing anything")
+    .option("--again", "start over, even if an earlier import of this file finished")
+    .option("--errors <file>", "write rejected rows to a file: line number, tab, reason")
+    .option("--rate <rows>", "import at most this many rows per second, to spare the database", parseRate)
     .option("--json", "print the result as JSON")
     .addHelpText(
       "after",
-      "\nThe same command again goes on where it was ended. Exits with 1 if a row could not be taken; the others are in.\n" +
+      "\nRun the same command again to continue an interrupted import. Exits with 1 if rows were rejected; the others are imported.\n" +
         "\nExamples:\n  $ quicklink import links.csv --dry-run\n  $ quicklink import short_urls.csv --tenant acme",
     )
     .action((file: string, options: ImportOptions) =>
@@ -63,10 +63,10 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   const from = id === undefined ? { ...beginning, finishedAt: null } : await positions.open(tenant.id, id);
   const progress = createProgress(process.stderr, systemClock.elapsed);
   if (from.finishedAt !== null) {
-    progress.say(`This file was imported on ${toIso(from.finishedAt)}. To import it once more: --again`);
+    progress.say(`This file was already imported on ${toIso(from.finishedAt)}. To import it again: --again`);
     return conclude(from, options, dryRun);
   }
-  if (from.records > 0) progress.say(`Going on after line ${from.line}, with ${from.made} links made before.`);
+  if (from.records > 0) progress.say(`Continuing after line ${from.line}; ${from.made} links already created.`);
   const errors = options.errors === undefined ? undefined : createWriteStream(options.errors, { mode: 0o600 });
   const started = systemClock.elapsed();
   let bytes = 0;
@@ -83,8 +83,8 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   const records = readRecords(textOf(counted(read, (more) => (bytes += more))), {
     ...(options.format !== "auto" && { only: options.format }),
     recognised(format, passedOver) {
-      if (format !== "quicklink") progress.say(`An export of ${format}.`);
-      if (passedOver.length > 0) progress.say(`Columns that are not known and passed over: ${passedOver.join(", ")}`);
+      if (format !== "quicklink") progress.say(`Detected format: ${format}.`);
+      if (passedOver.length > 0) progress.say(`Ignored unknown columns: ${passedOver.join(", ")}`);
     },
   });
   try {
@@ -94,8 +94,8 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
     conclude(done, options, dryRun);
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    const next = id === undefined ? "" : "\n  The same command goes on where it was, once the database answers again.";
-    throw new OperatorError(`The database does not answer: ${messageOf(error)}.${next}`);
+    const next = id === undefined ? "" : "\n  Run the same command again to continue once the database is back.";
+    throw new OperatorError(`The database is unavailable: ${messageOf(error)}.${next}`);
   } finally {
     progress.end();
     if (errors) await once(errors.end(), "close");
@@ -107,7 +107,8 @@ function createRefused(progress: Progress, errors: WriteStream | undefined) {
   return (line: number, problem: string) => {
     errors?.write(`${line}\t${printable(problem)}\n`);
     if (++shown <= refusalsShown) progress.say(`line ${line}: ${problem}`);
-    else if (shown === refusalsShown + 1 && !errors) progress.say("… and more. To see all of them: --errors FILE");
+    else if (shown === refusalsShown + 1 && !errors)
+      progress.say("… and more. To write all of them to a file: --errors FILE");
   };
 }
 
@@ -123,13 +124,13 @@ const rateMost = 1_000_000;
 function parseRate(text: string): number {
   const rate = Number(text);
   if (Number.isInteger(rate) && rate >= 1 && rate <= rateMost) return rate;
-  throw new InvalidArgumentError("Give a whole number of rows.");
+  throw new InvalidArgumentError("Must be a whole number of rows.");
 }
 
 const figure = (n: number): string => n.toLocaleString("en");
 
 const summary = ({ made, present, refused }: Position, dryRun: boolean): string =>
-  `${figure(made)} links ${dryRun ? "could be made" : "made"}, ${figure(present)} there already, ${figure(refused)} rows refused`;
+  `${figure(made)} links ${dryRun ? "would be created" : "created"}, ${figure(present)} already present, ${figure(refused)} rows rejected`;
 
 /** The same file for the same tenant, wherever it lies and whatever it is called. */
 async function idOf(file: string, tenant: Tenant): Promise<string> {
@@ -143,9 +144,9 @@ function sizeOf(file: string): number {
     const found = statSync(file);
     if (found.isFile()) return found.size;
   } catch (error) {
-    throw new OperatorError(`${file} cannot be read: ${messageOf(error)}`, 2);
+    throw new OperatorError(`Cannot read ${file}: ${messageOf(error)}`, 2);
   }
-  throw new OperatorError(`${file} is not a file. To read what is piped in: quicklink import -`, 2);
+  throw new OperatorError(`${file} is not a file. To read from standard input: quicklink import -`, 2);
 }
 
 async function* counted(bytes: AsyncIterable<Buffer>, count: (more: number) => void): AsyncGenerator<Buffer> {

@@ -22,13 +22,13 @@ export function keyCommand(): Command {
   const command = new Command("key");
   command
     .command("create")
-    .argument("<name>", "what it is for")
-    .option("--tenant <slug>", "whose key", "default")
+    .argument("<name>", "name, such as what the key is for")
+    .option("--tenant <slug>", "tenant that owns the key", "default")
     .option("--scopes <list>", `any of ${scopes.join(", ")}`, parseScopes, [...scopes])
-    .option("--days <n>", "days until it expires; never if left out", parseDays)
-    .option("--per-minute <n>", "API calls per minute; as many as the tenant may if left out", parsePerMinute)
-    .option("--json", "as JSON")
-    .description("make a key; it is shown this once")
+    .option("--days <n>", "days until the key expires; default: never", parseDays)
+    .option("--per-minute <n>", "API calls per minute; default: the tenant's limit", parsePerMinute)
+    .option("--json", "print as JSON")
+    .description("create an API key; it is shown only once")
     .addHelpText("after", "\nExample:\n  $ quicklink key create website --scopes links:read,links:write --days 90")
     .action((name: string, options: CreateOptions) =>
       withCore(async (core) => {
@@ -42,9 +42,9 @@ export function keyCommand(): Command {
     );
   command
     .command("list")
-    .option("--tenant <slug>", "whose keys", "default")
-    .option("--json", "as JSON")
-    .description("list keys")
+    .option("--tenant <slug>", "tenant whose keys to list", "default")
+    .option("--json", "print as JSON")
+    .description("list API keys")
     .action((options: TenantOption) =>
       withCore(async (core) => {
         const tenant = await requireTenant(core, options.tenant);
@@ -54,23 +54,26 @@ export function keyCommand(): Command {
           shown(keys, showKey),
           columns,
           options,
-          "There are no keys yet. Create one: quicklink key create NAME",
+          "No API keys yet. Create one: quicklink key create NAME",
         );
       }),
     );
   command
     .command("revoke")
-    .argument("<id>", "key_…, as listed")
-    .option("--tenant <slug>", "whose key", "default")
-    .description("stop a key from working, at once")
+    .argument("<id>", "key ID (key_…)")
+    .option("--tenant <slug>", "tenant that owns the key", "default")
+    .description("revoke an API key immediately")
     .action((text: string, options: TenantOption) =>
       withCore(async (core) => {
         const tenant = await requireTenant(core, options.tenant);
         const id = parseId("key", text);
         if (!id || !(await core.keys.revoke(tenant.id, id))) {
-          throw new Problem("not_found", `The tenant "${tenant.slug}" has no key ${text}. See: quicklink key list`);
+          throw new Problem(
+            "not_found",
+            `Tenant "${tenant.slug}" has no API key ${text}. To list keys: quicklink key list`,
+          );
         }
-        say(`${id} no longer works.`);
+        say(`Revoked ${id}.`);
       }),
     );
   return command;
@@ -79,20 +82,21 @@ export function keyCommand(): Command {
 function parseScopes(text: string): Scope[] {
   return text.split(",").map((name) => {
     const scope = scopes.find((one) => one === name.trim());
-    if (!scope) throw new InvalidArgumentError(`There is no scope "${name}". There are ${scopes.join(", ")}.`);
+    if (!scope) throw new InvalidArgumentError(`Unknown scope "${name}". Scopes: ${scopes.join(", ")}.`);
     return scope;
   });
 }
 
 function parseDays(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError("Give a number of days from 1.");
+  if (!/^\d{1,5}$/.test(text) || Number(text) === 0)
+    throw new InvalidArgumentError("Must be a number of days, at least 1.");
   return Number(text);
 }
 
 function parsePerMinute(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < 1 || value > keyPerMinuteMost) {
-    throw new InvalidArgumentError(`Give a number of calls from 1 to ${keyPerMinuteMost}.`);
+    throw new InvalidArgumentError(`Must be a number from 1 to ${keyPerMinuteMost}.`);
   }
   return value;
 }

@@ -4,11 +4,11 @@ import type { LimitName, Limits } from "../tenants/plans.ts";
 
 /** The options that set limits, the same for plans and tenants. */
 const options: readonly { readonly flag: string; readonly name: LimitName; readonly help: string }[] = [
-  { flag: "hits", name: "hitsPerLinkPerMonth", help: "hits per link and month" },
+  { flag: "hits", name: "hitsPerLinkPerMonth", help: "hits per link per month" },
   { flag: "links", name: "linksPerMonth", help: "new links per month" },
-  { flag: "storage", name: "storageBytes", help: "bytes of files" },
-  { flag: "smtp-emails", name: "emailsPerHourSmtp", help: "emails per hour through the platform" },
-  { flag: "sendgrid-emails", name: "emailsPerHourSendgrid", help: "emails per hour through an own SendGrid key" },
+  { flag: "storage", name: "storageBytes", help: "file storage in bytes" },
+  { flag: "smtp-emails", name: "emailsPerHourSmtp", help: "emails per hour through the platform's mail server" },
+  { flag: "sendgrid-emails", name: "emailsPerHourSendgrid", help: "emails per hour through the tenant's SendGrid key" },
   { flag: "api", name: "apiPerMinute", help: "API calls per minute" },
 ];
 
@@ -19,13 +19,13 @@ export function addLimitOptions(command: Command, backToPlan: boolean): Command 
   for (const { flag, help } of options) {
     command.option(
       `--${flag} <n>`,
-      `${help}: a number, or none${backToPlan ? ", or plan for the plan's" : ""}`,
+      `${help}: a number or none${backToPlan ? "; plan restores the plan's value" : ""}`,
       (text: string): Given => {
         if (text === "none") return "none";
         if (text === "plan" && backToPlan) return "plan";
         const value = Number(text);
         if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
-          throw new InvalidArgumentError("Give a whole number, or none.");
+          throw new InvalidArgumentError("Must be a whole number or none.");
         return value;
       },
     );

@@ -14,9 +14,9 @@ export interface VisitorOptions {
 
 export const visitorOptions = (command: Command): Command =>
   command
-    .option("--rules <file>", "where it leads by who asks: a JSON list, as in the API")
-    .option("--forward-query", "the visitor's own parameters go along")
-    .option("--password-stdin", "ask visitors for a password: the first line of standard input");
+    .option("--rules <file>", "JSON file with routing rules, as in the API")
+    .option("--forward-query", "pass the visitor's query parameters on to the destination")
+    .option("--password-stdin", "require a password; read from the first line of standard input");
 
 export async function readFields(options: VisitorOptions): Promise<Record<string, unknown>> {
   const { rules, forwardQuery, passwordStdin } = options;
@@ -32,7 +32,7 @@ function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new OperatorError(`${path} cannot be read as JSON: ${messageOf(error)}.`);
+    throw new OperatorError(`Cannot read ${path} as JSON: ${messageOf(error)}.`);
   }
 }
 
@@ -40,6 +40,6 @@ async function firstLine(): Promise<string> {
   if (process.stdin.isTTY) process.stderr.write("Password: ");
   for await (const line of createInterface({ input: process.stdin })) return line;
   throw new OperatorError(
-    "There is no password on standard input.\n  Example: quicklink link edit sale --password-stdin < file",
+    "Standard input has no password.\n  Example: quicklink link edit sale --password-stdin < file",
   );
 }

@@ -14,14 +14,14 @@ interface QrCommandOptions extends TenantOption {
 }
 
 export function qrCommand(): Command {
-  return ofTenant(new Command("qr").argument("<code>", "a code, or lnk_…"))
-    .option("--out <file>", "write a picture there, .svg or .png, instead of showing it here")
-    .option("--size <pixels>", "its width and height")
-    .option("--margin <squares>", "the empty space around it")
+  return ofTenant(new Command("qr").argument("<code>", "code, or link ID (lnk_…)"))
+    .option("--out <file>", "write an .svg or .png file instead of printing the code")
+    .option("--size <pixels>", "width and height")
+    .option("--margin <squares>", "empty border around the code")
     .option("--dark <colour>", "such as #1a2b3c")
     .option("--light <colour>", "such as #ffffff, or #ffffff00 for none")
-    .option("--level <letter>", "how much may be damaged: L, M, Q or H")
-    .description("show a link's short address as a QR code, or write it to a file")
+    .option("--level <letter>", "error correction: L, M, Q or H")
+    .description("print a link's QR code, or write it to a file")
     .addHelpText("after", "\nExample:\n  $ quicklink link qr sale --out sale.png --size 1024")
     .action((code: string, options: QrCommandOptions) =>
       withTenant(options, async (core, tenant) => {
@@ -45,7 +45,7 @@ async function write(
   try {
     writeFileSync(path, bytes);
   } catch (error) {
-    throw new OperatorError(`${path} cannot be written: ${messageOf(error)}.`);
+    throw new OperatorError(`Cannot write ${path}: ${messageOf(error)}.`);
   }
   say(`${path}: ${text}`);
 }

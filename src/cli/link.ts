@@ -30,11 +30,11 @@ interface EditOptions extends FieldOptions {
 export function linkCommand(): Command {
   const command = new Command("link");
   fieldOptions(ofTenant(command.command("create").argument("<url>")))
-    .option("--code <text>", "choose the code instead of getting one")
-    .option("--domain <host>", "one of the tenant's verified domains; own for the server's")
-    .option("--private", "a code of twelve characters that nobody finds by trying")
-    .option("--fetch-title", "take the title of the page that it leads to")
-    .description("make a link and print its address")
+    .option("--code <text>", "custom code; default: generated")
+    .option("--domain <host>", "verified custom domain, or own for the server's domain")
+    .option("--private", "generate a twelve-character code that is hard to guess")
+    .option("--fetch-title", "use the destination page's title")
+    .description("create a link and print its URL")
     .addHelpText("after", "\nExample:\n  $ quicklink link create https://example.com/page --code sale")
     .action((url: string, options: CreateOptions) =>
       withTenant(options, async (core, tenant) => {
@@ -49,12 +49,12 @@ export function linkCommand(): Command {
         else say(show(core, link).shortUrl);
       }),
     );
-  fieldOptions(ofTenant(command.command("edit").argument("<code>", "a code, or lnk_…")))
-    .option("--url <address>", "where it leads")
+  fieldOptions(ofTenant(command.command("edit").argument("<code>", "code, or link ID (lnk_…)")))
+    .option("--url <address>", "destination URL")
     .option("--no-permanent", "answer 302")
-    .option("--no-password", "ask for no password any more")
-    .option("--no-forward-query", "leave the visitor's parameters behind")
-    .description("change what is named of a link, and leave the rest")
+    .option("--no-password", "remove the password")
+    .option("--no-forward-query", "do not pass the visitor's query parameters on")
+    .description("update only the given fields")
     .addHelpText("after", "\nExample:\n  $ quicklink link edit sale --rules rules.json --expires never")
     .action((code: string, options: EditOptions) =>
       withTenant(options, async (core, tenant) => {
@@ -63,16 +63,16 @@ export function linkCommand(): Command {
         const link = await find(core, tenant, code);
         const changed = await core.links.patch(tenant, link.id, change);
         if (options.json) printJson(show(core, changed));
-        else say(`${changed.code} is changed.`);
+        else say(`Updated ${changed.code}.`);
       }),
     );
   ofTenant(command.command("list"))
-    .option("--limit <n>", "how many at most", Number, 50)
+    .option("--limit <n>", "maximum number of links to list", Number, 50)
     .description("list links, newest first")
     .action((options: TenantOption & { limit: number }) =>
       withTenant(options, async (core, tenant) => {
         if (!Number.isInteger(options.limit) || options.limit < 1)
-          throw invalid("limit", "bad_number", "--limit takes a whole number from 1.");
+          throw invalid("limit", "bad_number", "--limit must be a whole number, at least 1.");
         const pages = pagesOf<Link>(
           async (limit, last) => (await core.links.list(tenant.id, limit, last?.id)).items,
           options.limit,
@@ -84,11 +84,11 @@ export function linkCommand(): Command {
           }),
           ["code", "url", "status", "expiresAt", "title"],
           options,
-          "There are no links yet. Make one: quicklink link create https://example.com",
+          "No links yet. Create one: quicklink link create https://example.com",
         );
       }),
     );
-  ofTenant(command.command("get").argument("<code>", "a code, or lnk_…"))
+  ofTenant(command.command("get").argument("<code>", "code, or link ID (lnk_…)"))
     .description("show a link")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) =>
@@ -99,8 +99,8 @@ export function linkCommand(): Command {
     ["disable", "disabled"],
     ["enable", "active"],
   ] as const) {
-    ofTenant(command.command(name).argument("<code>", "a code, or lnk_…"))
-      .description(name === "disable" ? "make a link answer 404" : "make a disabled link work again")
+    ofTenant(command.command(name).argument("<code>", "code, or link ID (lnk_…)"))
+      .description(name === "disable" ? "disable a link: it answers 404" : "enable a disabled link")
       .action((code: string, options: TenantOption) =>
         withTenant(options, async (core, tenant) => {
           const link = await find(core, tenant, code);
@@ -110,14 +110,14 @@ export function linkCommand(): Command {
         }),
       );
   }
-  ofTenant(command.command("delete").argument("<code>", "a code, or lnk_…"))
-    .description("delete a link for good")
+  ofTenant(command.command("delete").argument("<code>", "code, or link ID (lnk_…)"))
+    .description("delete a link permanently")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) => {
         const link = await find(core, tenant, code);
         await core.links.remove(tenant.id, link.id);
         if (options.json) printJson({ deleted: link.code });
-        else say(`${link.code} is deleted.`);
+        else say(`Deleted ${link.code}.`);
       }),
     );
   command.addCommand(qrCommand());
@@ -130,7 +130,7 @@ const fieldOptions = (command: Command): Command =>
   visitorOptions(
     command
       .option("--title <text>", "a title")
-      .option("--expires <date>", "when it stops working, such as 2027-01-31; never for no end")
+      .option("--expires <date>", "expiry date, such as 2027-01-31, or never")
       .option("--permanent", "answer 301 instead of 302"),
   );
 
@@ -148,6 +148,7 @@ async function sentFields(options: FieldOptions): Promise<Record<string, unknown
 function parseExpiry(text: string): string | null {
   if (text === "never") return null;
   const time = fromIso(text);
-  if (Number.isNaN(time)) throw invalid("expires", "bad_date", `"${text}" is not a date. Use 2027-01-31 or never.`);
+  if (Number.isNaN(time))
+    throw invalid("expires", "bad_date", `"${text}" is not a date. Use a date such as 2027-01-31, or never.`);
   return toIso(time);
 }

@@ -9,7 +9,7 @@ import { say } from "./print.ts";
 
 export function migrateCommand(): Command {
   return new Command("migrate")
-    .option("--status", "only say which steps have run")
+    .option("--status", "list the migrations that have run, without running any")
     .action(async ({ status }: { status?: boolean }) => {
       const config = loadConfig();
       if (config.embedded) prepareDataFolder(config);

@@ -8,8 +8,8 @@ export function planCommand(): Command {
   const command = new Command("plan");
   command
     .command("list")
-    .description("list plans; - is without limit")
-    .option("--json", "as JSON")
+    .description('list plans; "-" means no limit')
+    .option("--json", "print as JSON")
     .action((format: Format) =>
       withCore(async ({ tenants }) => {
         const rows = [...(await tenants.plans())].map(([name, limits]) => ({ name, ...limits }));
@@ -17,14 +17,14 @@ export function planCommand(): Command {
       }),
     );
   addLimitOptions(command.command("set").argument("<name>"), false)
-    .description("make a plan of your own, or change it; what is not given is as in the plan default")
+    .description("create or change a plan; limits not given are those of the default plan")
     .addHelpText("after", "\nExample:\n  $ quicklink plan set team --hits 100000 --links none")
     .action((name: string, given: Record<string, unknown>) =>
       withCore(async ({ tenants, outdated }) => {
         const before = (await tenants.plans()).get(name) ?? defaultLimits;
         await tenants.setPlan(name, { ...before, ...limitsFrom(given) } as Limits);
         await outdated.finish();
-        say(`The plan "${name}" is set. Give it to a tenant: quicklink tenant update NAME --plan ${name}`);
+        say(`Saved plan "${name}". To assign it: quicklink tenant update NAME --plan ${name}`);
       }),
     );
   return command;

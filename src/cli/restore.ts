@@ -12,10 +12,10 @@ import {
   type ArchiveReader,
   databaseEntry,
   type Entry,
+  foldIntoOneFile,
   openArchive,
   prepareSnapshot,
   type Secrets,
-  settleDatabase,
   toDisk,
 } from "../sql/backup.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
@@ -35,14 +35,14 @@ interface RestoreOptions {
 
 export function restoreCommand(): Command {
   return new Command("restore")
-    .argument("<file>", "made by quicklink backup")
-    .option("--force", "also if there is a database already; it is kept beside the restored one")
-    .option("--without-files", "leave the uploaded files in the backup alone")
+    .argument("<file>", "file created by quicklink backup")
+    .option("--force", "replace an existing database; it is kept beside the restored one")
+    .option("--without-files", "do not restore uploaded files")
     .addHelpText("after", "\nExample:\n  $ QL_DATA=/var/lib/quicklink quicklink restore quicklink-2026-11-16.sqlite")
     .action(async (file: string, options: RestoreOptions) => {
       const config = loadConfig();
       const source = resolve(file);
-      if (!existsSync(source) || !statSync(source).isFile()) throw new OperatorError(`There is no file ${source}.`, 2);
+      if (!existsSync(source) || !statSync(source).isFile()) throw new OperatorError(`No such file: ${source}`, 2);
       const archive = openArchive(source);
       try {
         if (archive.find(databaseEntry) !== undefined) requireEmbedded(config, "pg_restore");
@@ -69,33 +69,33 @@ async function restore(config: Config, archive: ArchiveReader, options: RestoreO
     ...(entry === undefined ? [] : [databasePart(folder, archive, entry)]),
   ];
   if (parts.length === 0) {
-    throw new OperatorError("The backup has nothing but uploaded files, and --without-files leaves them out.", 2);
+    throw new OperatorError("The backup contains only uploaded files, and --without-files excludes them.", 2);
   }
   const there = parts.filter(({ path }) => existsSync(path));
   if (options.force !== true && there.length > 0) {
     const what = there.map(({ what }) => what).join(", ");
-    throw new OperatorError(`${folder} has this already: ${what}. To put the backup in its place: --force`, 2);
+    throw new OperatorError(`${folder} already contains: ${what}. To replace it with the backup: --force`, 2);
   }
   try {
     // Everything is complete before anything is moved, the database last: without it nothing starts.
     for (const { make } of parts) await make();
     const suffix = `.replaced-${toIso(systemClock.now()).replaceAll(":", "")}`;
-    const aside = there.map(({ path, settle }) => {
-      settle?.();
+    const aside = there.map(({ path, beforeMove }) => {
+      beforeMove?.();
       renameSync(path, `${path}${suffix}`);
       return `${path}${suffix}`;
     });
     for (const { draft, path } of parts) renameSync(draft, path);
     toDisk(folder);
-    if (entry !== undefined) say(`The database of ${folder} is that of the backup.`);
+    if (entry !== undefined) say(`Restored the database in ${folder}.`);
     for (const { done } of parts) if (done) say(done());
-    for (const path of aside) say(`What was there is kept: ${path}`);
+    for (const path of aside) say(`The previous data is kept: ${path}`);
     if (entry !== undefined) {
       for (const name of contradicted(config, archive.secrets)) {
-        say(`${name} is set to another value than the backup has: unset it, or no server will start.`);
+        say(`${name} is set to a different value than in the backup. Unset it, or servers will not start.`);
       }
       if (!withFiles) say(noFiles(archive.about.files, options));
-      say("Edits and hits since the backup are forgotten. Start the server now.");
+      say("Edits and hits made after the backup are lost. Start the server now.");
     }
   } finally {
     for (const { draft } of parts) {
@@ -111,7 +111,7 @@ interface Part {
   readonly draft: string;
   make(): Promise<void> | void;
   /** Before what is there is put aside. */
-  settle?(): void;
+  beforeMove?(): void;
   done?(): string;
 }
 
@@ -125,7 +125,8 @@ function secretsPart(folder: string, { secrets }: ArchiveReader): Part {
     make() {
       mkdirSync(draft, { mode: 0o700 });
       for (const [name, value] of Object.entries(secrets)) {
-        if (!secretName.test(name)) throw new OperatorError(`The backup has a secret with an impossible name.`);
+        if (!secretName.test(name))
+          throw new OperatorError("The backup is damaged: it has a secret with an invalid name.");
         writeFileSync(join(draft, name), `${value}\n`, { mode: 0o600, flush: true });
       }
     },
@@ -153,13 +154,13 @@ function databasePart(folder: string, archive: ArchiveReader, entry: Entry): Par
       prepareSnapshot(draft, codesSkipped);
       await requireKnown(draft);
     },
-    settle: () => settleDatabase(path),
+    beforeMove: () => foldIntoOneFile(path),
   };
 }
 
 function filesPart(config: Config, archive: ArchiveReader): Part {
   if (config.S3_URL !== undefined) {
-    const detail = "The backup has uploaded files, and S3_URL says that they belong in a bucket.";
+    const detail = "The backup contains uploaded files, but S3_URL is set, so files belong in a bucket.";
     throw new OperatorError(`${detail} To restore the rest: --without-files`, 2);
   }
   const path = config.filesFolder;
@@ -175,14 +176,14 @@ function filesPart(config: Config, archive: ArchiveReader): Part {
         progress.end();
       }
     },
-    done: () => `${files.toLocaleString("en")} uploaded files are restored, and their checksums are right.`,
+    done: () => `Restored ${files.toLocaleString("en")} uploaded files; all checksums match.`,
   };
 }
 
 function noFiles(files: About["files"], { withoutFiles }: RestoreOptions): string {
-  if (files === "included" && withoutFiles) return "The uploaded files in the backup were left alone.";
+  if (files === "included" && withoutFiles) return "The uploaded files in the backup were not restored.";
   const where = files === "in_bucket" ? " They were in a bucket (S3_URL)." : "";
-  return `Uploaded files are not in the backup, and those in the data folder stay as they are.${where}`;
+  return `The backup does not contain uploaded files. Files in the data folder are unchanged.${where}`;
 }
 
 /** Secrets that the operator sets otherwise than the backup has them; those in the data folder are replaced anyway. */
@@ -202,5 +203,5 @@ async function requireKnown(path: string): Promise<void> {
   } finally {
     await sql.close();
   }
-  settleDatabase(path);
+  foldIntoOneFile(path);
 }

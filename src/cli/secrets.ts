@@ -18,29 +18,31 @@ export function secretsCommand(): Command {
   const command = new Command("secrets");
   command
     .command("rotate")
-    .description("replace the key that seals tenants' secrets, or with --signing the key that signs")
-    .option("--signing", "the key that signs unsubscribe links, addresses of files, cursors and passes")
-    .option("--forget", "with --signing: former keys stop verifying at once, for example after a leak")
+    .description("rotate the key that encrypts tenants' secrets, or with --signing the signing key")
+    .option("--signing", "rotate the key that signs unsubscribe links, file URLs, cursors and password sessions")
+    .option("--forget", "with --signing: previous keys stop verifying at once, for example after a leak")
     .addHelpText(
       "after",
       `
-Sealing, where the server keeps its own keys (SQLite, and QL_SECRET_KEYS is not set): stop the server, run this, start it again.
-A new key is made, everything is sealed with it, and the old one is removed.
+Encryption keys managed by the server (SQLite, QL_SECRET_KEYS not set): stop the server, run this command, start the server.
+A new key is created, all secrets are encrypted again with it, and the old key is removed.
 
-Sealing, where you set QL_SECRET_KEYS: put the new key first and keep the old one behind it, restart every server, run this, and
-then remove the old one.
+Encryption keys set in QL_SECRET_KEYS: put the new key first and keep the old one after it, restart every server, run this
+command, then remove the old key.
 
-Signing: run this at any time, and do what it prints. Former keys verify for ${verifyDays} days.`,
+Signing keys: run this command at any time and follow the printed steps. Previous keys verify for ${verifyDays} days.`,
     )
     .action(async ({ signing, forget }: { signing?: true; forget?: true }) => {
-      if (forget && !signing) throw new OperatorError("--forget goes with --signing.", 2);
+      if (forget && !signing) throw new OperatorError("--forget requires --signing.", 2);
       const config = loadConfig();
       if (signing) return rotateSigning(config, forget === true);
       if (!config.ownSecrets.has("QL_SECRET_KEYS")) return withSql(config, (sql) => rotateGiven(config, sql));
       prepareDataFolder(config);
       const lock = tryLockFolder(config.QL_DATA);
       if (lock === undefined) {
-        throw new OperatorError("A server is running on this data folder. Stop it, run this again, and start it.");
+        throw new OperatorError(
+          "A server is running on this data folder. Stop it, run this command again, then start the server.",
+        );
       }
       try {
         await withSql(config, (sql) => rotateOwn(config, sql));
@@ -71,18 +73,18 @@ async function rotateOwn(config: Config, sql: Sql): Promise<void> {
   const before = withSecrets(config).QL_SECRET_KEYS;
   const unfinished = before.length > 1;
   const [first = newKey(), ...others] = unfinished ? before : [newKey(), ...before];
-  if (unfinished) say("An earlier run was stopped; this one ends it.");
+  if (unfinished) say("Finishing an earlier run that was interrupted.");
   else replaceSecret(path, writeKeys([first, ...others]));
   report(await resealAll(sql, createRing([first, ...others])), first);
   replaceSecret(path, writeKeys([first]));
-  say("The old key is removed. Start the server again.");
+  say("Removed the old key. Start the server again.");
 }
 
 async function rotateGiven(config: Config, sql: Sql): Promise<void> {
   const [first, ...others] = config.QL_SECRET_KEYS ?? [];
   if (first === undefined) {
     throw new OperatorError(
-      "QL_SECRET_KEYS is not set, so nothing is sealed with it.\n  Example: QL_SECRET_KEYS=k1:$(openssl rand -hex 32)",
+      "QL_SECRET_KEYS is not set, so no secrets are encrypted with it.\n  Example: QL_SECRET_KEYS=k1:$(openssl rand -hex 32)",
       2,
     );
   }
@@ -90,12 +92,12 @@ async function rotateGiven(config: Config, sql: Sql): Promise<void> {
   const names = others.map(({ id }) => `"${id}"`).join(", ");
   say(
     others.length === 0
-      ? "There is one key only. To change it put a new one before it, restart every server, and run this again."
-      : `When every server runs with "${first.id}" first, run this once more; if it has nothing to seal, remove ${names}.`,
+      ? "Only one key is set. To rotate, put a new key before it, restart every server, and run this command again."
+      : `When every server runs with "${first.id}" first, run this command again. If nothing is left to encrypt, remove ${names}.`,
   );
 }
 
 function report({ resealed, current, lost }: Resealed, { id }: SecretKey): void {
-  say(`${resealed} sealed with "${id}" now, ${current} were already, ${lost.length} cannot be opened.`);
-  for (const tenant of lost) say(`The SendGrid key of ${tenant} has to be saved again: no key here opens it.`);
+  say(`Encrypted ${resealed} secrets with "${id}"; ${current} were up to date; ${lost.length} cannot be decrypted.`);
+  for (const tenant of lost) say(`The SendGrid key of ${tenant} must be saved again: none of the keys decrypts it.`);
 }

@@ -12,13 +12,13 @@ interface ServeOptions {
 
 export function serveCommand(): Command {
   return new Command("serve")
-    .option("--workers <number>", "processes that serve on the port; more than 1 needs PostgreSQL and Redis")
-    .addOption(new Option("--as-worker", "one of them, started by its supervisor").hideHelp())
+    .option("--workers <number>", "number of processes serving on the port; more than 1 requires PostgreSQL and Redis")
+    .addOption(new Option("--as-worker", "internal: run as a worker started by the supervisor").hideHelp())
     .action(async ({ workers, asWorker }: ServeOptions) => {
       const config = loadConfig(undefined, undefined, workers === undefined ? {} : { QL_WORKERS: workers });
       const log = createLog(config.QL_LOG_LEVEL, process.stdout, process.stdout.isTTY === true, systemClock.now);
       if (asWorker) return (await import("./workers.ts")).serveAsWorker(config, log);
-      for (const name of config.unknown) log.warn({ name }, "this is not a setting of QuickLink and has no effect");
+      for (const name of config.unknown) log.warn({ name }, "unknown setting ignored");
       if (config.QL_WORKERS > 1) return (await import("./workers.ts")).serveWithWorkers(config, log);
       await startServing(config, log, (running) => stopOnSignal(running.stop, log));
       log.info(facts(config), "listening");

@@ -30,16 +30,16 @@ function rotateGiven(config: Config, forget: boolean): void {
   const [first] = after;
   if (first === undefined) return;
   if (forget) {
-    say(`Set this on every server, and restart them all. Nothing signed before will verify.\n\n${line(after)}`);
+    say(`Set this on every server, and restart them all. Existing signatures become invalid.\n\n${line(after)}`);
     return;
   }
   say(
-    `1. Set this on every server, and restart each: the new key "${first.id}" verifies, and does not sign yet.
+    `1. Set this on every server, and restart each one. The new key "${first.id}" then verifies but does not sign yet.
    (With one server, skip this step.)
 
 ${line([...verifying(before, systemClock.now()), first])}
 
-2. When all of them run with it, set this on every server, and restart each: now it signs.
+2. When all servers run with it, set this on every server, and restart each one. The new key then signs.
 
 ${line(after)}
 
@@ -51,7 +51,7 @@ function rotateOwn(config: Config, forget: boolean): void {
   prepareDataFolder(config);
   const keys = next(withSecrets(config).QL_SIGNING_KEYS, forget);
   replaceSecret(secretPath(config.QL_DATA, "QL_SIGNING_KEYS"), writeSigningKeys(keys));
-  say(`Key "${keys[0]?.id}" signs from the next start of the server on.`);
+  say(`Key "${keys[0]?.id}" signs after the next server start.`);
   say(kept(keys));
 }
 
@@ -62,7 +62,7 @@ function next(before: readonly SigningKey[], forget: boolean): readonly SigningK
   if (former.length < signingKeysMost) return [first, ...former];
   const soonest = Math.min(...former.map(({ until = 0 }) => until));
   throw new OperatorError(
-    `${former.length} former keys still verify, and ${signingKeysMost} keys is the limit. The next one ends on ${dayOf(soonest)}.\n` +
+    `${former.length} previous keys still verify, and the limit is ${signingKeysMost} keys. The next one ends on ${dayOf(soonest)}.\n` +
       "  To drop them all now: quicklink secrets rotate --signing --forget",
   );
 }
@@ -70,7 +70,7 @@ function next(before: readonly SigningKey[], forget: boolean): readonly SigningK
 const line = (keys: readonly SigningKey[]): string => `QL_SIGNING_KEYS=${writeSigningKeys(keys)}`;
 
 function kept([, ...former]: readonly SigningKey[]): string {
-  if (former.length === 0) return "No former key verifies: restart the server now.";
+  if (former.length === 0) return "No previous key verifies any more. Restart the server now.";
   const names = former.map(({ id, until = 0 }) => `"${id}" until ${dayOf(until)}`).join(", ");
-  return `What was signed before keeps verifying, for ${verifyDays} days: ${names}.`;
+  return `Existing signatures stay valid for ${verifyDays} days: ${names}.`;
 }

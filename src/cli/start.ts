@@ -31,7 +31,10 @@ export const facts = (config: Config) => ({
 
 export function explainStart(error: unknown, config: Config): unknown {
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-    return new OperatorError(`Port ${config.PORT} is in use. Stop what listens there, or set PORT to another one.`, 2);
+    return new OperatorError(
+      `Port ${config.PORT} is already in use. Stop the other process, or set PORT to another port.`,
+      2,
+    );
   }
   return error;
 }

@@ -32,16 +32,16 @@ export function syncCommand(): Command {
   const command = new Command("sync");
   command
     .command("quotas")
-    .option("--tenant <slug>", "only this one, and no search for orphans")
-    .option("--dry-run", "only say what is wrong")
-    .option("--json", "as JSON")
-    .description("add up the files of tenants anew, and clear away what belongs to none")
+    .option("--tenant <slug>", "only this tenant; skips the search for orphaned files")
+    .option("--dry-run", "report drift without correcting it")
+    .option("--json", "print as JSON")
+    .description("recount stored files, correct drift and remove orphaned files")
     .addHelpText("after", "\nExample:\n  $ quicklink sync quotas --dry-run")
     .action((options: QuotaOptions) => withCore(async (core) => print(await syncAll(core, options), options)));
   return command;
 }
 
-async function syncAll(core: Core, { tenant: slug, dryRun: look = false }: QuotaOptions): Promise<Found> {
+async function syncAll(core: Core, { tenant: slug, dryRun = false }: QuotaOptions): Promise<Found> {
   const { sql, storage, clock, config, tenants } = core;
   const counters: SharedCounters | undefined =
     config.limitsRedisUrl === undefined ? undefined : await connectCounters(config.limitsRedisUrl, clock);
@@ -56,9 +56,9 @@ async function syncAll(core: Core, { tenant: slug, dryRun: look = false }: Quota
     const page = async (limit: number, last: Tenant | undefined) =>
       slug === undefined ? tenants.list(limit, last?.slug) : [await requireTenant(core, slug)];
     for await (const some of pagesOf<Tenant>(page)) {
-      for (const tenant of some) synced.push(await syncQuota(settings, tenant, look));
+      for (const tenant of some) synced.push(await syncQuota(settings, tenant, dryRun));
     }
-    const orphans = slug === undefined ? await findOrphans({ sql, store, storage, files, clock }, look) : undefined;
+    const orphans = slug === undefined ? await findOrphans({ sql, store, storage, files, clock }, dryRun) : undefined;
     return { tenants: synced, orphans, told: counters !== undefined };
   } finally {
     await counters?.close();
@@ -85,23 +85,25 @@ function print({ tenants, orphans, told }: Found, options: QuotaOptions): void {
     tenants.map((one) => ({ ...one })),
     ["tenant", "files", "bytes", "drift", "counted", "held"],
     options,
-    "There is no tenant yet.",
+    "No tenants yet.",
   );
   if (orphans) printOrphans(orphans);
-  const dry = options.dryRun ? " (nothing was changed)" : "";
+  const dry = options.dryRun ? " (dry run: nothing was changed)" : "";
   say(`tenants=${tenants.length} drift=${drift}${orphans ? totals(orphans) : ""}${dry}`);
   if (!told) {
-    complain("Without Redis the counters are in the server: it takes this over when it is next asked for room.");
+    complain(
+      "Without Redis, the counters are in the server's memory. The server updates them on its next quota check.",
+    );
   }
 }
 
 function printOrphans({ objects, rows, suspicious }: Orphans): void {
   for (const { key, sizeBytes, modifiedAt } of objects) {
-    say(`object without a file: ${key}, ${sizeBytes} bytes, since ${toIso(modifiedAt)}`);
+    say(`orphaned object: ${key}, ${sizeBytes} bytes, since ${toIso(modifiedAt)}`);
   }
-  for (const file of rows) say(`file without its object: ${storedKey(file)}, ${file.sizeBytes} bytes`);
+  for (const file of rows) say(`file without an object: ${storedKey(file)}, ${file.sizeBytes} bytes`);
   if (suspicious) {
-    complain("Too many files lack their object to believe it: none was forgotten. Look at QL_DATA or S3_URL.");
+    complain("Suspiciously many files have no object, so none were removed. Check QL_DATA or S3_URL.");
   }
 }
 

@@ -14,7 +14,7 @@ export interface TenantOption extends Format {
 }
 
 export const ofTenant = (command: Command): Command =>
-  command.option("--tenant <slug>", "whose links", "default").option("--json", "as JSON");
+  command.option("--tenant <slug>", "tenant that owns the link", "default").option("--json", "print as JSON");
 
 export const withTenant = (options: TenantOption, work: (core: Core, tenant: Tenant) => Promise<void>): Promise<void> =>
   withCore(async (core) => work(core, await requireTenant(core, options.tenant)));

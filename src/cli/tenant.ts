@@ -11,18 +11,18 @@ export function tenantCommand(): Command {
   const command = new Command("tenant");
   command
     .command("create")
-    .argument("<slug>", "its name for typing: a-z, 0-9 and -")
-    .option("--name <text>", "its name for people")
-    .option("--plan <name>", "its plan", "default")
-    .option("--json", "as JSON")
-    .description("make a tenant")
+    .argument("<slug>", "identifier: a-z, 0-9 and -")
+    .option("--name <text>", "display name")
+    .option("--plan <name>", "plan", "default")
+    .option("--json", "print as JSON")
+    .description("create a tenant")
     .addHelpText("after", '\nExample:\n  $ quicklink tenant create acme --name "Acme Ltd" --plan unlimited')
     .action((slug: string, { name, plan, ...format }: Format & { name?: string; plan: string }) =>
       withCore(async ({ tenants }) => printFields(show(await tenants.create(slug, name ?? slug, plan)), format)),
     );
   command
     .command("list")
-    .option("--json", "as JSON")
+    .option("--json", "print as JSON")
     .description("list tenants")
     .action((format: Format) =>
       withCore(async ({ tenants }) =>
@@ -33,23 +33,23 @@ export function tenantCommand(): Command {
           ),
           ["slug", "name", "plan", "createdAt", "suspended"],
           format,
-          "There are no tenants yet. Make one: quicklink tenant create NAME",
+          "No tenants yet. Create one: quicklink tenant create NAME",
         ),
       ),
     );
   command
     .command("show")
     .argument("<slug>")
-    .option("--json", "as JSON")
+    .option("--json", "print as JSON")
     .description("show a tenant and its limits")
     .action((slug: string, format: Format) =>
       withCore(async (core) => printFields(show(await requireTenant(core, slug)), format)),
     );
   addLimitOptions(command.command("update").argument("<slug>"), true)
-    .option("--name <text>", "its name for people")
-    .option("--plan <name>", "its plan")
-    .option("--json", "as JSON")
-    .description("change a tenant's name, plan or single limits")
+    .option("--name <text>", "display name")
+    .option("--plan <name>", "plan")
+    .option("--json", "print as JSON")
+    .description("change a tenant's name, plan or individual limits")
     .addHelpText(
       "after",
       "\nExamples:\n  $ quicklink tenant update default --plan unlimited\n  $ quicklink tenant update acme --hits 50000",

@@ -13,8 +13,8 @@ import { draw, type Format, printJson, printRows } from "./print.ts";
 
 export function usageCommand(): Command {
   return new Command("usage")
-    .option("--tenant <slug>", "whose limits", "default")
-    .option("--json", "as JSON")
+    .option("--tenant <slug>", "tenant to show", "default")
+    .option("--json", "print as JSON")
     .addHelpText("after", "\nExample:\n  $ quicklink usage --tenant acme")
     .action((options: Format & { tenant: string }) =>
       withCore(async (core) => print(await usageOf(core, options.tenant), core, options)),

@@ -13,7 +13,7 @@ import { stopOnSignal } from "./stop.ts";
 /** `serve --workers N`: this process supervises, N others serve. */
 export async function serveWithWorkers(config: Config, log: Logger): Promise<void> {
   if (process.platform !== "linux") {
-    throw new OperatorError("Workers can share a port on Linux only. Leave --workers and QL_WORKERS out.", 2);
+    throw new OperatorError("Several workers can share a port on Linux only. Unset --workers and QL_WORKERS.", 2);
   }
   await requireFreePort(config.HOST, config.PORT).catch((error: unknown) => {
     throw explainStart(error, config);

@@ -12,7 +12,7 @@ import { createHotStore, hotKeptMs } from "./hot-store.ts";
 /** The hottest links, put together: counted from what is recorded, kept in SQL, and known again after a start. */
 export interface HotLinks {
   /** What was just written down. */
-  recorded(batch: readonly Drained[]): void;
+  count(batch: readonly Drained[]): void;
   perMinute(key: string): number;
   /** The keys of the hottest now. */
   keys(): string[];
@@ -52,7 +52,7 @@ export function openHotLinks({ sql, clock, metrics, log }: HotLinkSettings): Hot
       );
       failing = false;
     } catch (error) {
-      if (!failing) log.warn({ error }, "the hottest links cannot be written down");
+      if (!failing) log.warn({ error }, "cannot store the hottest links");
       failing = true;
     }
   }
@@ -71,19 +71,19 @@ export function openHotLinks({ sql, clock, metrics, log }: HotLinkSettings): Hot
   const top = () => hot.top(1)[0];
   metrics.gauge(
     "quicklink_hottest_per_minute",
-    "Visits a minute of the hottest link.",
+    "Visits per minute of the hottest link.",
     () => top()?.perMinute ?? 0,
     "max",
   );
   metrics.gauge(
     "quicklink_unusual_links",
-    "Links that are visited ten times as much as over the last hour, or more.",
+    "Links with at least ten times the visits of their last-hour average.",
     () => hot.top(warmMost).filter(({ unusual }) => unusual).length,
     "max",
   );
 
   return {
-    recorded(batch) {
+    count(batch) {
       const counts = new Map<string, number>();
       for (const { key, units } of batch) if (units > 0) counts.set(key, (counts.get(key) ?? 0) + units);
       if (counts.size === 0) return;

@@ -39,17 +39,17 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
     unsure = batch;
     await write(sequence, batch);
     unsure = undefined;
-    meters.recorded(batch);
+    meters.acknowledge(batch);
   }
 
   async function once(all: boolean): Promise<void> {
     try {
       if (unsure !== undefined) await send(unsure);
       await send(meters.drain(all));
-      if (failing) log.info("hits are written down again");
+      if (failing) log.info("recording hits works again");
       failing = false;
     } catch (error) {
-      if (!failing) log.error({ error }, "hits cannot be written down; they are kept and tried again");
+      if (!failing) log.error({ error }, "cannot record hits; keeping them in memory and retrying");
       failing = true;
       throw error;
     }
@@ -94,7 +94,7 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
       clearInterval(timer);
       while (running !== undefined || next !== undefined) await (next ?? running)?.catch(() => {});
       // What comes after the last round would be lost to everybody.
-      await meters.settle();
+      await meters.stopRefilling();
       await start(true);
     },
     get failing() {

@@ -278,7 +278,7 @@ describe("a value is taken", () => {
   test("not from a file that is not there, and says which", () => {
     const error = refusal({ QL_METRICS_TOKEN_FILE: "/nonexistent/token" });
     expect(error.exitCode).toBe(2);
-    expect(error.message).toContain('QL_METRICS_TOKEN_FILE: there is no readable file "/nonexistent/token"');
+    expect(error.message).toContain('QL_METRICS_TOKEN_FILE: cannot read "/nonexistent/token"');
   });
 
   test("not from an empty file", () => {
@@ -302,14 +302,14 @@ describe("what contradicts itself is refused with exit status 2", () => {
     const error = refusal({ [name]: redis });
     expect(error.exitCode).toBe(2);
     expect(error.message).toStartWith(`${name} is set but DATABASE_URL is not`);
-    expect(error.message).toContain("Set DATABASE_URL as well");
+    expect(error.message).toContain("Set DATABASE_URL, or unset");
   });
 
   test("several workers without PostgreSQL or without Redis", () => {
     for (const settings of [{}, { DATABASE_URL: postgres, QL_CODE_SALT: salt }]) {
       const error = refusal({ ...settings, QL_WORKERS: "2" });
       expect(error.exitCode).toBe(2);
-      expect(error.message).toStartWith("2 workers need PostgreSQL and Redis both");
+      expect(error.message).toStartWith("2 workers need both PostgreSQL and Redis");
       expect(error.message).toContain("Set DATABASE_URL and REDIS_URL");
     }
   });
@@ -317,7 +317,7 @@ describe("what contradicts itself is refused with exit status 2", () => {
   test("PostgreSQL without a salt, for every machine would make up its own", () => {
     const error = refusal({ DATABASE_URL: postgres });
     expect(error.exitCode).toBe(2);
-    expect(error.message).toStartWith("QL_CODE_SALT: must be set with DATABASE_URL");
+    expect(error.message).toStartWith("QL_CODE_SALT: must be set when DATABASE_URL is set");
   });
 
   test("and what does not is accepted", () => {

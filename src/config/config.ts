@@ -127,30 +127,30 @@ function parse(name: SettingName, entry: Setting<unknown>, text: string): unknow
 function refuseContradictions(config: Values): void {
   if (config.DATABASE_REPLICA_URL !== undefined && config.DATABASE_URL === undefined) {
     throw new OperatorError(
-      "DATABASE_REPLICA_URL is set but DATABASE_URL is not: a replica is read from, and something must be written to.\n" +
-        "  Set DATABASE_URL to the primary as well.",
+      "DATABASE_REPLICA_URL is set but DATABASE_URL is not. A replica is only read; writes need the primary.\n" +
+        "  Set DATABASE_URL to the primary.",
       2,
     );
   }
   const redis = (["REDIS_URL", "LIMITS_REDIS_URL"] as const).find((name) => config[name] !== undefined);
   if (redis !== undefined && config.DATABASE_URL === undefined) {
     throw new OperatorError(
-      `${redis} is set but DATABASE_URL is not: several processes need PostgreSQL and Redis both.\n` +
-        `  Set DATABASE_URL as well, or leave ${redis} out to run one process on SQLite.`,
+      `${redis} is set but DATABASE_URL is not. Several processes need both PostgreSQL and Redis.\n` +
+        `  Set DATABASE_URL, or unset ${redis} to run one process on SQLite.`,
       2,
     );
   }
   if (config.QL_WORKERS > 1 && redis === undefined) {
     throw new OperatorError(
-      `${config.QL_WORKERS} workers need PostgreSQL and Redis both: without them their limits would not hold together.\n` +
-        "  Set DATABASE_URL and REDIS_URL, or leave --workers and QL_WORKERS out to run one process.",
+      `${config.QL_WORKERS} workers need both PostgreSQL and Redis; otherwise each would count limits separately.\n` +
+        "  Set DATABASE_URL and REDIS_URL, or unset --workers and QL_WORKERS to run one process.",
       2,
     );
   }
   if (config.DATABASE_URL !== undefined && config.QL_CODE_SALT === undefined) {
     throw new OperatorError(
-      "QL_CODE_SALT: must be set with DATABASE_URL, the same on every machine that uses this database.\n" +
-        "  Example: QL_CODE_SALT=$(openssl rand -hex 32), and keep it as long as the database.",
+      "QL_CODE_SALT: must be set when DATABASE_URL is set, to the same value on every machine that uses the database.\n" +
+        "  Example: QL_CODE_SALT=$(openssl rand -hex 32). Keep it as long as the database.",
       2,
     );
   }
@@ -169,7 +169,7 @@ function readDotenv(folder: string): Environment {
 
 function readSecret(name: string, path: string): string {
   const text = readIfThere(path);
-  if (text === undefined) throw new OperatorError(`${name}_FILE: there is no readable file "${path}".`, 2);
+  if (text === undefined) throw new OperatorError(`${name}_FILE: cannot read "${path}".`, 2);
   return text.trim();
 }
 

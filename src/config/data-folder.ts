@@ -13,7 +13,7 @@ export function prepareDataFolder(config: Config): void {
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? error.code : "unknown";
     throw new OperatorError(
-      `QL_DATA: "${config.QL_DATA}" cannot be used as a folder (${reason}).\n  Example: QL_DATA=./data`,
+      `QL_DATA: cannot use the folder "${config.QL_DATA}" (${reason}).\n  Example: QL_DATA=./data`,
       2,
     );
   }

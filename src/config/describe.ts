@@ -9,14 +9,14 @@ export function describeSettings(): string {
   });
   return `# Settings
 
-Generated from the table in \`src/config/config.ts\` by \`npm run docs\`; a test keeps it so.
+Generated from the table in \`src/config/settings.ts\` by \`npm run docs\`. A test compares the two.
 
-A value is taken from the first place that has one: the command line, the environment, the file named by \`NAME_FILE\` (secrets only, for
-example \`QL_CODE_SALT_FILE=/run/secrets/salt\`), \`.env\` in the working folder, the data folder (generated secrets), the
-default. \`npm run quicklink -- config\` prints what is in force and where it came from. A value that cannot be used stops
-the start with exit status 2.
+QuickLink takes a value from the first of these that has one: the command line, the environment, the file named by \`NAME_FILE\`
+(secrets only, for example \`QL_CODE_SALT_FILE=/run/secrets/salt\`), \`.env\` in the working folder, the data folder (generated
+secrets), the default. \`npm run quicklink -- config\` prints every value in use and its source. With an invalid value, the
+server exits with status 2.
 
-| setting | what it does | default | example |
+| setting | description | default | example |
 |---|---|---|---|
 ${rows.join("\n")}
 `;

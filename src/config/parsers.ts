@@ -48,7 +48,7 @@ export function oneOf<const Choice extends string>(...choices: Choice[]): (value
 export function url(...protocols: string[]): (value: string) => string {
   return (value) => {
     if (!URL.canParse(value) || !protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`))) {
-      throw new Error(`is not an address that starts with ${protocols.map((p) => `${p}//`).join(" or ")}`);
+      throw new Error(`is not a URL that starts with ${protocols.map((p) => `${p}//`).join(" or ")}`);
     }
     return value;
   };
@@ -66,11 +66,11 @@ export interface Bucket {
 export function bucketUrl(value: string): Bucket {
   const parsed = new URL(url("http:", "https:")(value));
   const [, bucket = ""] = /^\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?$/.exec(parsed.pathname) ?? [];
-  if (bucket === "") throw new Error("must name one bucket after the host");
+  if (bucket === "") throw new Error("must have one bucket name after the host");
   if (parsed.username === "" || parsed.password === "")
-    throw new Error("must hold a key id and a secret before the host");
+    throw new Error("must have a key ID and a secret before the host");
   const stray = [...parsed.searchParams.keys()].filter((name) => name !== "region");
-  if (stray.length > 0 || parsed.hash !== "") throw new Error("has more after the bucket than ?region=");
+  if (stray.length > 0 || parsed.hash !== "") throw new Error("must have nothing after the bucket except ?region=");
   return {
     endpoint: `${parsed.origin}/${bucket}`,
     region: parsed.searchParams.get("region") || "us-east-1",
@@ -85,7 +85,7 @@ export function nameServers(value: string): readonly string[] {
     .map((part) => part.trim())
     .filter((part) => part !== "");
   const bad = servers.find((server) => isIP(server.replace(/^\[(.*)\](?::\d{1,5})?$|^([^:]*):\d{1,5}$/, "$1$2")) === 0);
-  if (bad !== undefined) throw new Error(`has "${bad}", which is not an IP address`);
+  if (bad !== undefined) throw new Error(`contains "${bad}", which is not an IP address`);
   return servers;
 }
 
@@ -101,7 +101,7 @@ export function hostNames(value: string): readonly string[] {
       : /[/\\?#@:]/.test(part)
         ? undefined
         : hostName(domainToASCII(part));
-    if (!name) throw new Error(`has "${part}", which is not a host name without a port`);
+    if (!name) throw new Error(`contains "${part}", which is not a host name (without a port)`);
     return name;
   });
 }
@@ -114,9 +114,9 @@ export function redisUrl(value: string): string {
 export function baseUrl(value: string): string {
   const parsed = new URL(url("http:", "https:")(value));
   if (parsed.pathname !== "/" || parsed.search || parsed.hash || parsed.username) {
-    throw new Error("must be a scheme and a host only, without a path");
+    throw new Error("must be a scheme and a host, without a path");
   }
-  if (hostName(parsed.hostname) === undefined) throw new Error("has a host that is not a name");
+  if (hostName(parsed.hostname) === undefined) throw new Error("has an invalid host name");
   return parsed.origin;
 }
 
@@ -130,7 +130,7 @@ export function portList(value: string): readonly number[] {
 }
 
 export function headerName(value: string): string {
-  if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value)) throw new Error("is not the name of a header, such as CF-IPCountry");
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value)) throw new Error("is not a header name, such as CF-IPCountry");
   return value;
 }
 
@@ -142,7 +142,7 @@ export function addressList(value: string): BlockList {
     const family = isIP(ip) === 6 ? "ipv6" : "ipv4";
     const most = family === "ipv6" ? 128 : 32;
     if (more.length > 0 || isIP(ip) === 0 || (bits !== undefined && !(/^\d+$/.test(bits) && Number(bits) <= most))) {
-      throw new Error(`has "${part}", which is not an address or a range`);
+      throw new Error(`contains "${part}", which is not an IP address or range`);
     }
     if (bits === undefined) list.addAddress(ip, family);
     else list.addSubnet(ip, Number(bits), family);

@@ -10,18 +10,14 @@ export const address: Check = async ({ baseUrl, embedded, source }) => {
   const findings: Finding[] = [];
   if (local.test(hostname) && (!embedded || proxied)) {
     findings.push(
-      warn(
-        name,
-        `${baseUrl}: short links lead visitors to their own machine`,
-        "Set QL_BASE_URL to the address that people see.",
-      ),
+      warn(name, `${baseUrl}: short links work on this machine only`, "Set QL_BASE_URL to the public address."),
     );
   } else if (proxied && protocol === "http:") {
     findings.push(
       warn(
         name,
-        `${baseUrl} is behind a proxy, and not https: keys and visits can be read on their way`,
-        "Let the proxy speak TLS, and set QL_BASE_URL to its https:// address.",
+        `${baseUrl} is behind a proxy and not https: API keys and visits can be read in transit`,
+        "Enable TLS on the proxy, and set QL_BASE_URL to its https:// address.",
       ),
     );
   } else if (!proxied && protocol === "https:") {
@@ -29,8 +25,8 @@ export const address: Check = async ({ baseUrl, embedded, source }) => {
     findings.push(
       warn(
         name,
-        `${baseUrl} is behind a proxy that is not trusted: all visitors have its address, and share one limit on guesses`,
-        "Set QL_TRUSTED_PROXIES to the addresses that your proxy connects from.",
+        `${baseUrl} is behind a proxy that is not trusted: all visitors have its address and share one limit for unknown codes`,
+        "Set QL_TRUSTED_PROXIES to the addresses your proxy connects from.",
       ),
     );
   }

@@ -24,6 +24,6 @@ test("a good one is counted, a bad line is named, and one that cannot be read fa
   const good = file("a.example\n*.b.example\n");
   expect(await examine(good)).toEqual([`ok: 2 hosts in ${good}`]);
   const bad = file("a.example\n\nhttps://b.example\n");
-  expect(await examine(bad)).toEqual([`warn: 1 hosts in ${bad}; 1 lines are no hosts, the first is line 3`]);
+  expect(await examine(bad)).toEqual([`warn: 1 hosts in ${bad}; 1 lines are not hosts, the first is line 3`]);
   expect((await examine("/nonexistent/hosts"))[0]).toStartWith("fail: ENOENT");
 });

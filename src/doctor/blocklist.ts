@@ -14,11 +14,11 @@ export const blocklist: Check = async ({ QL_BLOCKLIST: path }) => {
       : [
           warn(
             name,
-            `${found}; ${bad.length} lines are no hosts, the first is line ${first.line}`,
+            `${found}; ${bad.length} lines are not hosts, the first is line ${first.line}`,
             "Put one host on each line, such as example.com or *.example.com.",
           ),
         ];
   } catch (error) {
-    return [fail(name, error, "Mend QL_BLOCKLIST, or let the user that runs the server read the file.")];
+    return [fail(name, error, "Fix QL_BLOCKLIST, or allow the server's user to read the file.")];
   }
 };

@@ -15,21 +15,21 @@ function firstKeyIn({ QL_DATA: folder }: Config): Finding[] {
   return [
     warn(
       "first key",
-      `${path} still holds the API key of the first start`,
-      "Copy it to a safe place, and delete the file.",
+      `${path} still contains the API key of the first start`,
+      "Copy it to a safe place and delete the file.",
     ),
   ];
 }
 
 const folderOf: Check = async ({ embedded, QL_DATA: folder }) => {
   if (!embedded) return [];
-  if (!existsSync(folder)) return [ok(name, `${folder} is not there yet; the first start makes it`)];
+  if (!existsSync(folder)) return [ok(name, `${folder} does not exist yet; the first start creates it`)];
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     const open = readableByOthers(folder);
     return open.length === 0 ? [ok(name, folder)] : open;
   } catch (error) {
-    return [fail(name, error, "Give the folder to the user that runs the server, or set QL_DATA to another.")];
+    return [fail(name, error, "Make the server's user the owner of the folder, or set QL_DATA to another folder.")];
   }
 };
 
@@ -39,9 +39,9 @@ function readableByOthers(folder: string): Finding[] {
   const open = (path: string) => existsSync(path) && (statSync(path).mode & others) !== 0;
   if (!open(folder)) return [];
   const exposed = ["quicklink.sqlite", "secrets"].map((one) => join(folder, one)).filter(open);
-  const found = `other users of this machine can enter ${folder}`;
+  const found = `other users of this machine can access ${folder}`;
   const advice = `Run: chmod -R go= ${folder}`;
   return exposed.length > 0
-    ? [fail(name, `${found}, and read ${exposed.join(", ")}`, advice)]
+    ? [fail(name, `${found} and read ${exposed.join(", ")}`, advice)]
     : [warn(name, found, advice)];
 }

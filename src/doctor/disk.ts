@@ -15,7 +15,8 @@ export const disk: Check = async ({ embedded, QL_DATA: folder }) => {
 
 export function judgeSpace(folder: string, freeBytes: number): Finding {
   const found = `${(freeBytes / 1_073_741_824).toFixed(1)} GB free for ${folder}`;
-  const advice = "Make room, or set QL_DATA to a larger disk: without any, nothing can be written, hits included.";
+  const advice =
+    "Free disk space, or set QL_DATA to a larger disk. On a full disk nothing can be written, including hits.";
   if (freeBytes < tooFewBytes) return fail(name, found, advice);
   return freeBytes < fewBytes ? warn(name, found, advice) : ok(name, found);
 }

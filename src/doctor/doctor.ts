@@ -33,9 +33,7 @@ const checks: Readonly<Record<string, Check>> = {
 export async function examine(config: Config): Promise<Finding[]> {
   const findings = await Promise.all(
     Object.entries(checks).map(([name, check]) =>
-      check(config).catch((error: unknown) => [
-        fail(name, error, "This was not expected; the message is all there is."),
-      ]),
+      check(config).catch((error: unknown) => [fail(name, error, "Unexpected error while checking; see the message.")]),
     ),
   );
   return findings.flat();

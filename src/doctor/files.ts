@@ -18,23 +18,24 @@ async function store(bucket: NonNullable<Config["S3_URL"]>): Promise<Finding[]> 
     await createS3({ bucket, clock: systemClock }).ping();
     return [ok(name, `${bucket.endpoint} answers in ${(systemClock.elapsed() - started).toFixed(1)} ms`)];
   } catch (error) {
-    return [fail(name, error, "Start it, or mend S3_URL: files can neither be uploaded nor downloaded without it.")];
+    return [
+      fail(name, error, "Start the file storage, or fix S3_URL. Until then, files cannot be uploaded or downloaded."),
+    ];
   }
 }
 
 async function folder({ embedded, filesFolder, QL_FILE_LIMIT }: Config): Promise<Finding[]> {
-  const alone = embedded
-    ? ""
-    : "; if several machines serve this database they need S3_URL, or all of them this folder";
-  if (!existsSync(filesFolder)) return [ok(name, `${filesFolder} is not there yet; the first upload makes it${alone}`)];
+  const alone = embedded ? "" : "; several machines with this database need S3_URL or a shared folder";
+  if (!existsSync(filesFolder))
+    return [ok(name, `${filesFolder} does not exist yet; the first upload creates it${alone}`)];
   try {
     accessSync(filesFolder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    return [fail(name, error, "Give the folder to the user that runs the server.")];
+    return [fail(name, error, "Make the server's user the owner of the folder.")];
   }
   const { bavail, bsize } = await statfs(filesFolder);
-  const room = `${filesFolder}, with room for ${Math.floor((bavail * bsize) / 1_048_576)} MB${alone}`;
+  const room = `${filesFolder}, ${Math.floor((bavail * bsize) / 1_048_576)} MB free${alone}`;
   return bavail * bsize < QL_FILE_LIMIT * roomLeastFiles
-    ? [warn(name, room, `That is little for files of up to ${QL_FILE_LIMIT} bytes: make room.`)]
+    ? [warn(name, room, `Little space for files of up to ${QL_FILE_LIMIT} bytes. Free disk space.`)]
     : [ok(name, room)];
 }

@@ -43,5 +43,5 @@ export function clockFinding(check: string, skewMs: number): Finding {
   const found = `${seconds} s ${skewMs < 0 ? "behind" : "ahead of"} this machine`;
   return Math.abs(skewMs) <= skewMostMs
     ? ok(check, found)
-    : warn(check, found, "Let both machines keep their time with NTP.");
+    : warn(check, found, "Synchronize the clocks of both machines with NTP.");
 }

@@ -13,7 +13,7 @@ test.each([
 ] as const)("%d bytes of free disk are %s", (bytes, status) => {
   const finding = judgeSpace("/data", bytes);
   expect(finding.status).toBe(status);
-  if (status !== "ok") expect(finding.advice).toContain("Make room");
+  if (status !== "ok") expect(finding.advice).toContain("Free disk space");
 });
 
 test("more workers than cores are worth a warning", () => {
@@ -28,7 +28,7 @@ test.each([
   ["none, on one's own machine", {}, undefined],
   ["http, without a proxy", { QL_BASE_URL: "http://go.example.com" }, undefined],
   ["https, with a proxy", { QL_BASE_URL: "https://go.example.com", ...proxied }, undefined],
-  ["none, with PostgreSQL", scaled, /Set QL_BASE_URL to the address that people see/],
+  ["none, with PostgreSQL", scaled, /Set QL_BASE_URL to the public address/],
   ["localhost, behind a proxy", { QL_BASE_URL: "http://localhost:3000", ...proxied }, /Set QL_BASE_URL/],
   ["http, behind a proxy", { QL_BASE_URL: "http://go.example.com", ...proxied }, /TLS.*https:/],
   ["https, with no proxy trusted", { QL_BASE_URL: "https://go.example.com" }, /Set QL_TRUSTED_PROXIES/],

@@ -26,8 +26,8 @@ function openFiles(most: number | undefined): Finding[] {
   return [
     warn(
       "open files",
-      `${found}: visitors beyond that cannot connect`,
-      `Allow 65536: LimitNOFILE in systemd, ulimit -n in a shell, ulimits in compose.`,
+      `${found}: further visitors cannot connect`,
+      "Allow 65536: LimitNOFILE in systemd, ulimit -n in a shell, ulimits in Compose.",
     ),
   ];
 }
@@ -36,5 +36,9 @@ export function judgeWorkers(workers: number, cores: number): Finding {
   const found = `${workers} on ${cores} ${cores === 1 ? "core" : "cores"}`;
   return workers <= cores
     ? ok("workers", found)
-    : warn("workers", `${found}: they take turns, and each has its own memory`, `Set QL_WORKERS to at most ${cores}.`);
+    : warn(
+        "workers",
+        `${found}: workers compete for cores, and each uses memory`,
+        `Set QL_WORKERS to at most ${cores}.`,
+      );
 }

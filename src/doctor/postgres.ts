@@ -10,8 +10,8 @@ type Look = (sql: Sql) => Promise<Finding[]>;
 export const encoding: Look = async (sql) => {
   const found = await ask(sql, raw<Value>`select current_setting('server_encoding') as value`);
   if (found === "UTF8") return [];
-  const advice = "Make a database with: createdb --encoding=UTF8 --template=template0 NAME";
-  return [fail("database encoding", `${found}: titles and tags cannot be kept in it`, advice)];
+  const advice = "Create a database with: createdb --encoding=UTF8 --template=template0 NAME";
+  return [fail("database encoding", `${found}: cannot store all titles and tags`, advice)];
 };
 
 /** Those of this machine alone; other machines take theirs from the same number. */
@@ -28,7 +28,7 @@ export const connections =
     const name = "database connections";
     const found = `${workers} × ${pool} for this machine, of ${most}`;
     if (workers * pool <= most) return [ok(name, found)];
-    return [fail(name, found, "Lower QL_DATABASE_POOL or QL_WORKERS, or raise max_connections of PostgreSQL.")];
+    return [fail(name, found, "Lower QL_DATABASE_POOL or QL_WORKERS, or raise PostgreSQL's max_connections.")];
   };
 
 const lagMostMs = 1_000;
@@ -41,8 +41,8 @@ export const replicaOf =
     const name = "database replica";
     const following = await ask(replica, raw<Value>`select pg_is_in_recovery()::text as value`);
     if (following !== "true") {
-      const advice = "Let DATABASE_REPLICA_URL lead to a streaming replica of DATABASE_URL, or leave it out.";
-      return [fail(name, "is no replica: it takes writes of its own, and no edit would ever be seen", advice)];
+      const advice = "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it.";
+      return [fail(name, "is not a replica: it accepts writes and would never show edits", advice)];
     }
     const written = await ask(primary, raw<Value>`select pg_current_wal_lsn()::text as value`);
     const started = systemClock.elapsed();
@@ -54,10 +54,10 @@ export const replicaOf =
         ),
       );
       const ms = systemClock.elapsed() - started;
-      if (behind <= 0) return [ok(name, `follows within ${ms.toFixed(0)} ms`)];
+      if (behind <= 0) return [ok(name, `lags by ${ms.toFixed(0)} ms`)];
       if (ms > lagMostMs) {
         const advice =
-          "See what holds it up: pg_stat_replication on the primary, a paused replay or a long query on it.";
+          "Find the cause in pg_stat_replication on the primary: a paused replay, or a long query on the replica.";
         return [warn(name, `is more than a second behind, by ${behind} bytes: edits are seen as late`, advice)];
       }
       await new Promise((resolve) => setTimeout(resolve, lookMs));

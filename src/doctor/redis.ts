@@ -42,7 +42,7 @@ async function examine(use: RedisUse, url: string): Promise<Finding[]> {
     });
   } catch (error) {
     const setting = use === "limits" ? "LIMITS_REDIS_URL" : "REDIS_URL";
-    return [fail(name, error, `Start it, or mend ${setting}. Servers go on without it, and SQL has to do its work.`)];
+    return [fail(name, error, `Start it, or fix ${setting}. Servers work without Redis, but SQL carries its load.`)];
   }
 }
 
@@ -55,8 +55,12 @@ export function judge(name: string, use: RedisUse, info: RedisInfo, samples: num
       ? ok(name, `version ${version}`)
       : fail(name, `version ${version}`, `Use version ${versionLeast} or later.`),
     maxBytes > 0
-      ? ok(name, `maxmemory ${megabytes(maxBytes)}, of which ${megabytes(info.usedBytes)} are used`)
-      : fail(name, "no maxmemory: it grows until the machine has none left", "Set maxmemory; 4gb is a good beginning."),
+      ? ok(name, `maxmemory ${megabytes(maxBytes)}, ${megabytes(info.usedBytes)} used`)
+      : fail(
+          name,
+          "no maxmemory: Redis grows until the machine has no memory left",
+          "Set maxmemory; 4gb is a good start.",
+        ),
     judgePolicy(name, use, info.policy),
     ...(use === "limits" ? [] : [judgeSamples(name, samples)]),
   ];
@@ -66,20 +70,16 @@ function judgePolicy(name: string, use: RedisUse, policy: string): Finding {
   const found = `maxmemory-policy ${policy}`;
   if (use === "limits") {
     if (policy === "noeviction") return ok(name, found);
-    return warn(
-      name,
-      `${found}: a counter that is evicted has to be rebuilt from SQL`,
-      "Set maxmemory-policy noeviction.",
-    );
+    return warn(name, `${found}: an evicted counter must be rebuilt from SQL`, "Set maxmemory-policy noeviction.");
   }
   if (policy !== "volatile-lru") return fail(name, found, "Set maxmemory-policy volatile-lru.");
   if (use === "cache") return ok(name, found);
-  return ok(name, `${found}; limits are in it too: one that is evicted is rebuilt from SQL, see docs/limits.md`);
+  return ok(name, `${found}; it also stores limits: evicted ones are rebuilt from SQL, see docs/limits.md`);
 }
 
 function judgeSamples(name: string, samples: number | undefined): Finding {
-  const advice = `Set maxmemory-samples ${samplesWanted}: fewer evict what is in use.`;
-  if (samples === undefined) return warn(name, "maxmemory-samples cannot be asked for", advice);
+  const advice = `Set maxmemory-samples ${samplesWanted}; with fewer, links in use are evicted.`;
+  if (samples === undefined) return warn(name, "cannot read maxmemory-samples", advice);
   const found = `maxmemory-samples ${samples}`;
   return samples >= samplesWanted ? ok(name, found) : warn(name, found, advice);
 }
@@ -109,7 +109,7 @@ async function measure(name: string, redis: Redis, server: string): Promise<Find
   return [
     median <= latencyMostMs
       ? ok(name, found)
-      : warn(name, found, "Put it nearer to the servers, and see what keeps it busy: redis-cli slowlog get."),
+      : warn(name, found, "Place Redis closer to the servers, and check what keeps it busy: redis-cli slowlog get."),
     clockFinding(`${name} clock`, now - (asked + systemClock.now()) / 2),
   ];
 }

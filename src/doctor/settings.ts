@@ -5,7 +5,7 @@ const name = "settings";
 /** They could be read, or nobody would be here. */
 export const settings: Check = async ({ unknown }) =>
   unknown.length === 0
-    ? [ok(name, "can all be used")]
+    ? [ok(name, "all valid")]
     : unknown.map((one) =>
-        warn(name, `${one} is not a setting of QuickLink`, "Mend its name, or remove it: see docs/config.md."),
+        warn(name, `${one} is not a QuickLink setting`, "Correct the name, or remove it. See docs/config.md."),
       );

@@ -6,10 +6,10 @@ const name = "signing keys";
 
 export const signing: Check = async ({ embedded, QL_SIGNING_KEYS: keys }) => {
   if (keys === undefined) {
-    if (embedded) return [ok(name, "there are none yet; the first start makes one")];
+    if (embedded) return [ok(name, "none yet; the first start creates one")];
     const found =
-      "derived from QL_CODE_SALT: with another salt, unsubscribe links and whatever else is signed would end";
-    return [warn(name, found, "Run: quicklink secrets rotate --signing, and set QL_SIGNING_KEYS as it says.")];
+      "derived from QL_CODE_SALT: with another salt, unsubscribe links and all other signatures become invalid";
+    return [warn(name, found, "Run `quicklink secrets rotate --signing` and set QL_SIGNING_KEYS as printed.")];
   }
   const [first, ...former] = keys;
   const now = systemClock.now();
@@ -18,6 +18,6 @@ export const signing: Check = async ({ embedded, QL_SIGNING_KEYS: keys }) => {
     return until > now ? [`"${id}" until ${dayOf(until)}`] : [];
   });
   return [
-    ok(name, `"${first?.id}" signs${verifying.length > 0 ? `, former ones verify: ${verifying.join(", ")}` : ""}`),
+    ok(name, `"${first?.id}" signs${verifying.length > 0 ? `; previous keys verify: ${verifying.join(", ")}` : ""}`),
   ];
 };

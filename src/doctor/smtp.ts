@@ -20,9 +20,9 @@ export const smtp: Check = async ({ SMTP_URL: url }) => {
   });
   try {
     await withDeadline(transport.verify(), deadlineMs, "the mail server");
-    return [ok(name, `the mail server at ${new URL(url).host} lets us in`)];
+    return [ok(name, `the mail server at ${new URL(url).host} accepts our login`)];
   } catch (error) {
-    return [fail(name, error, "Mend SMTP_URL, or start the mail server. Until then emails wait, and then fail.")];
+    return [fail(name, error, "Fix SMTP_URL, or start the mail server. Until then, emails wait and eventually fail.")];
   } finally {
     transport.close();
   }

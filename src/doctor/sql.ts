@@ -17,7 +17,7 @@ const schema = "database schema";
 export const sql: Check = async (config) => {
   const silent = createLog("silent", { write() {} }, false, systemClock.now);
   if (config.embedded && !existsSync(join(config.QL_DATA, "quicklink.sqlite"))) {
-    return [ok(reach, "there is none yet; the first start makes it")];
+    return [ok(reach, "none yet; the first start creates it")];
   }
   const onPostgres = config.embedded ? [] : [encoding, connections(config)];
   return examine(reach, () => openSql(config, silent), [
@@ -40,7 +40,7 @@ async function examine(name: string, open: () => Promise<Sql | undefined>, looks
     if (opened) for (const look of looks) findings.push(...(await look(opened)));
     return findings;
   } catch (error) {
-    return [fail(name, error, "Start it, or mend its address: nothing works without it.")];
+    return [fail(name, error, "Start the database, or fix its address. Nothing works without it.")];
   } finally {
     await opened?.close();
   }
@@ -61,11 +61,15 @@ const schemaOf =
     const { pending, unknown } = await schemaState(database);
     if (unknown.length > 0) {
       return [
-        fail(schema, `newer than this program: it has ${unknown.join(", ")}`, "Run the newer version of QuickLink."),
+        fail(
+          schema,
+          `newer than this program: it contains ${unknown.join(", ")}`,
+          "Run the newer version of QuickLink.",
+        ),
       ];
     }
     if (pending.length === 0) return [ok(schema, "up to date")];
-    const found = `lacks ${pending.join(", ")}`;
+    const found = `missing: ${pending.join(", ")}`;
     return [embedded ? ok(schema, `${found}; the next start adds it`) : fail(schema, found, "Run: quicklink migrate")];
   };
 
@@ -82,11 +86,11 @@ const saltOf =
       .executeTakeFirst();
     if (epoch === undefined) return [];
     if (salt !== undefined && createCodes(salt).fingerprint === epoch.fingerprint) {
-      return [ok("code salt", "is the one that this database was made with")];
+      return [ok("code salt", "matches this database")];
     }
-    const lost = embedded ? "Bring back secrets/QL_CODE_SALT in QL_DATA from a backup, or set" : "Set";
-    const advice = `${lost} QL_CODE_SALT to the one it was made with. If that is lost: quicklink codes rotate, once.`;
-    const found = salt === undefined ? "is gone: the database was made with one" : "is not the one of this database";
+    const lost = embedded ? "Restore secrets/QL_CODE_SALT in QL_DATA from a backup, or set" : "Set";
+    const advice = `${lost} QL_CODE_SALT to the salt the database was created with. If it is lost, run once: quicklink codes rotate`;
+    const found = salt === undefined ? "is missing: the database was created with one" : "does not match this database";
     return [fail("code salt", found, advice)];
   };
 

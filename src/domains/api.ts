@@ -12,33 +12,33 @@ const domainSchema = z
     isDefault: z.boolean(),
     rootUrl: z.string().nullable(),
     missingUrl: z.string().nullable(),
-    rootBlocked: z
-      .boolean()
-      .openapi({ description: "The operator's blocklist names where `rootUrl` leads, so it is not used." }),
-    missingBlocked: z.boolean().openapi({ description: "The same of `missingUrl`." }),
+    rootBlocked: z.boolean().openapi({
+      description: "True if the operator's blocklist contains the host of `rootUrl`; it is then not used.",
+    }),
+    missingBlocked: z.boolean().openapi({ description: "The same for `missingUrl`." }),
     proof: z
       .object({
         txt: z.object({ name: z.string(), value: z.string() }),
         file: z.object({ url: z.string(), content: z.string() }),
       })
       .nullable()
-      .openapi({ description: "Publish one of the two, then verify. Null once that is done." }),
+      .openapi({ description: "Publish one of the two, then verify the domain. Null once verified." }),
     createdAt: z.string(),
     verifiedAt: z.string().nullable(),
   })
   .openapi("Domain");
 
 const newDomainSchema = z
-  .strictObject({ host: z.string().max(300).openapi({ description: "Its bare name: no https://, no path." }) })
+  .strictObject({ host: z.string().max(300).openapi({ description: "Host name only: no https://, no path." }) })
   .openapi("NewDomain", { example: { host: "links.example.com" } });
 
 const target = (description: string) => z.string().max(4_000).nullable().optional().openapi({ description });
 
 const changeSchema = z
   .strictObject({
-    isDefault: z.boolean().optional().openapi({ description: "New links go on it when nobody says otherwise." }),
-    rootUrl: target("Where the bare domain leads. Null: a plain page."),
-    missingUrl: target("Where codes that do not exist lead. Null: the usual 404 page."),
+    isDefault: z.boolean().optional().openapi({ description: "Create new links on this domain by default." }),
+    rootUrl: target("Where the bare domain redirects. Null: a plain page."),
+    missingUrl: target("Where unknown codes redirect. Null: the default 404 page."),
   })
   .openapi("DomainChange", { example: { rootUrl: "https://example.com" } });
 
@@ -56,7 +56,7 @@ const routes = {
       summary: "List domains, oldest first",
       request: { query: z.strictObject(pageParams) },
     },
-    { 200: json(pageSchema(domainSchema, "DomainPage"), "A page; `nextCursor` is null on the last one") },
+    { 200: json(pageSchema(domainSchema, "DomainPage"), "A page; `nextCursor` is null on the last page") },
     "invalid_input",
   ),
   add: route(
@@ -67,11 +67,11 @@ const routes = {
       tags,
       operationId: "addDomain",
       "x-repeatable": true,
-      summary: "Add a domain",
-      description: "The answer says what to publish, to show that it is yours.",
+      summary: "Add a custom domain",
+      description: "The response contains the records that verify the domain.",
       request: { body: jsonBody(newDomainSchema) },
     },
-    { 201: json(domainSchema, "The domain, still to be verified") },
+    { 201: json(domainSchema, "The domain, not verified yet") },
     "invalid_input",
     "name_taken",
     "collection_full",
@@ -83,7 +83,7 @@ const routes = {
       path: "/api/domains/{host}",
       tags,
       operationId: "getDomain",
-      summary: "Read a domain",
+      summary: "Get a domain",
       request: { params: hostParam },
     },
     { 200: json(domainSchema, "The domain") },
@@ -98,10 +98,10 @@ const routes = {
       operationId: "verifyDomain",
       "x-repeatable": true,
       summary: "Verify a domain",
-      description: "Looks for the TXT record, then for the file. From then on links can be made on it.",
+      description: "Checks the TXT record, then the file. Once verified, links can be created on the domain.",
       request: { params: hostParam },
     },
-    { 200: json(domainSchema, "The domain, verified") },
+    { 200: json(domainSchema, "The verified domain") },
     "not_found",
     "domain_unproven",
     "domain_taken",
@@ -113,10 +113,10 @@ const routes = {
       path: "/api/domains/{host}",
       tags,
       operationId: "updateDomain",
-      summary: "Change where a domain leads",
+      summary: "Update a domain",
       request: { params: hostParam, body: jsonBody(changeSchema) },
     },
-    { 200: json(domainSchema, "The domain as it is now") },
+    { 200: json(domainSchema, "The updated domain") },
     "not_found",
     "invalid_input",
   ),
@@ -128,10 +128,10 @@ const routes = {
       tags,
       operationId: "removeDomain",
       summary: "Remove a domain",
-      description: "Only when no link is on it any more. After that another tenant can verify it.",
+      description: "Only possible when the domain has no links. Afterwards another tenant can verify it.",
       request: { params: hostParam },
     },
-    { 204: { description: "Gone" } },
+    { 204: { description: "Removed" } },
     "not_found",
     "domain_in_use",
   ),

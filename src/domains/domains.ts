@@ -45,7 +45,7 @@ export function createDomains(settings: DomainSettings): Domains {
   const { store, evidence, outgoing, ownHosts, isBlocked = () => false, clock, changed } = settings;
   const admit = createAdmit(ownHosts, isBlocked);
 
-  const missing = () => new Problem("not_found", "There is no such domain. Add it first: POST /api/domains.");
+  const missing = () => new Problem("not_found", "No such domain. Add it first: POST /api/domains.");
 
   async function get(tenant: TenantId, host: string): Promise<Domain> {
     const domain = await store.get(tenant, parseHost(host) ?? "");
@@ -63,11 +63,11 @@ export function createDomains(settings: DomainSettings): Domains {
         throw invalid(
           "host",
           "bad_host",
-          "Give a host name like links.example.com, without https:// and without a path.",
+          "Must be a host name, such as links.example.com, without https:// and without a path.",
         );
       }
       if ([...ownHosts].some((own) => own === host || own.startsWith(`${host}:`))) {
-        throw invalid("host", "own_host", "This is the server's own address; links are on it already.");
+        throw invalid("host", "own_host", "This is the server's own host; links can already be created on it.");
       }
       const token = Buffer.from(chance.subarray(0, tokenBytes)).toString("base64url");
       const made = await store.get(tenant, host);
@@ -87,12 +87,15 @@ export function createDomains(settings: DomainSettings): Domains {
       };
       const outcome = await store.add(domain, domainsMost);
       if (outcome === "full") {
-        throw new Problem("collection_full", `A tenant has at most ${domainsMost} domains. Remove one you do not use.`);
+        throw new Problem(
+          "collection_full",
+          `A tenant can have at most ${domainsMost} domains. Remove one you do not use.`,
+        );
       }
       if (outcome === "exists") {
         throw new Problem(
           "name_taken",
-          `You have ${host} already. To show that it is yours: POST /api/domains/${host}/verify.`,
+          `You have already added ${host}. To verify it: POST /api/domains/${host}/verify.`,
         );
       }
       return domain;
@@ -105,7 +108,7 @@ export function createDomains(settings: DomainSettings): Domains {
       if (!(await outgoing.run(tenant, () => evidence.shows(host, tokenText(token))))) {
         throw new Problem(
           "domain_unproven",
-          `Neither the TXT record ${tokenName(host)} nor http://${host}${tokenPath} says ${tokenText(token)}. Publish one of them and try again; DNS can take some minutes.`,
+          `Neither the TXT record ${tokenName(host)} nor http://${host}${tokenPath} contains ${tokenText(token)}. Publish one of them and try again; DNS changes can take some minutes.`,
         );
       }
       const outcome = await store.verify(tenant, host, clock.now());
@@ -113,7 +116,7 @@ export function createDomains(settings: DomainSettings): Domains {
       if (outcome === "taken") {
         throw new Problem(
           "domain_taken",
-          `${host} belongs to another tenant here. It can pass to you when its links are deleted and it is removed there.`,
+          `${host} belongs to another tenant. You can verify it once that tenant has deleted its links and removed the domain.`,
         );
       }
       changed(host);
@@ -149,7 +152,7 @@ export function createDomains(settings: DomainSettings): Domains {
       if (outcome !== "removed") {
         throw new Problem(
           "domain_in_use",
-          `${outcome.links.toLocaleString("en")} links are on ${host}. Delete them first: printed codes must not lead to where somebody else decides.`,
+          `${host} has ${outcome.links.toLocaleString("en")} links. Delete them first, so that published links never lead to another owner's destinations.`,
         );
       }
       changed(host);

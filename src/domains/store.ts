@@ -47,7 +47,7 @@ export function createDomainStore(sql: Sql): DomainStore {
     ofTenant(from, tenant).selectFrom("domains").selectAll().where("host", "=", host);
 
   const locked = async (trx: Trx, tenant: TenantId, host: string) =>
-    sql.locked(one(trx, tenant, host)).executeTakeFirst();
+    sql.forUpdate(one(trx, tenant, host)).executeTakeFirst();
 
   return {
     add: (domain, most) =>

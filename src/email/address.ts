@@ -28,6 +28,7 @@ export function parseMailbox(text: string): Mailbox {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
   const [, name = "", inner] = /^([^<>\u0000-\u001f\u007f"]*)<([^<>]+)>$/.exec(text.trim()) ?? [];
   const address = parseAddress(inner ?? text.trim());
-  if (address === undefined) throw new Error("is not an address like links@example.com or Links <links@example.com>");
+  if (address === undefined)
+    throw new Error("is not an address, such as links@example.com or Links <links@example.com>");
   return { name: name.trim() || null, address };
 }

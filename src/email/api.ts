@@ -10,24 +10,30 @@ import type { EmailStats, ProviderStats } from "./stats.ts";
 const providerSchema = z
   .object({
     provider: z.enum(["smtp", "sendgrid"]),
-    tier: z.int().openapi({ description: "1: the platform's mail server. 2: your own SendGrid key." }),
-    used: z.int().nullable().openapi({ description: "In the last hour. Null: the counters do not answer right now." }),
-    limit: z.int().nullable().openapi({ description: "In any hour. Null: none." }),
+    tier: z.int().openapi({ description: "1: the platform's mail server. 2: your SendGrid key." }),
+    used: z
+      .int()
+      .nullable()
+      .openapi({ description: "In the last hour. Null: unknown, because the counters are unavailable." }),
+    limit: z.int().nullable().openapi({ description: "Per hour. Null: no limit." }),
     remaining: z.int().nullable(),
-    resetsAt: z.string().nullable().openapi({ description: "When all of it is there again. Null: nothing is used." }),
+    resetsAt: z
+      .string()
+      .nullable()
+      .openapi({ description: "When the full limit is available again. Null: nothing is used." }),
     sent: z.int(),
     failed: z.int(),
     waiting: z.int(),
     bounced: z.int(),
     complaints: z.int(),
-    unsure: z.int().openapi({ description: "It is, or was, unknown whether the provider took them." }),
+    unsure: z.int().openapi({ description: "Emails for which it is unknown whether the provider accepted them." }),
   })
   .openapi("EmailProviderStats");
 
 const statsSchema = z
   .object({
-    current: z.enum(["smtp", "sendgrid"]).openapi({ description: "Who carries your next email." }),
-    periodDays: z.int().openapi({ description: "`sent` and all after it look back so far." }),
+    current: z.enum(["smtp", "sendgrid"]).openapi({ description: "The provider of your next email." }),
+    periodDays: z.int().openapi({ description: "Period in days that `sent` and the following figures cover." }),
     providers: z.array(providerSchema),
   })
   .openapi("EmailStats");
@@ -50,9 +56,9 @@ const routes = {
       path: "/api/email/stats",
       tags: ["Email"],
       operationId: "getEmailStats",
-      summary: "What you sent, and may send",
+      summary: "Get email usage and limits",
     },
-    { 200: json(statsSchema, "By provider") },
+    { 200: json(statsSchema, "Usage by provider") },
     "unavailable",
   ),
   suppressions: route(
@@ -62,7 +68,7 @@ const routes = {
       path: "/api/email/suppressions",
       tags: ["Email"],
       operationId: "listSuppressions",
-      summary: "Who gets no more email from you, and why",
+      summary: "List suppressed addresses",
       request: {
         query: z.strictObject(pageParams),
       },
@@ -70,7 +76,7 @@ const routes = {
     {
       200: json(
         pageSchema(suppressionSchema, "SuppressionPage"),
-        "A page, by address; `nextCursor` is null on the last one",
+        "A page, sorted by address; `nextCursor` is null on the last page",
       ),
     },
     "invalid_input",
@@ -82,8 +88,8 @@ const routes = {
       path: "/api/email/suppressions/{address}",
       tags: ["Email"],
       operationId: "removeSuppression",
-      summary: "Let an address get email again",
-      description: "Only when its owner asks you to: mail that is not wanted hurts all you send.",
+      summary: "Remove an address from the suppression list",
+      description: "Only at the recipient's request: unwanted email harms the delivery of all your emails.",
       request: { params: z.object({ address: z.string().max(addressMaxChars) }) },
     },
     { 204: { description: "Removed" } },
@@ -112,7 +118,7 @@ export function emailRoutes(api: Api, stats: EmailStats, suppressions: Suppressi
     // What is no address is in no list.
     const address = parseAddress(c.req.valid("param").address);
     if (address === undefined || !(await suppressions.remove(c.get("caller").tenant.id, address))) {
-      throw new Problem("not_found", "This address is not in your list.");
+      throw new Problem("not_found", "This address is not on your suppression list.");
     }
     return c.body(null, 204);
   });

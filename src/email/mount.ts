@@ -39,11 +39,11 @@ export function mountEmail(settings: EmailMount): Mount {
     }
     const [to, from] = [`<strong>${escapeHtml(recipient.address)}</strong>`, escapeHtml(tenant.name)];
     if (request.method !== "POST") {
-      const ask = `<p>${to} gets emails from ${from}: links that are shared, and notices.</p>`;
-      return buttonPage("No more emails?", ask, "Unsubscribe");
+      const ask = `<p>${from} sends emails to ${to}: shared links and notifications.</p>`;
+      return buttonPage("Unsubscribe?", ask, "Unsubscribe");
     }
     await suppressions.add(recipient.tenant, recipient.address, "unsubscribed");
-    const done = `<p>${to} gets no more of these from ${from}. If that was a mistake, ask them to let you in again.</p>`;
+    const done = `<p>${to} gets no more of these emails from ${from}. If this was a mistake, ask ${from} to add you again.</p>`;
     return page(200, "You are unsubscribed", done);
   }
 
@@ -68,7 +68,7 @@ export function mountEmail(settings: EmailMount): Mount {
       } catch (error) {
         if (error instanceof Problem) return problemResponse(error);
         if (!isUnavailable(error)) throw error;
-        log.warn({ error }, "a request about email failed because SQL does not answer");
+        log.warn({ error }, "email request failed: the database is unavailable");
         return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
       }
     },

@@ -25,20 +25,20 @@ const shareRoute = route(
     tags: ["Email"],
     operationId: "shareLink",
     "x-repeatable": true,
-    summary: "Send somebody a link by email",
+    summary: "Share a link by email",
     request: {
       params: z.object({ id: z.string() }),
       body: jsonBody(
         z
           .strictObject({
-            to: z.string().max(addressMaxChars).openapi({ description: "One address." }),
+            to: z.string().max(addressMaxChars).openapi({ description: "One recipient address." }),
             message: lines(messageMaxChars).nullable().optional().openapi({ description: "Plain text." }),
           })
           .openapi("Share", { example: { to: "ann@example.com", message: "Have a look." } }),
       ),
     },
   },
-  { 202: json(z.object({ id: z.string(), state: z.literal("queued") }), "It is on its way") },
+  { 202: json(z.object({ id: z.string(), state: z.literal("queued") }), "The email is queued or sent") },
   "not_found",
   "invalid_input",
   "email_limited",
@@ -71,7 +71,7 @@ export function shareRoutes(api: Api, { links, outbox, stopLinks, baseUrl, clock
     const before = key && (await outbox.find(tenant.id, key));
     if (before) return c.json({ id: before, state: "queued" as const }, 202);
     const id = parseId("link", c.req.valid("param").id);
-    if (id === undefined) throw new Problem("not_found", "There is no such link.");
+    if (id === undefined) throw new Problem("not_found", "No such link.");
     const link = await links.get(tenant.id, id);
     requireOpen(link, clock.now());
     const mail = write(tenant, link, to, message === null ? null : message.replaceAll(/\r\n?/g, "\n"));
@@ -82,16 +82,16 @@ export function shareRoutes(api: Api, { links, outbox, stopLinks, baseUrl, clock
 
 function requireOpen({ status, expiresAt }: Link, now: number): void {
   if (status === "disabled")
-    throw invalid("id", "not_active", "The link is disabled: whoever gets it could not open it.");
+    throw invalid("id", "not_active", "The link is disabled, so the recipient could not open it.");
   if (expiresAt !== null && expiresAt <= now) {
-    throw invalid("id", "not_active", "The link has expired: whoever gets it could not open it.");
+    throw invalid("id", "not_active", "The link has expired, so the recipient could not open it.");
   }
 }
 
 const whys: Readonly<Record<string, string>> = {
-  bounced: "emails to it came back",
-  complaint: "its owner called an earlier email spam",
-  unsubscribed: "its owner asked for no more",
+  bounced: "earlier emails bounced",
+  complaint: "the recipient marked an earlier email as spam",
+  unsubscribed: "the recipient unsubscribed",
 };
 
 function accepted(to: string, answer: Enqueued): { id: string; state: "queued" } {
@@ -102,14 +102,14 @@ function accepted(to: string, answer: Enqueued): { id: string; state: "queued" }
     case "suppressed":
       throw new Problem(
         "email_suppressed",
-        `Nothing was sent to ${to}: ${whys[answer.reason] ?? "it is on the list"}.`,
+        `Nothing was sent to ${to}: ${whys[answer.reason] ?? "the address is suppressed"}.`,
       );
     case "limited":
       throw new Problem("email_limited", limitText(answer.limit), retry(answer.retryAfterMs));
     case "unavailable":
       throw new Problem(
         "unavailable",
-        "The limits on emails cannot be asked right now. Nothing was sent; try again shortly.",
+        "Email limits cannot be checked right now. Nothing was sent; try again shortly.",
         retry(answer.retryAfterMs),
       );
   }
@@ -117,8 +117,8 @@ function accepted(to: string, answer: Enqueued): { id: string; state: "queued" }
 
 function limitText(limit: string): string {
   return limit.startsWith("platform")
-    ? "This server has sent as many emails as it may in an hour. Nothing was sent; try again later."
-    : "You have sent as many emails as your plan gives in an hour. Nothing was sent; try again later.";
+    ? "This server has reached its hourly email limit. Nothing was sent; try again later."
+    : "You have reached your plan's hourly email limit. Nothing was sent; try again later.";
 }
 
 const retry = (ms: number | null) => (ms === null ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(ms / 1_000)) });

@@ -13,24 +13,24 @@ const typeMost = 100;
 const nameMost = 255;
 
 const name = line(nameMost).refine((text) => namePattern.test(text), {
-  message: "must not have / or \\, be dots alone, or turn the direction of writing",
+  message: "Must not contain / or \\, consist of dots, or contain bidirectional control characters.",
   params: { code: "bad_file_name" },
 });
 
 const createSchema = z
   .strictObject({
-    name: name.openapi({ description: "What a download is saved as, at most 255 characters." }),
-    size: z.int().min(1).openapi({ description: "In bytes. Exactly so many can be uploaded." }),
+    name: name.openapi({ description: "File name of the download, at most 255 characters." }),
+    size: z.int().min(1).openapi({ description: "In bytes. The upload must have exactly this size." }),
     type: z
       .string()
-      .max(typeMost, `has more than ${typeMost} characters`)
-      .regex(typePattern, "is not a media type, such as image/png or text/plain; charset=utf-8")
-      .openapi({ description: "Its media type. The bytes must not contradict it." }),
+      .max(typeMost, `Must have at most ${typeMost} characters.`)
+      .regex(typePattern, "Must be a media type, such as image/png or text/plain; charset=utf-8.")
+      .openapi({ description: "Media type. The content must match it." }),
     sha256: z
       .string()
-      .regex(/^[0-9a-f]{64}$/, "is not a SHA-256 in 64 hex digits, small letters")
+      .regex(/^[0-9a-f]{64}$/, "Must be a SHA-256 as 64 lowercase hex digits.")
       .optional()
-      .openapi({ description: "In hex. If it is given, the bytes must have it." }),
+      .openapi({ description: "In hex. If given, the uploaded bytes must match it." }),
   })
   .openapi("NewFile", { example: { name: "plan.pdf", size: 48_213, type: "application/pdf" } });
 
@@ -40,8 +40,8 @@ const fileSchema = z
     name: z.string(),
     size: z.int(),
     type: z.string(),
-    sha256: z.string().nullable().openapi({ description: "In hex; of what is stored, once it is." }),
-    state: z.enum(["pending", "stored"]).openapi({ description: "`pending`: to be uploaded and completed." }),
+    sha256: z.string().nullable().openapi({ description: "In hex; of the stored file, once it is complete." }),
+    state: z.enum(["pending", "stored"]).openapi({ description: "`pending`: not uploaded and completed yet." }),
     createdAt: z.string(),
     storedAt: z.string().nullable(),
   })
@@ -71,12 +71,12 @@ const routes = {
       tags: ["Files"],
       operationId: "createFile",
       "x-repeatable": true,
-      summary: "Announce a file, to upload it",
+      summary: "Start an upload",
       description:
-        "Its bytes are held from the tenant's storage. Send them with `upload.method` to `upload.url`, with exactly `upload.headers`, until `upload.expiresAt`; then complete it.",
+        "Reserves the file's bytes from the tenant's storage. Send the file with `upload.method` to `upload.url` with exactly `upload.headers` before `upload.expiresAt`, then complete the upload.",
       request: { body: jsonBody(createSchema) },
     },
-    { 201: json(admittedSchema, "The file, and where to send it") },
+    { 201: json(admittedSchema, "The file, and where to upload it") },
     "invalid_input",
     "over_quota",
     "collection_full",
@@ -91,12 +91,12 @@ const routes = {
       tags: ["Files"],
       operationId: "completeFile",
       "x-repeatable": true,
-      summary: "Say that a file is uploaded",
+      summary: "Complete an upload",
       description:
-        "Size, type and checksum are compared with what was announced. If they differ the upload is given up: announce it again. Asked again, the answer is the same.",
+        "Compares size, type and checksum with what was announced. If they differ, the upload is discarded: start again. Repeating the request returns the same response.",
       request: { params },
     },
-    { 200: json(fileSchema, "The file as it is stored") },
+    { 200: json(fileSchema, "The stored file") },
     "not_found",
     "upload_missing",
     "invalid_input",
@@ -114,7 +114,7 @@ const routes = {
         query: z.strictObject(pageParams),
       },
     },
-    { 200: json(filePageSchema, "A page; `nextCursor` is null on the last one") },
+    { 200: json(filePageSchema, "A page; `nextCursor` is null on the last page") },
     "invalid_input",
   ),
   get: route(
@@ -124,7 +124,7 @@ const routes = {
       path: "/api/files/{id}",
       tags: ["Files"],
       operationId: "getFile",
-      summary: "Read about a file",
+      summary: "Get a file",
       request: { params },
     },
     { 200: json(fileSchema, "The file") },
@@ -137,11 +137,11 @@ const routes = {
       path: "/api/files/{id}/download",
       tags: ["Files"],
       operationId: "downloadFile",
-      summary: "Get a file's address for download",
-      description: "Whoever has the address can fetch the file until `expiresAt`. It counts as no visit of a link.",
+      summary: "Get a download URL",
+      description: "Anyone who has the URL can download the file until `expiresAt`. Downloads do not count as visits.",
       request: { params },
     },
-    { 200: json(offerSchema, "The address") },
+    { 200: json(offerSchema, "The download URL") },
     "not_found",
   ),
   remove: route(
@@ -151,11 +151,11 @@ const routes = {
       path: "/api/files/{id}",
       tags: ["Files"],
       operationId: "deleteFile",
-      summary: "Delete a file, or give up its upload",
-      description: "Its bytes are given back. Links that lead to it answer 404 until they lead somewhere else.",
+      summary: "Delete a file, or cancel its upload",
+      description: "Frees its storage. Links to the file answer 404 until you give them another destination.",
       request: { params },
     },
-    { 204: { description: "Gone" } },
+    { 204: { description: "Deleted" } },
     "not_found",
   ),
 };
@@ -220,6 +220,6 @@ function show({ id, name, sizeBytes, type, sha256, state, createdAt, storedAt }:
 
 function fileId(text: string): FileId {
   const id = parseId("file", text);
-  if (id === undefined) throw new Problem("not_found", "There is no such file.");
+  if (id === undefined) throw new Problem("not_found", "No such file.");
   return id;
 }

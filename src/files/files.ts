@@ -93,7 +93,7 @@ export function createFiles(settings: FileSettings): Files {
     if (verdict.kind !== "granted") {
       await giveUp(draft);
       if (verdict.kind === "unavailable") throw unavailable();
-      throw new Error(`a new file's hold was answered with ${verdict.kind}`);
+      throw new Error(`holding storage for a new file returned ${verdict.kind}`);
     }
     const until = clock.now() + uploadMs;
     const { sizeBytes, type, sha256 } = draft;
@@ -130,7 +130,9 @@ export function createFiles(settings: FileSettings): Files {
     const missing = used + held + size - (max ?? Number.POSITIVE_INFINITY);
     return missing > 0
       ? overQuota({ used, held, limit: max ?? 0, missing }, size)
-      : new Problem("busy", "Other uploads are just ending. Try again.", { retryAfterSeconds: 1 });
+      : new Problem("busy", "Other uploads are being completed right now. Try again shortly.", {
+          retryAfterSeconds: 1,
+        });
   }
 
   async function standingFigures(tenant: TenantId) {
@@ -184,8 +186,7 @@ export function createFiles(settings: FileSettings): Files {
   async function notThere({ tenantId, id }: FileKey): Promise<TenantFile> {
     const file = await find(tenantId, id);
     if (file.state === "stored") return file;
-    const detail =
-      "Nothing has arrived yet. Send the bytes to the address that this upload was given, then complete it.";
+    const detail = "No bytes have arrived. Send the file to the upload URL, then complete the upload.";
     throw new Problem("upload_missing", detail);
   }
 
@@ -194,17 +195,18 @@ export function createFiles(settings: FileSettings): Files {
     const object = await storage.stat(key);
     if (object === undefined) return undefined;
     if (object.sizeBytes !== file.sizeBytes) {
-      const detail = `${file.sizeBytes} bytes were announced, and ${object.sizeBytes} arrived. Announce the file again.`;
+      const detail = `Announced ${file.sizeBytes} bytes, but ${object.sizeBytes} arrived. Start a new upload.`;
       return invalid("size", "wrong_size", detail);
     }
     const wrong = await contradiction(file.type, await storage.read(key, 0, headBytes));
-    if (wrong !== undefined) return invalid("type", "wrong_content", `${wrong} Announce it as what it is.`);
+    if (wrong !== undefined)
+      return invalid("type", "wrong_content", `${wrong} Start a new upload with the right type.`);
     const sha256 = await storage.sha256(key);
     if (file.sha256 !== null && file.sha256 !== sha256) {
       return invalid(
         "sha256",
         "wrong_checksum",
-        "The bytes that arrived have another SHA-256. Announce the file again.",
+        "The uploaded bytes have a different SHA-256 than announced. Start a new upload.",
       );
     }
     return { sha256 };
@@ -218,7 +220,7 @@ export function createFiles(settings: FileSettings): Files {
   /** To whoever asked it is gone either way; if something is away now, the sweeper goes on. */
   async function finishSoon(file: TenantFile): Promise<void> {
     await finish(file).catch((error: unknown) =>
-      log.warn({ error, file: file.id }, "a file could not be removed; it will be tried again"),
+      log.warn({ error, file: file.id }, "could not remove a file; will retry"),
     );
   }
 
@@ -245,7 +247,7 @@ export function createFiles(settings: FileSettings): Files {
       const again = idOf ? await findAgain(tenant.id, ids) : ids;
       if ("file" in again) return again;
       const { name, size, type, sha256 = null } = input;
-      if (size > mostBytes) throw invalid("size", "too_big", `A file may have at most ${mostBytes} bytes.`);
+      if (size > mostBytes) throw invalid("size", "too_big", `A file must have at most ${mostBytes} bytes.`);
       const whose = { id: tenant.id, max: tenant.limits.storageBytes };
       let denials = 0;
       for (const id of again) {
@@ -300,22 +302,25 @@ export function createFiles(settings: FileSettings): Files {
   };
 }
 
-const missing = () => new Problem("not_found", "There is no such file.");
+const missing = () => new Problem("not_found", "No such file.");
 
 const unavailable = () =>
-  new Problem("unavailable", "How much room is left for files cannot be told right now. Try again shortly.", {
+  new Problem("unavailable", "The storage quota cannot be checked right now. Try again shortly.", {
     retryAfterSeconds: retrySeconds,
   });
 
 /** Or it came to nothing so often that there is no id left. */
 const runningAlready = () =>
-  new Problem("busy", "The same request is just being worked on. Send it again shortly.", { retryAfterSeconds: 1 });
+  new Problem("busy", "The same request is running right now. Send it again shortly.", { retryAfterSeconds: 1 });
 
 const tooManyFiles = () =>
-  new Problem("collection_full", `A tenant has at most ${filesMost.toLocaleString("en")} files. Delete some first.`);
+  new Problem(
+    "collection_full",
+    `A tenant can have at most ${filesMost.toLocaleString("en")} files. Delete some first.`,
+  );
 
 const tooManyUploads = () =>
-  new Problem("limit_reached", `${uploadsMost} uploads are open. Complete or delete some of them first.`, {
+  new Problem("limit_reached", `You have ${uploadsMost} open uploads. Complete or delete some first.`, {
     retryAfterSeconds: uploadsRetrySeconds,
   });
 
@@ -330,6 +335,6 @@ function overQuota(figures: Fullness, size: number): Problem {
   const [used, held, limit, lacking, asked] = [figures.used, figures.held, figures.limit, figures.missing, size].map(
     (bytes) => bytes.toLocaleString("en"),
   );
-  const detail = `Of ${limit} bytes for files, ${used} are used and ${held} held by uploads that are not complete: ${lacking} are missing for these ${asked}. Delete files, or ask the operator to raise the limit.`;
+  const detail = `Storage quota exceeded: of ${limit} bytes, ${used} are used and ${held} are reserved by incomplete uploads, so these ${asked} bytes are ${lacking} too many. Delete files, or ask the operator to raise the limit.`;
   return new Problem("over_quota", detail, { figures: { ...figures } });
 }

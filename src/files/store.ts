@@ -154,7 +154,7 @@ export function createFileStore(sql: Sql): FileStore {
     keep: (key, { sha256, max, at }) =>
       sql.transaction(async (trx): Promise<Kept> => {
         const { bytes, version, files } = await lockStanding(sql, trx, key.tenantId);
-        const row = await sql.locked(one(trx, key)).executeTakeFirst();
+        const row = await sql.forUpdate(one(trx, key)).executeTakeFirst();
         if (row === undefined || row.state === "deleting") return { kind: "gone" };
         if (row.state === "stored") return { kind: "already", file: toFile(row) };
         if (max !== null && bytes + row.size_bytes > max) return { kind: "full", standing: { bytes, version } };

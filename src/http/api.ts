@@ -68,7 +68,7 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
   api.openAPIRegistry.registerComponent("securitySchemes", "key", {
     type: "http",
     scheme: "bearer",
-    description: "An API key, ql_…",
+    description: "API key (ql_…)",
   });
   const methods = methodTable(api);
   api.notFound((c) => {
@@ -84,21 +84,20 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
     if (error instanceof HTTPException && error.status < 500) {
       return new Problem(
         "invalid_json",
-        "The body is missing. Send JSON, with the header Content-Type: application/json.",
+        "The request body is missing. Send JSON with the header Content-Type: application/json.",
       );
     }
     if (settings.isUnavailable(error)) {
-      log.warn({ error, requestId }, "a request failed because something that it needs does not answer");
-      return new Problem(
-        "unavailable",
-        "The database, or the store of files, does not answer right now. Try again shortly.",
-        {
-          retryAfterSeconds: 5,
-        },
-      );
+      log.warn({ error, requestId }, "request failed: a dependency is unavailable");
+      return new Problem("unavailable", "The database or the file storage is unavailable. Try again shortly.", {
+        retryAfterSeconds: 5,
+      });
     }
-    log.error({ error, requestId }, "a request failed unexpectedly");
-    return new Problem("internal", `Something went wrong on our side. Quote ${requestId} when you ask about it.`);
+    log.error({ error, requestId }, "request failed unexpectedly");
+    return new Problem(
+      "internal",
+      `Internal server error. Quote request ID ${requestId} when you contact the operator.`,
+    );
   }
 
   const observeSeconds = settings.metrics.histogram(
@@ -110,7 +109,11 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
 
   const document = api.getOpenAPI31Document({
     openapi: "3.1.0",
-    info: { title: "QuickLink", version: settings.version, description: "Short links with exact limits." },
+    info: {
+      title: "QuickLink",
+      version: settings.version,
+      description: "Short links with custom domains, routing rules and exact limits.",
+    },
     servers: [{ url: baseUrl }],
   });
 
@@ -185,8 +188,8 @@ function nothingHere(table: MethodTable, path: string): Problem {
   const given = path.split("/");
   const methods = table.filter(({ parts }) => fits(parts, given)).map((row) => row.method);
   return methods.length > 0
-    ? new Problem("method_not_allowed", `${path} takes ${methods.join(", ")}.`, { allow: methods })
-    : new Problem("not_found", `There is nothing at ${path}. What there is stands in /openapi.json.`);
+    ? new Problem("method_not_allowed", `${path} supports: ${methods.join(", ")}.`, { allow: methods })
+    : new Problem("not_found", `No route at ${path}. See /openapi.json for all routes.`);
 }
 
 /** `{id}` stands for any part that is not empty. */

@@ -23,13 +23,16 @@ export function authenticate(keys: Keys, tenants: Tenants, guesses: Guesses): Mi
     if (!key || !tenant) {
       const retryAfterSeconds = await guesses.missed(c.env.address);
       if (retryAfterSeconds !== undefined) {
-        const detail = `Too many keys from your address do not work. Check yours, and try again in ${retryAfterSeconds} s.`;
+        const detail = `Too many invalid API keys from your IP address. Check your key and try again in ${retryAfterSeconds} s.`;
         throw new Problem("too_many_guesses", detail, { retryAfterSeconds });
       }
-      throw new Problem("unauthorized", "This API key is not known here, or it has expired or was revoked.");
+      throw new Problem(
+        "unauthorized",
+        "The API key is unknown, expired or revoked. Create a new one, or ask your administrator.",
+      );
     }
     if (tenant.suspended !== null) {
-      throw new Problem("suspended", "The operator of this server has stopped your tenant. Ask them why.");
+      throw new Problem("suspended", "The operator of this server has suspended your tenant. Contact the operator.");
     }
     c.set("caller", { key, tenant });
     await next();

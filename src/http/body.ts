@@ -12,11 +12,11 @@ export async function withCheckedBody(request: Request, limitBytes: number): Pro
   if (request.body === null) return request;
   if (Number(request.headers.get("content-length") ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const bytes = await readWhole(request, limitBytes);
-  if (bytes.length === 0) throw new Problem("invalid_json", "The body is empty. Send JSON.");
+  if (bytes.length === 0) throw new Problem("invalid_json", "The request body is empty. Send JSON.");
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {
     throw new Problem(
       "unsupported_media_type",
-      "Send the body as JSON, with the header Content-Type: application/json.",
+      "Send the request body as JSON with the header Content-Type: application/json.",
     );
   }
   const text = parse(bytes);
@@ -41,9 +41,12 @@ export async function readWhole({ body }: Request, limitBytes: number): Promise<
     case "too_large":
       throw tooLarge(limitBytes);
     case "late":
-      throw new Problem("body_timeout", `The body did not arrive within ${deadlineMs / 1_000} s. Send it again.`);
+      throw new Problem(
+        "body_timeout",
+        `The request body did not arrive within ${deadlineMs / 1_000} s. Send it again.`,
+      );
     case "broken_off":
-      throw new Problem("body_timeout", "The connection ended before the body did. Send it again.");
+      throw new Problem("body_timeout", "The connection closed before the request body was complete. Send it again.");
   }
 }
 
@@ -54,10 +57,10 @@ function parse(bytes: Uint8Array): string {
     return text;
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : "it is not UTF-8";
-    throw new Problem("invalid_json", `The body cannot be read as JSON: ${reason}.`);
+    throw new Problem("invalid_json", `The request body is not valid JSON: ${reason}.`);
   }
 }
 
 function tooLarge(limitBytes: number): Problem {
-  return new Problem("body_too_large", `The body may have at most ${limitBytes} bytes.`);
+  return new Problem("body_too_large", `The request body must have at most ${limitBytes} bytes.`);
 }

@@ -21,7 +21,7 @@ import {
 export function docsPage(document: Document): string {
   const byTag = Map.groupBy(routesOf(document), ({ operation }) => operation.tags?.[0] ?? "More");
   const schemas = Object.keys(document.components.schemas).toSorted();
-  const contents = (open: boolean) => `<ul><li><a href="#start">How to begin</a></li></ul>
+  const contents = (open: boolean) => `<ul><li><a href="#start">Getting started</a></li></ul>
 ${[...byTag].map(([tag, routes]) => group(tag, routes.map(entry), open)).join("\n")}
 ${group("Objects", schemas.map(objectEntry), false)}`;
   return `<!doctype html>
@@ -59,16 +59,16 @@ const objectEntry = (name: string): string => `<li><a href="#${anchor(name)}">${
 
 function introduction({ info, servers }: Document): string {
   return `<h1>${escapeHtml(info.title)} API</h1>
-<p class="soft">Version ${escapeHtml(info.version)}. The same as a document for programs: <a href="/openapi.json">openapi.json</a>, OpenAPI 3.1.</p>
-<article id="start"><h3>How to begin</h3>
-<p>Every call carries an API key. The lines on this page run as they stand once your shell knows two things, and where an address has an <code>$ID</code>, <code>$HOST</code> or <code>$ADDRESS</code>, that as well:</p>
+<p class="soft">Version ${escapeHtml(info.version)}. Machine-readable: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+<article id="start"><h3>Getting started</h3>
+<p>Every request needs an API key. The examples on this page run as shown once you set these variables, and <code>$ID</code>, <code>$HOST</code> or <code>$ADDRESS</code> where a path has them:</p>
 <pre><code>export QUICKLINK=${escapeHtml(servers?.[0]?.url ?? "")}
 export KEY=ql_…</code></pre>
-<p><b>Errors</b> are problem documents (<code>application/problem+json</code>). Their <code>code</code> never changes its meaning; <code>errors</code> names the bad fields; quote the <code>requestId</code> when you ask for help.</p>
-<p><b>Limits</b>: the headers <code>RateLimit</code> and <code>RateLimit-Policy</code> say how many calls are left. After a 429 or 503 wait as long as <code>Retry-After</code> says, in seconds.</p>
-<p><b>Once</b>: send an <code>Idempotency-Key</code> of your own with a POST, and send the same again if the answer was lost. It happens once, and gets the same answer for 24 hours.</p>
-<p><b>Pages</b>: ask again with <code>nextCursor</code> as <code>cursor</code>, and the same <code>sort</code> and <code>order</code>, until it is null.</p>
-<p><b>Edits</b> of what somebody else may have changed: send the version you saw in <code>If-Match</code>.</p>
+<p><b>Errors</b> are problem documents (<code>application/problem+json</code>). The <code>code</code> is stable; <code>errors</code> lists the invalid fields; quote the <code>requestId</code> when you ask for help.</p>
+<p><b>Rate limits</b>: the headers <code>RateLimit</code> and <code>RateLimit-Policy</code> show the calls left. After a 429 or 503, wait for the number of seconds in <code>Retry-After</code>.</p>
+<p><b>Idempotency</b>: send a unique <code>Idempotency-Key</code> with a POST, and repeat the same request if you did not get the response. It runs once and returns the same response for 24 hours.</p>
+<p><b>Pagination</b>: pass <code>nextCursor</code> as <code>cursor</code>, with the same <code>sort</code> and <code>order</code>, until it is null.</p>
+<p><b>Concurrent edits</b>: send the version you read in <code>If-Match</code>. If someone else changed the resource, the request fails with 412.</p>
 </article>`;
 }
 
@@ -81,7 +81,7 @@ function article(document: Document, { method, path, operation }: Route): string
 <p>${text(operation.description ?? "")}</p>
 ${parameters.length > 0 ? `<h4>Parameters</h4><dl>${parameters.map(parameter).join("")}</dl>` : ""}
 ${body ? `<h4>Body${body.$ref ? `: ${reference(body.$ref)}` : ""}</h4>${fields(document, body)}` : ""}
-<h4>Answers</h4><dl>${answers.map(([status, answer]) => `<dt><code>${status}</code>${answered(answer.content)}</dt><dd>${text(answer.description)}</dd>`).join("")}</dl>
+<h4>Responses</h4><dl>${answers.map(([status, answer]) => `<dt><code>${status}</code>${answered(answer.content)}</dt><dd>${text(answer.description)}</dd>`).join("")}</dl>
 <h4>Example</h4><pre class="curl"><code>${escapeHtml(curl(document, { method, path, operation }))}</code></pre>
 </article>`;
 }
@@ -108,10 +108,10 @@ function object(document: Document, name: string): string {
 <p>${text(schema.description ?? "")}</p>${fields(document, schema)}</article>`;
 }
 
-const needed = (required: boolean | undefined): string => (required ? '<span class="needed">needed</span>' : "");
+const needed = (required: boolean | undefined): string => (required ? '<span class="needed">required</span>' : "");
 
 const initially = ({ default: value }: Schema): string =>
-  value === undefined ? "" : ` Left out: <code>${escapeHtml(JSON.stringify(value))}</code>.`;
+  value === undefined ? "" : ` Default: <code>${escapeHtml(JSON.stringify(value))}</code>.`;
 
 const type = (schema: Schema): string =>
   escapeHtml(typeText(schema)) + (schema.items?.$ref ? ` (${reference(schema.items.$ref)})` : "");

@@ -50,7 +50,7 @@ export function watchReadiness(ask: () => Promise<Readiness>, metrics: Metrics):
   };
   const dependencyUp = {
     name: "quicklink_dependency_up",
-    help: "1 if it answered when last asked, within a second.",
+    help: "1 if the dependency answered the last check within a second.",
     labels: ["dependency"],
     merged: "min",
   } as const;
@@ -59,7 +59,7 @@ export function watchReadiness(ask: () => Promise<Readiness>, metrics: Metrics):
   );
   metrics.gauge(
     "quicklink_readiness",
-    "0 ready, 1 degraded: something is missing but redirects are answered, 2 unready.",
+    "0 ready, 1 degraded (a dependency is unavailable, but redirects are answered), 2 unready.",
     () => (last === undefined ? 0 : states.indexOf(last.status)),
     "max",
   );

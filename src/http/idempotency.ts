@@ -32,7 +32,7 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
     const key = c.req.header("idempotency-key");
     if (key === undefined) return next();
     if (!pattern.test(key)) {
-      throw invalid("Idempotency-Key", "bad_key", "An Idempotency-Key has 1 to 255 visible ASCII characters.");
+      throw invalid("Idempotency-Key", "bad_key", "Must have 1 to 255 visible ASCII characters.");
     }
     const begun = await answers.begin(c.get("caller").tenant.id, key, await fingerprintOf(c), repeatable);
     count[begun.kind]++;
@@ -95,18 +95,18 @@ function refusal(begun: Exclude<Begun, { kind: "run" | "replay" }>): Problem {
     case "mismatch":
       return new Problem(
         "idempotency_mismatch",
-        "This Idempotency-Key was used for a request with another address or body. Use a new one for a new request.",
+        "This Idempotency-Key was used for a request with a different path or body. Use a new key for a new request.",
       );
     case "in_flight":
       return new Problem(
         "idempotency_in_flight",
-        "The first request with this Idempotency-Key is still being worked on. Send the same again shortly.",
+        "The first request with this Idempotency-Key is still running. Send the same request again shortly.",
         { retryAfterSeconds: Math.max(1, Math.ceil(begun.retryAfterMs / 1_000)) },
       );
     case "unknown":
       return new Problem(
         "idempotency_unknown",
-        "The first request with this Idempotency-Key was cut off, and may have been done. Look, and if it was not, send it again with another key.",
+        "The first request with this Idempotency-Key was interrupted and may have completed. Check whether it did; if not, send it again with a new key.",
       );
   }
 }

@@ -37,7 +37,7 @@ const cursorMost = 1_000;
 /** Of a query. */
 export const pageParams = {
   limit: z.coerce.number().int().min(1).max(pageMost).default(50),
-  cursor: z.string().max(cursorMost).optional().openapi({ description: "`nextCursor` of the page before." }),
+  cursor: z.string().max(cursorMost).optional().openapi({ description: "The `nextCursor` of the previous page." }),
 };
 
 export const pageSchema = <Item extends z.ZodType>(item: Item, name: string) =>
@@ -72,5 +72,5 @@ const badCursor = () =>
   invalid(
     "cursor",
     "bad_cursor",
-    "This is not a cursor of this list. Use `nextCursor` of the page before, in the same order, or leave it out.",
+    "Not a cursor of this list. Use `nextCursor` of the previous page with the same order, or omit it to start at the beginning.",
   );

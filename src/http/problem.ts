@@ -15,7 +15,7 @@ export function problemResponse(problem: Problem, requestId?: string): Response 
 }
 
 export const wrongMethod = (...allow: string[]): Response =>
-  problemResponse(new Problem("method_not_allowed", `This address takes ${allow.join(", ")}.`, { allow }));
+  problemResponse(new Problem("method_not_allowed", `This route supports: ${allow.join(", ")}.`, { allow }));
 
 export function problemBody(problem: Problem, requestId?: string) {
   return {
@@ -34,7 +34,7 @@ export function problemBody(problem: Problem, requestId?: string) {
 export function invalidInput(error: z.ZodError, where: string): Problem {
   const errors = error.issues.slice(0, errorsMost).flatMap(toFieldErrors);
   const first = errors[0];
-  const detail = first ? `${first.field || where}: ${first.message}` : "The input cannot be accepted.";
+  const detail = first ? `${first.field || where}: ${first.message}` : "The input is invalid.";
   return new Problem("invalid_input", detail, { errors });
 }
 
@@ -46,19 +46,38 @@ function toFieldErrors(issue: z.core.$ZodIssue): FieldError[] {
     return issue.keys.slice(0, errorsMost).map((key) => ({
       field: [field, key].filter(Boolean).join(".").slice(0, 100),
       code: "unknown_field",
-      message: "There is no such field.",
+      message: "Unknown field.",
     }));
   }
   return [{ field, code: codeOf(issue), message: messageFor(issue) }];
 }
 
 function messageFor(issue: z.core.$ZodIssue): string {
-  if (issue.code !== "invalid_type") return issue.message;
-  return isAbsent(issue) ? "This is needed." : `This must be ${kinds[issue.expected] ?? issue.expected}.`;
+  switch (issue.code) {
+    case "invalid_type":
+      return isAbsent(issue) ? "Required." : `Must be ${kinds[issue.expected] ?? issue.expected}.`;
+    case "too_big":
+      return ours(issue, "Too big") ?? `Must ${boundOf(issue.origin, `at most ${issue.maximum}`)}.`;
+    case "too_small":
+      return ours(issue, "Too small") ?? `Must ${boundOf(issue.origin, `at least ${issue.minimum}`)}.`;
+    case "invalid_value":
+      return ours(issue, "Invalid") ?? `Must be one of: ${issue.values.map(String).join(", ")}.`;
+    default:
+      return issue.message;
+  }
+}
+
+/** The schema's own sentence, if it has one; zod's default texts start with `standard`. */
+const ours = (issue: z.core.$ZodIssue, standard: string): string | undefined =>
+  issue.message.startsWith(standard) ? undefined : issue.message;
+
+function boundOf(origin: string, bound: string): string {
+  if (origin === "string") return `have ${bound} characters`;
+  return origin === "array" ? `have ${bound} elements` : `be ${bound}`;
 }
 
 const kinds: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   int: "a whole number",
   boolean: "true or false",

@@ -21,7 +21,7 @@ export function limitCalls(limiter: CallLimiter, clock: Clock): MiddlewareHandle
     if (limits.length > 0) c.env.headers.set("ratelimit-policy", policies(limits));
     const answer = await limiter.ask(tenant.id, limits);
     if (answer.kind === "unavailable") {
-      throw new Problem("unavailable", "API calls cannot be counted right now. Try again shortly.", {
+      throw new Problem("unavailable", "The rate limit cannot be checked right now. Try again shortly.", {
         retryAfterSeconds: seconds(answer.retryAfterMs),
       });
     }
@@ -55,7 +55,7 @@ function rateLimited(limit: Limit, retryAfterSeconds: number): Problem {
   const most = limit.max?.toLocaleString("en");
   const detail =
     limit.name === keyCalls
-      ? `This key may make ${most} API calls a minute, and has made them. Wait ${retryAfterSeconds} s, or use a key with a higher limit.`
-      : `Your tenant may make ${most} API calls a minute, and has made them. Wait ${retryAfterSeconds} s; the operator can raise the limit.`;
+      ? `This API key has used its ${most} calls per minute. Wait ${retryAfterSeconds} s, or use a key with a higher limit.`
+      : `Your tenant has used its ${most} API calls per minute. Wait ${retryAfterSeconds} s, or ask the operator to raise the limit.`;
   return new Problem("rate_limited", detail, { retryAfterSeconds });
 }

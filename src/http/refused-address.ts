@@ -6,9 +6,8 @@ import { problemResponse } from "./problem.ts";
 
 /** 421: the name leads here, but nobody said that we serve it. */
 export function misdirected(request: Request, path: string): Response {
-  const told =
-    "This server answers on the host of QL_BASE_URL, on the names in QL_HOSTS and on verified custom domains.";
-  const next = "If you run it, add this name to QL_HOSTS. If this is your domain, add and verify it first.";
+  const told = "This server answers to the host of QL_BASE_URL, the names in QL_HOSTS and verified custom domains.";
+  const next = "If you run this server, add the name to QL_HOSTS. If this is your domain, add and verify it first.";
   if (isApi(path) || wantsJson(request)) return problemResponse(new Problem("misdirected", `${told} ${next}`));
   const body = told.replace(/QL_\w+/g, "<code>$&</code>");
   return page(
@@ -19,16 +18,16 @@ export function misdirected(request: Request, path: string): Response {
 }
 
 export const malformedHost = (): Response =>
-  problemResponse(new Problem("invalid_host", "Send exactly one Host header, with a host name and at most a port."));
+  problemResponse(new Problem("invalid_host", "Send exactly one Host header with a host name and an optional port."));
 
 /** A path that is longer than any address here leads nowhere. It is not compared with anything. */
 export const tooLongToExist = (request: Request, path: string): Response =>
   isApi(path)
-    ? problemResponse(new Problem("not_found", "There is nothing at this address: its path is too long."))
+    ? problemResponse(new Problem("not_found", "There is nothing at this URL: its path is too long."))
     : finalPage({ kind: "missing" }, request);
 
 /** The API is addressed by QL_BASE_URL: a custom domain serves its owner's links and nothing else. */
 export const apiElsewhere = (baseUrl: string): Response =>
-  problemResponse(new Problem("not_found", `The API does not answer on custom domains. Call it at ${baseUrl}/api.`));
+  problemResponse(new Problem("not_found", `The API is not available on custom domains. Call it at ${baseUrl}/api.`));
 
 export const isApi = (path: string): boolean => path === "/api" || path.startsWith("/api/");

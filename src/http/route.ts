@@ -47,10 +47,13 @@ export const problemSchema = z
     status: z.int(),
     code: z.enum(Object.keys(problems) as [ProblemCode, ...ProblemCode[]]),
     detail: z.string(),
-    used: z.int().optional().openapi({ description: "With `over_quota`: bytes that are stored." }),
-    held: z.int().optional().openapi({ description: "With `over_quota`: bytes of uploads that are not complete yet." }),
-    limit: z.int().optional().openapi({ description: "With `over_quota`: what the plan gives." }),
-    missing: z.int().optional().openapi({ description: "With `over_quota`: by how many bytes it does not fit." }),
+    used: z.int().optional().openapi({ description: "With `over_quota`: bytes stored." }),
+    held: z.int().optional().openapi({ description: "With `over_quota`: bytes reserved by incomplete uploads." }),
+    limit: z.int().optional().openapi({ description: "With `over_quota`: the storage quota in bytes." }),
+    missing: z
+      .int()
+      .optional()
+      .openapi({ description: "With `over_quota`: bytes by which the file exceeds the quota." }),
     errors: z.array(z.object({ field: z.string(), code: z.string(), message: z.string() })).optional(),
     requestId: z.string().optional(),
   })
@@ -99,7 +102,7 @@ export function route<
     ...config,
     security: [{ key: [] }],
     "x-scope": scope,
-    description: [("description" in config && config.description) || "", `Needs the scope \`${scope}\`.`]
+    description: [("description" in config && config.description) || "", `Requires the scope \`${scope}\`.`]
       .filter(Boolean)
       .join(" "),
     ...(once && { parameters: [idempotencyKey] }),
@@ -116,14 +119,17 @@ const idempotencyKey = {
   in: "header" as const,
   required: false,
   description:
-    "1 to 255 visible ASCII characters of your choice, new for every new request. The same request with the same key happens once and gets the same answer for 24 hours.",
+    "A unique key of 1 to 255 visible ASCII characters. A request repeated with the same key runs once and returns the same response for 24 hours.",
   schema: { type: "string" as const, minLength: 1, maxLength: 255 },
   example: "5f0c2a52-9a37-4a8c-a8a1-3a1f0c6d1b90",
 };
 
 function requireScope(caller: Caller, scope: Scope): void {
   if (allows(caller.key, scope)) return;
-  throw new Problem("forbidden", `This key lacks the scope ${scope}. Create one that has it: quicklink key create.`);
+  throw new Problem(
+    "forbidden",
+    `This API key lacks the scope ${scope}. Create a key that has it: quicklink key create.`,
+  );
 }
 
 /** A JSON body, a JSON answer. */
@@ -143,17 +149,21 @@ const lineControl = /[\u0000-\u001f\u007f-\u009f]/;
 const textControl = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
 /** One line that people read: no control characters, not blank, well-formed. */
-export const line = (most: number) => readable(most, lineControl, "must not have control characters");
+export const line = (most: number) => readable(most, lineControl, "Must not contain control characters.");
 /** Several lines. */
-export const lines = (most: number) => readable(most, textControl, "must not have control characters but line breaks");
+export const lines = (most: number) =>
+  readable(most, textControl, "Must not contain control characters other than tabs and line breaks.");
 
 function readable(most: number, refused: RegExp, message: string) {
   return z
     .string()
-    .max(most, `has more than ${most} characters`)
+    .max(most, `Must have at most ${most} characters.`)
     .refine((text) => !refused.test(text), { message, params: { code: "control_characters" } })
-    .refine((text) => text.isWellFormed(), { message: "is not valid Unicode", params: { code: "bad_unicode" } })
-    .refine((text) => text.trim() !== "", { message: "is blank; leave it out or use null", params: { code: "blank" } });
+    .refine((text) => text.isWellFormed(), { message: "Must be valid Unicode.", params: { code: "bad_unicode" } })
+    .refine((text) => text.trim() !== "", {
+      message: "Must not be blank. Omit it or use null.",
+      params: { code: "blank" },
+    });
 }
 
 export { z };

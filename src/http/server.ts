@@ -91,8 +91,10 @@ export function startServer(settings: ServerSettings): Server {
     routes: { "/:code": (request) => receive(request, request.params.code) },
     fetch: (request) => receive(request, undefined),
     error(error) {
-      log.error({ error }, "a request failed unexpectedly");
-      return problemResponse(new Problem("internal", "Something went wrong on our side."));
+      log.error({ error }, "request failed unexpectedly");
+      return problemResponse(
+        new Problem("internal", "Internal server error. Try again; if it persists, contact the operator."),
+      );
     },
   });
 
@@ -277,7 +279,7 @@ export function startServer(settings: ServerSettings): Server {
         : sameText(request.headers.get("authorization") ?? "", `Bearer ${metricsToken}`);
     if (!allowed) {
       const hint =
-        "Send Authorization: Bearer with the value of QL_METRICS_TOKEN, or ask from the server's own machine.";
+        "Send Authorization: Bearer with the value of QL_METRICS_TOKEN, or send the request from the server itself.";
       return problemResponse(new Problem("forbidden", hint));
     }
     const { text, contentType } = await settings.metrics.scrape();
@@ -339,18 +341,14 @@ const isDirect = (request: Request): boolean =>
   !["x-forwarded-for", "forwarded", "via", "x-real-ip"].some((name) => request.headers.has(name));
 
 const bare = (host: string): Response =>
-  page(
-    200,
-    "Short links",
-    `<p>Short links are served on <code>${escapeHtml(host)}</code>. This is where they start.</p>`,
-  );
+  page(200, "Short links", `<p><code>${escapeHtml(host)}</code> serves short links.</p>`);
 
 function home(baseUrl: string): Response {
   return page(
     200,
     "QuickLink is running",
-    `<p>Short links here start with <code>${escapeHtml(baseUrl)}/</code></p>
-<p>Make one with the line that the first start printed, or with <code>npm run quicklink -- link create https://example.com</code>.</p>
-<small><a href="/docs">API</a> · <a href="/readyz">State</a></small>`,
+    `<p>Short links start with <code>${escapeHtml(baseUrl)}/</code></p>
+<p>Create one with the command printed on the first start, or run <code>npm run quicklink -- link create https://example.com</code>.</p>
+<small><a href="/docs">API</a> · <a href="/readyz">Status</a></small>`,
   );
 }

@@ -7,7 +7,7 @@ async function* pieces(...texts: string[]): AsyncGenerator<string> {
   yield* texts;
 }
 
-/** Rows as `line: cells`, broken ones as `line! why`. */
+/** Rows as `line: cells`, broken ones as `line! reason`. */
 async function read(...texts: string[]): Promise<string[]> {
   const rows: string[] = [];
   for await (const row of readCsv(pieces(...texts))) {
@@ -35,8 +35,8 @@ describe("rows", () => {
 
 describe("a broken row takes no other with it", () => {
   test.each([
-    ["a quote in a cell that does not begin with one", 'b"ad,x', "has a quote in a cell that does not begin"],
-    ["a quote that is closed too early", '"b"ad,x', "has something after the quote that ends"],
+    ["a quote in a cell that does not begin with one", 'b"ad,x', "has a quote in an unquoted cell"],
+    ["a quote that is closed too early", '"b"ad,x', "has text after a closing quote"],
     ["a quote that is never closed", '"bad,x', "has a quote that is never closed"],
     ["a cell of a megabyte", `${"x".repeat(1_000_000)},x`, `has more than ${rowMost} characters`],
     ["a quoted cell of a megabyte", `"${"x".repeat(1_000_000)}",x`, `has more than ${rowMost} characters`],
@@ -44,13 +44,13 @@ describe("a broken row takes no other with it", () => {
     const text = `a,1\nb,2\n${row}\nc,4\nd,5\n`;
     const expected = ["1: a|1", "2: b|2", expect.stringContaining(`3! ${why}`), "4: c|4", "5: d|5"];
     expect(await read(text)).toEqual(expected);
-    // As it comes from a file, cut anywhere.
+    // As read from a file: split at any point.
     expect(await read(...(text.match(/[\s\S]{1,1000}/g) ?? []))).toEqual(expected);
   });
 
   test("an open quote that runs into the next quoted cell loses its own row only", async () => {
     expect(await read('a,"open\nb,"closed"\nc,3\n')).toEqual([
-      expect.stringContaining("1! has something after"),
+      expect.stringContaining("1! has text after"),
       "2: b|closed",
       "3: c|3",
     ]);

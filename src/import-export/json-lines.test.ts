@@ -19,7 +19,7 @@ test("a value a line, by either line end, and the last one without", async () =>
 
 test("a line that is no JSON, or has no end, is told by its number, and the others are read", async () => {
   const long = `{"a":"${"x".repeat(1_000_000)}"}`;
-  const expected = ['1 {"a":1}', "2 is not JSON", `3 has more than ${rowMost} characters in it`, '4 {"d":4}'];
+  const expected = ['1 {"a":1}', "2 is not JSON", `3 has more than ${rowMost} characters`, '4 {"d":4}'];
   expect(await read(`{"a":1}\n{"b":\n${long}\n{"d":4}\n`, 1_000)).toEqual(expected);
   expect(await read(`{"a":1}\n{"b":\n${long}\n{"d":4}\n`, 2_000_000)).toEqual(expected);
 });

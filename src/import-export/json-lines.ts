@@ -1,6 +1,6 @@
 import { type Row, rowMost } from "./row.ts";
 
-/** One JSON value a line. A line that is none, or has no end, is a problem of its own and of no other line. */
+/** One JSON value per line. An invalid or endless line affects no other line. */
 export async function* readJsonLines(text: AsyncIterable<string>): AsyncGenerator<Row<unknown>> {
   let rest = "";
   let line = 1;
@@ -8,7 +8,7 @@ export async function* readJsonLines(text: AsyncIterable<string>): AsyncGenerato
 
   function* take(content: string): Generator<Row<unknown>> {
     if (tooLong) tooLong = false;
-    else if (content.length > rowMost) yield { line, problem: `has more than ${rowMost} characters in it` };
+    else if (content.length > rowMost) yield { line, problem: `has more than ${rowMost} characters` };
     else if (content.trim() !== "") yield parse(line, content);
     line++;
   }
@@ -18,7 +18,7 @@ export async function* readJsonLines(text: AsyncIterable<string>): AsyncGenerato
     rest = lines.pop() ?? "";
     for (const content of lines) yield* take(content);
     if (rest.length > rowMost) {
-      if (!tooLong) yield { line, problem: `has more than ${rowMost} characters in it` };
+      if (!tooLong) yield { line, problem: `has more than ${rowMost} characters` };
       tooLong = true;
       rest = "";
     }

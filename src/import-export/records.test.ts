@@ -43,7 +43,7 @@ describe("our own", () => {
       Buffer.from("\nhttps://example.com/,fine\n"),
     ]);
     expect(await values(bytes)).toEqual([
-      "2: has 1 cells, and there are 2 columns",
+      "2: has 1 cells, but there are 2 columns",
       "3: has bytes that are not UTF-8",
       { url: "https://example.com/", title: "fine" },
     ]);
@@ -63,7 +63,7 @@ describe("our own", () => {
 
 describe("a password", () => {
   test("that a link had elsewhere keeps the row out, for without it the link would be open", async () => {
-    const refused = /^\d: password: It has one, which no export can hold\./;
+    const refused = /^\d: password: Exports do not contain passwords\./;
     const [csv] = await values("url,password\nhttps://example.com/,true\n");
     expect(csv).toMatch(refused);
     const [line] = await values('{"url":"https://example.com/","password":true}\n');
@@ -89,10 +89,10 @@ describe("a file that is not what it should be is refused as a whole, with what 
     ["UTF-16", Buffer.from("\ufeffurl\nhttps://example.com/\n", "utf16le"), /UTF-16/],
     ["UTF-16 without a mark", Buffer.from("url\nhttps://example.com/\n", "utf16le"), /UTF-16/],
     ["nothing", "", /empty/],
-    ["no address", "name,age\nx,1\n", /no url, but name, age/],
-    ["semicolons", "url;title\nhttps://example.com/;x\n", /separated by commas/],
+    ["no address", "name,age\nx,1\n", /expected url, found name, age/],
+    ["semicolons", "url;title\nhttps://example.com/;x\n", /Separate columns with commas/],
     ["a page of Bitly's API", '{"links":[],"pagination":{}}\n', /jq -c '\.links\[\]'/],
-    ["a broken head", '"url,title\nhttps://example.com/,x\n', /Line 1, which names the columns/],
+    ["a broken head", '"url,title\nhttps://example.com/,x\n', /Line 1 \(column names\)/],
   ])("%s", async (_, content, sentence) => {
     await expect(read(content)).rejects.toThrow(sentence);
   });
@@ -161,13 +161,13 @@ const fields = fc.record({
 
 const link: fc.Arbitrary<Link> = fc.tuple(fields, destined).map(([one, other]) => ({ ...one, ...other }));
 
-/** What every new link has where nothing is said. */
+/** The defaults of a new link. */
 const unsaid = {
   ...{ title: null, notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null },
   ...{ rules: [], split: [], utm: null, forwardQuery: false },
 };
 
-/** As the API takes them: not blank, no control characters. */
+/** As the API accepts them: not blank, no control characters. */
 function oneLine(most: number) {
   const dangerous = fc.constantFrom("=SUM(1)", "+1", "-1", "@x", "'=x", "''@", "[a]", "a,b", " x ");
   const any = fc.string({ unit: "grapheme", minLength: 1, maxLength: most / 4 });

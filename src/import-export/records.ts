@@ -5,14 +5,14 @@ import { readJsonLines } from "./json-lines.ts";
 import type { Row } from "./row.ts";
 import { damageIn } from "./text.ts";
 
-/** The rows of a file as links, whoever wrote it. */
+/** The rows of a file as links, in any supported format. */
 export interface Reading {
-  /** Told once, as soon as the first row is read: whose file it is, and what in it is passed over. */
+  /** Called once, when the first row is read, with the format of the file and the columns that are ignored. */
   readonly recognised: (format: FormatName, passedOver: readonly string[]) => void;
   readonly only?: FormatName;
 }
 
-/** JSON lines begin with a brace; CSV begins with the names of its columns. */
+/** JSON lines begin with a brace. CSV begins with column names. */
 export async function* readRecords(text: AsyncIterable<string>, reading: Reading): AsyncGenerator<Row<Fields>> {
   const pieces = text[Symbol.asyncIterator]();
   let head = "";
@@ -33,7 +33,7 @@ async function* fromCsv(text: AsyncIterable<string>, { recognised, only }: Readi
   let format: Format | undefined;
   for await (const row of readCsv(text)) {
     if (names === undefined || format === undefined) {
-      if ("problem" in row) throw new OperatorError(`Line ${row.line}, which names the columns, ${row.problem}.`);
+      if ("problem" in row) throw new OperatorError(`Line ${row.line} (column names) ${row.problem}.`);
       names = row.value.map(columnName);
       format = recognise(names, only) ?? refuse(names, only);
       const known = format.name === "quicklink" ? new Set<string>(ownColumns) : undefined;
@@ -50,7 +50,7 @@ function fromCells(line: number, cells: readonly string[], names: readonly strin
   const damage = cells.map(damageIn).find((found) => found !== undefined);
   if (damage !== undefined) return { line, problem: damage };
   if (cells.length !== names.length) {
-    return { line, problem: `has ${cells.length} cells, and there are ${names.length} columns` };
+    return { line, problem: `has ${cells.length} cells, but there are ${names.length} columns` };
   }
   const fields = Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""]));
   return asLink(line, format.name === "quicklink" ? ownCells(fields) : fields, format);
@@ -87,7 +87,7 @@ function asLink(line: number, fields: Fields, { toLink }: Format): Row<Fields> {
   return typeof link === "string" ? { line, problem: link } : { line, value: link };
 }
 
-/** Ours whatever their case; others' as they are. */
+/** Our own column names in any case; those of other formats as they are. */
 function columnName(cell: string): string {
   const name = cell.trim();
   return ownColumns.find((own) => own.toLowerCase() === name.toLowerCase()) ?? name;
@@ -97,12 +97,14 @@ function refuse(names: readonly string[], only: FormatName | undefined): never {
   const found = names.slice(0, 12).join(", ").slice(0, 300);
   const list = names.includes("links") ? "links" : names.includes("data") ? "data" : undefined;
   if (list !== undefined) {
-    throw new OperatorError(`This is a page of an API with many links in it. One a line: jq -c '.${list}[]' FILE`);
+    throw new OperatorError(
+      `This is an API response with many links. Convert it to one link per line: jq -c '.${list}[]' FILE`,
+    );
   }
-  if (only !== undefined) throw new OperatorError(`This is no export of ${only}: it has ${found}. See docs/import.md.`);
+  if (only !== undefined) throw new OperatorError(`Not an export of ${only}: it has ${found}. See docs/import.md.`);
   const one = names[0] ?? "";
-  const hint = names.length === 1 && /[;\t]/.test(one) ? " Columns have to be separated by commas." : "";
+  const hint = names.length === 1 && /[;\t]/.test(one) ? " Separate columns with commas." : "";
   throw new OperatorError(
-    `Nothing here says where links lead: there is no url, but ${found}.${hint} Which names are known: docs/import.md`,
+    `No column with destination URLs: expected url, found ${found}.${hint} Known column names: docs/import.md`,
   );
 }

@@ -1,20 +1,18 @@
-import { createHash, randomBytes } from "node:crypto";
-import type { Clock } from "../base/clock.ts";
-import type { Charge, Counters, Limit } from "./counters.ts";
-import { createDayNames } from "./day-names.ts";
-import { networkOf } from "./network.ts";
+import { createHash } from "node:crypto";
+import { type AddressLimiterSettings, createAddressLimiter, toRetrySeconds } from "./address-limiter.ts";
+import type { Limit } from "./counters.ts";
 import { slidingHour, type Window } from "./window.ts";
 
 /**
- * A limit on trying passwords: so many for a network and a link in a quarter of an hour, and so many for a link from
- * everywhere in an hour, on all servers together. A try is counted before it is looked at, and given back if it was
- * right: an office behind one address may come in one after the other.
+ * Limits password attempts: per network and link in a quarter of an hour, and per link from everywhere in an hour, on
+ * all servers together. An attempt is counted before the password is checked, and refunded if it was right: an office
+ * behind one address may sign in one after the other.
  *
- * Whoever uses up the tries of a link would lock everybody else out. So a network from which the right password came that
- * day (UTC) goes on with its own tries, and does not need the link's.
+ * An attacker who uses up a link's attempts would lock everybody else out. So a network that gave the right password
+ * that day (UTC) continues with its own attempts and does not need the link's.
  *
- * A network is known here only by its name of the day. When the counters cannot be asked nobody may try, for a short
- * password lasts only as long as tries are few; whoever has a pass stays in.
+ * A network is known only by its name of the day. When the counters are unavailable, no attempt is allowed, because a
+ * short password is only safe while attempts are few; visitors with a password session stay in.
  */
 export interface Attempts {
   begin(key: string, address: string | undefined): Promise<Attempt>;
@@ -27,33 +25,20 @@ export type Attempt =
 
 export interface Granted {
   readonly kind: "granted";
-  /** It was not looked at: as if it had not been made. */
+  /** The password was not checked: refunds the attempt. */
   undo(): Promise<void>;
-  /** It was the right one: given back, and the network is known for the day. */
+  /** The password was right: refunds the attempt, and remembers the network for the day. */
   right(): Promise<void>;
-}
-
-export interface AttemptSettings {
-  readonly counters: Counters;
-  readonly clock: Clock;
-  /** A secret for a purpose, the same on every server. */
-  readonly secretFor: (purpose: string) => Uint8Array;
 }
 
 export const attemptsPerAddress = 10;
 export const attemptsPerLink = 50;
 const quarterHour: Window = { kind: "sliding", bucketMs: 15_000, buckets: 60 };
 const day: Window = { kind: "sliding", bucketMs: 3_600_000, buckets: 24 };
-const retryMs = 15_000;
 
-export function createAttempts({ counters, clock, secretFor }: AttemptSettings): Attempts {
-  const instance = randomBytes(9).toString("base64url");
-  let begun = 0;
-
-  const dayName = createDayNames("attempts", secretFor, clock);
-  /** Those whose address is not known are one. */
-  const nameOf = (address: string | undefined): string =>
-    dayName((address === undefined ? undefined : networkOf(address)) ?? "");
+export function createAttempts(settings: AddressLimiterSettings): Attempts {
+  const { counters } = settings;
+  const limiter = createAddressLimiter(settings, { purpose: "attempts", action: "attempt" });
 
   async function isKnown(entered: Limit): Promise<boolean> {
     const answer = await counters.status([entered]);
@@ -61,41 +46,25 @@ export function createAttempts({ counters, clock, secretFor }: AttemptSettings):
   }
 
   async function remember(link: string, entered: Limit): Promise<void> {
-    // Under the same id every time: it counts once.
+    // Always the same ID, so it counts once.
     await counters.take(`{${link}}/entered/${entered.subject}`, [{ limit: entered, amount: 1 }]);
   }
 
   return {
     async begin(key, address) {
       const link = linkName(key);
-      const name = nameOf(address);
-      const { here, all, entered } = limitsOf(link, name);
-
-      async function take(id: string, charges: readonly Charge[]): Promise<Attempt & { readonly limit?: Limit }> {
-        const verdict = await counters.take(id, charges);
-        if (verdict.kind === "granted") {
-          const undo = () => counters.release(id).then(() => {});
-          return { kind: "granted", undo, right: () => Promise.all([undo(), remember(link, entered)]).then(() => {}) };
-        }
-        const waitMs = "retryAfterMs" in verdict ? verdict.retryAfterMs : null;
-        const retryAfterSeconds = Math.max(1, Math.ceil((waitMs ?? retryMs) / 1_000));
-        return verdict.kind === "denied"
-          ? { kind: "denied", retryAfterSeconds, limit: verdict.limit }
-          : { kind: "unavailable", retryAfterSeconds };
-      }
-
-      const id = `{${link}}/attempt/${instance}.${++begun}`;
-      const attempt = await take(id, [
-        { limit: here, amount: 1 },
-        { limit: all, amount: 1 },
-      ]);
-      const usedUp = attempt.kind === "denied" && attempt.limit?.name === all.name;
-      return usedUp && (await isKnown(entered)) ? await take(`${id}.own`, [{ limit: here, amount: 1 }]) : attempt;
+      const { here, all, entered } = limitsOf(link, limiter.nameOf(address) ?? limiter.unknownName());
+      let taken = await limiter.take(link, [here, all]);
+      const isUsedUp = taken.kind === "denied" && taken.limit.name === all.name;
+      if (isUsedUp && (await isKnown(entered))) taken = await limiter.take(link, [here]);
+      if (taken.kind !== "granted") return { kind: taken.kind, retryAfterSeconds: toRetrySeconds(taken.retryAfterMs) };
+      const { undo } = taken;
+      return { kind: "granted", undo, right: () => Promise.all([undo(), remember(link, entered)]).then(() => {}) };
     },
   };
 }
 
-/** One that is too long for a key of a counter is known by its hash. */
+/** A name too long for a counter key is replaced by its hash. */
 const linkName = (key: string): string =>
   key.length <= linkMost ? key : createHash("sha256").update(key).digest("base64url");
 const linkMost = 100;

@@ -42,7 +42,7 @@ function world(max: number) {
     usedUp: () => {},
     async flush() {
       flushes++;
-      meters.recorded(meters.drain(false));
+      meters.acknowledge(meters.drain(false));
     },
   });
   return {
@@ -194,7 +194,7 @@ describe("asking ahead", () => {
     let waited = 0;
     for (let i = 0; i < 3_000; i++) {
       if (await visit(scene, 100_000, 2)) waited++;
-      if (i % 100 === 0) scene.meters.recorded(scene.meters.drain(false));
+      if (i % 100 === 0) scene.meters.acknowledge(scene.meters.drain(false));
     }
     expect(waited).toBe(1);
   });
@@ -224,7 +224,7 @@ describe("asking ahead", () => {
     expect(scene.asks).toHaveLength(2); // the first, and the one after it
     for (let i = 0; i < most - 1; i++) await visit(scene, 1_000, 1);
     expect(scene.asks).toHaveLength(2);
-    scene.meters.recorded(scene.meters.drain(false));
+    scene.meters.acknowledge(scene.meters.drain(false));
     scene.clock.advance(100);
     await visit(scene, 1_000, 1);
     expect(await visit(scene, 1_000, 1)).toBe(false);

@@ -52,7 +52,7 @@ describe("how hits are limited", () => {
   test("by SQL instead of Redis is told once, however many ask", async () => {
     const { ask, lines, metric } = world();
     await ask("sql", 100);
-    expect(lines).toEqual(["Redis does not answer for limits on hits; SQL does instead"]);
+    expect(lines).toEqual(["Redis unavailable: limiting hits by SQL"]);
     expect(await metric(state)).toBe(1);
   });
 
@@ -67,7 +67,7 @@ describe("how hits are limited", () => {
     clock.advance(100);
     await ask("redis", 10);
     expect(await metric(state)).toBe(0);
-    expect(lines.slice(1)).toEqual(["limits on hits are answered as usual again"]);
+    expect(lines.slice(1)).toEqual(["limiting hits normally again"]);
   });
 
   test("by a Redis that comes and goes is told once", async () => {
@@ -80,8 +80,8 @@ describe("how hits are limited", () => {
   });
 
   test.each([
-    ["closed", "limits on hits cannot be asked; links with a limit answer 503"],
-    ["open", "limits on hits cannot be asked; visitors are let through and counted"],
+    ["closed", "cannot limit hits; links with a limit answer 503"],
+    ["open", "cannot limit hits; visitors are allowed and counted"],
   ] as const)("by nobody (%s) is told once, with what follows from it", async (outage, text) => {
     const { ask, lines, metric } = world("redis", outage);
     await ask("nobody", 50);

@@ -4,13 +4,13 @@ import type { Metrics } from "../base/metrics.ts";
 import type { LeaseStore, Lender } from "./leases.ts";
 
 /**
- * Says how hits are being limited: to Prometheus with every lease, to the operator once when it changes. Visitors are
- * told one by one; a line for each of them would be a second outage.
+ * Reports how hits are being limited: to Prometheus with every lease, to the log once per change. A log line per
+ * visitor would be a second outage.
  */
 export type Outage = "degrade" | "open" | "closed";
 
 export interface WatchSettings {
-  /** Where leases come from when all is well. */
+  /** The lender when everything works. */
   readonly usual: Lender;
   readonly outage: Outage;
   readonly clock: Clock;
@@ -21,11 +21,11 @@ export interface WatchSettings {
 const states = ["well", "degraded", "unavailable"] as const;
 type State = (typeof states)[number];
 
-/** It is better again when nothing as bad was seen for so long: a store that comes and goes is both every second. */
+/** Recovered when nothing as bad was seen for this long: a flapping store would otherwise change state every second. */
 const calmMs = 5_000;
 
 export function watched(store: LeaseStore, { usual, outage, clock, metrics, log }: WatchSettings): LeaseStore {
-  const count = metrics.tally("quicklink_leases_total", "Leases of hits that were asked for, by who answered.", "by", [
+  const count = metrics.tally("quicklink_leases_total", "Requested leases of hits, by who answered.", "by", [
     "redis",
     "sql",
     "nobody",
@@ -34,7 +34,7 @@ export function watched(store: LeaseStore, { usual, outage, clock, metrics, log 
   let seenAt = Number.NEGATIVE_INFINITY;
   metrics.gauge(
     "quicklink_hit_limits_state",
-    "How hits are limited: 0 as usual, 1 by SQL because Redis is away, 2 as QL_HITS_OUTAGE says because nobody answers.",
+    "How hits are limited: 0 normal, 1 by SQL because Redis is unavailable, 2 by QL_HITS_OUTAGE because SQL is unavailable too.",
     () => states.indexOf(state),
     "max",
   );
@@ -46,9 +46,9 @@ export function watched(store: LeaseStore, { usual, outage, clock, metrics, log 
     seenAt = now;
     if (worse === 0) return;
     state = next;
-    if (next === "well") log.info("limits on hits are answered as usual again");
-    else if (next === "degraded") log.warn("Redis does not answer for limits on hits; SQL does instead");
-    else log.error({ error }, `limits on hits cannot be asked; ${consequence(outage)}`);
+    if (next === "well") log.info("limiting hits normally again");
+    else if (next === "degraded") log.warn("Redis unavailable: limiting hits by SQL");
+    else log.error({ error }, `cannot limit hits; ${consequence(outage)}`);
   }
 
   return {
@@ -68,4 +68,4 @@ export function watched(store: LeaseStore, { usual, outage, clock, metrics, log 
 }
 
 const consequence = (outage: Outage): string =>
-  outage === "open" ? "visitors are let through and counted" : "links with a limit answer 503";
+  outage === "open" ? "visitors are allowed and counted" : "links with a limit answer 503";

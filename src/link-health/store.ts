@@ -41,7 +41,7 @@ export interface DueTarget extends Pointing {
 
 const walk = "targets";
 // Ids are by the clocks of those who made the links, and are committed a little later: none is then overtaken.
-const settledMs = 300_000;
+const graceMs = 300_000;
 
 export function createTargetStore(sql: Sql): TargetStore {
   const { db } = sql;
@@ -87,7 +87,7 @@ export function createTargetStore(sql: Sql): TargetStore {
         .selectFrom("links")
         .select("id")
         .where("id", ">", (from?.position ?? "") as LinkId)
-        .where("id", "<", idAt("link", now - settledMs) as LinkId)
+        .where("id", "<", idAt("link", now - graceMs) as LinkId)
         .orderBy("id")
         .limit(limit)
         .execute();

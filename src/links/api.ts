@@ -33,7 +33,7 @@ const routes = {
       path: "/api/links",
       tags: ["Links"],
       operationId: "createLink",
-      summary: "Shorten an address",
+      summary: "Create a link",
       "x-repeatable": true,
       request: { body: jsonBody(createSchema) },
     },
@@ -49,13 +49,13 @@ const routes = {
       path: "/api/links/bulk",
       tags: ["Links"],
       operationId: "createLinks",
-      summary: "Shorten up to 1,000 addresses",
+      summary: "Create up to 1,000 links",
       "x-repeatable": true,
       description:
-        "Each is taken or refused on its own, and the results stand in the order of the request. With `atomic` all are taken, or the answer is a problem whose `errors` name the bad elements, and nothing was made or spent.",
+        "Each element is created or rejected separately; the results are in the order of the request. With `atomic`, either all are created, or the response is a problem whose `errors` name the invalid elements and nothing is created or counted.",
       request: { body: jsonBody(bulkSchema) },
     },
-    { 200: json(bulkResultSchema, "One result for each") },
+    { 200: json(bulkResultSchema, "One result per element") },
     "invalid_input",
     "bulk_refused",
     "limit_reached",
@@ -67,13 +67,15 @@ const routes = {
       path: "/api/links",
       tags: ["Links"],
       operationId: "listLinks",
-      summary: "List links, filtered, searched and sorted",
-      description:
-        "Newest first if nothing else is said. Whatever is not the plain list reads all links of the tenant in the worst case.",
+      summary: "List, filter, search and sort links",
+      description: "Newest first by default. Any other order, and any filter, may read all links of the tenant.",
       request: { query: listSchema },
     },
     {
-      200: json(linkPageSchema, "A page; `nextCursor` is null on the last one. With `fields` each link has only those"),
+      200: json(
+        linkPageSchema,
+        "A page; `nextCursor` is null on the last page. With `fields`, each link has only those fields",
+      ),
     },
     "invalid_input",
   ),
@@ -84,10 +86,10 @@ const routes = {
       path: "/api/links/{id}",
       tags: ["Links"],
       operationId: "getLink",
-      summary: "Read a link",
+      summary: "Get a link",
       request: { params: idParam, query: z.strictObject({ fields: fieldsParam }) },
     },
-    { 200: json(linkSchema, "The link; with `fields` only those of it") },
+    { 200: json(linkSchema, "The link; with `fields`, only those fields") },
     "not_found",
     "invalid_input",
   ),
@@ -98,10 +100,10 @@ const routes = {
       path: "/api/links/{id}",
       tags: ["Links"],
       operationId: "updateLink",
-      summary: "Change some fields of a link",
+      summary: "Update some fields of a link",
       request: { params: idParam, headers: ifMatch, body: jsonBody(patchSchema) },
     },
-    { 200: json(linkSchema, "The link as it is now") },
+    { 200: json(linkSchema, "The updated link") },
     "not_found",
     "invalid_input",
     "version_conflict",
@@ -113,10 +115,10 @@ const routes = {
       path: "/api/links/{id}",
       tags: ["Links"],
       operationId: "replaceLink",
-      summary: "Set all fields of a link",
+      summary: "Replace all fields of a link",
       request: { params: idParam, headers: ifMatch, body: jsonBody(replaceSchema) },
     },
-    { 200: json(linkSchema, "The link as it is now") },
+    { 200: json(linkSchema, "The updated link") },
     "not_found",
     "invalid_input",
     "version_conflict",
@@ -129,10 +131,10 @@ const routes = {
       tags: ["Links"],
       operationId: "deleteLink",
       summary: "Delete a link",
-      description: "Its code answers 404 from then on, and nobody but you can take it again.",
+      description: "Its code answers 404 from then on. Only you can use it again.",
       request: { params: idParam, headers: ifMatch },
     },
-    { 204: { description: "Gone" } },
+    { 204: { description: "Deleted" } },
     "not_found",
     "version_conflict",
   ),
@@ -195,7 +197,7 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
       ).values();
       const outcomes = given.map((element): BulkResult => {
         if (!element.success) return { problem: invalidInput(element.error, "link") };
-        return written.next().value ?? { problem: new Problem("bulk_refused", "Nothing was made.") };
+        return written.next().value ?? { problem: new Problem("bulk_refused", "Nothing was created.") };
       });
       if (atomic) refuseUnlessAll(outcomes);
       made(c.get("caller").tenant);
@@ -289,7 +291,7 @@ function refuseUnlessAll(outcomes: readonly BulkResult[]): void {
       field: ["links", place, error.field].filter((part) => part !== "").join("."),
     })),
   );
-  const detail = `Nothing was made: ${bad.length} of ${outcomes.length} cannot be. The first is links.${first.place}: ${first.problem.detail}`;
+  const detail = `Nothing was created: ${bad.length} of ${outcomes.length} elements are invalid. The first is links.${first.place}: ${first.problem.detail}`;
   throw new Problem("bulk_refused", detail, { errors });
 }
 
@@ -302,11 +304,11 @@ function expectedVersion(headers: { "if-match"?: string | undefined }): number |
   if (text === undefined || text === "*") return undefined;
   const version = /^(?:W\/)?"?(\d{1,15})"?$/.exec(text)?.[1];
   if (version !== undefined) return Number(version);
-  throw invalid("If-Match", "bad_version", 'If-Match must be the version you saw, as in the ETag: "3".');
+  throw invalid("If-Match", "bad_version", 'If-Match must be the version you read, as in the ETag: "3".');
 }
 
 export function linkId(text: string): LinkId {
   const id = parseId("link", text);
-  if (id === undefined) throw new Problem("not_found", "There is no such link.");
+  if (id === undefined) throw new Problem("not_found", "No such link.");
   return id;
 }

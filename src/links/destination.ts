@@ -15,7 +15,7 @@ export function createAdmit(ownHosts: ReadonlySet<string>, isBlocked: (host: str
     const href = parseDestination(field, text, ownHosts);
     const host = new URL(href).hostname;
     if (!isBlocked(host)) return href;
-    throw invalid(field, "blocked_host", `Links to ${host} are not accepted on this server. Ask its operator why.`);
+    throw invalid(field, "blocked_host", `Links to ${host} are blocked on this server. Contact the operator.`);
   };
 }
 
@@ -24,23 +24,27 @@ const control = /[\u0000-\u001f\u007f-\u009f]/;
 
 export function parseDestination(field: string, text: string, ownHosts: ReadonlySet<string>): string {
   const trimmed = text.trim();
-  if (trimmed === "") throw invalid(field, "empty", "Give an address such as https://example.com/page.");
+  if (trimmed === "") throw invalid(field, "empty", "Must be a URL, such as https://example.com/page.");
   if (trimmed.length > destinationMost) throw tooLong(field);
   if (control.test(trimmed)) {
-    throw invalid(field, "control_characters", "The address has line breaks, tabs or other control characters in it.");
+    throw invalid(
+      field,
+      "control_characters",
+      "The URL must not contain line breaks, tabs or other control characters.",
+    );
   }
   if (!URL.canParse(trimmed)) {
-    throw invalid(field, "not_a_url", "This is not a complete address. It should look like https://example.com/page.");
+    throw invalid(field, "not_a_url", "Must be a complete URL, such as https://example.com/page.");
   }
   const url = new URL(trimmed);
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    throw invalid(field, "scheme_not_allowed", "Links may lead to http:// and https:// addresses only.");
+    throw invalid(field, "scheme_not_allowed", "Must be an http:// or https:// URL.");
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalid(field, "credentials", "The address has a user name or password in it. Leave that out.");
+    throw invalid(field, "credentials", "The URL must not contain a user name or password.");
   }
   if (ownHosts.has(url.host.replace(/\.(?=:|$)/, ""))) {
-    throw invalid(field, "own_host", "The address is one of this server's own; the link would lead in a circle.");
+    throw invalid(field, "own_host", "The URL points to this server; the link would loop.");
   }
   if (url.href.length > destinationMost) throw tooLong(field);
   return url.href;
@@ -50,6 +54,6 @@ function tooLong(field: string) {
   return invalid(
     field,
     "too_long",
-    `The address has more than ${destinationMost} characters (non-ASCII ones count as %XX).`,
+    `The URL must have at most ${destinationMost} characters (non-ASCII characters count as %XX).`,
   );
 }

@@ -93,7 +93,7 @@ export function createLinks(settings: LinkSettings): Links {
   function check(tenant: Tenant, fields: LinkFields, given: ReadonlySet<keyof LinkFields>): LinkFields {
     const most = tenant.limits.hitsPerLinkPerMonth;
     if (given.has("hitsPerMonth") && fields.hitsPerMonth !== null && most !== null && fields.hitsPerMonth > most) {
-      throw invalid("hitsPerMonth", "above_plan", `Your plan allows at most ${most} hits per link and month.`);
+      throw invalid("hitsPerMonth", "above_plan", `Your plan allows at most ${most} hits per link per month.`);
     }
     if (given.has("expiresAt") && fields.expiresAt !== null && fields.expiresAt <= clock.now()) {
       throw invalid("expiresAt", "in_the_past", "The expiry must be in the future. To stop a link now, disable it.");
@@ -117,7 +117,9 @@ export function createLinks(settings: LinkSettings): Links {
     if (password === undefined || password === null) return password === null ? { passwordHash: null } : {};
     const passwordHash = await passwords.hash(password, tenant);
     if (passwordHash !== "busy") return { passwordHash };
-    throw new Problem("busy", "Too many passwords are being set or checked. Try again.", { retryAfterSeconds: 1 });
+    throw new Problem("busy", "Too many passwords are being set or checked. Try again shortly.", {
+      retryAfterSeconds: 1,
+    });
   }
 
   /** As the store knows it; the server's own may be said in any of its names, of which nothing is none. */
@@ -132,7 +134,7 @@ export function createLinks(settings: LinkSettings): Links {
     const fields = prepare(tenant, input);
     if (input.code !== undefined) checkSlug(input.code);
     if (input.code !== undefined && input.private) {
-      throw invalid("private", "contradiction", "A private link gets a code of chance. Leave out one of the two.");
+      throw invalid("private", "contradiction", "A private link gets a random code. Omit either the code or private.");
     }
     const { domain = tenant.defaultDomain } = input;
     return { ...fields, domain: domain === null ? ownDomain : domainOf(domain) };
@@ -190,7 +192,7 @@ export function createLinks(settings: LinkSettings): Links {
     if (outcome.kind === "conflict") {
       throw new Problem(
         "version_conflict",
-        "The link was changed meanwhile. Read it again and repeat your change on what you find.",
+        "The link was changed since you read it. Read it again and repeat your change.",
       );
     }
     changed(outcome.link.domain, outcome.link.code, outcome.link.version);
@@ -202,7 +204,7 @@ export function createLinks(settings: LinkSettings): Links {
       const made = input.id && (await store.get(tenant.id, input.id));
       if (made) return made;
       const [result] = await insert(tenant, [await draft(tenant, input)], maker);
-      if (result === undefined) throw new Error("the store answered nothing");
+      if (result === undefined) throw new Error("the store returned nothing");
       if ("problem" in result) throw result.problem;
       return result.link;
     },
@@ -277,7 +279,7 @@ function fieldsOf(link: Link): LinkFields {
 
 function checkSlug(code: string): void {
   if (!slugPattern.test(code)) {
-    throw invalid("code", "bad_code", "A code has 3 to 64 characters: letters, digits, - and _.");
+    throw invalid("code", "bad_code", "Must have 3 to 64 characters: letters, digits, - and _.");
   }
   if (isReserved(code)) throw invalid("code", "reserved", `"${code}" is reserved. Choose another code.`);
 }

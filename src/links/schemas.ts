@@ -7,50 +7,50 @@ import { linkSorts } from "./read/find.ts";
 import { choiceFields } from "./routing/choice-schema.ts";
 
 /** Links as JSON: what may be sent about one, and what is answered. */
-const destination = z.string().max(destinationMost + 1_000, "is far too long");
+const destination = z.string().max(destinationMost + 1_000, "Too long.");
 
 const fileId = z
   .string()
   .max(100)
   .refine((text) => parseId("file", text) !== undefined, {
-    message: "is no file's id",
+    message: "Must be a file ID.",
     params: { code: "unknown_file" },
   });
 
 const fields = {
-  url: destination
-    .nullable()
-    .openapi({ description: "Where the link leads: http or https, at most 2,048 characters." }),
-  file: fileId.nullable().openapi({ description: "Instead of `url`: the stored file that the link leads to." }),
+  url: destination.nullable().openapi({ description: "Destination URL: http or https, at most 2,048 characters." }),
+  file: fileId.nullable().openapi({ description: "Instead of `url`: the ID of an uploaded file." }),
   permanent: z
     .boolean()
-    .openapi({ description: "Answer 301 instead of 302. Browsers then remember it for 90 seconds." }),
+    .openapi({ description: "Redirect with 301 instead of 302. Browsers cache it for 90 seconds." }),
   status: z.enum(["active", "disabled"]),
-  expiresAt: z.iso.datetime({ offset: true }).nullable().openapi({ description: "Null: never. Left out: in a year." }),
+  expiresAt: z.iso.datetime({ offset: true }).nullable().openapi({ description: "Null: never. Default: in one year." }),
   title: line(200).nullable(),
   notes: lines(2_000).nullable(),
   tags: z
     .array(line(50))
     .max(20)
     .refine((tags) => new Set(tags).size === tags.length, {
-      message: "has a tag twice",
+      message: "Must not contain duplicates.",
       params: { code: "duplicate" },
     }),
-  fallbackUrl: destination.nullable().openapi({ description: "Where visitors go when the link is expired or spent." }),
-  hitsPerMonth: z.int().min(1).max(1_000_000_000).nullable().openapi({ description: "Null: what the plan gives." }),
+  fallbackUrl: destination
+    .nullable()
+    .openapi({ description: "Where visitors go when the link has expired or used its hits." }),
+  hitsPerMonth: z.int().min(1).max(1_000_000_000).nullable().openapi({ description: "Null: the plan's limit." }),
   ...choiceFields,
   password: z
     .string()
     .max(200)
     .refine(isLongEnough, {
-      message: "must have at least 8 characters, or at least 6 if all of them are digits",
+      message: "Must have at least 8 characters, or at least 6 if all are digits.",
       params: { code: "too_short" },
     })
-    .refine((text) => text.isWellFormed(), { message: "is not valid Unicode", params: { code: "bad_unicode" } })
+    .refine((text) => text.isWellFormed(), { message: "Must be valid Unicode.", params: { code: "bad_unicode" } })
     .nullable()
     .openapi({
       description:
-        "Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it.",
+        "Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it.",
       minLength: 6,
     }),
 };
@@ -64,7 +64,8 @@ function isLongEnough(password: string): boolean {
 }
 
 const fetchTitle = z.boolean().optional().openapi({
-  description: "If it has no title, take the one of the page that it leads to: soon after, if the operator allows it.",
+  description:
+    "If the link has no title, fetch it from the destination page shortly afterwards, if the operator allows it.",
 });
 
 const writable = { ...z.object(fields).partial().shape, fetchTitle };
@@ -79,10 +80,10 @@ type Refine = (value: Destined, context: z.core.$RefinementCtx<Destined>) => voi
 /** A link leads to an address or to a file. */
 const oneDestination: Refine = ({ url, file }, { addIssue }) => {
   if (url && file) {
-    const message = "is given besides url; a link leads to one of them";
+    const message = "Give either url or file, not both.";
     addIssue({ code: "custom", path: ["file"], message, params: { code: "url_and_file" } });
   } else if (url == null && file == null) {
-    addIssue({ code: "custom", path: ["url"], message: "This is needed.", params: { code: "required" } });
+    addIssue({ code: "custom", path: ["url"], message: "Required.", params: { code: "required" } });
   }
 };
 
@@ -95,20 +96,20 @@ export const createSchema = z
   .strictObject({
     ...writable,
     code: z.string().max(100).optional().openapi({
-      description: "3 to 64 letters, digits, - and _; case matters. Left out: seven characters are generated.",
+      description: "3 to 64 letters, digits, - and _; case-sensitive. Default: seven generated characters.",
     }),
     domain: z.string().max(300).nullable().optional().openapi({
-      description: "One of your verified domains. Null: the server's own. Left out: your default domain.",
+      description: "One of your verified domains. Null: the server's domain. Default: your default domain.",
     }),
     private: z.boolean().optional().openapi({
-      description: "Twelve characters of chance instead of seven, which nobody finds by trying.",
+      description: "Generate twelve random characters instead of seven, so that the code is hard to guess.",
     }),
   })
   .superRefine(oneDestination)
   .openapi("NewLink", { example: { url: "https://example.com/a/long/page" } });
 export const bulkElementSchema = createSchema.refine(({ password }) => password === undefined || password === null, {
   path: ["password"],
-  message: "Links with a password are made one by one.",
+  message: "Links with a password can only be created one at a time.",
   params: { code: "not_in_bulk" },
 });
 export const replaceSchema = z
@@ -118,12 +119,12 @@ export const replaceSchema = z
 export const patchSchema = z
   .strictObject(writable)
   .superRefine(oneDestinationIfAny)
-  .openapi("LinkPatch", { example: { title: "The spring campaign" } });
+  .openapi("LinkPatch", { example: { title: "Spring campaign" } });
 
 const targetSchema = z
   .object({
     state: z.enum(["ok", "failing", "dead", "unchecked"]).openapi({
-      description: "`dead`: failing for days. `unchecked`: this server does not ask there, `reason` says why.",
+      description: "`dead`: failing for days. `unchecked`: not checked; see `reason`.",
     }),
     checkedAt: z.string(),
     httpStatus: z.int().nullable(),
@@ -137,8 +138,8 @@ export const linkSchema = z
     domain: z.string(),
     code: z.string(),
     shortUrl: z.string(),
-    url: z.string().nullable().openapi({ description: "Null when it leads to a file." }),
-    file: z.string().nullable().openapi({ description: "Null when it leads to an address." }),
+    url: z.string().nullable().openapi({ description: "Null if the link serves a file." }),
+    file: z.string().nullable().openapi({ description: "Null if the link redirects to a URL." }),
     permanent: z.boolean(),
     status: z.enum(["active", "disabled"]),
     expiresAt: z.string().nullable(),
@@ -148,15 +149,15 @@ export const linkSchema = z
     fallbackUrl: z.string().nullable(),
     hitsPerMonth: z.int().nullable(),
     ...choiceFields,
-    password: z.boolean().openapi({ description: "Whether visitors are asked for one." }),
+    password: z.boolean().openapi({ description: "Whether visitors need a password." }),
     // Not `nullable()`, which would make the object of that name nullable wherever it is meant.
     target: z
       .union([targetSchema, z.null()])
-      .openapi({ description: "What was last found there. Null: nobody looked yet." }),
+      .openapi({ description: "Result of the last destination check. Null: not checked yet." }),
     suspended: z
       .string()
       .nullable()
-      .openapi({ description: "Why the operator stopped it; it answers 451 until then." }),
+      .openapi({ description: "Why the operator suspended the link; until restored, it answers 451." }),
     version: z.int(),
     createdAt: z.string(),
     updatedAt: z.string(),
@@ -172,13 +173,13 @@ export const fieldsParam = z
   .max(500)
   .transform((text) => text.split(","))
   .refine((names) => names.every((name) => fieldNames.includes(name)), {
-    message: `names a field that a link does not have; there are ${fieldNames.join(", ")}`,
+    message: `Unknown link field. Fields: ${fieldNames.join(", ")}`,
     params: { code: "unknown_field" },
   })
   .optional()
   .openapi({
     type: "string",
-    description: "Only these fields of each link, with commas between: `id,code,url`.",
+    description: "Return only these fields of each link, comma separated: `id,code,url`.",
     example: "id,code,url",
   });
 
@@ -195,17 +196,20 @@ export const listSchema = z.strictObject({
     .openapi({
       type: "array",
       items: { type: "string" },
-      description: "Links with this tag; give it several times for several, at most 10.",
+      description: "Only links with this tag; repeat the parameter for several tags, at most 10.",
     }),
-  match: z.enum(["all", "any"]).default("all").openapi({ description: "Whether a link must have all of the tags." }),
+  match: z
+    .enum(["all", "any"])
+    .default("all")
+    .openapi({ description: "Whether a link must have all of the tags, or any of them." }),
   status: z.enum(["active", "disabled"]).optional(),
-  domain: z.string().max(300).optional().openapi({ description: "One of your domains, or the server's own." }),
-  file: fileId.optional().openapi({ description: "Links that lead to this file." }),
+  domain: z.string().max(300).optional().openapi({ description: "One of your domains, or the server's domain." }),
+  file: fileId.optional().openapi({ description: "Only links to this file." }),
   createdAfter: moment.openapi({ type: "string", format: "date-time" }),
   createdBefore: moment.openapi({ type: "string", format: "date-time" }),
   expiresBefore: moment.openapi({ type: "string", format: "date-time" }),
   search: line(100).optional().openapi({
-    description: "Is in the code, address, title, notes or tags. Capital and small A to Z are the same.",
+    description: "Substring of the code, URL, title, notes or tags. Case-insensitive for A to Z.",
   }),
   fields: fieldsParam,
 });
@@ -221,7 +225,10 @@ export const bulkSchema = z
         description: "1 to 1,000 elements, each as in POST /api/links, but without `password`.",
         items: { $ref: "#/components/schemas/NewLink" },
       }),
-    atomic: z.boolean().default(false).openapi({ description: "All or nothing: one bad element, and none is made." }),
+    atomic: z
+      .boolean()
+      .default(false)
+      .openapi({ description: "All or nothing: if one element is invalid, none is created." }),
   })
   .openapi("BulkLinks", {
     example: { links: [{ url: "https://example.com/1" }, { url: "https://example.com/2" }] },
@@ -236,5 +243,5 @@ export const bulkResultSchema = z
 
 export const idParam = z.object({ id: z.string().openapi({ example: "lnk_01k9a0b1c2d3e4f5g6h7j8k9m0" }) });
 export const ifMatch = z.object({
-  "if-match": z.string().optional().openapi({ description: 'The version you saw, as in the ETag: "3".' }),
+  "if-match": z.string().optional().openapi({ description: 'The version you read, as in the ETag: "3".' }),
 });

@@ -8,21 +8,24 @@ import { colourPattern } from "./colour.ts";
 import { levels } from "./matrix.ts";
 import { contentTypes, drawQr, marginMost, type QrOptions, qrDefaults, sizeLeast, sizeMost } from "./qr.ts";
 
-const colour = z.string().regex(colourPattern, "is not a colour such as #1a2b3c or #1a2b3cff");
+const colour = z.string().regex(colourPattern, "Must be a colour, such as #1a2b3c or #1a2b3cff.");
 const picture = z.string().openapi({ format: "binary" });
 
-/** What may be said about a code, wherever it is asked for. */
+/** The options of a QR code, for the API and the command line. */
 export const qrOptions = z.strictObject({
   format: z.enum(["svg", "png"]).default(qrDefaults.format),
   size: z.coerce.number().int().min(sizeLeast).max(sizeMost).default(qrDefaults.size).openapi({
-    description: "Pixels on each side, with the margin.",
+    description: "Width and height in pixels, including the margin.",
   }),
   margin: z.coerce.number().int().min(0).max(marginMost).default(qrDefaults.margin).openapi({
-    description: "In squares of the code. Scanners want 4.",
+    description: "In modules (squares). Scanners need 4.",
   }),
-  dark: colour.default(qrDefaults.dark).openapi({ description: "#rrggbb or #rrggbbaa; the # as %23, or left out." }),
+  dark: colour.default(qrDefaults.dark).openapi({ description: "#rrggbb or #rrggbbaa; write # as %23 or omit it." }),
   light: colour.default(qrDefaults.light),
-  level: z.enum(levels).default(qrDefaults.level).openapi({ description: "How much of it may be damaged." }),
+  level: z
+    .enum(levels)
+    .default(qrDefaults.level)
+    .openapi({ description: "Error correction: how much of the code may be damaged." }),
 });
 
 const qrRoute = route(
@@ -32,25 +35,25 @@ const qrRoute = route(
     path: "/api/links/{id}/qr",
     tags: ["Links"],
     operationId: "getLinkQr",
-    summary: "A link's short address as a QR code",
+    summary: "Get a link's QR code",
     request: { params: z.object({ id: z.string() }), query: qrOptions },
   },
   {
     200: {
-      description: "The picture",
+      description: "The image",
       content: { "image/svg+xml": { schema: picture }, "image/png": { schema: picture } },
     },
-    304: { description: "The picture that `If-None-Match` names is still the same" },
+    304: { description: "The image named in `If-None-Match` is current" },
   },
   "not_found",
   "invalid_input",
   "busy",
 );
 
-// An SVG is a document: whoever opens it by itself must not run anything in our name.
+// An SVG is a document. Opened on its own, it must not run anything on our origin.
 const sandbox = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
-/** A code takes 2 to 4 ms of the thread, and one of a very long address 11 ms: tenants take turns at it. */
+/** A QR code takes 2 to 4 ms of the thread, and a very long URL 11 ms, so tenants take turns. */
 export function qrRoutes(api: Api, links: Pick<Links, "get">, large: Shares, baseUrl: string): void {
   api.openapi(qrRoute, async (c) => {
     const tenant = c.get("caller").tenant.id;
@@ -66,7 +69,7 @@ export function qrRoutes(api: Api, links: Pick<Links, "get">, large: Shares, bas
   });
 }
 
-// A picture may be drawn otherwise by another version: raise this with it.
+// Part of the ETag: raise it when a new version draws the image differently.
 const drawing = 2;
 
 const etagOf = (text: string, options: QrOptions): string =>

@@ -48,7 +48,7 @@ export function createCountries({
         table = loaded;
       },
       (error: unknown) => {
-        log.error({ error }, "the table of countries cannot be read; rules by country fit nobody");
+        log.error({ error }, "cannot read the country table; rules by country match no visitor");
         setTimeout(() => {
           loading = false;
         }, againMs).unref();

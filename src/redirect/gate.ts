@@ -13,10 +13,10 @@ import type { Passes } from "./pass.ts";
  */
 export interface Gate {
   isOpen(request: Request, key: string, version: number): boolean;
-  knock(request: Request, code: string): Promise<Knock>;
+  tryPassword(request: Request, key: string): Promise<PasswordOutcome>;
 }
 
-export type Knock =
+export type PasswordOutcome =
   /** Right; `pass` is the header that says so the next time. */
   | { readonly kind: "open"; readonly version: number; readonly pass: string }
   | { readonly kind: "wrong_password" }
@@ -32,7 +32,7 @@ export interface StoredPassword {
 }
 
 export interface GateSettings {
-  readonly passwordOf: (code: string) => Promise<StoredPassword | undefined>;
+  readonly passwordOf: (key: string) => Promise<StoredPassword | undefined>;
   readonly passwords: Passwords;
   readonly attempts: Attempts;
   readonly passes: Passes;
@@ -65,18 +65,18 @@ export function createGate(settings: GateSettings): Gate {
   return {
     isOpen: (request, key, version) => passes.isGood(request.headers.get("cookie"), key, version, clock.now()),
 
-    async knock(request, code) {
+    async tryPassword(request, key) {
       const form = isOurs(request) ? await readForm(request, bodyBytes, bodyMs) : undefined;
       const password = form?.get("password") ?? undefined;
       if (password === undefined) return { kind: "not_ours" };
       const address = addressOf(request);
-      const attempt = await attempts.begin(code, address);
+      const attempt = await attempts.begin(key, address);
       if (attempt.kind === "denied") return { kind: "attempts", retryAfterSeconds: attempt.retryAfterSeconds };
       if (attempt.kind === "unavailable") return { kind: "busy", retryAfterSeconds: attempt.retryAfterSeconds };
-      const stored = await passwordOf(code);
+      const stored = await passwordOf(key);
       if (stored === undefined || stored.hash === null) return { kind: "unprotected" };
       // Where an address says nothing, visitors of one link share.
-      const holder = (address && networkOf(address)) ?? code;
+      const holder = (address && networkOf(address)) ?? key;
       const right =
         password.length <= passwordMost && (await passwords.matches(password, stored.hash, holder, request.signal));
       if (right === false) return { kind: "wrong_password" };
@@ -86,7 +86,7 @@ export function createGate(settings: GateSettings): Gate {
       }
       await attempt.right();
       const { version } = stored;
-      return { kind: "open", version, pass: passes.issue(code, splitKey(code).code, version, clock.now()) };
+      return { kind: "open", version, pass: passes.issue(key, splitKey(key).code, version, clock.now()) };
     },
   };
 }

@@ -94,65 +94,64 @@ const told: Readonly<Record<Refusal["kind"], Told>> = {
   missing: {
     code: "not_found",
     title: "This link does not exist",
-    text: "Check the address for typing mistakes: capital and small letters differ. If somebody sent it to you, ask them for a new one.",
+    text: "Check the address for typing mistakes; links are case-sensitive. If someone sent you this link, ask them for a new one.",
   },
   suspended: {
     code: "link_suspended",
-    title: "This link was stopped",
-    text: "The operator of this service has stopped it, because of where it leads or what it was used for.",
+    title: "This link is suspended",
+    text: "The operator of this service has suspended it because of its destination or how it was used.",
   },
   expired: {
     code: "link_expired",
     title: "This link has expired",
-    text: "Its owner set a date until which it works, and that has passed. Ask whoever sent it to you for a new one.",
+    text: "Its expiry date has passed. Ask the sender for a new link.",
   },
   password: {
     code: "password_required",
-    title: "This link is protected",
-    text: "Whoever sent it to you also has its password.",
+    title: "This link is password protected",
+    text: "Enter the password. If you do not have it, ask the person who sent you the link.",
   },
   wrong_password: {
     code: "wrong_password",
-    title: "This link is protected",
-    text: "That was not its password. Capital and small letters differ.",
+    title: "This link is password protected",
+    text: "The password is wrong. Passwords are case-sensitive.",
   },
   attempts: {
     code: "too_many_attempts",
     title: "Too many wrong passwords",
-    text: "Too many wrong passwords were tried on this link. Browsers that opened it in the last 24 hours still can.",
+    text: "Too many wrong passwords were tried on this link. Browsers that opened it in the last 24 hours can still open it.",
   },
   not_ours: {
     code: "forbidden",
-    title: "This password did not come from here",
-    text: "It was sent from another page, or in a form that is not ours. Open the link and type the password there.",
+    title: "This form cannot be used",
+    text: "The password was sent from another page or in an unknown format. Open the link and enter the password there.",
   },
   busy: {
     code: "busy",
     title: "Please try again in a moment",
-    text: "Many passwords are being checked right now. Yours was not looked at.",
+    text: "Many passwords are being checked right now. Yours was not checked.",
   },
   spent: {
     code: "quota_spent",
     title: "This link is over its limit",
-    text: "It has been opened as often as it may be for now. It will work again later; whoever sent it to you can raise the limit.",
+    text: "It has used its visits for now and will work again later. The owner can raise the limit.",
   },
   guessing: {
     code: "too_many_guesses",
-    title: "Too many addresses that do not exist",
-    text: "Somebody at your internet address has opened many links here that do not exist, which looks like guessing. Please try again in a minute; links that others are using go on working.",
+    title: "Too many unknown links",
+    text: "Many unknown links were opened from your IP address, which looks like guessing. Please try again in a minute. Popular links keep working.",
   },
   unavailable: {
     code: "unavailable",
     title: "Please try again in a moment",
-    text: "We cannot look up this link right now. The link itself is fine.",
+    text: "This link cannot be looked up right now. The link itself is fine.",
   },
 };
 
 export function finalPage(refusal: Refusal, request: Request): Response {
   const { code, title, text: reason } = told[refusal.kind];
   const wait = "retryAfterSeconds" in refusal ? refusal.retryAfterSeconds : undefined;
-  const text =
-    refusal.kind === "attempts" ? `${reason} You can try again ${inTime(refusal.retryAfterSeconds)}.` : reason;
+  const text = refusal.kind === "attempts" ? `${reason} Try again ${inTime(refusal.retryAfterSeconds)}.` : reason;
   const problem = new Problem(code, `${title}. ${text}`, wait === undefined ? {} : { retryAfterSeconds: wait });
   const response = wantsJson(request)
     ? problemResponse(problem)

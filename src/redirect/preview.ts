@@ -9,23 +9,24 @@ import { escapeHtml, page } from "./pages.ts";
  * to, the fallback included: whoever looks first wants to know the worst. An expired link leads to its fallback only.
  * Links with a password, and expired ones without a fallback, never get here.
  */
-export function previewPage(code: string, target: Target, details: LinkDetails | undefined, now: number): Response {
-  const own = escapeHtml(splitKey(code).code);
+export function previewPage(key: string, target: Target, details: LinkDetails | undefined, now: number): Response {
+  const { code } = splitKey(key);
+  const own = escapeHtml(code);
   const title = details?.title ?? null;
   const expired = isExpired(target, now);
   const dates = [
-    ...(details === undefined ? [] : [`Made on ${dayOf(details.createdAt)}`]),
+    ...(details === undefined ? [] : [`Created on ${dayOf(details.createdAt)}`]),
     target.expiresAt === null
       ? "Does not expire"
-      : `${expired ? "Expired on" : "Works until"} ${dayOf(target.expiresAt)}`,
+      : `${expired ? "Expired on" : "Expires on"} ${dayOf(target.expiresAt)}`,
   ];
   return page(
     200,
-    "Where this link leads",
+    "Link preview",
     [
       ...(title === null ? [] : [`<p><strong>${escapeHtml(title)}</strong></p>`]),
       ...(expired ? afterwards(`<code>/${own}</code> has expired. It now leads to`, target) : ways(own, target)),
-      `<small>${dates.join(" · ")} (UTC)<br><a href="/report?code=${encodeURIComponent(splitKey(code).code)}">Report this link</a></small>`,
+      `<small>${dates.join(" · ")} (UTC)<br><a href="/report?code=${encodeURIComponent(code)}">Report this link</a></small>`,
     ].join("\n"),
   );
 }
@@ -38,11 +39,11 @@ function ways(own: string, target: Target): string[] {
     ...(others.length === 0
       ? []
       : [
-          "<p>Its owner has set rules. Depending on who opens it and when, it may lead here instead:</p>",
+          "<p>This link has routing rules. Depending on the visitor and the time, it may lead here instead:</p>",
           `<ul>${others.map((other) => `<li>${anchor(other)}</li>`).join("")}</ul>`,
         ]),
-    ...afterwards("Once it has expired, or its hits of the month are spent, it leads to", target),
-    ...(target.choice?.forwardQuery ? ["<p>What you add to its address after ? goes along.</p>"] : []),
+    ...afterwards("When it has expired or used its hits for the month, it leads to", target),
+    ...(target.choice?.forwardQuery ? ["<p>Query parameters added to the link are passed on.</p>"] : []),
   ];
 }
 

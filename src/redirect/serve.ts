@@ -13,11 +13,11 @@ import { cacheKey, keyOfPath, type LinkKey, type TargetFile } from "../links/lin
 import type { LinkDetails } from "../links/read/details.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, decide, type Facts, type Reason, reasons } from "./decide.ts";
-import type { Gate, Knock } from "./gate.ts";
+import type { Gate, PasswordOutcome } from "./gate.ts";
 import { finalPage, type Refusal } from "./pages.ts";
 import { previewPage } from "./preview.ts";
 import type { Known } from "./resolve.ts";
-import type { Vary } from "./vary.ts";
+import type { RouteVisitor } from "./routing.ts";
 
 /**
  * The way of a redirect, in front of everything else. A link that is in memory is answered on the spot: no promise, no
@@ -26,7 +26,7 @@ import type { Vary } from "./vary.ts";
  * is answered.
  *
  * A link with rules, a split, forwarded parameters or a password has no pattern: its answer is made for each visitor, by
- * `vary`, behind `gate`.
+ * `routing.ts`, behind `gate`.
  *
  * What it costs, measured against a server that answers a constant 302 (15 µs with all of the kernel's work): looking at
  * any header at all 1.7 µs, the second and third next to nothing; the lookup 0.5 to 1.5 µs, by how many links are in
@@ -46,9 +46,9 @@ export interface RedirectSettings {
   readonly meters: Meters;
   readonly guesses: Guesses;
   readonly gate: Gate;
-  readonly vary: Vary;
+  readonly routeVisitor: RouteVisitor;
   /** For the preview page; nothing if it cannot be had. */
-  readonly detailsOf: (code: string) => Promise<LinkDetails | undefined>;
+  readonly detailsOf: (key: string) => Promise<LinkDetails | undefined>;
   /** Who asks, if that can be told. */
   readonly addressOf: (request: Request) => string | undefined;
   /** The address of a file's bytes, for a while. */
@@ -74,7 +74,7 @@ const personalCaching = "private, no-store";
 const retrySeconds = 5;
 
 export function createRedirect(settings: RedirectSettings): ServeRedirect {
-  const { cache, hosts, isBot, meters, guesses, gate, vary, detailsOf, addressOf } = settings;
+  const { cache, hosts, isBot, meters, guesses, gate, routeVisitor, detailsOf, addressOf } = settings;
   const { signDownload, wait, clock, metrics, log } = settings;
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
@@ -85,20 +85,20 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     const known = cache.peek(key);
     if (known === undefined) return slow(request, path, domain);
     const method = request.method;
-    if (method !== "GET" && method !== "HEAD") return method === "POST" ? knock(request, key, known) : undefined;
+    if (method !== "GET" && method !== "HEAD") return method === "POST" ? tryPassword(request, key, known) : undefined;
     return answer(request, key, known, method === "HEAD", false);
   }
 
   function slow(request: Request, path: string, domain: string): Response | Promise<Response> | undefined {
     const preview = path.endsWith("+");
-    const own = preview ? path.slice(0, -1) : path;
-    if (!slugPattern.test(own) || isReserved(own)) return undefined;
-    const code = cacheKey(domain, own);
+    const code = preview ? path.slice(0, -1) : path;
+    if (!slugPattern.test(code) || isReserved(code)) return undefined;
+    const key = cacheKey(domain, code);
     if (!["GET", "HEAD", "POST"].includes(request.method)) return undefined;
     const wait = guesses.blockedFor(addressOf(request));
     // Whether the code exists or not: an answer to that is what they are after.
-    if (wait !== undefined && cache.peek(code)?.value === undefined) return refuse(request, wait);
-    return look(request, code, preview);
+    if (wait !== undefined && cache.peek(key)?.value === undefined) return refuse(request, wait);
+    return lookUp(request, key, preview);
   }
 
   function refuse(request: Request, retryAfterSeconds: number): Response {
@@ -117,49 +117,49 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     return missingUrl === null ? finalPage({ kind: "missing" }, request) : personal(missingUrl);
   }
 
-  async function look(request: Request, code: LinkKey, preview: boolean): Promise<Response> {
+  async function lookUp(request: Request, key: LinkKey, preview: boolean): Promise<Response> {
     const patience = { ...wait };
-    const known = await find(code, patience);
+    const known = await find(key, patience);
     if (known === undefined) {
       count.unavailable++;
       return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
     }
-    if (request.method === "POST") return knock(request, code, known);
-    return answer(request, code, known, request.method === "HEAD", preview, false, patience);
+    if (request.method === "POST") return tryPassword(request, key, known);
+    return answer(request, key, known, request.method === "HEAD", preview, false, patience);
   }
 
   /** Nothing: it cannot be looked up now. */
-  async function find(code: LinkKey, patience?: Patience): Promise<Versioned<Known> | undefined> {
+  async function find(key: LinkKey, patience?: Patience): Promise<Versioned<Known> | undefined> {
     try {
-      const known = await cache.lookup(code, patience);
-      if (failing) log.info("links can be looked up again");
+      const known = await cache.lookup(key, patience);
+      if (failing) log.info("database available: looking up links again");
       failing = false;
       return known;
     } catch (error) {
-      if (!failing) log.error({ error }, "links that are not in memory cannot be looked up");
+      if (!failing) log.error({ error }, "database unavailable: serving cached links only");
       failing = true;
       return undefined;
     }
   }
 
   /** Somebody gives a password. If it is right the visit goes on as any other, and is counted once. */
-  async function knock(request: Request, code: LinkKey, known: Versioned<Known>): Promise<Response> {
+  async function tryPassword(request: Request, key: LinkKey, known: Versioned<Known>): Promise<Response> {
     if (known.value === undefined) return miss(request);
     if (!known.value.password) return notForPosts();
-    let knocked: Knock;
+    let outcome: PasswordOutcome;
     try {
-      knocked = await gate.knock(request, code);
+      outcome = await gate.tryPassword(request, key);
     } catch (error) {
-      log.error({ error }, "a password cannot be checked");
-      knocked = { kind: "busy", retryAfterSeconds: retrySeconds };
+      log.error({ error }, "cannot check a password");
+      outcome = { kind: "busy", retryAfterSeconds: retrySeconds };
     }
-    switch (knocked.kind) {
+    switch (outcome.kind) {
       case "open":
-        return enter(request, code, knocked.version, knocked.pass);
+        return enter(request, key, outcome.version, outcome.pass);
       case "unprotected":
         return notForPosts();
       default:
-        return refused(request, knocked);
+        return refused(request, outcome);
     }
   }
 
@@ -169,11 +169,11 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** The password was that of this version: nothing older may be shown for it. */
-  async function enter(request: Request, code: LinkKey, version: number, pass: string): Promise<Response> {
-    cache.announce(code, version);
-    const known = await find(code);
+  async function enter(request: Request, key: LinkKey, version: number, pass: string): Promise<Response> {
+    cache.announce(key, version);
+    const known = await find(key);
     if (known === undefined) return refused(request, { kind: "unavailable", retryAfterSeconds: retrySeconds });
-    const response = await answer(request, code, known, false, false, known.version === version);
+    const response = await answer(request, key, known, false, false, known.version === version);
     const headers = new Headers(response.headers);
     headers.append("set-cookie", pass);
     // 303: whatever it was asked with, go there with GET.
@@ -182,7 +182,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
 
   function answer(
     request: Request,
-    code: LinkKey,
+    key: LinkKey,
     known: Versioned<Known>,
     head: boolean,
     preview: boolean,
@@ -196,45 +196,45 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       prefetch: isPrefetch(headers),
       bot: isBot(headers.get("user-agent")),
       preview,
-      unlocked: target?.password === true && !preview && (entered || gate.isOpen(request, code, known.version)),
+      unlocked: target?.password === true && !preview && (entered || gate.isOpen(request, key, known.version)),
     };
     const decision = decide(target, facts, clock.now());
-    if (target === undefined || !isAnswer(decision)) return respond(request, code, target, decision, patience);
-    const verdict = charge(code, target, decision, patience);
+    if (target === undefined || !isAnswer(decision)) return respond(request, key, target, decision, patience);
+    const verdict = charge(key, target, decision, patience);
     return verdict instanceof Promise
-      ? verdict.then((late) => settle(request, code, target, decision, late, patience))
-      : settle(request, code, target, decision, verdict, patience);
+      ? verdict.then((late) => afterCharge(request, key, target, decision, late, patience))
+      : afterCharge(request, key, target, decision, verdict, patience);
   }
 
   function charge(
-    code: LinkKey,
+    key: LinkKey,
     target: Known,
     answer: Answer,
     patience: Patience | undefined,
   ): Verdict | Promise<Verdict> {
-    return meters.spend(meters.of(code), answer.draws, target.hitsMax, placeOf[answer.reason], patience);
+    return meters.spend(meters.of(key), answer.draws, target.hitsMax, placeOf[answer.reason], patience);
   }
 
   /** A visit that is denied may be sent to the fallback, which asks the other limit: twice at most. */
-  function settle(
+  function afterCharge(
     request: Request,
-    code: LinkKey,
+    key: LinkKey,
     target: Known,
     answer: Answer,
     verdict: Verdict,
     patience: Patience | undefined,
   ): Response | Promise<Response> {
     const decision = complete(target, answer, verdict);
-    if (decision === answer || !isAnswer(decision)) return respond(request, code, target, decision);
-    const second = charge(code, target, decision, patience);
+    if (decision === answer || !isAnswer(decision)) return respond(request, key, target, decision);
+    const second = charge(key, target, decision, patience);
     return second instanceof Promise
-      ? second.then((late) => respond(request, code, target, complete(target, decision, late)))
-      : respond(request, code, target, complete(target, decision, second));
+      ? second.then((late) => respond(request, key, target, complete(target, decision, late)))
+      : respond(request, key, target, complete(target, decision, second));
   }
 
   function respond(
     request: Request,
-    code: LinkKey,
+    key: LinkKey,
     target: Known | undefined,
     decision: Decision,
     patience?: Patience,
@@ -248,21 +248,21 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     if (target === undefined || decision.reason === "fallback" || decision.reason === "over_quota") {
       return redirect(decision);
     }
-    if (decision.kind === "preview") return preview(code, target);
-    if (target.choice !== null || target.password || target.file !== null) return apart(request, code, target);
+    if (decision.kind === "preview") return preview(key, target);
+    if (target.choice !== null || target.password || target.file !== null) return personalAnswer(request, key, target);
     target.pattern ??= redirect(decision);
     return new Response(null, target.pattern);
   }
 
   /** An answer for this visitor alone. */
-  function apart(request: Request, code: LinkKey, { url, file, choice }: Known): Response | Promise<Response> {
-    const chosen = choice === null ? url : vary(choice, url, request, code);
+  function personalAnswer(request: Request, key: LinkKey, { url, file, choice }: Known): Response | Promise<Response> {
+    const chosen = choice === null ? url : routeVisitor(choice, url, request, key);
     return chosen === "" && file !== null ? download(request, file) : personal(chosen);
   }
 
-  async function preview(code: LinkKey, target: Known): Promise<Response> {
-    const details = await detailsOf(code).catch(() => undefined);
-    return previewPage(code, target, details, clock.now());
+  async function preview(key: LinkKey, target: Known): Promise<Response> {
+    const details = await detailsOf(key).catch(() => undefined);
+    return previewPage(key, target, details, clock.now());
   }
 
   /** Counted by now: the answer is given even if nobody can fetch the file. */
@@ -270,7 +270,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     try {
       return personal(await signDownload(file));
     } catch (error) {
-      log.error({ error }, "the address of a file cannot be signed");
+      log.error({ error }, "cannot sign the URL of a file");
       return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
     }
   }

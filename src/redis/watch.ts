@@ -3,14 +3,14 @@ import type { Redis } from "./client.ts";
 import { type RedisInfo, readInfo } from "./info.ts";
 
 /**
- * Redis' own figures, asked for every 15 s, so that alerts on them need no exporter beside it. All of our processes ask
- * the same servers: together the largest counts, not the sum. A server that does not answer has no figures, rather than
+ * Redis's own metrics, read every 15 s, so that alerts need no separate exporter. All of our processes ask the same
+ * servers, so the merged value is the maximum, not the sum. A server that does not answer has no values, rather than
  * old ones.
  */
 export type RedisUse = "cache" | "limits" | "both";
 
 const pollMs = 15_000;
-const firstPollMs = 1_000; // by then it is connected, if it is there
+const firstPollMs = 1_000; // by then the connection is made, if Redis is available
 const labels = ["use", "node"];
 const merged = "max";
 
@@ -28,11 +28,11 @@ export function watchRedis(redis: Redis, use: RedisUse, metrics: Metrics): { sto
     [...infos].map(([node, info]) => [{ use, node }, info[field]] as const);
   const gauge = (name: string, help: string, field: "usedBytes" | "maxBytes") =>
     metrics.series("gauge", { name, help, labels, merged }, read(field));
-  gauge("redis_memory_used_bytes", "Memory that Redis uses.", "usedBytes");
-  gauge("redis_memory_max_bytes", "maxmemory of Redis; 0 is without bound.", "maxBytes");
+  gauge("redis_memory_used_bytes", "Memory used by Redis.", "usedBytes");
+  gauge("redis_memory_max_bytes", "maxmemory of Redis; 0 means no limit.", "maxBytes");
   metrics.series(
     "counter",
-    { name: "redis_evicted_keys_total", help: "Keys that Redis evicted for room.", labels, merged },
+    { name: "redis_evicted_keys_total", help: "Keys that Redis evicted to free memory.", labels, merged },
     read("evictedKeys"),
   );
 

@@ -21,7 +21,7 @@ async function handle(message: ToThread): Promise<void> {
     self.postMessage({ kind: "closed" });
   } else {
     try {
-      if (core === undefined) throw new Error("the thread was given work before its settings");
+      if (core === undefined) throw new Error("background thread received work before its settings");
       self.postMessage({ kind: "done", id: message.id, result: await work(direct(await core), message) });
     } catch (error) {
       self.postMessage({ kind: "failed", id: message.id, message: messageOf(error), code: codeOf(error) });
@@ -31,7 +31,7 @@ async function handle(message: ToThread): Promise<void> {
 
 async function work(background: Background, job: Extract<ToThread, { id: number }>): Promise<unknown> {
   if (job.kind === "clean") return background.clean();
-  if (job.kind === "recount") return background.recount(job.tenant, job.look);
+  if (job.kind === "recount") return background.recount(job.tenant, job.dryRun);
   if (job.kind === "nearLimits") return background.nearLimits();
   if (job.kind === "applyBlocklist") return background.applyBlocklist();
   if (job.kind === "raiseOutdated") return background.raiseOutdated();

@@ -35,7 +35,7 @@ export interface Background {
   /** The links nearest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
   /** Adds up a tenant's files anew. */
-  recount(tenant: TenantId, look: boolean): Promise<Recount>;
+  recount(tenant: TenantId, dryRun: boolean): Promise<Recount>;
   /** The limits that are nearly or wholly used, of tenants that want to hear of it. */
   nearLimits(): Promise<readonly LimitUse[]>;
   /**
@@ -59,7 +59,7 @@ function inTurns({ work, upkeep }: Resources, background: Background): Backgroun
     ...background,
     find: (tenant, query) => work.run(tenant, () => background.find(tenant, query)),
     busiest: (tenant) => work.run(tenant.id, () => background.busiest(tenant)),
-    recount: (tenant, look) => upkeep.run("recount", () => background.recount(tenant, look)),
+    recount: (tenant, dryRun) => upkeep.run("recount", () => background.recount(tenant, dryRun)),
     nearLimits: () => upkeep.run("nearLimits", () => background.nearLimits()),
     clean: () => upkeep.run("clean", () => background.clean()),
     applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
@@ -86,7 +86,7 @@ export function direct(core: Core): Background {
     createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
     find: (tenant, query) => core.store.find(tenant, query),
     busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
-    recount: (tenant, look) => recount(core.sql, tenant, look),
+    recount: (tenant, dryRun) => recount(core.sql, tenant, dryRun),
     nearLimits() {
       const now = core.clock.now();
       return nearLimits(core.sql, core.tenants, monthName(now), now);
@@ -126,7 +126,7 @@ export type Job =
     }
   | { readonly kind: "find"; readonly tenant: TenantId; readonly query: LinkQuery }
   | { readonly kind: "busiest"; readonly tenant: Tenant }
-  | { readonly kind: "recount"; readonly tenant: TenantId; readonly look: boolean }
+  | { readonly kind: "recount"; readonly tenant: TenantId; readonly dryRun: boolean }
   | { readonly kind: "nearLimits" }
   | { readonly kind: "clean" }
   | { readonly kind: "applyBlocklist" }
@@ -191,7 +191,7 @@ function thread(config: Config): Background {
     },
     find: (tenant, query) => run({ kind: "find", tenant, query }) as Promise<readonly Link[]>,
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
-    recount: (tenant, look) => run({ kind: "recount", tenant, look }) as Promise<Recount>,
+    recount: (tenant, dryRun) => run({ kind: "recount", tenant, dryRun }) as Promise<Recount>,
     nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,

@@ -72,10 +72,10 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
     jitter: config.QL_CACHE_JITTER,
   });
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => links.found);
-  metrics.gauge("quicklink_cache_missing", "Codes in memory that lead nowhere.", () => links.missing);
+  metrics.gauge("quicklink_cache_missing", "Unknown codes in memory.", () => links.missing);
   const hosts = await openHosts({ load: createDomainStore(sql).verified, own: config.ownNames, log });
   opened.defer(() => hosts.stop());
-  metrics.gauge("quicklink_domains", "Domains of tenants that links are served on.", () => hosts.size, "max");
+  metrics.gauge("quicklink_domains", "Custom domains served.", () => hosts.size, "max");
 
   const follower = await followFeed(wiring, { sql, tier: tiers.redis, links, hosts, changes });
   const listening = redis && (await onWake(redis, follower.wake));
@@ -148,13 +148,13 @@ async function followFeed(
   let followedAt = clock.elapsed();
   metrics.gauge(
     "quicklink_feed_age_seconds",
-    "How long ago the change feed was last read to its end.",
+    "Seconds since the change feed was last read to its end.",
     () => (clock.elapsed() - followedAt) / 1_000,
     "max",
   );
   const observeLag = metrics.histogram(
     "quicklink_feed_lag_seconds",
-    "From a change made elsewhere to its being known here, by both machines' clocks.",
+    "Time from a change on another server until it is known here, by both machines' clocks.",
     [],
     lagBuckets,
   );
@@ -196,8 +196,8 @@ function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring
     clock,
     onChange: (open) =>
       open
-        ? log.error("PostgreSQL fails lookups; they leave it alone for a while")
-        : log.info("PostgreSQL answers again"),
+        ? log.error("PostgreSQL lookups fail too often; pausing lookups")
+        : log.info("PostgreSQL is available for lookups again"),
   });
   return guarded(linkSource(createLinkStore(sql).target), {
     atOnce: lookupConnections(config),
@@ -233,8 +233,8 @@ async function openGuarded(
     clock,
     onChange: (open, node) =>
       open
-        ? log.warn({ node }, "Redis fails too often; lookups leave it alone for a while")
-        : log.info({ node }, "Redis answers lookups again"),
+        ? log.warn({ node }, "Redis fails too often; pausing lookups in Redis")
+        : log.info({ node }, "Redis is available for lookups again"),
   });
   return openTier(withBreaker(redis, breakers), clock, {
     ...options,

@@ -81,7 +81,7 @@ export function openMail({ core, metrics, log, opened }: Wiring, counters: Count
   async function close(): Promise<void> {
     for (const one of sampling) one.stop();
     await withDeadline(sender.stop(), closeMs, "a hand-over").catch(() => {
-      log.warn("emails were still being handed over; another process finds out what became of them");
+      log.warn("stopped while emails were being sent; another process determines their outcome");
     });
     await senders.close();
   }
@@ -127,7 +127,7 @@ function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): At
   );
   const about = {
     name: "quicklink_emails_total",
-    help: "Attempts to send an email, by provider and what came of them.",
+    help: "Attempts to send an email, by provider and outcome.",
     labels: ["provider", "outcome"],
   };
   metrics.series("counter", about, () => [...counts.values()].map(({ labels, count }): Reading => [labels, count]));
@@ -147,7 +147,7 @@ function sampleWaiting(store: EmailStore, metrics: Metrics): { stop(): void } {
   metrics.gauge("quicklink_emails_waiting", "Emails in the outbox, up to 10,000.", () => last.count, "max");
   metrics.gauge(
     "quicklink_email_late_seconds",
-    "For how long the email that waits longest could have been sent by now; 0 when none is due.",
+    "Delay of the most overdue email; 0 when none is due.",
     () => last.oldestDueMs / 1_000,
     "max",
   );
@@ -165,12 +165,12 @@ function samplePlatform(platform: PlatformEmails, metrics: Metrics): { stop(): v
     value === null || value === undefined ? [] : [[labels, value]];
   const used = {
     name: "quicklink_platform_emails_used",
-    help: "Emails of all tenants through SMTP_URL in the last hour, as the limit counts them.",
+    help: "Emails of all tenants through SMTP_URL in the last hour, as counted by the limit.",
   };
   metrics.series("gauge", { ...used, labels: [], merged: "max" }, () => shown(last?.used));
   const limit = {
     name: "quicklink_platform_emails_limit",
-    help: "How many of them there may be: for ordinary mail, and for verification and password resets.",
+    help: "Hourly limit of emails through SMTP_URL: for ordinary emails, and for verification and password reset emails.",
   };
   metrics.series("gauge", { ...limit, labels: ["mail"], merged: "max" }, () => [
     ...shown(last?.ordinaryLimit, { mail: "ordinary" }),

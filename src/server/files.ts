@@ -75,7 +75,7 @@ export function mountFileTransfers({ core, metrics, log }: Wiring, { folder, fil
 
 function runJobs({ core, log, opened }: Wiring, jobs: Jobs, all: readonly Job[]): void {
   let looking: Promise<void> | undefined;
-  const failed = (error: unknown) => log.warn({ error }, "work on files failed; it will be tried again");
+  const failed = (error: unknown) => log.warn({ error }, "file maintenance failed; will retry");
   async function lookAround(): Promise<void> {
     for (const { name, next } of all) {
       if (name === nightly) await jobs.plan(name, next(core.clock.now())).catch(failed);
@@ -90,6 +90,6 @@ function runJobs({ core, log, opened }: Wiring, jobs: Jobs, all: readonly Job[])
   opened.defer(async () => {
     clearInterval(timer);
     // Whatever it is at, another process or the next start goes on with it.
-    await withDeadline(looking ?? Promise.resolve(), closeMs, "work on files").catch(() => {});
+    await withDeadline(looking ?? Promise.resolve(), closeMs, "file maintenance").catch(() => {});
   });
 }

@@ -116,11 +116,11 @@ function openCallLimiter(
     own: ownCalls,
     policy,
     clock,
-    count: metrics.tally("quicklink_api_limit_total", "How limits on API calls were answered.", "answer", callOutcomes),
+    count: metrics.tally("quicklink_api_limit_total", "Decisions of the API rate limit.", "answer", callOutcomes),
     changed: (state) =>
       state === "away"
-        ? log.warn({ policy }, "limits on API calls cannot be asked; the policy decides")
-        : log.info("limits on API calls are answered again"),
+        ? log.warn({ policy }, "cannot check API rate limits; applying QL_API_OUTAGE")
+        : log.info("checking API rate limits works again"),
   });
 }
 
@@ -129,10 +129,10 @@ function openRunOnce(answers: Answers, log: Logger, metrics: Metrics): RunOnce {
     answers,
     count: metrics.tally(
       "quicklink_idempotency_total",
-      "What became of requests with an Idempotency-Key.",
+      "Requests with an Idempotency-Key, by outcome.",
       "outcome",
       idempotencyOutcomes,
     ),
-    failed: (error) => log.warn({ error }, "the answer to a request with an Idempotency-Key could not be kept"),
+    failed: (error) => log.warn({ error }, "could not store the response to a request with an Idempotency-Key"),
   });
 }

@@ -32,12 +32,12 @@ export interface HitSettings {
   /** How many instances may hold a lease of one limit. */
   readonly holders: () => number;
   /** Told of what was written down. */
-  readonly recorded: Recorded;
+  readonly onRecorded: HitsRecorded;
 }
 
 export async function openHits(
   { core, metrics, log, opened }: Wiring,
-  { redis, holders, recorded }: HitSettings,
+  { redis, holders, onRecorded }: HitSettings,
 ): Promise<Hits> {
   const { config, clock } = core;
   const { embedded, QL_HITS_OUTAGE: outage } = config;
@@ -52,7 +52,7 @@ export async function openHits(
     outage,
     wait: config.wait,
     visitorsBreakerOf: redis && (({ key }) => redis.visitors.of(redis.ownerOf(`{${key}}`))),
-    recorded,
+    onRecorded,
     clock,
     metrics,
     log,
@@ -61,7 +61,7 @@ export async function openHits(
     await counting.close();
     if (sql !== core.sql) await sql.close();
   });
-  metrics.gauge("quicklink_meters", "Links whose hits are being counted.", () => counting.meters.size);
+  metrics.gauge("quicklink_meters", "Links whose hits are counted.", () => counting.meters.size);
   return counting;
 }
 
@@ -77,7 +77,7 @@ export interface Counting {
 }
 
 /** What was written down, and what the months have come to. */
-export type Recorded = (batch: readonly Drained[], totals: readonly Total[]) => void;
+export type HitsRecorded = (batch: readonly Drained[], totals: readonly Total[]) => void;
 
 export interface CountingSettings {
   /** Of this instance, new with every start: its leases and recordings are known by it. */
@@ -92,7 +92,7 @@ export interface CountingSettings {
   /** Of the node of Redis that has the limit: whether it is fast enough for visitors. */
   readonly visitorsBreakerOf: ((ask: Ask) => Breaker) | undefined;
   /** Told of what was written down. */
-  readonly recorded: Recorded;
+  readonly onRecorded: HitsRecorded;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -102,7 +102,7 @@ const sqlDeadlineMs = 1_000;
 const endMs = 1_000;
 
 export function startCounting(settings: CountingSettings): Counting {
-  const { id, fromSql, fromRedis, embedded, outage, wait, recorded, clock, metrics, log } = settings;
+  const { id, fromSql, fromRedis, embedded, outage, wait, onRecorded, clock, metrics, log } = settings;
   let leases = 0;
   const second = inTime(fromSql, embedded);
   const breakerOf = outage === "degrade" ? settings.visitorsBreakerOf : undefined;
@@ -126,13 +126,13 @@ export function startCounting(settings: CountingSettings): Counting {
       const totals = await fromSql.record(id, sequence, batch);
       fromRedis?.seen(totals);
       fromRedis?.end(batch.flatMap(endedOnRedis));
-      recorded(batch, totals);
+      onRecorded(batch, totals);
     },
     log,
   });
   metrics.gauge(
     "quicklink_recorder_failing",
-    "1 while hits cannot be written down; they are kept in memory.",
+    "1 while hits cannot be recorded and are kept in memory.",
     () => Number(recorder.failing),
     "max",
   );
@@ -142,7 +142,7 @@ export function startCounting(settings: CountingSettings): Counting {
     meters,
     async close() {
       clearInterval(timer);
-      await recorder.stop().catch(() => log.error("the last hits could not be written down and are lost"));
+      await recorder.stop().catch(() => log.error("the last hits could not be recorded and are lost"));
       await tell();
     },
   };
@@ -183,16 +183,16 @@ export function createLimitsBreakers({
       of: "limits",
       onChange: (open, node) =>
         open
-          ? log.warn({ node }, "Redis fails too often; limits leave it alone for a while")
-          : log.info({ node }, "Redis answers limits again"),
+          ? log.warn({ node }, "Redis fails too often; pausing limits in Redis")
+          : log.info({ node }, "Redis is available for limits again"),
     }),
     visitors: createBreakers({
       ...both,
       of: "limits_visitors",
       onChange: (open, node) =>
         open
-          ? log.warn({ node }, "Redis is too slow for visitors; those who would wait for a limit ask SQL for a while")
-          : log.info({ node }, "Redis is fast enough for visitors again"),
+          ? log.warn({ node }, "Redis is too slow for waiting visitors; using SQL for them for a while")
+          : log.info({ node }, "Redis is fast enough for waiting visitors again"),
     }),
   };
 }

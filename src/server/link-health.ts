@@ -40,14 +40,14 @@ export function startRounds(settings: RoundsSettings): Rounds {
   const targets = targetWork(settings, ending.signal);
   const blocklist = blocklistWork(settings);
   const loops = [
-    loop("checking targets", log, async () => targets && (await run({ name: "targets", work: targets }))),
+    loop("checking destinations", log, async () => targets && (await run({ name: "targets", work: targets }))),
     loop("applying the blocklist", log, async () => {
       if (await isOutdated(core)) await run({ name: "blocklist", work: blocklist });
     }),
     loop("updating the links of a tenant that changed", log, async () => {
       if (!(await core.outdated.pending())) return;
       const links = await settings.background.raiseOutdated();
-      if (links > 0) log.info({ links }, "links of tenants that changed have their new versions");
+      if (links > 0) log.info({ links }, "links of changed tenants have new versions");
     }),
   ];
   return {
@@ -62,7 +62,7 @@ export function startRounds(settings: RoundsSettings): Rounds {
 function targetWork({ core, metrics }: RoundsSettings, signal: AbortSignal): (() => Promise<void>) | undefined {
   const { config, clock } = core;
   if (config.QL_CHECK_TARGETS === null) return undefined;
-  const count = metrics.tally("quicklink_target_checks_total", "Looks at where links lead.", "found", ["ok", "not_ok"]);
+  const count = metrics.tally("quicklink_target_checks_total", "Destination checks.", "found", ["ok", "not_ok"]);
   const settings: RoundSettings = {
     store: core.targets,
     guarded: core.guarded,
@@ -83,7 +83,7 @@ function blocklistWork({ core, background, log }: RoundsSettings): () => Promise
   return async () => {
     // Somebody else may have done it since.
     if (!(await isOutdated(core))) return;
-    log.info(await background.applyBlocklist(), "the blocklist was applied to all links and domains");
+    log.info(await background.applyBlocklist(), "blocklist applied to all links and domains");
   };
 }
 
@@ -104,7 +104,7 @@ function loop(what: string, log: Logger, work: () => Promise<unknown>): Loop {
       await work();
       failing = false;
     } catch (error) {
-      if (!failing && !stopped) log.warn({ error }, `${what} failed; it will be tried again`);
+      if (!failing && !stopped) log.warn({ error }, `${what} failed; will retry`);
       failing = true;
     }
   }

@@ -9,8 +9,8 @@ import { createAgents } from "../redirect/agents.ts";
 import { createCountries } from "../redirect/country.ts";
 import { createGate } from "../redirect/gate.ts";
 import { createPasses } from "../redirect/pass.ts";
+import { createRouting } from "../redirect/routing.ts";
 import type { RedirectSettings } from "../redirect/serve.ts";
-import { createVary } from "../redirect/vary.ts";
 import { createVisitors } from "../redirect/visitors.ts";
 import type { LinkCache } from "./cache.ts";
 import type { OpenCounters } from "./counters.ts";
@@ -25,7 +25,7 @@ export interface VisitParts {
   readonly log: Logger;
 }
 
-type Visits = Pick<RedirectSettings, "gate" | "vary" | "detailsOf" | "addressOf">;
+type Visits = Pick<RedirectSettings, "gate" | "routeVisitor" | "detailsOf" | "addressOf">;
 
 const sqlMs = 1_000;
 
@@ -39,7 +39,7 @@ export function openVisits({ core, cache, counters, server, log }: VisitParts): 
   const visitors = createVisitors({ countries, agentOf: createAgents(), addressOf, secret: core.hashKey });
   return {
     addressOf,
-    vary: createVary(visitors, clock),
+    routeVisitor: createRouting(visitors, clock),
     detailsOf(key) {
       const { domain, code } = splitKey(key);
       return withDeadline(detailsOf(sql, domain, code), sqlMs, "SQL");

@@ -26,7 +26,7 @@ export async function openRedis({ core: { config, clock }, metrics, log, opened 
   const { watchRedis } = await import("../redis/watch.ts");
   const observe = metrics.histogram(
     "redis_command_duration_seconds",
-    "Commands to Redis, from call to answer or deadline.",
+    "Redis commands, from call to answer or timeout.",
     ["use", "command"],
     buckets,
   );

@@ -28,7 +28,7 @@ import { type OpenCounters, openCounters } from "./counters.ts";
 import { type Mail, mountMail, openMail } from "./email.ts";
 import { mountFileTransfers, type OpenFiles, openFiles } from "./files.ts";
 import type { ApiParts } from "./http.ts";
-import { forVisitors, type Hits, type LimitsRedis, openHits, type Recorded } from "./limits.ts";
+import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
 import { startRounds } from "./link-health.ts";
 import { openNotices } from "./notices.ts";
 import { openVisits } from "./redirect.ts";
@@ -80,11 +80,11 @@ async function serve(
   const redis = await openRedis(wiring);
   const hot = openHotLinks({ sql: core.sql, clock: core.clock, metrics, log });
   opened.defer(() => hot.stop());
-  const recorded: Recorded = (batch, totals) => {
-    hot.recorded(batch);
-    notices.recorded(totals);
+  const onRecorded: HitsRecorded = (batch, totals) => {
+    hot.count(batch);
+    notices.check(totals);
   };
-  const hits = await openHits(wiring, { redis: redis.limits, holders: heartbeat.count, recorded });
+  const hits = await openHits(wiring, { redis: redis.limits, holders: heartbeat.count, onRecorded });
   const cache = await openCache(wiring, redis.cache, hot);
   const counters = await openCounters(redis.limits, core.clock);
   const guesses = openGuesses(wiring, counters, redis.limits);
@@ -111,12 +111,12 @@ async function serve(
   // Only now that nothing can fail any more: a key that nobody saw would be lost.
   const firstKey = core.tenants.isEmpty().then((empty) => (empty ? createFirstTenant(core) : undefined));
   firstKey.catch(() => {}); // whoever awaits it gets the error
-  void attempt(log, "having the hottest links at hand", async () => cache.warm(await hot.lastKeys()));
-  const flushKeys = () => attempt(log, "recording when keys were used", core.keys.flush);
+  void attempt(log, "loading the hottest links", async () => cache.warm(await hot.lastKeys()));
+  const flushKeys = () => attempt(log, "recording when keys were last used", core.keys.flush);
   const timers = [
     setInterval(flushKeys, flushMs),
-    setInterval(() => attempt(log, "clearing away what is long past", background.clean), cleanMs),
-    setInterval(() => attempt(log, "removing what broken uploads left", files.clearDrafts), cleanMs),
+    setInterval(() => attempt(log, "deleting outdated rows", background.clean), cleanMs),
+    setInterval(() => attempt(log, "removing remains of interrupted uploads", files.clearDrafts), cleanMs),
   ];
 
   return {
@@ -189,7 +189,7 @@ function listen(
 function openMetrics(core: Core, peers: Peers | undefined): Metrics {
   const metrics = createMetrics(peers?.gather);
   peers?.tell(metrics.figures);
-  metrics.gauge("quicklink_workers", "Processes on this port whose figures are in this answer.", () => 1);
+  metrics.gauge("quicklink_workers", "Processes on this port included in this answer.", () => 1);
   countProcess(metrics);
   countShares(metrics, Object.values(core.resources));
   return metrics;
@@ -216,7 +216,7 @@ function openGuesses({ core, metrics }: Wiring, counters: OpenCounters, redis: L
     secretFor: core.secretFor,
     ...(redis && { inTime: forVisitors(redis, core.config.wait.redis) }),
   });
-  metrics.gauge("quicklink_guessers", "Addresses that must wait before they guess again.", () => guesses.blocked);
+  metrics.gauge("quicklink_guessers", "Addresses that are blocked for guessing codes or keys.", () => guesses.blocked);
   return guesses;
 }
 
@@ -267,7 +267,7 @@ async function attempt(log: Logger, what: string, work: () => Promise<unknown>):
   try {
     await work();
   } catch (error) {
-    log.warn({ error }, `${what} failed; it will be tried again`);
+    log.warn({ error }, `${what} failed; will retry`);
   }
 }
 

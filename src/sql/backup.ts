@@ -170,7 +170,7 @@ export function openArchive(path: string): ArchiveReader {
         yield piece;
       }
       if (read === bytes && hash.digest("hex") === sha256) return;
-      throw new OperatorError(`The backup is damaged: ${name} is not what was written to it. Use another one.`);
+      throw new OperatorError(`The backup is damaged: ${name} does not match its checksum. Use another backup.`);
     },
     close: () => archive.close(),
   };
@@ -180,7 +180,7 @@ const aboutFiles = (text: string | undefined): About["files"] =>
   text === "included" || text === "in_bucket" ? text : "left_out";
 
 function openBackup(path: string): Database {
-  const notOne = "This is no backup that `quicklink backup` has made";
+  const notOne = "Not a file created by `quicklink backup`";
   let archive: Database | undefined;
   try {
     archive = new Database(path, { readonly: true });
@@ -188,7 +188,7 @@ function openBackup(path: string): Database {
       const found = archive.query<{ value: string }, []>("select value from backup where name = 'format'").get();
       if (found?.value === format) return archive;
       archive.close();
-      const state = found === null ? "was not finished" : "is of another version of the program";
+      const state = found === null ? "is incomplete" : "was created by another version of QuickLink";
       throw new OperatorError(`This backup ${state}.`);
     }
   } catch (error) {
@@ -216,7 +216,7 @@ export function prepareSnapshot(path: string, codesSkipped: number): void {
 function requireWhole(database: Database, name: string): void {
   const [first] = database.query<{ integrity_check: string }, []>("pragma integrity_check(1)").all();
   if (first?.integrity_check === "ok") return;
-  throw new OperatorError(`${name} is damaged: ${first?.integrity_check}. Use another one.`);
+  throw new OperatorError(`${name} is damaged: ${first?.integrity_check}. Use another backup.`);
 }
 
 /** Makes an empty file that only we can read. */
@@ -234,7 +234,7 @@ export function toDisk(path: string): void {
 }
 
 /** Everything that is still beside the database goes into it, so that it is one file that can be moved. */
-export function settleDatabase(path: string): void {
+export function foldIntoOneFile(path: string): void {
   const database = new Database(path, { readwrite: true, create: false });
   try {
     database.run(`pragma busy_timeout = ${busyMs}`);

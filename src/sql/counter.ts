@@ -27,8 +27,8 @@ export async function requireSalt(sql: Sql, fingerprint: string, clock: Clock): 
   }
   if (latest.fingerprint === fingerprint) return;
   throw new OperatorError(
-    "QL_CODE_SALT is not the salt this database was made with.\n" +
-      "  Set it back to that one. If it is lost or must be changed, run `quicklink codes rotate` once with the new salt.",
+    "QL_CODE_SALT does not match this database.\n" +
+      "  Set it to the salt the database was created with. If it is lost or must be changed, run `quicklink codes rotate` once with the new salt.",
     2,
   );
 }

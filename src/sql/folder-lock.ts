@@ -30,7 +30,7 @@ export function lockFolder(folder: string): FolderLock {
   if (lock) return lock;
   throw new OperatorError(
     `Another QuickLink server ${holder(folder)} is using ${folder}.\n` +
-      "  Stop it first, or give this one its own folder with QL_DATA. Several servers at once need PostgreSQL and Redis:\n" +
+      "  Stop it, or set QL_DATA to another folder for this server. Several servers on the same data need PostgreSQL and Redis:\n" +
       "  set DATABASE_URL and REDIS_URL.",
     2,
   );
@@ -40,7 +40,7 @@ function holder(folder: string): string {
   try {
     return `(process ${readFileSync(holderPath(folder), "utf8").trim()})`;
   } catch {
-    return "(its process id is not known)"; // it is just starting
+    return "(process ID unknown)"; // it is just starting
   }
 }
 

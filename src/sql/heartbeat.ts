@@ -62,7 +62,7 @@ export async function join(instances: Instances, self: Instance, clock: Clock, l
     if (first === undefined) {
       log.info(
         { host: by.host, pid: by.pid },
-        "another server used this database a moment ago; waiting to see if it lives",
+        "another server used this database a moment ago; waiting to see whether it is still running",
       );
     }
     if (by.id !== first?.id) first = by;
@@ -85,17 +85,18 @@ export function createPulse(instances: Instances, othersAtFirst: number, log: Lo
       try {
         const { others, excluding } = await instances.beat();
         count = others + 1;
-        if (failing) log.info("other servers are seen again");
+        if (failing) log.info("other servers are visible again");
         failing = false;
         if (excluding > 0 && !excluded) {
           log.error(
             { others },
-            "another server without Redis uses this database: stop one of them, or set REDIS_URL on all",
+            "another server without Redis uses this database; stop one of them, or set REDIS_URL on all",
           );
         }
         excluded = excluding > 0;
       } catch (error) {
-        if (!failing) log.warn({ error }, "cannot see other servers of this database; their number is taken to stay");
+        if (!failing)
+          log.warn({ error }, "cannot see other servers on this database; assuming their number is unchanged");
         failing = true;
       }
     },
@@ -106,7 +107,7 @@ function refusal(self: Instance, by: Instance): OperatorError {
   const lacking = self.shares ? "that one has" : by.shares ? "this one has" : "they have";
   return new OperatorError(
     `Another QuickLink server (process ${by.pid} on ${by.host}) is using this database, and ${lacking} no Redis.\n` +
-      "  Stop it first, or set REDIS_URL on both: several servers at once need PostgreSQL and Redis.",
+      "  Stop it, or set REDIS_URL on both: several servers need PostgreSQL and Redis.",
     2,
   );
 }

@@ -149,7 +149,7 @@ export async function requireCurrentSchema(sql: Sql): Promise<void> {
   if (state.pending.length === 0) return;
   throw new OperatorError(
     state.applied.length === 0
-      ? "The database is empty. Run `quicklink migrate` once to create its tables, then start again."
+      ? "The database is empty. Run `quicklink migrate` once to create the tables, then start again."
       : `The database is older than this program (missing: ${state.pending.join(", ")}). Run \`quicklink migrate\`, then start again.`,
     2,
   );
@@ -158,7 +158,7 @@ export async function requireCurrentSchema(sql: Sql): Promise<void> {
 export function refuseNewer(state: SchemaState): void {
   if (state.unknown.length === 0) return;
   throw new OperatorError(
-    `The database is newer than this program (it has: ${state.unknown.join(", ")}). Start the newer version of QuickLink that made it, or restore a backup from before the upgrade.`,
+    `The database is newer than this program (it contains: ${state.unknown.join(", ")}). Start the newer version of QuickLink that created it, or restore a backup from before the upgrade.`,
     2,
   );
 }

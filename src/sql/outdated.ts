@@ -50,7 +50,7 @@ export function createOutdated(sql: Sql, clock: Clock, page = pageLinks): Outdat
     sql.transaction(async (trx) => {
       const name = prefix + tenant;
       const note = await sql
-        .locked(trx.selectFrom("walks").select("position").where("name", "=", name))
+        .forUpdate(trx.selectFrom("walks").select("position").where("name", "=", name))
         .executeTakeFirst();
       if (note === undefined) return undefined;
       const rows = await ofTenant(trx, tenant)

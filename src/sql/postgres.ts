@@ -3,6 +3,7 @@ import pg from "pg";
 import type { Logger } from "../base/log.ts";
 import { withoutSilent } from "./silent.ts";
 import { type Sql, statementMs as statementMostMs } from "./sql.ts";
+import { createNamedStatements } from "./statement-names.ts";
 import type { SharedSchema } from "./tenant-db.ts";
 
 /**
@@ -33,18 +34,20 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
     types: { getTypeParser },
   });
   // A connection that breaks is replaced by the pool, and whoever uses it is told; without listeners the process ends.
-  pool.on("error", (error) => log.warn({ error }, "lost an idle connection to PostgreSQL"));
+  pool.on("error", (error) => log.warn({ error }, "lost an idle PostgreSQL connection"));
   pool.on("connect", (client) => client.on("error", () => {}));
-  const db = new Kysely<SharedSchema>({ dialect: new PostgresDialect({ pool: withoutSilent(pool) }) });
+  const db = new Kysely<SharedSchema>({
+    dialect: new PostgresDialect({ pool: withoutSilent(pool, createNamedStatements(log)) }),
+  });
   return {
     dialect: "postgres",
     db,
     transaction: (work) => db.transaction().execute(work),
     now: raw<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-    locked: (query) => query.forUpdate(),
-    steady: (query) => query.forShare(),
-    unlocked: (query) => query.forUpdate().skipLocked(),
-    folded: (column) => raw<string>`lower(${raw.ref(column)} collate "C")`,
+    forUpdate: (query) => query.forUpdate(),
+    forShare: (query) => query.forShare(),
+    skipLocked: (query) => query.forUpdate().skipLocked(),
+    lowerAscii: (column) => raw<string>`lower(${raw.ref(column)} collate "C")`,
     async ping() {
       await db.executeQuery(CompiledQuery.raw("select 1"));
     },

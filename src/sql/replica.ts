@@ -13,7 +13,7 @@ export function watchReplica(replica: Sql | undefined, metrics: Metrics): { stop
     "gauge",
     {
       name: "quicklink_replica_lag_seconds",
-      help: "How old the last commit is that DATABASE_REPLICA_URL has, by its own clock and that of its primary.",
+      help: "Age of the last commit that DATABASE_REPLICA_URL has replayed, by its clock and that of the primary.",
       labels: [],
       merged: "max",
     },

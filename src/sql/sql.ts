@@ -16,13 +16,13 @@ export interface Sql {
   /** The database's own time in milliseconds, to be used within a statement: the clocks of servers differ. */
   readonly now: RawBuilder<number>;
   /** Rows that a transaction reads in order to write them: nobody else may meanwhile. SQLite has one writer anyway. */
-  locked<Query extends { forUpdate(): Query }>(query: Query): Query;
+  forUpdate<Query extends { forUpdate(): Query }>(query: Query): Query;
   /** The same, but without those that somebody else has: many can each take some, and none of them waits. */
-  unlocked<Query extends { forUpdate(): Query; skipLocked(): Query }>(query: Query): Query;
+  skipLocked<Query extends { forUpdate(): Query; skipLocked(): Query }>(query: Query): Query;
   /** Rows that must stay as they are until the transaction ends; others may read them for the same reason. */
-  steady<Query extends { forShare(): Query }>(query: Query): Query;
+  forShare<Query extends { forShare(): Query }>(query: Query): Query;
   /** The text of a column with A to Z as a to z, and nothing else changed: what both databases can do. */
-  folded(column: string): RawBuilder<string>;
+  lowerAscii(column: string): RawBuilder<string>;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

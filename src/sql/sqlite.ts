@@ -39,10 +39,10 @@ export function openSqlite(path: string, durability: Durability = "full"): Sql {
     db: statements,
     transaction: (work) => transactions.transaction().execute(work),
     now: raw<number>`cast(unixepoch('subsec') * 1000 as integer)`,
-    locked: (query) => query,
-    steady: (query) => query,
-    unlocked: (query) => query,
-    folded: (column) => raw<string>`lower(${raw.ref(column)})`,
+    forUpdate: (query) => query,
+    forShare: (query) => query,
+    skipLocked: (query) => query,
+    lowerAscii: (column) => raw<string>`lower(${raw.ref(column)})`,
     async ping() {
       await statements.executeQuery(CompiledQuery.raw("select 1"));
     },

@@ -4,6 +4,7 @@ import type { Trx } from "./tenant-db.ts";
 
 /** Where a link is, or was. */
 export interface Place {
+  /** Empty: the server's own domain. */
   readonly domain: string;
   readonly code: string;
 }
@@ -24,7 +25,7 @@ export async function raiseVersions(sql: Sql, trx: Trx, places: readonly Place[]
       .select("code")
       .where("domain", "=", domain)
       .where("code", "in", codes);
-    await sql.locked(those.orderBy("code")).execute();
+    await sql.forUpdate(those.orderBy("code")).execute();
     const raised = await trx
       .updateTable("link_versions")
       .set((expression) => ({ version: expression("version", "+", 1) }))

@@ -45,7 +45,7 @@ const newKeySchema = z
     scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
     expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
     apiPerMinute: z.int().min(1).max(keyPerMinuteMost).nullable().optional().openapi({
-      description: "Calls per minute that this key may make of the tenant's. Null: as many as the tenant may.",
+      description: "API calls per minute for this key, within the tenant's limit. Null: the tenant's limit.",
     }),
   })
   .openapi("NewApiKey", { example: { name: "website", scopes: ["links:read", "links:write"] } });
@@ -58,9 +58,9 @@ const routes = {
       path: "/api/tenant",
       tags: ["Tenant"],
       operationId: "getTenant",
-      summary: "Whose key this is, and its limits",
+      summary: "Get the tenant of this key and its limits",
     },
-    { 200: json(tenantSchema, "The tenant; a limit of null is none") },
+    { 200: json(tenantSchema, "The tenant; null means no limit") },
   ),
   list: route(
     "admin",
@@ -69,10 +69,10 @@ const routes = {
       path: "/api/keys",
       tags: ["Keys"],
       operationId: "listKeys",
-      summary: "List keys, newest first",
+      summary: "List API keys, newest first",
       request: { query: z.strictObject(pageParams) },
     },
-    { 200: json(pageSchema(keySchema, "ApiKeyPage"), "A page; `nextCursor` is null on the last one") },
+    { 200: json(pageSchema(keySchema, "ApiKeyPage"), "A page; `nextCursor` is null on the last page") },
     "invalid_input",
   ),
   create: route(
@@ -82,14 +82,14 @@ const routes = {
       path: "/api/keys",
       tags: ["Keys"],
       operationId: "createKey",
-      summary: "Create a key",
+      summary: "Create an API key",
       "x-repeatable": true,
       request: { body: jsonBody(newKeySchema) },
     },
     {
       201: json(
         keySchema.extend({ secret: z.string() }).openapi("CreatedApiKey"),
-        "The key; `secret` is shown this once",
+        "The key; `secret` is shown only once",
       ),
     },
     "invalid_input",
@@ -102,7 +102,7 @@ const routes = {
       path: "/api/keys/{id}",
       tags: ["Keys"],
       operationId: "revokeKey",
-      summary: "Revoke a key",
+      summary: "Revoke an API key",
       description: "It stops working at once.",
       request: { params: z.object({ id: z.string() }) },
     },
@@ -145,7 +145,7 @@ export function tenantRoutes(api: Api, keys: Keys, pages: Pages, clock: Clock): 
   api.openapi(routes.revoke, async (c) => {
     const id = parseId("key", c.req.valid("param").id);
     if (!id || !(await keys.revoke(c.get("caller").tenant.id, id))) {
-      throw new Problem("not_found", "There is no such key.");
+      throw new Problem("not_found", "No such API key.");
     }
     return c.body(null, 204);
   });

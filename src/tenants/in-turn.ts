@@ -18,12 +18,12 @@ export function createInTurn(sql: Sql): InTurn {
   return (tenant, work) => {
     const queue = queues.get(tenant) ?? { last: Promise.resolve(), waiting: 0 };
     if (queue.waiting >= waitingMost) {
-      const detail = "Too many requests of yours do the same right now. Try again shortly.";
+      const detail = "Too many of your requests are doing the same. Try again shortly.";
       return Promise.reject(new Problem("busy", detail, { retryAfterSeconds: 1 }));
     }
     const mine = queue.last.then(() =>
       sql.transaction(async (trx) => {
-        await sql.locked(trx.selectFrom("tenants").select("id").where("id", "=", tenant)).execute();
+        await sql.forUpdate(trx.selectFrom("tenants").select("id").where("id", "=", tenant)).execute();
         return await work(trx);
       }),
     );

@@ -127,7 +127,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
       if ((await working.execute()).length >= keysMost) {
         throw new Problem(
           "collection_full",
-          `A tenant has at most ${keysMost.toLocaleString("en")} working keys. Revoke one you do not use.`,
+          `A tenant can have at most ${keysMost.toLocaleString("en")} active API keys. Revoke one you do not use.`,
         );
       }
       await forgetOldest(trx, tenantId, now);

@@ -48,28 +48,26 @@ export function parseOverrides(json: string): LimitOverrides {
   const limits: unknown = JSON.parse(json);
   if (typeof limits !== "object" || limits === null || Array.isArray(limits)) throw new Error("limits are an object");
   for (const [name, value] of Object.entries(limits)) {
-    if (!limitNames.some((known) => known === name)) throw new Error(`there is no limit ${name}`);
+    if (!limitNames.some((known) => known === name)) throw new Error(`unknown limit ${name}`);
     if (value !== null && !(Number.isSafeInteger(value) && value >= 0)) {
-      throw new Error(`the limit ${name} is not a whole number from 0, or null`);
+      throw new Error(`limit ${name} must be a whole number of at least 0, or null`);
     }
   }
   return limits;
 }
 
-/**
- * A link's limit, from the rows as SQL has them: what its owner set, within what the plan, or the tenant's exception
- * from it, gives.
- */
-export function hitsMax(
-  own: number | null,
-  plan: string,
-  planJson: string | null,
-  overridesJson: string,
-): number | null {
-  const limits = builtInPlans.get(plan) ?? (planJson === null ? defaultLimits : parseLimits(planJson));
-  const { hitsPerLinkPerMonth: given } = effectiveLimits(limits, parseOverrides(overridesJson));
-  if (own === null || given === null) return own ?? given;
-  return Math.min(own, given);
+/** A tenant's limits as its rows in SQL have them. */
+export interface StoredLimits {
+  readonly plan: string;
+  /** Of the plan, as JSON; null for a plan that is built in or unknown. */
+  readonly planLimits: string | null;
+  /** The tenant's own exceptions, as JSON. */
+  readonly overrides: string;
+}
+
+export function storedLimits({ plan, planLimits, overrides }: StoredLimits): Limits {
+  const limits = builtInPlans.get(plan) ?? (planLimits === null ? defaultLimits : parseLimits(planLimits));
+  return effectiveLimits(limits, parseOverrides(overrides));
 }
 
 /** Tenants and plans are named by operators, who type them. */

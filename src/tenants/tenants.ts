@@ -67,7 +67,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
     const builtIn = builtInPlans.get(plan);
     if (builtIn) return builtIn;
     const row = await db.selectFrom("plans").select("limits").where("name", "=", plan).executeTakeFirst();
-    if (!row) throw new Problem("not_found", `There is no plan "${plan}".`);
+    if (!row) throw new Problem("not_found", `No plan "${plan}" exists.`);
     return parseLimits(row.limits);
   }
 
@@ -79,7 +79,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
   /** It stays as it is until the transaction ends. A change of the plan comes before, or after and finds this tenant. */
   async function holdPlan(trx: Trx, plan: string): Promise<void> {
     if (builtInPlans.has(plan)) return;
-    const row = await sql.steady(trx.selectFrom("plans").select("name").where("name", "=", plan)).executeTakeFirst();
+    const row = await sql.forShare(trx.selectFrom("plans").select("name").where("name", "=", plan)).executeTakeFirst();
     if (!row) throw unknownPlan(plan, [...(await plans()).keys()]);
   }
 
@@ -116,7 +116,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 
   async function require(slug: string): Promise<Tenant> {
     const tenant = await one("slug", slug);
-    if (!tenant) throw new Problem("not_found", `There is no tenant "${slug}".`);
+    if (!tenant) throw new Problem("not_found", `No tenant "${slug}" exists.`);
     return tenant;
   }
 
@@ -127,7 +127,11 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 
     async create(slug, name, plan = "default") {
       if (!isName(slug))
-        throw invalid("slug", "bad_name", `"${slug}" cannot be a tenant's name: use 1 to 63 of a-z, 0-9 and -.`);
+        throw invalid(
+          "slug",
+          "bad_name",
+          `"${slug}" is not a valid tenant slug: use 1 to 63 characters of a-z, 0-9 and -.`,
+        );
       await requirePlan(plan);
       try {
         await db
@@ -135,7 +139,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
           .values({ id: newId("tenant", clock), slug, name, plan, created_at: toIso(clock.now()) })
           .execute();
       } catch (error) {
-        if (isUniqueViolation(error)) throw new Problem("name_taken", `There is already a tenant "${slug}".`);
+        if (isUniqueViolation(error)) throw new Problem("name_taken", `A tenant "${slug}" already exists.`);
         throw error;
       }
       return require(slug);
@@ -149,8 +153,10 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 
     async change(slug, { name, plan, overrides }) {
       await sql.transaction(async (trx) => {
-        const row = await sql.locked(trx.selectFrom("tenants").selectAll().where("slug", "=", slug)).executeTakeFirst();
-        if (!row) throw new Problem("not_found", `There is no tenant "${slug}".`);
+        const row = await sql
+          .forUpdate(trx.selectFrom("tenants").selectAll().where("slug", "=", slug))
+          .executeTakeFirst();
+        if (!row) throw new Problem("not_found", `No tenant "${slug}" exists.`);
         if (plan !== undefined) await holdPlan(trx, plan);
         const before = parseOverrides(row.limits);
         const limits: LimitOverrides = JSON.parse(JSON.stringify({ ...before, ...overrides })); // without what is undefined
@@ -172,14 +178,18 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 
     async setPlan(name, limits) {
       if (builtInPlans.has(name))
-        throw invalid("name", "built_in", `The plan "${name}" is built in. Give yours another name.`);
+        throw invalid("name", "built_in", `The plan "${name}" is built in and cannot be changed. Choose another name.`);
       if (!isName(name)) {
-        throw invalid("name", "bad_name", `"${name}" cannot be a plan's name: use 1 to 63 of a-z, 0-9 and -.`);
+        throw invalid(
+          "name",
+          "bad_name",
+          `"${name}" is not a valid plan name: use 1 to 63 characters of a-z, 0-9 and -.`,
+        );
       }
       const json = JSON.stringify(limits);
       await sql.transaction(async (trx) => {
         const before = await sql
-          .locked(trx.selectFrom("plans").select("limits").where("name", "=", name))
+          .forUpdate(trx.selectFrom("plans").select("limits").where("name", "=", name))
           .executeTakeFirst();
         await trx
           .insertInto("plans")
@@ -198,4 +208,4 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 }
 
 const unknownPlan = (plan: string, known: readonly string[]): Problem =>
-  invalid("plan", "unknown_plan", `There is no plan "${plan}". Known plans: ${known.join(", ")}.`);
+  invalid("plan", "unknown_plan", `No plan "${plan}" exists. Plans: ${known.join(", ")}.`);

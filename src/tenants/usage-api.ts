@@ -7,14 +7,18 @@ const useSchema = z
     name: z.string(),
     state: z.enum(["known", "not_counted", "unavailable", "in_server"]).openapi({
       description:
-        "`known`: the figures are there. `not_counted`: without limit, these are not counted. `unavailable`: the counters do not answer right now.",
+        "`known`: the figures are current. `not_counted`: not counted because there is no limit. `unavailable`: the counters are unavailable.",
     }),
     used: z.int().nullable(),
-    held: z.int().nullable().openapi({ description: "Reserved: it may still be given back." }),
-    limit: z.int().nullable().openapi({ description: "Null: none." }),
-    resetsAt: z.string().nullable().openapi({ description: "When all of it is there again. Null: nothing is used." }),
+    held: z.int().nullable().openapi({ description: "Reserved, and may still be released." }),
+    limit: z.int().nullable().openapi({ description: "Null: no limit." }),
+    resetsAt: z
+      .string()
+      .nullable()
+      .openapi({ description: "When the full limit is available again. Null: nothing is used." }),
     spentAt: z.string().nullable().openapi({
-      description: "When it will be used up at this month's pace, if that is before `resetsAt`; now when it is.",
+      description:
+        "When it will be used up at this month's rate, if that is before `resetsAt`; now if it is used up already.",
     }),
   })
   .openapi("LimitUse");
@@ -23,7 +27,7 @@ const usageSchema = z
   .object({
     limits: z.array(useSchema),
     hitsPerLinkPerMonth: z.array(useSchema.extend({ link: z.string(), code: z.string() })).openapi({
-      description: "The links nearest to their limit, at most 10.",
+      description: "The links closest to their limit, at most 10.",
     }),
   })
   .openapi("Usage");
@@ -35,9 +39,9 @@ const usageRoute = route(
     path: "/api/usage",
     tags: ["Tenant"],
     operationId: "getUsage",
-    summary: "Every limit of the tenant, and what is used of it",
+    summary: "Get all limits and their usage",
   },
-  { 200: json(usageSchema, "The limits; that of the key is there if it has one of its own") },
+  { 200: json(usageSchema, "The limits; includes the key's limit if it has one") },
 );
 
 export function usageRoutes(api: Api, usage: UsageReport): void {

@@ -68,7 +68,7 @@ onEachDatabase(({ open, openTwo, create }) => {
       await requireSalt(sql, fingerprint, systemClock);
       const { exitCode, message } = await refusal(requireSalt(sql, other, systemClock));
       expect(exitCode).toBe(2);
-      expect(message).toContain("QL_CODE_SALT is not the salt this database was made with");
+      expect(message).toContain("QL_CODE_SALT does not match this database");
       expect(message).toContain("quicklink codes rotate");
     });
 

@@ -202,9 +202,9 @@ describe("a store that fails", () => {
   });
 
   test.each([
-    ["of another key", { keyId: "OTHER" }, "the key is not accepted"],
-    ["of another secret", { secret: "other secret" }, "the key is not accepted"],
-    ["of another region", { region: "us-east-1" }, "the key is not accepted"],
+    ["of another key", { keyId: "OTHER" }, "the key is invalid"],
+    ["of another secret", { secret: "other secret" }, "the key is invalid"],
+    ["of another region", { region: "us-east-1" }, "the key is invalid"],
   ])("because it is %s says so, and nothing secret", async (_, wrong, reason) => {
     await open();
     const bucket = { endpoint: store.server.endpoint, ...store.server.account, ...wrong };

@@ -93,7 +93,7 @@ for (const database of databases) {
       test("takes no more than there is room for, and nothing about a link that does not exist", async () => {
         const { code } = await known();
         expect((await report({ code, reason: "spam", details: "x".repeat(2_001) })).status).toBe(422);
-        expect((await report({ code: "does-not-exist", reason: "spam" })).text).toContain("There is no such link");
+        expect((await report({ code: "does-not-exist", reason: "spam" })).text).toContain("This link does not exist");
         expect((await report({ code, reason: "spam", details: "x".repeat(40_000) })).status).toBe(415);
         expect((await report({}, { body: "{}", headers: { "content-type": "application/json" } })).status).toBe(415);
         expect((await report({}, { method: "PUT" })).status).toBe(405);
@@ -163,10 +163,10 @@ for (const database of databases) {
         await report({ code: link.code, reason: "malware" });
         await report({ code: link.code, reason: "phishing" });
         const id = (await listed()).find((one) => one.link === link.code)?.id ?? "";
-        expect(must(await site.cli("abuse", "suspend", id))).toContain("2 reports are closed");
+        expect(must(await site.cli("abuse", "suspend", id))).toContain("closed 2 reports");
         await toBecome(link.code, 451);
         const page = await site.reach(`/${link.code}`);
-        expect(page.text).toContain("This link was stopped");
+        expect(page.text).toContain("This link is suspended");
         expect(page.text).not.toMatch(/malware|example\.com/);
         expect((await site.reach(`/${link.code}+`)).status).toBe(451);
         const asked = await site.reach(`/${link.code}`, { accept: "application/json" });
@@ -186,7 +186,7 @@ for (const database of databases) {
       test("suspends any link by its code, with a reason", async () => {
         const { code, id } = await site.create({ url: "https://example.com/" });
         expect((await site.cli("link", "suspend", code)).code).toBe(2);
-        expect((await site.cli("link", "suspend", "never-was", "--reason", "x")).stderr).toContain("There never was");
+        expect((await site.cli("link", "suspend", "never-was", "--reason", "x")).stderr).toContain("has ever existed");
         must(await site.cli("link", "suspend", code, "--reason", "a court said so"));
         await toBecome(code, 451);
         expect((await site.call("GET", `/api/links/${id}`)).json<LinkBody>().suspended).toBe("a court said so");

@@ -84,7 +84,7 @@ describe("a backup of the embedded database", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
     const dataDir = join(tempFolder("data"), "new");
-    expect(must(await cli(["restore", file], { env: { QL_DATA: dataDir } }))).toContain("is that of the backup");
+    expect(must(await cli(["restore", file], { env: { QL_DATA: dataDir } }))).toContain("Restored the database in");
     const env = { QL_DATA: dataDir };
     const restored = siteOf(
       await startServer({ dataDir, key: site.server.key, env: { QL_GUESSES_PER_MINUTE: "none" } }),
@@ -121,9 +121,9 @@ describe("a backup of the embedded database", () => {
     );
 
     const file = newFile();
-    expect(must(await site.cli("backup", file, "--without-files"))).toContain("Uploaded files are not in it.");
+    expect(must(await site.cli("backup", file, "--without-files"))).toContain("Uploaded files are not included.");
     const env = { QL_DATA: tempFolder("data") };
-    expect(must(await cli(["restore", file], { env }))).toContain("Uploaded files are not in the backup");
+    expect(must(await cli(["restore", file], { env }))).toContain("The backup does not contain uploaded files");
     const [before, after] = [await tables(site.env), await tables(env)];
     for (const name of ["links", "files", "domains", "suspended_links", "imports", "idempotency", "email_settings"]) {
       expect([name, before[name]?.length]).not.toEqual([name, 0]);
@@ -140,7 +140,7 @@ describe("a backup of the embedded database", () => {
     must(await cli(["link", "create", "https://example.com", "--code", "salted"], { env }));
     const file = newFile();
     expect(await refusal(["backup", file], { ...env, QL_CODE_SALT: "another salt than that" })).toContain(
-      "not the salt this database was made with",
+      "QL_CODE_SALT does not match this database",
     );
     must(await cli(["backup", file], { env }));
     const elsewhere = { QL_DATA: tempFolder("data") };
@@ -148,17 +148,17 @@ describe("a backup of the embedded database", () => {
     expect(must(await cli(["link", "get", "salted"], { env: elsewhere }))).toContain("https://example.com/");
     const contradicting = { QL_DATA: tempFolder("data"), QL_CODE_SALT: "another salt than that" };
     expect(must(await cli(["restore", file], { env: contradicting }))).toContain(
-      "QL_CODE_SALT is set to another value",
+      "QL_CODE_SALT is set to a different value",
     );
   });
 
   test("is not written over anything, nor where there is nothing to back up", async () => {
     const env = { QL_DATA: tempFolder("data") };
-    expect(await refusal(["backup", newFile()], env)).toContain("There is no database");
+    expect(await refusal(["backup", newFile()], env)).toContain("No database in");
     must(await cli(["tenant", "list"], { env }));
     const file = newFile();
     writeFileSync(file, "precious");
-    expect(await refusal(["backup", file], env)).toContain("exists already");
+    expect(await refusal(["backup", file], env)).toContain("already exists");
     expect(readFileSync(file, "utf8")).toBe("precious");
     expect(await refusal(["backup", "/nonexistent/backup"], env)).toContain("could not be written");
   });
@@ -194,7 +194,7 @@ describe("uploaded files in a backup", () => {
 
     const dataDir = tempFolder("data");
     const printed = must(await cli(["restore", file], { env: { QL_DATA: dataDir } }));
-    expect(printed).toContain("2 uploaded files are restored, and their checksums are right.");
+    expect(printed).toContain("Restored 2 uploaded files; all checksums match.");
     for (const [body, one] of [
       ["hello", first],
       [long, second],
@@ -284,16 +284,18 @@ describe("uploaded files in a backup", () => {
     must(await site.cli("backup", file));
     const env = { QL_DATA: tempFolder("data"), S3_URL: "http://key:secret@127.0.0.1:9/bucket" };
     expect(await refusal(["restore", file], env)).toContain("--without-files");
-    expect(must(await cli(["restore", file, "--without-files"], { env }))).toContain("were left alone");
+    expect(must(await cli(["restore", file, "--without-files"], { env }))).toContain("were not restored");
     expect(existsSync(join(env.QL_DATA, "files"))).toBe(false);
     const bucket = newFile();
     expect(must(await cli(["backup", bucket], { env }))).toContain("Uploaded files are in the bucket of S3_URL");
     expect(await refusal(["backup", newFile(), "--only-files"], env)).toContain("bucket");
-    expect(await refusal(["backup", newFile(), "--only-files", "--without-files"], site.env)).toContain("nothing");
+    expect(await refusal(["backup", newFile(), "--only-files", "--without-files"], site.env)).toContain(
+      "exclude each other",
+    );
     const files = newFile();
     must(await site.cli("backup", files, "--only-files"));
     const elsewhere = { QL_DATA: tempFolder("data") };
-    expect(await refusal(["restore", files, "--without-files"], elsewhere)).toContain("nothing but uploaded files");
+    expect(await refusal(["restore", files, "--without-files"], elsewhere)).toContain("contains only uploaded files");
   });
 
   test("of an archive that somebody tampered with reach no other place, and damage is noticed", async () => {
@@ -320,7 +322,7 @@ describe("uploaded files in a backup", () => {
     tamper.close();
     const base = tempFolder("hostile");
     const env = { QL_DATA: join(base, "a", "b") };
-    expect(must(await cli(["restore", hostile], { env }))).toContain("1 uploaded files are restored");
+    expect(must(await cli(["restore", hostile], { env }))).toContain("Restored 1 uploaded files");
     const all = readdirSync(base, { recursive: true }).map(String);
     expect(all.filter((name) => name.includes("evil"))).toEqual([]);
     expect(all.filter((name) => name.endsWith(id))).toHaveLength(1);
@@ -329,7 +331,7 @@ describe("uploaded files in a backup", () => {
       ["update backup_pieces set bytes = zeroblob(length(bytes)) where id = 1", "damaged"],
       ["delete from backup_pieces where id = 1", "damaged"],
       ["update backup_entries set sha256 = 'x' where name = 'quicklink.sqlite'", "damaged"],
-      ["insert into backup_secrets values ('../../evil', 'x')", "impossible name"],
+      ["insert into backup_secrets values ('../../evil', 'x')", "invalid name"],
       ["delete from backup", "not finished"],
     ] as const) {
       const bad = newFile();
@@ -363,7 +365,7 @@ describe("restoring", () => {
     expect(await refusal(["restore", file], env)).toContain("--force");
     expect(must(await cli(["link", "list"], { env }))).toContain("second");
     mkdirSync(join(env.QL_DATA, "files", "stored"), { recursive: true });
-    expect(must(await cli(["restore", file, "--force"], { env }))).toContain("What was there is kept");
+    expect(must(await cli(["restore", file, "--force"], { env }))).toContain("The previous data is kept");
     const links = must(await cli(["link", "list"], { env }));
     expect([links.includes("first"), links.includes("second")]).toEqual([true, false]);
     const kept = readdirSync(env.QL_DATA).filter((name) => name.includes("replaced"));
@@ -391,7 +393,7 @@ describe("restoring", () => {
       [cut, "damaged"],
       [join(plain.QL_DATA, "quicklink.sqlite"), "no backup"],
       [future, "newer than this program"],
-      ["/nonexistent", "There is no file"],
+      ["/nonexistent", "No such file"],
     ] as const) {
       const env = { QL_DATA: tempFolder("data") };
       expect(await refusal(["restore", source], env)).toContain(sentence);
@@ -463,7 +465,7 @@ if (postgresAvailable()) {
           .map(String)
           .find((name) => name.endsWith(id)) ?? "";
       rmSync(folderOf(site.env), { recursive: true });
-      expect(must(await site.cli("restore", file))).toContain("1 uploaded files are restored");
+      expect(must(await site.cli("restore", file))).toContain("Restored 1 uploaded files");
       expect(readFileSync(join(folderOf(site.env), kept), "utf8")).toBe("hello");
       expect(await refusal(["restore", file], site.env)).toContain("--force");
     });

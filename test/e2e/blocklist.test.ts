@@ -89,7 +89,7 @@ for (const database of databases) {
       list("a-third.example");
       await until("the link to be freed", async () => (await status()) === 302 || undefined, 30_000);
       must(await site.cli("link", "suspend", link.code, "--reason", "phishing"));
-      expect(await restore()).toContain("works again");
+      expect(await restore()).toContain("Restored");
     });
 
     test("keeps the targets of custom domains from being used while it names them", async () => {

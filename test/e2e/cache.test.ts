@@ -48,7 +48,7 @@ function dropsOn(place: string, start: () => Promise<Site>) {
 
     test("has every server read a link anew whose row was mended by hand", async () => {
       const code = await mendedLink(site);
-      expect(must(await site.cli("cache", "drop", code))).toContain(`${code} is version 2 now`);
+      expect(must(await site.cli("cache", "drop", code))).toContain(`${code} is now at version 2`);
       await until("the right address", async () => (await destination(site, code)) === right || undefined);
       expect(JSON.parse(must(await site.cli("cache", "get", code, "--json")))).toMatchObject({
         sqlVersion: 2,
@@ -61,7 +61,7 @@ function dropsOn(place: string, start: () => Promise<Site>) {
       must(await site.cli("link", "delete", code));
       expect(JSON.parse(must(await site.cli("cache", "drop", code, "--json")))).toEqual({ code, version: 3 });
       const { code: status, stderr } = await site.cli("cache", "drop", "never-there");
-      expect([status, stderr]).toEqual([1, expect.stringContaining("never in use")]);
+      expect([status, stderr]).toEqual([1, expect.stringContaining("never been used")]);
     });
 
     test("wants a code or --all, and not both", async () => {
@@ -90,8 +90,8 @@ describe("cache without Redis", () => {
       hitsThisMonth: 0,
       redis: expect.stringContaining("REDIS_URL is not set"),
     });
-    expect(await run("warm", "sale")).toStartWith("There is no Redis to warm. REDIS_URL is not set");
-    expect(await run("drop", "--all")).toStartWith("There is no Redis to drop from. REDIS_URL is not set");
+    expect(await run("warm", "sale")).toStartWith("No Redis to warm. REDIS_URL is not set");
+    expect(await run("drop", "--all")).toStartWith("No Redis to drop from. REDIS_URL is not set");
   });
 });
 

@@ -41,14 +41,14 @@ test("what is named of a link is changed, and the rest stays", async () => {
 test("a password comes by standard input, and is taken away by name", async () => {
   const { code } = await json("create", https);
   const set = await cli(["link", "edit", code, "--password-stdin"], { env: site.env, input: "correct horse\nmore\n" });
-  expect(must(set)).toBe(`${code} is changed.\n`);
+  expect(must(set)).toBe(`Updated ${code}.\n`);
   expect((await json("get", code)).password).toBe(true);
   expect((await json("edit", code, "--title", "x")).password).toBe(true);
   expect((await json("edit", code, "--no-password")).password).toBe(false);
   const short = await cli(["link", "edit", code, "--password-stdin"], { env: site.env, input: "1234\n" });
-  expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("password: must have at least 8 characters")]);
+  expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("password: Must have at least 8 characters")]);
   const none = await cli(["link", "edit", code, "--password-stdin"], { env: site.env, input: "" });
-  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("no password on standard input")]);
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("Standard input has no password")]);
 });
 
 test("bad rules, and a file that is none, are refused by name", async () => {
@@ -56,5 +56,5 @@ test("bad rules, and a file that is none, are refused by name", async () => {
   const unreachable = await site.cli("link", "create", https, "--rules", file);
   expect([unreachable.code, unreachable.stderr]).toEqual([1, expect.stringContaining("rules.0")]);
   const missing = await site.cli("link", "create", https, "--rules", "/no/such/file");
-  expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("cannot be read as JSON")]);
+  expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("as JSON")]);
 });

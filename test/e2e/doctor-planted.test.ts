@@ -115,7 +115,7 @@ if (postgresAvailable()) {
         const name = new URL(url).pathname.slice(1);
         const behind = { ...env, DATABASE_REPLICA_URL: replica.url(name) };
         expect(await finding(behind, "database replica")).toMatchObject({
-          ...{ status: "ok", found: expect.stringContaining("follows within") },
+          ...{ status: "ok", found: expect.stringContaining("lags by") },
         });
         await replica.pauseReplay();
         must(await cli(["tenant", "create", "late"], { env }));

@@ -135,7 +135,7 @@ if (postgresAvailable() && redisAvailable()) {
       const both = await doctor({ ...env, REDIS_URL: redis.url });
       expect([both.code, wrong(both.findings)]).toEqual([0, []]);
       const said = both.findings.filter(({ check }) => check === "redis (cache and limits)").map(({ found }) => found);
-      expect(said).toContainEqual(expect.stringContaining("limits are in it too"));
+      expect(said).toContainEqual(expect.stringContaining("it also stores limits"));
       expect(said).toContainEqual(expect.stringContaining("version 7"));
     });
 

@@ -280,7 +280,7 @@ for (const database of databases) {
         for (const to of ["stop@example.com", "STOP@example.com"]) {
           const refused = await share({ to });
           expect([refused.status, refused.json<ProblemBody>().code]).toEqual([409, "email_suppressed"]);
-          expect(refused.json<ProblemBody>().detail).toContain("asked for no more");
+          expect(refused.json<ProblemBody>().detail).toContain("the recipient unsubscribed");
         }
       });
 
@@ -513,8 +513,8 @@ for (const database of databases) {
         await make();
         await until("the second", async () => (await subjects()).length === 2 || undefined);
         expect(await subjects()).toEqual([
-          "80 % of this month's links are made: maker",
-          "No more links can be made this month: maker",
+          "You have created 80 % of your links for this month: maker",
+          "You have created all your links for this month: maker",
         ]);
         await taken("maker@example.com");
       });

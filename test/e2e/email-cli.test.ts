@@ -23,7 +23,7 @@ describe("quicklink email test", () => {
     const refused = await cli(["email", "test", "ann@example.com"], { env });
     expect(refused.code).toBe(1);
     expect(refused.stdout).toContain("5.1.1 nobody here");
-    expect(refused.stdout).toContain("Nobody has this address there.");
+    expect(refused.stdout).toContain("The recipient does not exist.");
     const wrong = await cli(["email", "test", "ann@example.com"], {
       env: { ...env, SMTP_URL: smtp.url.replace("hunter2hunter2", "other") },
     });
@@ -44,11 +44,11 @@ describe("quicklink email test", () => {
     const env = { ...site.env, QL_SENDGRID_URL: sendgrid.url };
     const printed = must(await cli(["email", "test", "ann@example.com"], { env }));
     expect(printed).toContain("Provider: the tenant's own SendGrid key");
-    expect(printed).toMatch(/Accepted\. Its name there: sg/);
+    expect(printed).toMatch(/Accepted\. Message ID: sg/);
     expect(sendgrid.taken).toMatchObject([{ to: "ann@example.com", key: body.sendgridKey }]);
     sendgrid.keys.clear();
     const refused = await cli(["email", "test", "ann@example.com"], { env });
-    expect([refused.code, refused.stdout.includes("Check the key")]).toEqual([1, true]);
+    expect([refused.code, refused.stdout.includes("Check the API key")]).toEqual([1, true]);
     expect(refused.stdout + refused.stderr).not.toContain(body.sendgridKey);
     expect(await site.server.stop()).toBe(0);
     await sendgrid.stop();
@@ -60,7 +60,7 @@ describe("quicklink email test", () => {
     const nowhere = await cli(["email", "test", "ann@example.com"], { env });
     expect([nowhere.code, nowhere.stdout.includes("Set SMTP_URL")]).toEqual([1, true]);
     const bad = await cli(["email", "test", "ann"], { env });
-    expect([bad.code, bad.stderr.includes("is not an address")]).toEqual([1, true]);
+    expect([bad.code, bad.stderr.includes("is not an email address")]).toEqual([1, true]);
     expect((await cli(["email", "test", "ann@example.com", "--tenant", "nobody"], { env })).code).toBe(1);
   });
 });
@@ -75,10 +75,10 @@ describe("quicklink doctor", () => {
     expect(await findings({})).toMatchObject([{ status: "ok", found: expect.stringContaining("SMTP_URL is not set") }]);
     const smtp = await startSmtp({ credentials });
     expect(await findings({ SMTP_URL: smtp.url })).toMatchObject([
-      { status: "ok", found: `the mail server at 127.0.0.1:${smtp.port} lets us in` },
+      { status: "ok", found: `the mail server at 127.0.0.1:${smtp.port} accepts our login` },
     ]);
     const wrong = await findings({ SMTP_URL: smtp.url.replace("hunter2hunter2", "other-password") });
-    expect(wrong).toMatchObject([{ status: "fail", advice: expect.stringContaining("Mend SMTP_URL") }]);
+    expect(wrong).toMatchObject([{ status: "fail", advice: expect.stringContaining("Fix SMTP_URL") }]);
     expect(JSON.stringify(wrong)).not.toContain("other-password");
     expect(smtp.taken).toEqual([]);
     await smtp.stop();

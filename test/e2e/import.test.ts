@@ -79,7 +79,7 @@ describe.each([...databases])("importing into %s", (database) => {
       const { made, refused, code, said } = await take(file(content));
       expect({ made, refused, code, said: said.trim() }).toEqual({
         made: content.trimEnd().split("\n").length - (content.startsWith("{") ? 0 : 1),
-        ...{ refused: 0, code: 0, said: who === "" ? "" : `An export of ${who}.` },
+        ...{ refused: 0, code: 0, said: who === "" ? "" : `Detected format: ${who}.` },
       });
     }
     expect(await leadsTo("sale")).toBe("https://example.com/sale");
@@ -132,7 +132,7 @@ describe.each([...databases])("importing into %s", (database) => {
     );
     const { made, present, refused, dryRun, said } = await take(path, "--dry-run");
     expect({ made, present, refused, dryRun }).toEqual({ made: 2, present: 1, refused: 2, dryRun: true });
-    expect(said).toContain('line 4: code: "dry-mine" is taken: your link with it leads elsewhere.');
+    expect(said).toContain('line 4: code: "dry-mine" is taken: your link with this code has another destination.');
     expect(await site.rows()).toEqual(before);
     expect(await query(site.env, "select next from counters")).toEqual(counter);
   });
@@ -142,7 +142,7 @@ describe.each([...databases])("importing into %s", (database) => {
     await site.call("POST", "/api/links", { key, body: { url: "https://example.com/theirs", code: "their-own" } });
     const { said, made, refused } = await take(file("url,code\nhttps://example.com/theirs,their-own\n"));
     expect({ made, refused }).toEqual({ made: 0, refused: 1 });
-    expect(said).toContain("somebody else has it, or had it");
+    expect(said).toContain("another link has it, or had it");
     expect(await leadsTo("their-own")).toBe("https://example.com/theirs");
   });
 
@@ -214,9 +214,7 @@ describe.each([...databases])("importing into %s", (database) => {
         "line 7 url",
         "line 9 password",
       ]);
-      expect(said).toContain(
-        "line 9: password: must have at least 8 characters, or at least 6 if all of them are digits",
-      );
+      expect(said).toContain("line 9: password: Must have at least 8 characters, or at least 6 if all are digits.");
     }
     expect(await count("url = 'https://example.com/asked' and password_hash is not null")).toBe(1);
   });
@@ -233,8 +231,8 @@ describe.each([...databases])("importing into %s", (database) => {
     const path = file("url\nhttps://example.com/once\n");
     const once = "url = 'https://example.com/once'";
     expect((await take(path)).made).toBe(1);
-    expect((await take(path)).said).toContain("This file was imported on");
-    expect((await take(file(readFileSync(path), "another-name"))).said).toContain("This file was imported on");
+    expect((await take(path)).said).toContain("This file was already imported on");
+    expect((await take(file(readFileSync(path), "another-name"))).said).toContain("This file was already imported on");
     expect(await count(once)).toBe(1);
     expect((await take(path, "--again", "--rate", "1000")).made).toBe(1);
     expect(await count(once)).toBe(2);
@@ -243,7 +241,7 @@ describe.each([...databases])("importing into %s", (database) => {
       env: cleanEnvironment(site.env),
       input: readFileSync(path, "utf8"),
     });
-    expect(must(piped)).toBe("1 links made, 0 there already, 0 rows refused\n");
+    expect(must(piped)).toBe("1 links created, 0 already present, 0 rows rejected\n");
     expect(await count(once)).toBe(3);
   });
 
@@ -272,7 +270,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(left).toBeLessThan(rows);
     const { rows: read, made, refused, said } = await take(path);
     expect({ read, made, refused }).toEqual({ read: rows, made: rows, refused: 0 });
-    expect(said).toContain("Going on after line");
+    expect(said).toContain("Continuing after line");
     const [row] = await query(
       site.env,
       "select count(*) as n, count(distinct url) as urls from links where url like 'https://example.com/killed/%'",
@@ -286,7 +284,7 @@ describe.each([...databases])("importing into %s", (database) => {
     const both = await Promise.all([site.cli("import", path), site.cli("import", path)]);
     expect(both.some(({ code }) => code === 0)).toBe(true);
     for (const { code, stderr } of both)
-      if (code !== 0) expect(stderr).toContain("Another process imports this very file");
+      if (code !== 0) expect(stderr).toContain("Another process is importing this file");
     expect(await count("url like 'https://example.com/both/%'")).toBe(3_000);
   });
 
@@ -319,11 +317,11 @@ describe.each([...databases])("importing into %s", (database) => {
 
   test("says what is wrong with a file that cannot be read at all", async () => {
     for (const [path, status, sentence] of [
-      [join(folder, "nowhere"), 2, "cannot be read"],
+      [join(folder, "nowhere"), 2, "Cannot read"],
       [folder, 2, "is not a file"],
       [file(Buffer.from("\ufeffurl\n", "utf16le")), 1, "UTF-16"],
-      [file("a,b\n"), 1, "there is no url"],
-      ["--rate=fast", 2, "Give a whole number of rows"],
+      [file("a,b\n"), 1, "expected url"],
+      ["--rate=fast", 2, "Must be a whole number of rows"],
     ] as const) {
       const { code, stderr } = await site.cli("import", path);
       expect([code, stderr]).toEqual([status, expect.stringContaining(sentence)]);
@@ -346,10 +344,10 @@ if (postgresAvailable()) {
       await until("some links", async () => ((await count()) > 0 ? true : undefined));
       await postgres.kill();
       const { code, stderr } = await importing;
-      expect([code, stderr]).toEqual([1, expect.stringContaining("The same command goes on where it was")]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining("Run the same command again to continue")]);
       await postgres.restart();
       expect(await count()).toBeLessThan(rows);
-      expect(must(await cli(["import", path], { env }))).toContain("20,000 links made");
+      expect(must(await cli(["import", path], { env }))).toContain("20,000 links created");
       const distinct = await query(env, "select count(*)::int as n, count(distinct url)::int as urls from links");
       expect(distinct).toEqual([{ n: rows, urls: rows }]);
     } finally {

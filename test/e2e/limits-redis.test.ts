@@ -73,8 +73,8 @@ if (postgresAvailable() && redisAvailable()) {
   });
 
   describe("while Redis is away", () => {
-    const away = "limits on API calls cannot be asked";
-    const back = "limits on API calls are answered again";
+    const away = "cannot check API rate limits";
+    const back = "checking API rate limits works again";
     const said = (site: Site, words: string) => site.server.output().split(words).length - 1;
 
     /** A server with one granted call of ten, and its Redis dead. */

@@ -220,7 +220,7 @@ for (const database of databases) {
 
         const page = await site.reach(`/${cold.code}`, from("203.0.113.1"));
         expect(page.status).toBe(429);
-        expect(page.text).toContain("Too many addresses that do not exist");
+        expect(page.text).toContain("Too many unknown links");
         expect(retryAfter(page)).toBeGreaterThanOrEqual(1);
         expect(retryAfter(page)).toBeLessThanOrEqual(61);
         const json = await site.reach(`/${cold.code}+`, { ...from("203.0.113.1"), accept: "application/json" });

@@ -228,7 +228,7 @@ for (const database of databases) {
             {
               field: "password",
               code: "too_short",
-              message: "must have at least 8 characters, or at least 6 if all of them are digits",
+              message: "Must have at least 8 characters, or at least 6 if all are digits.",
             },
           ]);
         }

@@ -111,10 +111,10 @@ if (postgresAvailable() && redisAvailable()) {
       for (let i = 0; i < 60; i++) statuses.push((await one.reach(`/${short.code}`)).status);
       expect(statuses.filter((status) => status === 302)).toHaveLength(20);
       expect(statuses.filter((status) => status === 429)).toHaveLength(40);
-      expect(said(one, "SQL does instead")).toBe(1);
+      expect(said(one, "limiting hits by SQL")).toBe(1);
       await redis.restart();
       await untilState(one, code, 0);
-      expect(said(one, "SQL does instead")).toBe(1);
+      expect(said(one, "limiting hits by SQL")).toBe(1);
       await one.server.stop();
     });
 
@@ -135,7 +135,7 @@ if (postgresAvailable() && redisAvailable()) {
         led++;
       }
       expect(await state(one)).toBe(2);
-      expect(said(one, "let through and counted")).toBe(1);
+      expect(said(one, "allowed and counted")).toBe(1);
       await redis.restart();
       // Counted beyond its limit, so there is nothing left of it when it can be asked again.
       await until("the limit to hold again", async () => {

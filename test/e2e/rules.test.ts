@@ -48,7 +48,7 @@ for (const database of databases) {
 
     test("the country is that of the address where no proxy tells it, once the table is read", async () => {
       const link = await site.create({ url: https, rules: [{ when: { country: ["US"] }, url: `${https}us` }] });
-      const place = await until("the table of countries", async () => {
+      const place = await until("cannot read the country table", async () => {
         const found = await go(link, { "x-forwarded-for": "8.8.8.8" });
         return found === `302 ${https}us` ? found : undefined;
       });

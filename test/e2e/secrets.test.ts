@@ -69,7 +69,7 @@ describe("the keys that an embedded server keeps", () => {
     const before = keysIn(env);
     const printed = must(await cli(["secrets", "rotate"], { env }));
     expect(printed).toMatch(
-      /^3 sealed with "k[0-9a-f]{8}" now, 0 were already, 0 cannot be opened\.\nThe old key is removed/,
+      /^Encrypted 3 secrets with "k[0-9a-f]{8}"; 0 were up to date; 0 cannot be decrypted\.\nRemoved the old key/,
     );
     expect(parseKeys(keysIn(env))).toHaveLength(1);
     expect(keysIn(env)).not.toBe(before);
@@ -84,7 +84,7 @@ describe("the keys that an embedded server keeps", () => {
     const refused = await cli(["secrets", "rotate"], { env });
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      "A server is running on this data folder. Stop it, run this again, and start it.\n",
+      "A server is running on this data folder. Stop it, run this command again, then start the server.\n",
     ]);
     expect(keysIn(env)).toBe(before);
     expect(await server.stop()).toBe(0);
@@ -114,7 +114,7 @@ describe("the keys that an embedded server keeps", () => {
     const printed = must(await cli(["secrets", "rotate"], { env }));
     expect(parseKeys(keysIn(env))).toHaveLength(1);
     expect(await opened(env, keysIn(env))).toBe(count);
-    expect(printed).toContain("0 cannot be opened");
+    expect(printed).toContain("0 cannot be decrypted");
     const files = readdirSync(join(String(env.QL_DATA), "secrets")).toSorted();
     expect(files).toEqual(["QL_CODE_SALT", "QL_SECRET_KEYS", "QL_SIGNING_KEYS"]);
   }, 60_000);
@@ -124,7 +124,7 @@ describe("the keys that an embedded server keeps", () => {
     const other = await newDatabase("SQLite");
     must(await cli(["tenant", "list"], { env: other }));
     const printed = must(await cli(["secrets", "rotate"], { env: { ...env, QL_SECRET_KEYS: keysIn(other) } }));
-    expect(printed).toContain("0 sealed with");
+    expect(printed).toContain("Encrypted 0 secrets with");
     expect(printed.match(/The SendGrid key of ten_\w+ has to be saved again/g)).toHaveLength(2);
   });
 });
@@ -136,11 +136,11 @@ if (postgresAvailable()) {
     await fill(env, old, 3);
     const rotate = (keys: string) => cli(["secrets", "rotate"], { env: { ...env, QL_SECRET_KEYS: keys } });
     const first = must(await rotate(`${next},${old}`));
-    expect(first).toContain('3 sealed with "k2" now, 0 were already, 0 cannot be opened.');
+    expect(first).toContain('Encrypted 3 secrets with "k2"; 0 were up to date; 0 cannot be decrypted.');
     expect(first).toContain('remove "k1"');
-    expect(must(await rotate(`${next},${old}`))).toContain('0 sealed with "k2" now, 3 were already');
+    expect(must(await rotate(`${next},${old}`))).toContain('Encrypted 0 secrets with "k2"; 3 were up to date');
     expect([await opened(env, next), await opened(env, old)]).toEqual([3, 0]);
-    expect(must(await rotate(next))).toContain("There is one key only");
+    expect(must(await rotate(next))).toContain("Only one key is set");
     const unset = await cli(["secrets", "rotate"], { env });
     expect([unset.code, unset.stderr]).toEqual([2, expect.stringContaining("QL_SECRET_KEYS is not set")]);
   });

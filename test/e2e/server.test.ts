@@ -283,7 +283,7 @@ for (const database of databases) {
       must(await cli(["tenant", "create", "first"], { env: own }));
       const { code, output } = await serveInVain({ ...own, QL_CODE_SALT: "quite another salt than before" });
       expect(code).toBe(2);
-      expect(output).toContain("QL_CODE_SALT is not the salt this database was made with");
+      expect(output).toContain("QL_CODE_SALT does not match this database");
       expect(output).not.toContain("quite another salt");
       expect(output).not.toMatch(/\n\s+at /);
     });
@@ -325,7 +325,7 @@ describe("what cannot work is refused at once, with a sentence", () => {
     const server = await startServer();
     const { code, output } = await serveInVain({ QL_DATA: tempFolder("data"), PORT: String(server.port) });
     expect(code).toBe(2);
-    expect(output).toContain(`Port ${server.port} is in use`);
+    expect(output).toContain(`Port ${server.port} is already in use`);
     expect(output).toContain("PORT");
     expect(output).not.toMatch(/\n\s+at /);
     expect(await server.stop()).toBe(0);

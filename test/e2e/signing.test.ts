@@ -141,7 +141,7 @@ test("an embedded server's keys are changed while it runs: before and after its 
   const before = await start();
   const signed = await signAll(before);
   expect(must(await before.cli("secrets", "rotate", "--signing"))).toMatch(
-    /^Key "k\w{8}" signs from the next start of the server on\.\nWhat was signed before keeps verifying, for 400 days: "k\w{8}" until 20\d\d-\d\d-\d\d\.\n$/,
+    /^Key "k\w{8}" signs after the next server start\.\nExisting signatures stay valid for 400 days: "k\w{8}" until 20\d\d-\d\d-\d\d\.\n$/,
   );
   expect(await good(before, signed)).toEqual(all);
   await before.server.stop();
@@ -150,7 +150,7 @@ test("an embedded server's keys are changed while it runs: before and after its 
   expect(await good(after, signed)).toEqual(all);
   const anew = await signAll(after);
   expect(await good(after, anew)).toEqual(all);
-  expect(must(await after.cli("secrets", "rotate", "--signing", "--forget"))).toContain("restart the server now");
+  expect(must(await after.cli("secrets", "rotate", "--signing", "--forget"))).toContain("Restart the server now");
   await after.server.stop();
 
   const leaked = await start();

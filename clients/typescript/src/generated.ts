@@ -30,7 +30,7 @@ export interface ApiKeyPage {
 export interface BulkLinks {
   /** 1 to 1,000 elements, each as in POST /api/links, but without `password`. */
   readonly links: readonly NewLink[];
-  /** All or nothing: one bad element, and none is made. */
+  /** All or nothing: if one element is invalid, none is created. */
   readonly atomic?: boolean | undefined;
 }
 
@@ -54,11 +54,11 @@ export interface Domain {
   readonly isDefault: boolean;
   readonly rootUrl: string | null;
   readonly missingUrl: string | null;
-  /** The operator's blocklist names where `rootUrl` leads, so it is not used. */
+  /** True if the operator's blocklist contains the host of `rootUrl`; it is then not used. */
   readonly rootBlocked: boolean;
-  /** The same of `missingUrl`. */
+  /** The same for `missingUrl`. */
   readonly missingBlocked: boolean;
-  /** Publish one of the two, then verify. Null once that is done. */
+  /** Publish one of the two, then verify the domain. Null once verified. */
   readonly proof: {
     readonly txt: {
       readonly name: string;
@@ -74,11 +74,11 @@ export interface Domain {
 }
 
 export interface DomainChange {
-  /** New links go on it when nobody says otherwise. */
+  /** Create new links on this domain by default. */
   readonly isDefault?: boolean | undefined;
-  /** Where the bare domain leads. Null: a plain page. */
+  /** Where the bare domain redirects. Null: a plain page. */
   readonly rootUrl?: string | null | undefined;
-  /** Where codes that do not exist lead. Null: the usual 404 page. */
+  /** Where unknown codes redirect. Null: the default 404 page. */
   readonly missingUrl?: string | null | undefined;
 }
 
@@ -94,54 +94,54 @@ export interface Download {
 
 export interface EmailProviderStats {
   readonly provider: "smtp" | "sendgrid";
-  /** 1: the platform's mail server. 2: your own SendGrid key. */
+  /** 1: the platform's mail server. 2: your SendGrid key. */
   readonly tier: number;
-  /** In the last hour. Null: the counters do not answer right now. */
+  /** In the last hour. Null: unknown, because the counters are unavailable. */
   readonly used: number | null;
-  /** In any hour. Null: none. */
+  /** Per hour. Null: no limit. */
   readonly limit: number | null;
   readonly remaining: number | null;
-  /** When all of it is there again. Null: nothing is used. */
+  /** When the full limit is available again. Null: nothing is used. */
   readonly resetsAt: string | null;
   readonly sent: number;
   readonly failed: number;
   readonly waiting: number;
   readonly bounced: number;
   readonly complaints: number;
-  /** It is, or was, unknown whether the provider took them. */
+  /** Emails for which it is unknown whether the provider accepted them. */
   readonly unsure: number;
 }
 
 export interface EmailSettings {
-  /** Where notices about limits go. Null: nowhere. */
+  /** Address for limit notices. Null: none are sent. */
   readonly contact: string | null;
-  /** Who emails through your own SendGrid key are from. */
+  /** Sender of emails through your SendGrid key. */
   readonly sender: string | null;
-  /** The end of your own key, and when SendGrid accepted it. Null: there is none. */
+  /** The last characters of your key, and when SendGrid accepted it. Null: no key. */
   readonly sendgrid: {
     readonly hint: string;
     readonly checkedAt: string;
   } | null;
-  /** The address for SendGrid's Event Webhook. Null until you save a setting. Keep it to yourself. */
+  /** URL for SendGrid's Event Webhook. Null until you save a setting. Keep it secret. */
   readonly webhookUrl: string | null;
   readonly webhookKey: string | null;
 }
 
 export interface EmailSettingsChange {
-  /** Where notices about limits go. */
+  /** Address for limit notices. */
   readonly contact?: string | null | undefined;
-  /** Verified at SendGrid: `Acme <links@example.com>`. */
+  /** A sender verified at SendGrid: `Acme <links@example.com>`. */
   readonly sender?: string | null | undefined;
-  /** Checked with SendGrid, then kept sealed. Null removes it. */
+  /** Checked with SendGrid, then stored encrypted. Null removes it. */
   readonly sendgridKey?: string | null | undefined;
-  /** The verification key of SendGrid's signed event webhook. */
+  /** Verification key of SendGrid's Signed Event Webhook. */
   readonly webhookKey?: string | null | undefined;
 }
 
 export interface EmailStats {
-  /** Who carries your next email. */
+  /** The provider of your next email. */
   readonly current: "smtp" | "sendgrid";
-  /** `sent` and all after it look back so far. */
+  /** Period in days that `sent` and the following figures cover. */
   readonly periodDays: number;
   readonly providers: readonly EmailProviderStats[];
 }
@@ -151,9 +151,9 @@ export interface File {
   readonly name: string;
   readonly size: number;
   readonly type: string;
-  /** In hex; of what is stored, once it is. */
+  /** In hex; of the stored file, once it is complete. */
   readonly sha256: string | null;
-  /** `pending`: to be uploaded and completed. */
+  /** `pending`: not uploaded and completed yet. */
   readonly state: "pending" | "stored";
   readonly createdAt: string;
   readonly storedAt: string | null;
@@ -166,16 +166,16 @@ export interface FilePage {
 
 export interface LimitUse {
   readonly name: string;
-  /** `known`: the figures are there. `not_counted`: without limit, these are not counted. `unavailable`: the counters do not answer right now. */
+  /** `known`: the figures are current. `not_counted`: not counted because there is no limit. `unavailable`: the counters are unavailable. */
   readonly state: "known" | "not_counted" | "unavailable" | "in_server";
   readonly used: number | null;
-  /** Reserved: it may still be given back. */
+  /** Reserved, and may still be released. */
   readonly held: number | null;
-  /** Null: none. */
+  /** Null: no limit. */
   readonly limit: number | null;
-  /** When all of it is there again. Null: nothing is used. */
+  /** When the full limit is available again. Null: nothing is used. */
   readonly resetsAt: string | null;
-  /** When it will be used up at this month's pace, if that is before `resetsAt`; now when it is. */
+  /** When it will be used up at this month's rate, if that is before `resetsAt`; now if it is used up already. */
   readonly spentAt: string | null;
 }
 
@@ -184,9 +184,9 @@ export interface Link {
   readonly domain: string;
   readonly code: string;
   readonly shortUrl: string;
-  /** Null when it leads to a file. */
+  /** Null if the link serves a file. */
   readonly url: string | null;
-  /** Null when it leads to an address. */
+  /** Null if the link redirects to a URL. */
   readonly file: string | null;
   readonly permanent: boolean;
   readonly status: "active" | "disabled";
@@ -196,18 +196,18 @@ export interface Link {
   readonly tags: readonly string[];
   readonly fallbackUrl: string | null;
   readonly hitsPerMonth: number | null;
-  /** In their order: the first whose conditions all hold says where the visitor goes. At most 16 KB. */
+  /** Checked in order: the first rule whose conditions all match determines the destination. At most 16 KB. */
   readonly rules: readonly Rule[];
-  /** Where no rule fits: one of these by their weights, the same for a visitor every time. 2 to 10, or none. */
+  /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
   readonly split: readonly SplitTarget[];
   readonly utm: Utm;
-  /** The visitor's own query parameters are added to the address, unless it has them. */
+  /** Pass the visitor's query parameters on to the destination, unless it already has them. */
   readonly forwardQuery: boolean;
-  /** Whether visitors are asked for one. */
+  /** Whether visitors need a password. */
   readonly password: boolean;
-  /** What was last found there. Null: nobody looked yet. */
+  /** Result of the last destination check. Null: not checked yet. */
   readonly target: LinkTarget | null;
-  /** Why the operator stopped it; it answers 451 until then. */
+  /** Why the operator suspended the link; until restored, it answers 451. */
   readonly suspended: string | null;
   readonly version: number;
   readonly createdAt: string;
@@ -220,67 +220,67 @@ export interface LinkPage {
 }
 
 export interface LinkPatch {
-  /** Where the link leads: http or https, at most 2,048 characters. */
+  /** Destination URL: http or https, at most 2,048 characters. */
   readonly url?: string | null | undefined;
-  /** Instead of `url`: the stored file that the link leads to. */
+  /** Instead of `url`: the ID of an uploaded file. */
   readonly file?: string | null | undefined;
-  /** Answer 301 instead of 302. Browsers then remember it for 90 seconds. */
+  /** Redirect with 301 instead of 302. Browsers cache it for 90 seconds. */
   readonly permanent?: boolean | undefined;
   readonly status?: "active" | "disabled" | undefined;
-  /** Null: never. Left out: in a year. */
+  /** Null: never. Default: in one year. */
   readonly expiresAt?: string | null | undefined;
   readonly title?: string | null | undefined;
   readonly notes?: string | null | undefined;
   readonly tags?: readonly string[] | undefined;
-  /** Where visitors go when the link is expired or spent. */
+  /** Where visitors go when the link has expired or used its hits. */
   readonly fallbackUrl?: string | null | undefined;
-  /** Null: what the plan gives. */
+  /** Null: the plan's limit. */
   readonly hitsPerMonth?: number | null | undefined;
-  /** In their order: the first whose conditions all hold says where the visitor goes. At most 16 KB. */
+  /** Checked in order: the first rule whose conditions all match determines the destination. At most 16 KB. */
   readonly rules?: readonly Rule[] | undefined;
-  /** Where no rule fits: one of these by their weights, the same for a visitor every time. 2 to 10, or none. */
+  /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
   readonly split?: readonly SplitTarget[] | undefined;
   readonly utm?: Utm | undefined;
-  /** The visitor's own query parameters are added to the address, unless it has them. */
+  /** Pass the visitor's query parameters on to the destination, unless it already has them. */
   readonly forwardQuery?: boolean | undefined;
-  /** Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it. */
+  /** Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it. */
   readonly password?: string | null | undefined;
-  /** If it has no title, take the one of the page that it leads to: soon after, if the operator allows it. */
+  /** If the link has no title, fetch it from the destination page shortly afterwards, if the operator allows it. */
   readonly fetchTitle?: boolean | undefined;
 }
 
 export interface LinkReplacement {
-  /** Where the link leads: http or https, at most 2,048 characters. */
+  /** Destination URL: http or https, at most 2,048 characters. */
   readonly url?: string | null | undefined;
-  /** Instead of `url`: the stored file that the link leads to. */
+  /** Instead of `url`: the ID of an uploaded file. */
   readonly file?: string | null | undefined;
-  /** Answer 301 instead of 302. Browsers then remember it for 90 seconds. */
+  /** Redirect with 301 instead of 302. Browsers cache it for 90 seconds. */
   readonly permanent?: boolean | undefined;
   readonly status?: "active" | "disabled" | undefined;
-  /** Null: never. Left out: in a year. */
+  /** Null: never. Default: in one year. */
   readonly expiresAt?: string | null | undefined;
   readonly title?: string | null | undefined;
   readonly notes?: string | null | undefined;
   readonly tags?: readonly string[] | undefined;
-  /** Where visitors go when the link is expired or spent. */
+  /** Where visitors go when the link has expired or used its hits. */
   readonly fallbackUrl?: string | null | undefined;
-  /** Null: what the plan gives. */
+  /** Null: the plan's limit. */
   readonly hitsPerMonth?: number | null | undefined;
-  /** In their order: the first whose conditions all hold says where the visitor goes. At most 16 KB. */
+  /** Checked in order: the first rule whose conditions all match determines the destination. At most 16 KB. */
   readonly rules?: readonly Rule[] | undefined;
-  /** Where no rule fits: one of these by their weights, the same for a visitor every time. 2 to 10, or none. */
+  /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
   readonly split?: readonly SplitTarget[] | undefined;
   readonly utm?: Utm | undefined;
-  /** The visitor's own query parameters are added to the address, unless it has them. */
+  /** Pass the visitor's query parameters on to the destination, unless it already has them. */
   readonly forwardQuery?: boolean | undefined;
-  /** Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it. */
+  /** Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it. */
   readonly password?: string | null | undefined;
-  /** If it has no title, take the one of the page that it leads to: soon after, if the operator allows it. */
+  /** If the link has no title, fetch it from the destination page shortly afterwards, if the operator allows it. */
   readonly fetchTitle?: boolean | undefined;
 }
 
 export interface LinkTarget {
-  /** `dead`: failing for days. `unchecked`: this server does not ask there, `reason` says why. */
+  /** `dead`: failing for days. `unchecked`: not checked; see `reason`. */
   readonly state: "ok" | "failing" | "dead" | "unchecked";
   readonly checkedAt: string;
   readonly httpStatus: number | null;
@@ -300,59 +300,59 @@ export interface NewApiKey {
     | "admin"
   )[];
   readonly expiresAt?: string | null | undefined;
-  /** Calls per minute that this key may make of the tenant's. Null: as many as the tenant may. */
+  /** API calls per minute for this key, within the tenant's limit. Null: the tenant's limit. */
   readonly apiPerMinute?: number | null | undefined;
 }
 
 export interface NewDomain {
-  /** Its bare name: no https://, no path. */
+  /** Host name only: no https://, no path. */
   readonly host: string;
 }
 
 export interface NewFile {
-  /** What a download is saved as, at most 255 characters. */
+  /** File name of the download, at most 255 characters. */
   readonly name: string;
-  /** In bytes. Exactly so many can be uploaded. */
+  /** In bytes. The upload must have exactly this size. */
   readonly size: number;
-  /** Its media type. The bytes must not contradict it. */
+  /** Media type. The content must match it. */
   readonly type: string;
-  /** In hex. If it is given, the bytes must have it. */
+  /** In hex. If given, the uploaded bytes must match it. */
   readonly sha256?: string | undefined;
 }
 
 export interface NewLink {
-  /** Where the link leads: http or https, at most 2,048 characters. */
+  /** Destination URL: http or https, at most 2,048 characters. */
   readonly url?: string | null | undefined;
-  /** Instead of `url`: the stored file that the link leads to. */
+  /** Instead of `url`: the ID of an uploaded file. */
   readonly file?: string | null | undefined;
-  /** Answer 301 instead of 302. Browsers then remember it for 90 seconds. */
+  /** Redirect with 301 instead of 302. Browsers cache it for 90 seconds. */
   readonly permanent?: boolean | undefined;
   readonly status?: "active" | "disabled" | undefined;
-  /** Null: never. Left out: in a year. */
+  /** Null: never. Default: in one year. */
   readonly expiresAt?: string | null | undefined;
   readonly title?: string | null | undefined;
   readonly notes?: string | null | undefined;
   readonly tags?: readonly string[] | undefined;
-  /** Where visitors go when the link is expired or spent. */
+  /** Where visitors go when the link has expired or used its hits. */
   readonly fallbackUrl?: string | null | undefined;
-  /** Null: what the plan gives. */
+  /** Null: the plan's limit. */
   readonly hitsPerMonth?: number | null | undefined;
-  /** In their order: the first whose conditions all hold says where the visitor goes. At most 16 KB. */
+  /** Checked in order: the first rule whose conditions all match determines the destination. At most 16 KB. */
   readonly rules?: readonly Rule[] | undefined;
-  /** Where no rule fits: one of these by their weights, the same for a visitor every time. 2 to 10, or none. */
+  /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
   readonly split?: readonly SplitTarget[] | undefined;
   readonly utm?: Utm | undefined;
-  /** The visitor's own query parameters are added to the address, unless it has them. */
+  /** Pass the visitor's query parameters on to the destination, unless it already has them. */
   readonly forwardQuery?: boolean | undefined;
-  /** Asked of every visitor: at least 8 characters, or at least 6 if all of them are digits. Never shown again; null takes it away, leaving it out keeps it. */
+  /** Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it. */
   readonly password?: string | null | undefined;
-  /** If it has no title, take the one of the page that it leads to: soon after, if the operator allows it. */
+  /** If the link has no title, fetch it from the destination page shortly afterwards, if the operator allows it. */
   readonly fetchTitle?: boolean | undefined;
-  /** 3 to 64 letters, digits, - and _; case matters. Left out: seven characters are generated. */
+  /** 3 to 64 letters, digits, - and _; case-sensitive. Default: seven generated characters. */
   readonly code?: string | undefined;
-  /** One of your verified domains. Null: the server's own. Left out: your default domain. */
+  /** One of your verified domains. Null: the server's domain. Default: your default domain. */
   readonly domain?: string | null | undefined;
-  /** Twelve characters of chance instead of seven, which nobody finds by trying. */
+  /** Generate twelve random characters instead of seven, so that the code is hard to guess. */
   readonly private?: boolean | undefined;
 }
 
@@ -408,13 +408,13 @@ export interface Problem {
     | "unavailable"
     | "internal";
   readonly detail: string;
-  /** With `over_quota`: bytes that are stored. */
+  /** With `over_quota`: bytes stored. */
   readonly used?: number | undefined;
-  /** With `over_quota`: bytes of uploads that are not complete yet. */
+  /** With `over_quota`: bytes reserved by incomplete uploads. */
   readonly held?: number | undefined;
-  /** With `over_quota`: what the plan gives. */
+  /** With `over_quota`: the storage quota in bytes. */
   readonly limit?: number | undefined;
-  /** With `over_quota`: by how many bytes it does not fit. */
+  /** With `over_quota`: bytes by which the file exceeds the quota. */
   readonly missing?: number | undefined;
   readonly errors?:
     | readonly {
@@ -432,11 +432,11 @@ export interface Rule {
     readonly country?: readonly string[] | undefined;
     readonly device?: readonly ("mobile" | "tablet" | "desktop" | "other")[] | undefined;
     readonly os?: readonly ("ios" | "android" | "windows" | "macos" | "linux" | "chromeos" | "other")[] | undefined;
-    /** What the visitor's browser asks for first; de is also de-AT. */
+    /** The browser's preferred language; `de` also matches `de-AT`. */
     readonly language?: readonly string[] | undefined;
     readonly from?: string | undefined;
     readonly until?: string | undefined;
-    /** By the clock of a zone; until before from ends on the next day. */
+    /** In local time of the zone. If `until` is before `from`, it ends on the next day. */
     readonly hours?:
       | {
           readonly zone: string;
@@ -456,7 +456,7 @@ export interface Rule {
 }
 
 export interface Share {
-  /** One address. */
+  /** One recipient address. */
   readonly to: string;
   /** Plain text. */
   readonly message?: string | null | undefined;
@@ -505,14 +505,14 @@ export type Upload = File & {
 
 export interface Usage {
   readonly limits: readonly LimitUse[];
-  /** The links nearest to their limit, at most 10. */
+  /** The links closest to their limit, at most 10. */
   readonly hitsPerLinkPerMonth: readonly (LimitUse & {
     readonly link: string;
     readonly code: string;
   })[];
 }
 
-/** Added to the address as utm_source and so on, unless it has them. */
+/** Added to the destination as utm_source etc., unless it already has them. */
 export type Utm = {
   readonly source?: string | undefined;
   readonly medium?: string | undefined;
@@ -523,67 +523,67 @@ export type Utm = {
 
 export interface ListLinksQuery {
   readonly limit?: number | undefined;
-  /** `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
   readonly sort?: "createdAt" | "updatedAt" | "code" | "expiresAt" | undefined;
   readonly order?: "asc" | "desc" | undefined;
-  /** Links with this tag; give it several times for several, at most 10. */
+  /** Only links with this tag; repeat the parameter for several tags, at most 10. */
   readonly tag?: readonly string[] | undefined;
-  /** Whether a link must have all of the tags. */
+  /** Whether a link must have all of the tags, or any of them. */
   readonly match?: "all" | "any" | undefined;
   readonly status?: "active" | "disabled" | undefined;
-  /** One of your domains, or the server's own. */
+  /** One of your domains, or the server's domain. */
   readonly domain?: string | undefined;
-  /** Links that lead to this file. */
+  /** Only links to this file. */
   readonly file?: string | undefined;
   readonly createdAfter?: string | undefined;
   readonly createdBefore?: string | undefined;
   readonly expiresBefore?: string | undefined;
-  /** Is in the code, address, title, notes or tags. Capital and small A to Z are the same. */
+  /** Substring of the code, URL, title, notes or tags. Case-insensitive for A to Z. */
   readonly search?: string | undefined;
-  /** Only these fields of each link, with commas between: `id,code,url`. */
+  /** Return only these fields of each link, comma separated: `id,code,url`. */
   readonly fields?: string | undefined;
 }
 
 export interface GetLinkQuery {
-  /** Only these fields of each link, with commas between: `id,code,url`. */
+  /** Return only these fields of each link, comma separated: `id,code,url`. */
   readonly fields?: string | undefined;
 }
 
 export interface GetLinkQrQuery {
   readonly format?: "svg" | "png" | undefined;
-  /** Pixels on each side, with the margin. */
+  /** Width and height in pixels, including the margin. */
   readonly size?: number | undefined;
-  /** In squares of the code. Scanners want 4. */
+  /** In modules (squares). Scanners need 4. */
   readonly margin?: number | null | undefined;
-  /** #rrggbb or #rrggbbaa; the # as %23, or left out. */
+  /** #rrggbb or #rrggbbaa; write # as %23 or omit it. */
   readonly dark?: string | undefined;
   readonly light?: string | undefined;
-  /** How much of it may be damaged. */
+  /** Error correction: how much of the code may be damaged. */
   readonly level?: "L" | "M" | "Q" | "H" | undefined;
 }
 
 export interface ListKeysQuery {
   readonly limit?: number | undefined;
-  /** `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
 export interface ListDomainsQuery {
   readonly limit?: number | undefined;
-  /** `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
 export interface ListFilesQuery {
   readonly limit?: number | undefined;
-  /** `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
 export interface ListSuppressionsQuery {
   readonly limit?: number | undefined;
-  /** `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
@@ -599,7 +599,7 @@ export class QuickLink {
     return this.#caller.response(asked);
   }
 
-  /** Shorten an address. Needs the scope `links:write`. */
+  /** Create a link. Requires the scope `links:write`. */
   createLink(body: NewLink, options: PostOptions = {}): Promise<Link> {
     return this.#caller.json<Link>({
       method: "POST",
@@ -610,7 +610,7 @@ export class QuickLink {
     });
   }
 
-  /** List links, filtered, searched and sorted. Newest first if nothing else is said. Whatever is not the plain list reads all links of the tenant in the worst case. Needs the scope `links:read`. */
+  /** List, filter, search and sort links. Newest first by default. Any other order, and any filter, may read all links of the tenant. Requires the scope `links:read`. */
   listLinks(query: ListLinksQuery = {}, options: CallOptions = {}): Promise<LinkPage> {
     return this.#caller.json<LinkPage>({ method: "GET", path: "/api/links", query, signal: options.signal });
   }
@@ -620,7 +620,7 @@ export class QuickLink {
     return eachOf((cursor) => this.listLinks({ ...query, cursor: cursor ?? query.cursor }, options));
   }
 
-  /** Shorten up to 1,000 addresses. Each is taken or refused on its own, and the results stand in the order of the request. With `atomic` all are taken, or the answer is a problem whose `errors` name the bad elements, and nothing was made or spent. Needs the scope `links:write`. */
+  /** Create up to 1,000 links. Each element is created or rejected separately; the results are in the order of the request. With `atomic`, either all are created, or the response is a problem whose `errors` name the invalid elements and nothing is created or counted. Requires the scope `links:write`. */
   createLinks(body: BulkLinks, options: PostOptions = {}): Promise<BulkResult> {
     return this.#caller.json<BulkResult>({
       method: "POST",
@@ -631,7 +631,7 @@ export class QuickLink {
     });
   }
 
-  /** Read a link. Needs the scope `links:read`. */
+  /** Get a link. Requires the scope `links:read`. */
   getLink(id: string, query: GetLinkQuery = {}, options: CallOptions = {}): Promise<Link> {
     return this.#caller.json<Link>({
       method: "GET",
@@ -641,7 +641,7 @@ export class QuickLink {
     });
   }
 
-  /** Change some fields of a link. Needs the scope `links:write`. */
+  /** Update some fields of a link. Requires the scope `links:write`. */
   updateLink(
     id: string,
     body: LinkPatch,
@@ -656,7 +656,7 @@ export class QuickLink {
     });
   }
 
-  /** Set all fields of a link. Needs the scope `links:write`. */
+  /** Replace all fields of a link. Requires the scope `links:write`. */
   replaceLink(
     id: string,
     body: LinkReplacement,
@@ -671,7 +671,7 @@ export class QuickLink {
     });
   }
 
-  /** Delete a link. Its code answers 404 from then on, and nobody but you can take it again. Needs the scope `links:write`. */
+  /** Delete a link. Its code answers 404 from then on. Only you can use it again. Requires the scope `links:write`. */
   deleteLink(id: string, options: CallOptions & { readonly ifMatch?: string | undefined } = {}): Promise<void> {
     return this.#caller.nothing({
       method: "DELETE",
@@ -681,7 +681,7 @@ export class QuickLink {
     });
   }
 
-  /** A link's short address as a QR code. Needs the scope `links:read`. */
+  /** Get a link's QR code. Requires the scope `links:read`. */
   getLinkQr(id: string, query: GetLinkQrQuery = {}, options: CallOptions = {}): Promise<Response> {
     return this.#caller.response({
       method: "GET",
@@ -691,12 +691,12 @@ export class QuickLink {
     });
   }
 
-  /** Whose key this is, and its limits. Needs the scope `links:read`. */
+  /** Get the tenant of this key and its limits. Requires the scope `links:read`. */
   getTenant(options: CallOptions = {}): Promise<Tenant> {
     return this.#caller.json<Tenant>({ method: "GET", path: "/api/tenant", signal: options.signal });
   }
 
-  /** List keys, newest first. Needs the scope `admin`. */
+  /** List API keys, newest first. Requires the scope `admin`. */
   listKeys(query: ListKeysQuery = {}, options: CallOptions = {}): Promise<ApiKeyPage> {
     return this.#caller.json<ApiKeyPage>({ method: "GET", path: "/api/keys", query, signal: options.signal });
   }
@@ -706,7 +706,7 @@ export class QuickLink {
     return eachOf((cursor) => this.listKeys({ ...query, cursor: cursor ?? query.cursor }, options));
   }
 
-  /** Create a key. Needs the scope `admin`. */
+  /** Create an API key. Requires the scope `admin`. */
   createKey(body: NewApiKey, options: PostOptions = {}): Promise<CreatedApiKey> {
     return this.#caller.json<CreatedApiKey>({
       method: "POST",
@@ -717,7 +717,7 @@ export class QuickLink {
     });
   }
 
-  /** Revoke a key. It stops working at once. Needs the scope `admin`. */
+  /** Revoke an API key. It stops working at once. Requires the scope `admin`. */
   revokeKey(id: string, options: CallOptions = {}): Promise<void> {
     return this.#caller.nothing({
       method: "DELETE",
@@ -726,7 +726,7 @@ export class QuickLink {
     });
   }
 
-  /** List domains, oldest first. Needs the scope `links:read`. */
+  /** List domains, oldest first. Requires the scope `links:read`. */
   listDomains(query: ListDomainsQuery = {}, options: CallOptions = {}): Promise<DomainPage> {
     return this.#caller.json<DomainPage>({ method: "GET", path: "/api/domains", query, signal: options.signal });
   }
@@ -736,7 +736,7 @@ export class QuickLink {
     return eachOf((cursor) => this.listDomains({ ...query, cursor: cursor ?? query.cursor }, options));
   }
 
-  /** Add a domain. The answer says what to publish, to show that it is yours. Needs the scope `admin`. */
+  /** Add a custom domain. The response contains the records that verify the domain. Requires the scope `admin`. */
   addDomain(body: NewDomain, options: PostOptions = {}): Promise<Domain> {
     return this.#caller.json<Domain>({
       method: "POST",
@@ -747,7 +747,7 @@ export class QuickLink {
     });
   }
 
-  /** Read a domain. Needs the scope `links:read`. */
+  /** Get a domain. Requires the scope `links:read`. */
   getDomain(host: string, options: CallOptions = {}): Promise<Domain> {
     return this.#caller.json<Domain>({
       method: "GET",
@@ -756,7 +756,7 @@ export class QuickLink {
     });
   }
 
-  /** Change where a domain leads. Needs the scope `admin`. */
+  /** Update a domain. Requires the scope `admin`. */
   updateDomain(host: string, body: DomainChange, options: CallOptions = {}): Promise<Domain> {
     return this.#caller.json<Domain>({
       method: "PATCH",
@@ -766,7 +766,7 @@ export class QuickLink {
     });
   }
 
-  /** Remove a domain. Only when no link is on it any more. After that another tenant can verify it. Needs the scope `admin`. */
+  /** Remove a domain. Only possible when the domain has no links. Afterwards another tenant can verify it. Requires the scope `admin`. */
   removeDomain(host: string, options: CallOptions = {}): Promise<void> {
     return this.#caller.nothing({
       method: "DELETE",
@@ -775,7 +775,7 @@ export class QuickLink {
     });
   }
 
-  /** Verify a domain. Looks for the TXT record, then for the file. From then on links can be made on it. Needs the scope `admin`. */
+  /** Verify a domain. Checks the TXT record, then the file. Once verified, links can be created on the domain. Requires the scope `admin`. */
   verifyDomain(host: string, options: PostOptions = {}): Promise<Domain> {
     return this.#caller.json<Domain>({
       method: "POST",
@@ -785,12 +785,12 @@ export class QuickLink {
     });
   }
 
-  /** Every limit of the tenant, and what is used of it. Needs the scope `usage:read`. */
+  /** Get all limits and their usage. Requires the scope `usage:read`. */
   getUsage(options: CallOptions = {}): Promise<Usage> {
     return this.#caller.json<Usage>({ method: "GET", path: "/api/usage", signal: options.signal });
   }
 
-  /** Announce a file, to upload it. Its bytes are held from the tenant's storage. Send them with `upload.method` to `upload.url`, with exactly `upload.headers`, until `upload.expiresAt`; then complete it. Needs the scope `files:write`. */
+  /** Start an upload. Reserves the file's bytes from the tenant's storage. Send the file with `upload.method` to `upload.url` with exactly `upload.headers` before `upload.expiresAt`, then complete the upload. Requires the scope `files:write`. */
   createFile(body: NewFile, options: PostOptions = {}): Promise<Upload> {
     return this.#caller.json<Upload>({
       method: "POST",
@@ -801,7 +801,7 @@ export class QuickLink {
     });
   }
 
-  /** List files, newest first. Needs the scope `files:read`. */
+  /** List files, newest first. Requires the scope `files:read`. */
   listFiles(query: ListFilesQuery = {}, options: CallOptions = {}): Promise<FilePage> {
     return this.#caller.json<FilePage>({ method: "GET", path: "/api/files", query, signal: options.signal });
   }
@@ -811,7 +811,7 @@ export class QuickLink {
     return eachOf((cursor) => this.listFiles({ ...query, cursor: cursor ?? query.cursor }, options));
   }
 
-  /** Say that a file is uploaded. Size, type and checksum are compared with what was announced. If they differ the upload is given up: announce it again. Asked again, the answer is the same. Needs the scope `files:write`. */
+  /** Complete an upload. Compares size, type and checksum with what was announced. If they differ, the upload is discarded: start again. Repeating the request returns the same response. Requires the scope `files:write`. */
   completeFile(id: string, options: PostOptions = {}): Promise<File> {
     return this.#caller.json<File>({
       method: "POST",
@@ -821,7 +821,7 @@ export class QuickLink {
     });
   }
 
-  /** Read about a file. Needs the scope `files:read`. */
+  /** Get a file. Requires the scope `files:read`. */
   getFile(id: string, options: CallOptions = {}): Promise<File> {
     return this.#caller.json<File>({
       method: "GET",
@@ -830,7 +830,7 @@ export class QuickLink {
     });
   }
 
-  /** Delete a file, or give up its upload. Its bytes are given back. Links that lead to it answer 404 until they lead somewhere else. Needs the scope `files:write`. */
+  /** Delete a file, or cancel its upload. Frees its storage. Links to the file answer 404 until you give them another destination. Requires the scope `files:write`. */
   deleteFile(id: string, options: CallOptions = {}): Promise<void> {
     return this.#caller.nothing({
       method: "DELETE",
@@ -839,7 +839,7 @@ export class QuickLink {
     });
   }
 
-  /** Get a file's address for download. Whoever has the address can fetch the file until `expiresAt`. It counts as no visit of a link. Needs the scope `files:read`. */
+  /** Get a download URL. Anyone who has the URL can download the file until `expiresAt`. Downloads do not count as visits. Requires the scope `files:read`. */
   downloadFile(id: string, options: CallOptions = {}): Promise<Download> {
     return this.#caller.json<Download>({
       method: "GET",
@@ -848,12 +848,12 @@ export class QuickLink {
     });
   }
 
-  /** What you sent, and may send. Needs the scope `email:read`. */
+  /** Get email usage and limits. Requires the scope `email:read`. */
   getEmailStats(options: CallOptions = {}): Promise<EmailStats> {
     return this.#caller.json<EmailStats>({ method: "GET", path: "/api/email/stats", signal: options.signal });
   }
 
-  /** Who gets no more email from you, and why. Needs the scope `email:read`. */
+  /** List suppressed addresses. Requires the scope `email:read`. */
   listSuppressions(query: ListSuppressionsQuery = {}, options: CallOptions = {}): Promise<SuppressionPage> {
     return this.#caller.json<SuppressionPage>({
       method: "GET",
@@ -868,7 +868,7 @@ export class QuickLink {
     return eachOf((cursor) => this.listSuppressions({ ...query, cursor: cursor ?? query.cursor }, options));
   }
 
-  /** Let an address get email again. Only when its owner asks you to: mail that is not wanted hurts all you send. Needs the scope `admin`. */
+  /** Remove an address from the suppression list. Only at the recipient's request: unwanted email harms the delivery of all your emails. Requires the scope `admin`. */
   removeSuppression(address: string, options: CallOptions = {}): Promise<void> {
     return this.#caller.nothing({
       method: "DELETE",
@@ -877,12 +877,12 @@ export class QuickLink {
     });
   }
 
-  /** How your email is sent. Needs the scope `email:read`. */
+  /** Get email settings. Requires the scope `email:read`. */
   getEmailSettings(options: CallOptions = {}): Promise<EmailSettings> {
     return this.#caller.json<EmailSettings>({ method: "GET", path: "/api/email/settings", signal: options.signal });
   }
 
-  /** Change how your email is sent. What is left out stays as it is; null removes it. Needs the scope `admin`. */
+  /** Update email settings. Omitted fields keep their value; null removes them. Requires the scope `admin`. */
   updateEmailSettings(body: EmailSettingsChange, options: CallOptions = {}): Promise<EmailSettings> {
     return this.#caller.json<EmailSettings>({
       method: "PATCH",
@@ -892,7 +892,7 @@ export class QuickLink {
     });
   }
 
-  /** Get a new webhook address. The former address stops working at once. Paste the new `webhookUrl` into SendGrid's settings. Needs the scope `admin`. */
+  /** Rotate the webhook URL. The previous URL stops working at once. Paste the new `webhookUrl` into SendGrid's settings. Requires the scope `admin`. */
   rotateEmailWebhook(options: PostOptions = {}): Promise<EmailSettings> {
     return this.#caller.json<EmailSettings>({
       method: "POST",
@@ -902,7 +902,7 @@ export class QuickLink {
     });
   }
 
-  /** Send somebody a link by email. Needs the scope `email:send`. */
+  /** Share a link by email. Requires the scope `email:send`. */
   shareLink(
     id: string,
     body: Share,

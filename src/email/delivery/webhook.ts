@@ -45,7 +45,7 @@ export function createWebhook({ deliveries, settings, guesses, clock }: WebhookS
   async function missed(problem: Problem, address: string | undefined): Promise<Response> {
     const retryAfterSeconds = await guesses.missed(address);
     if (retryAfterSeconds === undefined) return problemResponse(problem);
-    const detail = `Too many requests from your address had a wrong path or signature. Try again in ${retryAfterSeconds} s.`;
+    const detail = `Too many requests with a wrong path or signature from your IP address. Try again in ${retryAfterSeconds} s.`;
     return problemResponse(new Problem("too_many_guesses", detail, { retryAfterSeconds }));
   }
 
@@ -79,18 +79,18 @@ export function createWebhook({ deliveries, settings, guesses, clock }: WebhookS
 }
 
 const noSuchAddress = () =>
-  new Problem("not_found", "No webhook has this address. Yours is `webhookUrl` of GET /api/email/settings.");
+  new Problem("not_found", "No webhook at this URL. Yours is `webhookUrl` in GET /api/email/settings.");
 
 const badSignature = () =>
   new Problem(
     "forbidden",
-    "The signature is missing, too old, or not by the saved key. Turn on Signed Event Webhook, and save its verification key as `webhookKey`.",
+    "The signature is missing, too old, or not made with the saved key. Turn on Signed Event Webhook at SendGrid, and save its verification key as `webhookKey`.",
   );
 
 function eventsIn(body: Uint8Array) {
   const sent = parse(body);
-  if (!Array.isArray(sent)) throw new Problem("invalid_json", "The body is not a list of events.");
-  if (sent.length > eventsMost) throw new Problem("body_too_large", `Send at most ${eventsMost} events at once.`);
+  if (!Array.isArray(sent)) throw new Problem("invalid_json", "The request body must be a list of events.");
+  if (sent.length > eventsMost) throw new Problem("body_too_large", `Send at most ${eventsMost} events per request.`);
   return sent.flatMap((event) => readEvent(event) ?? []);
 }
 
@@ -98,6 +98,6 @@ function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
   } catch {
-    throw new Problem("invalid_json", "The body is not JSON.");
+    throw new Problem("invalid_json", "The request body is not valid JSON.");
   }
 }

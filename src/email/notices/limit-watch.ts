@@ -21,7 +21,7 @@ import { type LimitUse, reached } from "./thresholds.ts";
  */
 export interface LimitWatch extends Pick<Notices, "noticed"> {
   /** What the months of links have come to. */
-  recorded(totals: readonly Total[]): void;
+  check(totals: readonly Total[]): void;
   /** A tenant has made links. */
   made(tenant: Tenant): void;
   close(): Promise<void>;
@@ -55,9 +55,7 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
   let closed = false;
 
   const quietly = (what: string, work: () => Promise<unknown>) =>
-    work().catch((error: unknown) =>
-      log.warn({ error }, `${what} failed; the next look over all limits makes up for it`),
-    );
+    work().catch((error: unknown) => log.warn({ error }, `${what} failed; the next full check makes up for it`));
 
   /** A total holds what is lent, too: it says which links to look at, and the row says how it is. */
   async function lookAt(totals: readonly Total[], month: string): Promise<void> {
@@ -83,7 +81,7 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
   const jobs = createJobs(sql, randomBytes(9).toString("base64url"), clock);
   const lookAtAll = () =>
     jobs.run({
-      name: "notices about limits",
+      name: "limit notices",
       atMostMs: lookMs,
       next: (now) => now + hourMs,
       async work() {
@@ -92,12 +90,12 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
       },
     });
   const timer = setInterval(() => {
-    looking = quietly("looking for limits that are nearly used", lookAtAll);
+    looking = quietly("checking for limits that are nearly used", lookAtAll);
   }, lookMs);
 
   return {
     noticed: notices.noticed,
-    recorded(totals) {
+    check(totals) {
       if (closed) return; // the last hits are written down when all else is over
       const now = clock.elapsed();
       const month = monthName(clock.now());
@@ -105,12 +103,12 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
         const percent = one.draws === "hits" && one.month === month && reached(one.total, hitsMaxOf(one.key) ?? null);
         return percent && (told.get(`${one.key} ${month} ${percent}`) ?? 0) <= now;
       });
-      if (near.length > 0) void quietly("looking at links", () => lookAt(near.slice(0, linksAtOnce), month));
+      if (near.length > 0) void quietly("checking links", () => lookAt(near.slice(0, linksAtOnce), month));
     },
     made(tenant) {
       if (tenant.limits.linksPerMonth === null) return;
       makers.set(tenant.id, tenant);
-      gathering ??= setTimeout(() => void quietly("looking at the links that were made", lookAtMakers), gatherMs);
+      gathering ??= setTimeout(() => void quietly("checking new links", lookAtMakers), gatherMs);
     },
     async close() {
       closed = true;

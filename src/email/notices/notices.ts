@@ -87,7 +87,7 @@ export function createNotices(parts: NoticeSettings): Notices {
       try {
         await tell(use);
       } catch (error) {
-        log.warn({ error, tenant: use.tenant, limit: use.limit }, "a notice about a limit could not be written yet");
+        log.warn({ error, tenant: use.tenant, limit: use.limit }, "limit notice could not be queued; will retry");
       }
     }
     running = undefined;

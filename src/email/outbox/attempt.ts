@@ -128,12 +128,12 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     if (!(await store.handing(email, provider.name, message.messageId))) return void (await charges.release(email));
     const verdict = await charges.take(email, limitOf(provider.name));
     if (verdict.kind !== "granted") return await wait(email, { sender, verdict });
-    if (clock.elapsed() - since > beginMs) return await putBack(email, awayMs, "the database took too long");
+    if (clock.elapsed() - since > beginMs) return await putBack(email, awayMs, "the database was too slow");
     const turn = takeTurn();
     try {
       const outcome = await provider.send(message, deadlineMs, turn.begin);
       count(provider.name, outcome.kind);
-      await settle(email, provider.name, outcome);
+      await markOutcome(email, provider.name, outcome);
     } finally {
       turn.end();
     }
@@ -148,7 +148,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
         giveBack = await turns.take();
         if (!over) return;
         giveBack();
-        throw new Error("its turn came too late");
+        throw new Error("expired before its turn");
       },
       end() {
         over = true;
@@ -157,13 +157,13 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     };
   }
 
-  async function settle(email: Claimed, provider: ProviderName, outcome: HandOver): Promise<void> {
+  async function markOutcome(email: Claimed, provider: ProviderName, outcome: HandOver): Promise<void> {
     switch (outcome.kind) {
       case "accepted": {
         if (!(await lasting(() => store.sent(email, outcome.providerId)))) {
           log.warn(
             { email: email.id, attempt: email.attempt },
-            "an email was sent, but its claim had passed to another",
+            "email sent, but another process had taken over its claim",
           );
         }
         return;
@@ -186,7 +186,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
       }
       case "unsure": {
         const why = { reason: "unsure", detail: outcome.detail };
-        log.warn({ email: email.id, provider, attempt: email.attempt }, "an email may have been sent, or not");
+        log.warn({ email: email.id, provider, attempt: email.attempt }, "unknown whether the email was sent");
         if (email.unsure + 1 >= unsureMost) return void (await fail(email, why, "unsure"));
         await lasting(() => store.back(email, unsureRetryMs, why, "unsure"));
       }
@@ -196,10 +196,10 @@ export function createAttempts(settings: AttemptSettings): Attempts {
   return {
     charge,
     handOver,
-    putBack: (email) => putBack(email, 0, "as many as possible are being sent"),
+    putBack: (email) => putBack(email, 0, "too many emails are being sent"),
     async make(email) {
       if (email.attempt > claimsMost) {
-        return void (await fail(email, { reason: "broken_off", detail: "too many attempts broke off" }));
+        return void (await fail(email, { reason: "broken_off", detail: "too many interrupted attempts" }));
       }
       const suppressed = await suppressions.find(email.tenant, email.to, email.kind);
       if (suppressed !== undefined) return void (await fail(email, { reason: "suppressed", detail: suppressed }));
@@ -208,7 +208,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
         return messageOf(error);
       });
       if (typeof charged === "string") {
-        log.error({ email: email.id, tenant: email.tenant, error: charged }, "an email has nobody to carry it");
+        log.error({ email: email.id, tenant: email.tenant, error: charged }, "no provider for an email");
         const why = { reason: "unavailable", detail: charged };
         const ms = nextTry({ ...email, retryAfterMs: null }, settings.chance());
         return void (await (ms === undefined ? fail(email, why) : lasting(() => store.back(email, ms, why))));

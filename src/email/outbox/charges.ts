@@ -54,7 +54,7 @@ export function createCharges({ counters, tenants, seeds, platformMax }: ChargeS
 
   async function maxesFor(tenant: TenantId, by: EmailProvider, essential: boolean): Promise<EmailMaxes> {
     const limits = (await tenants.byId(tenant))?.limits;
-    if (limits === undefined) throw new Error(`there is no tenant ${tenant}`);
+    if (limits === undefined) throw new Error(`no tenant ${tenant}`);
     return {
       tenant: by === "smtp" ? limits.emailsPerHourSmtp : limits.emailsPerHourSendgrid,
       platform: essential ? platformMax : ordinaryMax(platformMax),

@@ -37,23 +37,24 @@ function addressOf(field: string, text: string): string {
   if (address !== undefined) return address;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
   if (/[\u0000-\u001f\u007f]/.test(text)) {
-    throw invalid(field, "control_characters", `${field}: an address has no line breaks or other control characters.`);
+    throw invalid(field, "control_characters", `${field}: must not contain line breaks or other control characters.`);
   }
-  throw invalid(field, "bad_address", `${field}: this is not an address like ann@example.com.`);
+  throw invalid(field, "bad_address", `${field}: must be an email address, such as ann@example.com.`);
 }
 
 function refuseHeader(field: string, text: string, maxChars: number): void {
-  if (text.trim() === "") throw invalid(field, "blank", `${field}: there must be something in it.`);
-  if (text.length > maxChars) throw invalid(field, "too_long", `${field}: at most ${maxChars} characters.`);
-  if (!text.isWellFormed()) throw invalid(field, "bad_unicode", `${field}: this is not valid Unicode.`);
+  if (text.trim() === "") throw invalid(field, "blank", `${field}: must not be empty.`);
+  if (text.length > maxChars) throw invalid(field, "too_long", `${field}: must have at most ${maxChars} characters.`);
+  if (!text.isWellFormed()) throw invalid(field, "bad_unicode", `${field}: must be valid Unicode.`);
   // Control characters, and the two that some programs take for a line's end.
   if (/[\p{Cc}\u2028\u2029]/u.test(text)) {
-    throw invalid(field, "control_characters", `${field}: no line breaks or other control characters.`);
+    throw invalid(field, "control_characters", `${field}: must not contain line breaks or other control characters.`);
   }
 }
 
 function refuseBody(field: string, text: string): void {
-  if (text.length > bodyMaxChars) throw invalid(field, "too_long", `${field}: at most ${bodyMaxChars} characters.`);
-  if (!text.isWellFormed()) throw invalid(field, "bad_unicode", `${field}: this is not valid Unicode.`);
-  if (text.includes("\u0000")) throw invalid(field, "control_characters", `${field}: no NUL characters.`);
+  if (text.length > bodyMaxChars)
+    throw invalid(field, "too_long", `${field}: must have at most ${bodyMaxChars} characters.`);
+  if (!text.isWellFormed()) throw invalid(field, "bad_unicode", `${field}: must be valid Unicode.`);
+  if (text.includes("\u0000")) throw invalid(field, "control_characters", `${field}: must not contain NUL characters.`);
 }

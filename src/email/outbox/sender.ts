@@ -82,7 +82,7 @@ export function createEmailSender({ store, attempts, name, log, chance, onUnknow
     if (stopped || running.size >= handOversMost) return false;
     const one = work()
       // Its row is as it was: whoever finds the claim run out goes on from there.
-      .catch((error: unknown) => log.warn({ error }, "an attempt to send an email broke off; it will be made again"))
+      .catch((error: unknown) => log.warn({ error }, "sending an email was interrupted; will retry"))
       .finally(() => running.delete(one));
     running.add(one);
     return true;
@@ -101,7 +101,7 @@ export function createEmailSender({ store, attempts, name, log, chance, onUnknow
 
   async function recover(): Promise<void> {
     for (const { id, provider, unsure } of await store.recover()) {
-      log.warn({ email: id, provider, unsure }, "an email may have been sent by a process that ended, or not");
+      log.warn({ email: id, provider, unsure }, "unknown whether an email was sent: its process ended");
       onUnknown(provider);
     }
   }
@@ -113,11 +113,11 @@ export function createEmailSender({ store, attempts, name, log, chance, onUnknow
       let more = false;
       try {
         more = await step();
-        if (failing) log.info("the outbox can be read again");
+        if (failing) log.info("reading the outbox works again");
         failing = false;
         pauseMs = pollMs;
       } catch (error) {
-        if (!failing) log.warn({ error }, "the outbox cannot be read; emails wait");
+        if (!failing) log.warn({ error }, "cannot read the outbox; emails wait");
         failing = true;
         pauseMs = Math.min(longestPauseMs, pauseMs * 2);
       }

@@ -123,7 +123,7 @@ export function createEmailStore(sql: Sql): EmailStore {
 
   /** Those that are due, locked for the statement that they are part of. */
   const due = (state: "queued" | "sending", most: number) =>
-    sql.unlocked(outbox.selectFrom("emails").select("id").where(isDue(state)).orderBy("due_at").limit(most));
+    sql.skipLocked(outbox.selectFrom("emails").select("id").where(isDue(state)).orderBy("due_at").limit(most));
 
   const changed = ({ numUpdatedRows }: { numUpdatedRows: bigint }) => numUpdatedRows > 0n;
 
@@ -160,7 +160,7 @@ export function createEmailStore(sql: Sql): EmailStore {
         .executeTakeFirst();
       if (written !== undefined) return { id, repeated: false };
       const first = await find(tenant, key ?? "");
-      if (first === undefined) throw new Error("the email with this key went away in between");
+      if (first === undefined) throw new Error("the email with this key disappeared meanwhile");
       return { id: first, repeated: true };
     },
 
@@ -192,7 +192,7 @@ export function createEmailStore(sql: Sql): EmailStore {
           html: ifAgain(raw`html`, raw`null`),
           finished_at: ifAgain(raw`null`, now),
           reason: "unsure",
-          detail: "the process that handed it over ended before it knew the outcome",
+          detail: "the sending process ended before it knew the outcome",
         })
         .where("id", "in", (query) => query.selectFrom("left_behind").select("left_behind.id"))
         .returning(["id", "provider", "unsure"])
@@ -288,7 +288,7 @@ export function createEmailStore(sql: Sql): EmailStore {
       const own = ofTenant(db, tenant).selectFrom("emails").select("id").where(isDue("queued"));
       const { numUpdatedRows } = await outbox
         .with("due_now", () =>
-          sql.unlocked(
+          sql.skipLocked(
             own
               .where("kind", "in", [...kinds])
               .orderBy("due_at")

@@ -6,7 +6,7 @@ export function createLogProvider(log: Logger): Provider {
   return {
     name: "log",
     async send({ id, to, subject, text }) {
-      log.info({ email: id, to, subject, text }, "an email, written here because SMTP_URL is not set");
+      log.info({ email: id, to, subject, text }, "email written to the log because SMTP_URL is not set");
       return { kind: "accepted", providerId: null };
     },
     async close() {},

@@ -27,7 +27,7 @@ export function createKeyCheck(sendgridUrl: string): KeyCheck {
         signal: AbortSignal.timeout(deadlineMs),
       });
       if (response.status === 401 || response.status === 403) return { kind: "refused" };
-      if (response.status !== 200) return { kind: "unreachable", detail: `it answered ${response.status}` };
+      if (response.status !== 200) return { kind: "unreachable", detail: `HTTP status ${response.status}` };
       return maySend(await response.text()) ? { kind: "works" } : { kind: "cannot_send" };
     } catch (error) {
       return { kind: "unreachable", detail: messageOf(error) };
@@ -37,8 +37,8 @@ export function createKeyCheck(sendgridUrl: string): KeyCheck {
 
 /** Throws when it is not what SendGrid would say. */
 function maySend(answer: string): boolean {
-  if (answer.length > answerMaxBytes) throw new Error("its answer has no end");
+  if (answer.length > answerMaxBytes) throw new Error("the response does not end");
   const { scopes } = JSON.parse(answer) as { scopes?: unknown };
-  if (!Array.isArray(scopes)) throw new Error("its answer has no scopes");
+  if (!Array.isArray(scopes)) throw new Error("the response has no scopes");
   return scopes.includes("mail.send");
 }

@@ -66,7 +66,7 @@ export function createSmtp({ url, connections, log }: SmtpSettings): Provider {
         watch.givenUp = true;
         const outcome = outcomeOf(error, watch.began);
         if (isAboutUs(error) && !refused) {
-          log.error({ reply: replyOf(error).code }, "the mail server refuses us: check SMTP_URL and QL_MAIL_FROM");
+          log.error({ reply: replyOf(error).code }, "the mail server rejects us; check SMTP_URL and QL_MAIL_FROM");
         }
         refused = isAboutUs(error);
         return outcome;
@@ -83,7 +83,7 @@ export function createSmtp({ url, connections, log }: SmtpSettings): Provider {
 
 async function* watched(input: Readable, watch: Watch): AsyncGenerator<Buffer> {
   await watch.turn();
-  if (watch.givenUp || watch.began) throw new Error("it is too late to send this");
+  if (watch.givenUp || watch.began) throw new Error("too late to send");
   watch.began = true;
   for await (const chunk of input) yield chunk as Buffer;
 }
@@ -140,7 +140,9 @@ export function outcomeOf(error: unknown, began: boolean): HandOver {
   if ((kind === "EENVELOPE" && command === "API") || (kind === "EMESSAGE" && command !== "DATA")) {
     return { kind: "rejected", reason: "message", detail };
   }
-  return began ? { kind: "unsure", detail: error instanceof Late ? `${detail}, but may have it` : detail } : deferred;
+  return began
+    ? { kind: "unsure", detail: error instanceof Late ? `${detail}, but the server may have accepted it` : detail }
+    : deferred;
 }
 
 /**

@@ -12,14 +12,14 @@ import type { EmailSettings, EmailSettingsChange, EmailSettingsStore } from "./s
 /** The routes of a tenant's own email settings. A key goes in and never comes out. */
 const settingsSchema = z
   .object({
-    contact: z.string().nullable().openapi({ description: "Where notices about limits go. Null: nowhere." }),
-    sender: z.string().nullable().openapi({ description: "Who emails through your own SendGrid key are from." }),
+    contact: z.string().nullable().openapi({ description: "Address for limit notices. Null: none are sent." }),
+    sender: z.string().nullable().openapi({ description: "Sender of emails through your SendGrid key." }),
     sendgrid: z
       .object({ hint: z.string(), checkedAt: z.string() })
       .nullable()
-      .openapi({ description: "The end of your own key, and when SendGrid accepted it. Null: there is none." }),
+      .openapi({ description: "The last characters of your key, and when SendGrid accepted it. Null: no key." }),
     webhookUrl: z.string().nullable().openapi({
-      description: "The address for SendGrid's Event Webhook. Null until you save a setting. Keep it to yourself.",
+      description: "URL for SendGrid's Event Webhook. Null until you save a setting. Keep it secret.",
     }),
     webhookKey: z.string().nullable(),
   })
@@ -29,10 +29,10 @@ const text = z.string().max(1_000).nullable();
 
 const changeSchema = z
   .strictObject({
-    contact: text.openapi({ description: "Where notices about limits go." }),
-    sender: text.openapi({ description: "Verified at SendGrid: `Acme <links@example.com>`." }),
-    sendgridKey: text.openapi({ description: "Checked with SendGrid, then kept sealed. Null removes it." }),
-    webhookKey: text.openapi({ description: "The verification key of SendGrid's signed event webhook." }),
+    contact: text.openapi({ description: "Address for limit notices." }),
+    sender: text.openapi({ description: "A sender verified at SendGrid: `Acme <links@example.com>`." }),
+    sendgridKey: text.openapi({ description: "Checked with SendGrid, then stored encrypted. Null removes it." }),
+    webhookKey: text.openapi({ description: "Verification key of SendGrid's Signed Event Webhook." }),
   })
   .partial()
   .openapi("EmailSettingsChange", { example: { contact: "ops@example.com" } });
@@ -45,7 +45,7 @@ const routes = {
       path: "/api/email/settings",
       tags: ["Email"],
       operationId: "getEmailSettings",
-      summary: "How your email is sent",
+      summary: "Get email settings",
     },
     { 200: json(settingsSchema, "The settings") },
   ),
@@ -56,11 +56,11 @@ const routes = {
       path: "/api/email/settings",
       tags: ["Email"],
       operationId: "updateEmailSettings",
-      summary: "Change how your email is sent",
-      description: "What is left out stays as it is; null removes it.",
+      summary: "Update email settings",
+      description: "Omitted fields keep their value; null removes them.",
       request: { body: jsonBody(changeSchema) },
     },
-    { 200: json(settingsSchema, "The settings as they are now") },
+    { 200: json(settingsSchema, "The updated settings") },
     "invalid_input",
     "not_set_up",
     "unavailable",
@@ -73,10 +73,10 @@ const routes = {
       tags: ["Email"],
       operationId: "rotateEmailWebhook",
       "x-repeatable": true,
-      summary: "Get a new webhook address",
-      description: "The former address stops working at once. Paste the new `webhookUrl` into SendGrid's settings.",
+      summary: "Rotate the webhook URL",
+      description: "The previous URL stops working at once. Paste the new `webhookUrl` into SendGrid's settings.",
     },
-    { 200: json(settingsSchema, "The settings, with the new address") },
+    { 200: json(settingsSchema, "The settings with the new URL") },
   ),
 };
 
@@ -137,7 +137,8 @@ function checked(sent: z.infer<typeof changeSchema>): EmailSettingsChange {
 
 function contactOf(text: string): string {
   const address = parseAddress(text);
-  if (address === undefined) throw invalid("contact", "bad_address", "This is not an address like ann@example.com.");
+  if (address === undefined)
+    throw invalid("contact", "bad_address", "Must be an email address, such as ann@example.com.");
   return address;
 }
 
@@ -146,7 +147,7 @@ function senderOf(text: string): string {
     const { name, address } = parseMailbox(text);
     return name === null ? address : `${name} <${address}>`;
   } catch {
-    const message = "This is not an address like links@example.com or Links <links@example.com>.";
+    const message = "Must be an address, such as links@example.com or Links <links@example.com>.";
     throw invalid("sender", "bad_address", message);
   }
 }
@@ -156,13 +157,12 @@ const keyPattern = /^[\x21-\x7e]{20,250}$/;
 
 function keyOf(text: string): string {
   if (keyPattern.test(text)) return text;
-  throw invalid("sendgridKey", "bad_format", "This is not a SendGrid key. They look like SG.….… and have no spaces.");
+  throw invalid("sendgridKey", "bad_format", "Not a SendGrid key. It must look like SG.….… without spaces.");
 }
 
 function webhookKeyOf(text: string): string {
   if (parseWebhookKey(text) !== undefined) return text;
-  const message =
-    "This is not the verification key that SendGrid shows: base64 in one line, which begins with MFkwEwYHKoZIzj0.";
+  const message = "Not a SendGrid verification key. It must be base64 on one line, starting with MFkwEwYHKoZIzj0.";
   throw invalid("webhookKey", "bad_format", message);
 }
 
@@ -171,7 +171,7 @@ function requireSender(before: EmailSettings, { sender, sendgridKey }: EmailSett
   const willHaveKey = sendgridKey === undefined ? before.sendgrid !== null : sendgridKey !== null;
   const willHaveSender = sender === undefined ? before.sender !== null : sender !== null;
   if (willHaveKey && !willHaveSender) {
-    throw invalid("sender", "required", "With your own SendGrid key give a sender, too: one that is verified there.");
+    throw invalid("sender", "required", "Required with your own SendGrid key: a sender that is verified at SendGrid.");
   }
 }
 
@@ -181,13 +181,17 @@ async function requireWorkingKey(checkKey: KeyCheck, key: string): Promise<void>
     case "works":
       return;
     case "refused":
-      throw invalid("sendgridKey", "key_refused", "SendGrid does not accept this key. Nothing was saved.");
+      throw invalid("sendgridKey", "key_refused", "SendGrid rejects this key. Nothing was saved.");
     case "cannot_send":
-      throw invalid("sendgridKey", "key_lacks_scope", "This key may not send: give it Mail Send at SendGrid.");
+      throw invalid(
+        "sendgridKey",
+        "key_lacks_scope",
+        "This key cannot send email. Give it the Mail Send permission at SendGrid.",
+      );
     case "unreachable":
       throw new Problem(
         "unavailable",
-        `SendGrid cannot be asked about the key: ${finding.detail}. Nothing was saved.`,
+        `SendGrid could not check the key: ${finding.detail}. Nothing was saved; try again.`,
         {
           retryAfterSeconds: 30,
         },
@@ -198,5 +202,5 @@ async function requireWorkingKey(checkKey: KeyCheck, key: string): Promise<void>
 const noSecretKeys = () =>
   new Problem(
     "not_set_up",
-    "This server has no key to seal yours with. The operator must set QL_SECRET_KEYS, the same on every machine.",
+    "This server cannot encrypt your key. The operator must set QL_SECRET_KEYS to the same value on every machine.",
   );

@@ -59,7 +59,7 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
 
   function sealed(tenant: TenantId, key: string | null) {
     if (key === null) return { sendgrid_key: null, sendgrid_hint: null, sendgrid_checked_at: null };
-    if (ring === undefined) throw new Error("there is no key to seal with");
+    if (ring === undefined) throw new Error("there is no key to encrypt with");
     return {
       sendgrid_key: ring.seal(key, sendgridContext(tenant)),
       sendgrid_hint: `…${key.slice(-hintChars)}`,
@@ -115,7 +115,7 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
       if (row === undefined || row.sendgrid_key === null || row.sender === null) return undefined;
       const opened = ring?.open(row.sendgrid_key, sendgridContext(tenant)) ?? { kind: "no_ring" };
       if (opened.kind === "opened") return { key: opened.secret, sender: parseMailbox(row.sender) };
-      throw new Problem("unavailable", `Your own SendGrid key cannot be opened: ${whyNot(opened)}.`);
+      throw new Problem("unavailable", `Your SendGrid key cannot be decrypted: ${whyNot(opened)}.`);
     },
   };
 }
@@ -124,7 +124,7 @@ type NotOpened = { kind: "no_ring" } | { kind: "broken" } | { kind: "unknown_key
 
 function whyNot(opened: NotOpened): string {
   if (opened.kind === "no_ring") return "QL_SECRET_KEYS is not set";
-  if (opened.kind === "broken") return "what is stored of it was changed; save it again";
+  if (opened.kind === "broken") return "the stored value was changed; save the key again";
   return `QL_SECRET_KEYS has no key "${opened.keyId}"`;
 }
 

@@ -22,7 +22,7 @@ export function quota(facts: QuotaFacts): Letter {
       { kind: "meter", label, used: facts.used, max: facts.max },
       ...texts.map((text): Part => ({ kind: "text", text })),
     ],
-    why: `You get this because yours is the contact address of ${facts.tenant}.`,
+    why: `You get this email because your address is the contact address of ${facts.tenant}.`,
   };
 }
 
@@ -32,45 +32,47 @@ interface Words {
   readonly texts: readonly string[];
 }
 
-const raise = "Whoever runs this server can raise the limit.";
+const raise = "The operator of this server can raise the limit.";
 
 function words({ percent, used, max, of }: QuotaFacts): Words {
   const spent = percent === 100;
   switch (of.kind) {
     case "hits": {
-      const visitors = of.fallback ? "go to its fallback address" : "see a page that says so";
+      const visitors = of.fallback ? "go to its fallback address" : "see an error page";
       return {
-        title: spent ? "A link has used all its visits of this month" : "A link has used 80 % of its visits",
+        title: spent ? "A link has used all its visits this month" : "A link has used 80 % of its visits this month",
         label: `${grouped(used)} of ${grouped(max)} visits this month`,
         texts: [
           of.shortUrl,
           spent
-            ? `Its visitors now ${visitors}. It works again on ${day(of.resetsAt)}.`
-            : `When all are used, its visitors ${visitors} until ${day(of.resetsAt)}.`,
-          of.fallback ? raise : `You can give it a fallback address to send them to. ${raise}`,
+            ? `Visitors now ${visitors}. The link works again on ${day(of.resetsAt)}.`
+            : `When all visits are used, visitors ${visitors} until ${day(of.resetsAt)}.`,
+          of.fallback ? raise : `You can set a fallback address for these visitors. ${raise}`,
         ],
       };
     }
     case "links":
       return {
-        title: spent ? "No more links can be made this month" : "80 % of this month's links are made",
+        title: spent
+          ? "You have created all your links for this month"
+          : "You have created 80 % of your links for this month",
         label: `${grouped(used)} of ${grouped(max)} new links this month`,
         texts: [
           spent
-            ? `All links that there are go on working. New ones can be made again on ${day(of.resetsAt)}.`
-            : `When all are made, no new ones can be made until ${day(of.resetsAt)}. Links that there are go on working.`,
+            ? `Existing links keep working. You can create new links again on ${day(of.resetsAt)}.`
+            : `When the limit is reached, you cannot create links until ${day(of.resetsAt)}. Existing links keep working.`,
           raise,
         ],
       };
     case "storage":
       return {
-        title: spent ? "The storage is full" : "80 % of the storage is used",
+        title: spent ? "Your storage is full" : "80 % of your storage is used",
         label: `${bytes(used)} of ${bytes(max)}`,
         texts: [
           spent
-            ? "No more files can be uploaded. Those that there are stay, and can be downloaded."
-            : "When it is full no more files can be uploaded.",
-          `Delete files that you no longer need, and their room is free at once. ${raise}`,
+            ? "You cannot upload more files. Existing files stay available for download."
+            : "When it is full, you cannot upload more files.",
+          `Delete files you no longer need to free space at once. ${raise}`,
         ],
       };
   }

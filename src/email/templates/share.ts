@@ -18,9 +18,9 @@ export function share({ from, shortUrl, title, host, message }: ShareFacts): Let
     title: `${from} shared a link with you`,
     parts: [
       ...(message === null ? [] : [{ kind: "quote", text: message } as const]),
-      { kind: "text", text: [name, leads].filter(Boolean).join(" ") || "Here it is." },
+      { kind: "text", text: [name, leads].filter(Boolean).join(" ") || "Open it here." },
       { kind: "action", label: "Open the link", url: shortUrl },
     ],
-    why: `${from} sent you this, and chose your address. If you do not know them, do not open the link.`,
+    why: `${from} chose your address for this email. If you do not know the sender, do not open the link.`,
   };
 }

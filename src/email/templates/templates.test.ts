@@ -125,7 +125,7 @@ describe("a notice about a limit", () => {
   test("says how much, what happens, and until when", () => {
     const { text } = writeMail("quota", near, stop);
     expect(text).toContain("8,123 of 10,000 visits this month (81 %)");
-    expect(text).toContain("see a page that says so until 1 December 2026 (UTC)");
+    expect(text).toContain("see an error page until 1 December 2026 (UTC)");
   });
 
   test("does not say 100 % before it is so", () => {
@@ -135,7 +135,7 @@ describe("a notice about a limit", () => {
   test("knows of a fallback", () => {
     const { text } = writeMail("quota", { ...near, percent: 100, of: { ...hits, fallback: true } }, stop);
     expect(text).toContain("now go to its fallback address");
-    expect(text).not.toContain("You can give it a fallback");
+    expect(text).not.toContain("You can set a fallback");
   });
 
   test("has room for a limit of nothing", () => {

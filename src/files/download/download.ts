@@ -52,7 +52,7 @@ export function createDownload(settings: DownloadSettings): Send {
     "outcome",
     outcomes,
   );
-  const bytes = metrics.tally("quicklink_download_bytes_total", "Bytes of downloads that were begun.", "outcome", [
+  const bytes = metrics.tally("quicklink_download_bytes_total", "Bytes of started downloads.", "outcome", [
     "whole",
     "part",
   ]);
@@ -60,7 +60,7 @@ export function createDownload(settings: DownloadSettings): Send {
   async function send(request: Request, token: string, tools: MountTools): Promise<Response> {
     const { key, name, type, sha256 } = tokens.openDownload(token);
     const found = await folder.stat(key);
-    if (found === undefined) throw new Problem("not_found", "This file is not here any more.");
+    if (found === undefined) throw new Problem("not_found", "This file no longer exists.");
     const etag = sha256 === null ? undefined : `"${sha256}"`;
     const modified = found.mtime.toUTCString();
     const headers = new Headers({ ...always, "last-modified": modified, ...(etag && { etag }) });

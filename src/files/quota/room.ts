@@ -59,7 +59,7 @@ export function createRoom(counters: Counters, store: FileStore, now: () => numb
           // Granted once already: whether it fits is no question any more.
           const charge = { limit: storageLimit(tenant, null), amount: file.sizeBytes };
           const verdict = await counters.hold(holdId(file), [charge], ttlMs);
-          if (verdict.kind === "unavailable") throw new Error("the counters do not answer");
+          if (verdict.kind === "unavailable") throw new Error("the counters are unavailable");
         }),
       );
     }

@@ -33,7 +33,7 @@ export async function lockStanding(sql: Sql, trx: Trx, tenant: TenantId): Promis
     .values({ bytes: 0, version: 0 })
     .onConflict((conflict) => conflict.column("tenant_id").doNothing())
     .execute();
-  return await sql.locked(rowOf(trx, tenant)).executeTakeFirstOrThrow();
+  return await sql.forUpdate(rowOf(trx, tenant)).executeTakeFirstOrThrow();
 }
 
 export async function setStanding(trx: Trx, tenant: TenantId, { bytes, version, files }: Counted): Promise<Standing> {
@@ -49,7 +49,7 @@ export async function readStanding(db: Db, tenant: TenantId): Promise<Counted> {
  * Adds the files up anew. Under the lock, so that no upload comes or goes meanwhile; the row is then right, and newer
  * than every copy, unless it is only looked at. Reads every file of the tenant: not for the thread that serves.
  */
-export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Recount> {
+export function recount(sql: Sql, tenant: TenantId, dryRun: boolean): Promise<Recount> {
   return sql.transaction(async (trx) => {
     const addUp = ofTenant(trx, tenant)
       .selectFrom("files")
@@ -62,7 +62,7 @@ export function recount(sql: Sql, tenant: TenantId, look: boolean): Promise<Reco
     const { bytes: before, version } = await lockStanding(sql, trx, tenant);
     const { files, bytes } = await addUp.executeTakeFirstOrThrow();
     const standing = { bytes, version: version + 1 };
-    if (!look) await setStanding(trx, tenant, { ...standing, files });
+    if (!dryRun) await setStanding(trx, tenant, { ...standing, files });
     return { files, before, standing };
   });
 }

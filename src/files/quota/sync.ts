@@ -22,7 +22,7 @@ export interface QuotaSync {
 }
 
 export interface QuotaSyncSettings {
-  readonly recount: (tenant: TenantId, look: boolean) => Promise<Recount>;
+  readonly recount: (tenant: TenantId, dryRun: boolean) => Promise<Recount>;
   /** Nothing when the counters are in another process. */
   readonly room: Room | undefined;
 }
@@ -31,11 +31,11 @@ export interface QuotaSyncSettings {
 export async function syncQuota(
   { recount, room }: QuotaSyncSettings,
   { id, slug }: Pick<Tenant, "id" | "slug">,
-  look: boolean,
+  dryRun: boolean,
 ): Promise<QuotaSync> {
   const figures = await room?.figures(id);
-  const { files, before, standing } = await recount(id, look);
-  if (!look) {
+  const { files, before, standing } = await recount(id, dryRun);
+  if (!dryRun) {
     await room?.sync(id, standing);
     await room?.freshen(id);
   }

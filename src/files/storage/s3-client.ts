@@ -87,7 +87,7 @@ export function createS3Client(settings: S3ClientSettings): S3Client {
       }
       if (typeof answer !== "string") await answer.body?.cancel();
       if (attempt === tries || allowance < 1) {
-        throw new StorageUnavailable(`the store did not do ${asked.method} ${asked.key ?? "bucket"}: ${failure}`);
+        throw new StorageUnavailable(`file storage failed on ${asked.method} ${asked.key ?? "bucket"}: ${failure}`);
       }
       allowance--;
       await new Promise((resolve) => setTimeout(resolve, pauseMs * 2 ** attempt * Math.random()));

@@ -31,5 +31,5 @@ describe("a list from the store", () => {
     ["cut off", page(true, entry("files/a")).slice(0, -30)],
     ["without a size", page(false, "<Contents><Key>files/a</Key></Contents>")],
     ["without an end", "<ListBucketResult></ListBucketResult>"],
-  ])("that is %s is no list", (_, xml) => expect(() => parseList(xml)).toThrow(/the store's answer to a list/));
+  ])("that is %s is no list", (_, xml) => expect(() => parseList(xml)).toThrow(/file storage returned/));
 });

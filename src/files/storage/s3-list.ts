@@ -13,7 +13,7 @@ export interface Listed {
 
 export function parseList(xml: string): Listed {
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith("</ListBucketResult>")) {
-    throw new StorageUnavailable("the store's answer to a list is not one");
+    throw new StorageUnavailable("file storage returned an invalid list");
   }
   const [, ...contents] = xml.split("<Contents>");
   const entries = contents.map((inner) => ({
@@ -33,7 +33,7 @@ function field(xml: string, name: string): string {
   const start = xml.indexOf(open);
   const end = xml.indexOf("<", start + open.length);
   if (start === -1 || !xml.startsWith(close, end)) {
-    throw new StorageUnavailable(`the store's answer to a list has no ${name}`);
+    throw new StorageUnavailable(`file storage returned a list without ${name}`);
   }
   return xml.slice(start + open.length, end);
 }

@@ -27,7 +27,7 @@ export function createS3(settings: S3ClientSettings): Storage {
   async function stat(key: string): Promise<StoredObject | undefined> {
     const answer = await call({ method: "HEAD", key });
     if (answer.status === 404) return undefined;
-    await expectStatus(answer, `look at ${key}`, 200);
+    await expectStatus(answer, `check ${key}`, 200);
     return {
       key,
       sizeBytes: Number(answer.headers.get("content-length")),
@@ -52,7 +52,7 @@ export function createS3(settings: S3ClientSettings): Storage {
     await expectStatus(answer, `copy to ${to}`, 200);
     // It may say 200 while it still copies, and what went wrong only then.
     const text = (await readAtMost(answer, 10_000)).toString();
-    if (!text.includes("<CopyObjectResult")) throw new StorageUnavailable(`the store did not copy to ${to}`);
+    if (!text.includes("<CopyObjectResult")) throw new StorageUnavailable(`file storage could not copy to ${to}`);
     return true;
   }
 
@@ -132,7 +132,7 @@ export function createS3(settings: S3ClientSettings): Storage {
     },
     async ping() {
       const answer = await call({ method: "HEAD" });
-      await expectStatus(answer, "look at the bucket", 200);
+      await expectStatus(answer, "check the bucket", 200);
     },
   };
 }
@@ -147,15 +147,15 @@ async function expectStatus(answer: Response, what: string, ...statuses: number[
   if (statuses.includes(answer.status)) return;
   const text = (await readAtMost(answer, 10_000)).toString();
   const [, code = hints[answer.status] ?? "no reason given"] = /<Code>(\w{1,100})<\/Code>/.exec(text) ?? [];
-  throw new StorageUnavailable(`the store did not ${what}: HTTP ${answer.status}, ${code}`);
+  throw new StorageUnavailable(`file storage could not ${what}: HTTP ${answer.status}, ${code}`);
 }
 
 /** Where an answer has no body to say it. */
 const hints: Readonly<Record<number, string>> = {
   301: "the bucket is in another region",
-  400: "the region may be another",
-  403: "the key is not accepted, or may not do this",
-  404: "there is no such bucket",
+  400: "the region may be wrong",
+  403: "the key is invalid or lacks permission",
+  404: "no such bucket",
 };
 
 async function readAtMost(answer: Response, bytes: number): Promise<Buffer> {
@@ -175,6 +175,8 @@ async function* bodyOf(answer: Response): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of answer.body) yield chunk;
   } catch (error) {
-    throw new StorageUnavailable(`the store broke off: ${error instanceof Error ? error.message : error}`);
+    throw new StorageUnavailable(
+      `file storage closed the connection: ${error instanceof Error ? error.message : error}`,
+    );
   }
 }

@@ -37,7 +37,7 @@ export const keyPattern = /^[a-z0-9_]{1,64}(?:\/[a-z0-9_]{1,64}){0,4}$/;
 
 /** Throws at what is no key of ours: it would be our mistake, and may lead anywhere. */
 export function checkKey(key: string): string {
-  if (!keyPattern.test(key)) throw new Error("this is not a key of a stored object");
+  if (!keyPattern.test(key)) throw new Error("not the key of a stored object");
   return key;
 }
 
@@ -45,7 +45,7 @@ export class NoObject extends Error {
   override readonly name = "NoObject";
 
   constructor(key: string) {
-    super(`there is no object ${key}`);
+    super(`no object ${key}`);
   }
 }
 

@@ -26,7 +26,7 @@ export function createTokens(signer: Signer, clock: Clock): Tokens {
   function open(purpose: Purpose, token: string): unknown[] {
     const [payload = "", signature = "", ...more] = token.length > lengthMost ? [] : token.split(".");
     if (more.length > 0 || !signer.isSigned(`${purpose}.${payload}`, signature)) {
-      throw new Problem("address_invalid", "This address was not given out by this server, or was changed since.");
+      throw new Problem("address_invalid", "This URL was not issued by this server, or it was changed.");
     }
     const [until, ...content] = JSON.parse(Buffer.from(payload, "base64url").toString());
     if (Number(until) <= clock.now()) throw new Problem("address_expired", over[purpose]);
@@ -53,6 +53,6 @@ type UploadContent = [until: number, key: string, sizeBytes: number, type: strin
 type DownloadContent = [until: number, key: string, name: string, type: string, sha256: string | null];
 
 const over: Readonly<Record<Purpose, string>> = {
-  upload: "The time for this upload is over. Begin it again to get a new address.",
-  download: "This address is no longer good. Open the link again to get a new one.",
+  upload: "This upload URL has expired. Start a new upload.",
+  download: "This download URL has expired. Open the link again to get a new one.",
 };

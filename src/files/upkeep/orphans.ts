@@ -48,7 +48,7 @@ const namedMost = 100;
 const lostMost = 10;
 const lostShare = 0.1;
 
-export async function findOrphans(settings: OrphanSettings, look: boolean, olderThanMs = graceMs): Promise<Orphans> {
+export async function findOrphans(settings: OrphanSettings, dryRun: boolean, olderThanMs = graceMs): Promise<Orphans> {
   const { sql, store, storage, files, clock } = settings;
   const before = clock.now() - olderThanMs;
   const named: StoredObject[] = [];
@@ -60,7 +60,7 @@ export async function findOrphans(settings: OrphanSettings, look: boolean, older
     if (named.length < namedMost) named.push(object);
     sums.objectsFound++;
     sums.objectBytes += object.sizeBytes;
-    if (look) return;
+    if (dryRun) return;
     await storage.remove(object.key);
     sums.removedObjects++;
   }
@@ -96,7 +96,7 @@ export async function findOrphans(settings: OrphanSettings, look: boolean, older
   await lookAtStored();
   const many = sums.rowsFound > lostMost && sums.rowsFound > seen.rows * lostShare;
   const suspicious = sums.rowsFound > 0 && (many || seen.objects === 0);
-  if (!look && !suspicious) {
+  if (!dryRun && !suspicious) {
     for (const row of lost) {
       const condemned = await store.condemn(row, "stored");
       if (condemned !== undefined && (await files.finish(condemned))) sums.removedRows++;

@@ -71,7 +71,7 @@ export async function sweepFiles({ sql, store, storage, files, room, clock, log 
     const rows = await store.unfinished(endedBefore, bornBefore, after, rowsAtOnce);
     for (const file of rows) {
       const outcome = await goOn(file).catch((error: unknown) => {
-        if (swept.failed === 0) log.warn({ error, file: file.id }, "a file could not be swept; it will be tried again");
+        if (swept.failed === 0) log.warn({ error, file: file.id }, "could not clean up a file; will retry");
         return "failed" as const;
       });
       swept[outcome]++;
@@ -86,7 +86,7 @@ export async function sweepFiles({ sql, store, storage, files, room, clock, log 
       swept.stray++;
     }
   } catch (error) {
-    log.warn({ error }, "uploads that nobody waits for could not be cleared away; it will be tried again");
+    log.warn({ error }, "could not clean up abandoned uploads; will retry");
     swept.failed++;
   }
   return swept;

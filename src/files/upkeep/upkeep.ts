@@ -28,7 +28,7 @@ export interface UpkeepSettings {
   readonly storage: Storage;
   readonly files: Files;
   readonly room: Room;
-  readonly recount: (tenant: TenantId, look: boolean) => Promise<Recount>;
+  readonly recount: (tenant: TenantId, dryRun: boolean) => Promise<Recount>;
   readonly tenants: Pick<Tenants, "list">;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -47,11 +47,11 @@ export function createUpkeep(settings: UpkeepSettings): Upkeep {
   const isLast = (at: number, everyMs: number) => clock.elapsed() - at < everyMs + lateMs;
   const gauge = (name: string, help: string, read: () => number) => metrics.gauge(name, help, read, "max");
   const ofSync = (name: string, help: string, read: () => number) =>
-    gauge(name, `${help}, as the last sync found it.`, () => (isLast(synced.at, dayMs) ? read() : 0));
-  ofSync("quicklink_storage_drift_bytes", "By how much tenants' storage was off", () => synced.drift);
+    gauge(name, `${help}, found by the last sync.`, () => (isLast(synced.at, dayMs) ? read() : 0));
+  ofSync("quicklink_storage_drift_bytes", "Drift of tenants' stored bytes", () => synced.drift);
   ofSync("quicklink_storage_orphans", "Objects without a file", () => synced.objects);
-  ofSync("quicklink_storage_lost", "Files without their object", () => synced.rows);
-  gauge("quicklink_files_unswept", "Files that the last sweep could not put in order.", () =>
+  ofSync("quicklink_storage_lost", "Files without an object", () => synced.rows);
+  gauge("quicklink_files_unswept", "Files that the last cleanup could not process.", () =>
     isLast(swept.at, sweepMs) ? swept.failed : 0,
   );
 
@@ -61,7 +61,7 @@ export function createUpkeep(settings: UpkeepSettings): Upkeep {
       for (const tenant of page) drifts.push(await syncQuota({ recount, room }, tenant, false));
     }
     for (const { tenant, drift } of drifts) {
-      if (drift !== 0) log.warn({ tenant, drift }, "the stored bytes of a tenant had drifted and were corrected");
+      if (drift !== 0) log.warn({ tenant, drift }, "corrected drift in a tenant's stored bytes");
     }
     return drifts.reduce((sum, { drift }) => sum + Math.abs(drift), 0);
   }
@@ -73,7 +73,7 @@ export function createUpkeep(settings: UpkeepSettings): Upkeep {
     async sweep() {
       const outcome = await sweepFiles({ sql, store, storage, files, room, clock, log });
       Object.assign(swept, { at: clock.elapsed(), failed: outcome.failed });
-      if (Object.values(outcome).some((count) => count > 0)) log.info({ ...outcome }, "files were swept");
+      if (Object.values(outcome).some((count) => count > 0)) log.info({ ...outcome }, "files cleaned up");
     },
 
     async sync() {
@@ -81,9 +81,9 @@ export function createUpkeep(settings: UpkeepSettings): Upkeep {
       const found = await findOrphans({ sql, store, storage, files, clock }, false);
       const { objectsFound, removedObjects, rowsFound, removedRows, suspicious } = found;
       Object.assign(synced, { at: clock.elapsed(), drift, objects: objectsFound, rows: rowsFound });
-      if (suspicious) log.error({ rowsFound }, "files lack their objects, too many to believe it: look at the store");
+      if (suspicious) log.error({ rowsFound }, "suspiciously many files have no object; check the file storage");
       else if (objectsFound + rowsFound > 0) {
-        log.warn({ objectsFound, removedObjects, rowsFound, removedRows }, "there were orphaned files");
+        log.warn({ objectsFound, removedObjects, rowsFound, removedRows }, "orphaned files found");
       }
     },
   };

@@ -8,10 +8,10 @@ export async function contradiction(type: string, head: Uint8Array): Promise<str
   const declared = essenceOf(type);
   const found = await fileTypeFromBuffer(head);
   if (found === undefined) {
-    return marked.has(declared) ? `The bytes do not begin as those of ${declared} do.` : undefined;
+    return marked.has(declared) ? `The content is not valid ${declared}.` : undefined;
   }
   const seen = essenceOf(found.mime);
-  return agree(declared, seen) ? undefined : `It was announced as ${declared}, and the bytes are ${seen}.`;
+  return agree(declared, seen) ? undefined : `Announced as ${declared}, but the content is ${seen}.`;
 }
 
 /** How much of a file has to be looked at. */

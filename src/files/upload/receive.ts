@@ -36,7 +36,7 @@ export async function receive(
     for (;;) {
       const { done, value } = await reader.read().catch(() => {
         signal?.throwIfAborted();
-        throw new Problem("body_timeout", "The connection ended before the file did. Send it again.");
+        throw new Problem("body_timeout", "The connection closed before the file was complete. Send it again.");
       });
       signal?.throwIfAborted();
       if (watch.late !== undefined) throw new Problem("body_timeout", watch.late);
@@ -70,7 +70,9 @@ function watchPace({ leastBytesPerSecond, windowMs, deadlineMs }: Pace, stopRead
     const counts = !writing && !heldUp;
     heldUp = writing;
     if (counts && cameBytes < (leastBytesPerSecond * windowMs) / 1_000) {
-      end(`Less than ${leastBytesPerSecond} bytes a second arrived. Send it again over a faster connection.`);
+      end(
+        `The file arrived slower than ${leastBytesPerSecond} bytes per second. Send it again over a faster connection.`,
+      );
     }
     cameBytes = 0;
   }, windowMs);
@@ -96,7 +98,7 @@ function watchPace({ leastBytesPerSecond, windowMs, deadlineMs }: Pace, stopRead
 }
 
 export const tooLarge = (sizeBytes: number): Problem =>
-  new Problem("upload_too_large", `${sizeBytes} bytes were announced, and more were sent. Nothing was kept.`);
+  new Problem("upload_too_large", `Announced ${sizeBytes} bytes, but more were sent. Nothing was stored.`);
 
 export const tooShort = (received: number, sizeBytes: number): Problem =>
-  new Problem("upload_mismatch", `${sizeBytes} bytes were announced, and ${received} were sent. Nothing was kept.`);
+  new Problem("upload_mismatch", `Announced ${sizeBytes} bytes, but ${received} were sent. Nothing was stored.`);

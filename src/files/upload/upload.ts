@@ -50,7 +50,7 @@ type Outcome = (typeof outcomes)[number];
 export function createUpload(settings: UploadSettings): Receive {
   const { folder, tokens, log, metrics, fileOf, uploads, pace = usualPace, lookMs = usualLookMs } = settings;
   const count = metrics.tally("quicklink_uploads_total", "Uploads to this server by outcome.", "outcome", outcomes);
-  const bytes = metrics.tally("quicklink_upload_bytes_total", "Bytes of uploads, by what became of them.", "fate", [
+  const bytes = metrics.tally("quicklink_upload_bytes_total", "Bytes of uploads by outcome.", "fate", [
     "kept",
     "thrown_away",
   ]);
@@ -88,7 +88,7 @@ export function createUpload(settings: UploadSettings): Receive {
       if (upload.sha256 !== null && sha256 !== upload.sha256) {
         throw new Problem(
           "upload_mismatch",
-          `The SHA-256 of what was sent is ${sha256}, and another was announced. Nothing was kept.`,
+          `The SHA-256 of the sent bytes is ${sha256}, which differs from the announced one. Nothing was stored.`,
         );
       }
       await draft.handle.sync();
@@ -135,7 +135,7 @@ export function createUpload(settings: UploadSettings): Receive {
       const problem = problemOf(error);
       count[outcomeOf(problem)]++;
       if (problem.code === "storage_full" || problem.code === "internal") {
-        log.error({ error: messageOf(error) }, "an upload could not be stored");
+        log.error({ error: messageOf(error) }, "upload could not be stored");
       }
       const response = problemResponse(problem);
       // The rest of the body is not waited for.
@@ -148,7 +148,7 @@ export function createUpload(settings: UploadSettings): Receive {
 function checkHeaders(headers: Headers, { sizeBytes, type }: Upload): void {
   const given = headers.get("content-type") ?? "";
   if (given !== type) {
-    throw new Problem("upload_mismatch", `Send the header Content-Type: ${type}, which was announced.`);
+    throw new Problem("upload_mismatch", `Send the announced header Content-Type: ${type}.`);
   }
   const length = headers.get("content-length");
   if (length === null) return;
@@ -162,18 +162,20 @@ async function writeAll({ handle }: Draft, piece: Uint8Array): Promise<void> {
 }
 
 const taken = (): Problem =>
-  new Problem("upload_taken", "This file has arrived already, and stays as it is. Complete it, or begin a new upload.");
+  new Problem(
+    "upload_taken",
+    "This file has already been uploaded and is unchanged. Complete the upload, or start a new one.",
+  );
 
 const isArriving = (): Problem =>
-  new Problem("upload_taken", "Another request is sending this file right now. Wait for it to end, then try again.", {
+  new Problem("upload_taken", "Another request is uploading this file. Wait for it to finish, then try again.", {
     retryAfterSeconds: retrySeconds,
   });
 
-const deleted = (): Problem =>
-  new Problem("not_found", "The file of this upload was deleted or given up. Announce it again to get a new address.");
+const deleted = (): Problem => new Problem("not_found", "This upload was deleted or cancelled. Start a new upload.");
 
 function cannotTell(): never {
-  throw new Problem("unavailable", "The database does not answer right now. Nothing was kept; try again.", {
+  throw new Problem("unavailable", "The database is unavailable. Nothing was stored; try again shortly.", {
     retryAfterSeconds: retrySeconds,
   });
 }
@@ -183,9 +185,12 @@ const isProblem = (error: unknown, code: Problem["code"]): boolean => error inst
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isCode(error, "ENOSPC", "EDQUOT")) {
-    return new Problem("storage_full", "There is no room left to store this file. Nothing was kept; try again later.");
+    return new Problem(
+      "storage_full",
+      "The server has no space left for this file. Nothing was stored; try again later.",
+    );
   }
-  return new Problem("internal", "Something went wrong on our side. Nothing was kept; try again.");
+  return new Problem("internal", "Internal server error. Nothing was stored; try again.");
 }
 
 function outcomeOf({ code }: Problem): Outcome {

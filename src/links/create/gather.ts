@@ -61,7 +61,7 @@ export function createGather<Group, One, Result>(
     } else if (queue.length < waitingMost) {
       queue.push({ some, answered });
     } else {
-      answered.reject(new Problem("busy", "Too many writes are waiting already. Try again.", { retryAfterSeconds: 1 }));
+      answered.reject(new Problem("busy", "Too many writes are waiting. Try again shortly.", { retryAfterSeconds: 1 }));
     }
     return answered.promise;
   };

@@ -157,7 +157,7 @@ export function createNewLinks(sql: Sql): NewLinks {
     const asked = [...new Set(links.map(({ domain }) => domain))].filter((domain) => domain !== ownDomain);
     if (asked.length === 0) return onlyOwn;
     const rows = await sql
-      .steady(
+      .forShare(
         ofTenant(trx, tenant)
           .selectFrom("domains")
           .select("host")
@@ -257,7 +257,7 @@ export async function lockFiles(
     .where("id", "in", ids)
     .where("state", "=", "stored")
     .orderBy("id");
-  return new Set((await sql.locked(rows).execute()).map(({ id }) => id));
+  return new Set((await sql.forUpdate(rows).execute()).map(({ id }) => id));
 }
 
 const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);

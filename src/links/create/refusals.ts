@@ -5,28 +5,28 @@ import type { Tenant } from "../../tenants/tenants.ts";
 import type { NewLink, Written } from "./new-links.ts";
 
 /** Why there is no such link, or no new one, in the words of whoever asked. */
-export const missing = () => new Problem("not_found", "There is no such link.");
+export const missing = () => new Problem("not_found", "No such link.");
 
 export function twice(code: string): Problem {
-  const message = `The code "${code}" stands in this request twice. The first one counts.`;
+  const message = `The code "${code}" occurs twice in this request. The first one is used.`;
   return new Problem("code_taken", message, { errors: [{ field: "code", code: "duplicate", message }] });
 }
 
 export const notMade = () =>
-  new Problem("bulk_refused", "This one could be made, but another one could not: none was.");
+  new Problem("bulk_refused", "This element is valid, but another one is not, so nothing was created.");
 
 export function limitReached(tenant: Tenant, now: number): Problem {
   const most = tenant.limits.linksPerMonth?.toLocaleString("en");
   const next = toIso(monthEnd(now)).slice(0, 10);
   return new Problem(
     "limit_reached",
-    `Your plan gives ${most} new links a month, and no more are left. New ones can be made from ${next} (UTC); the operator can raise the limit.`,
+    `Your plan's ${most} new links for this month are used. You can create links again from ${next} (UTC), or ask the operator to raise the limit.`,
     { retryAfterSeconds: secondsToMonthEnd(now) },
   );
 }
 
 export const noFile = () =>
-  invalid("file", "unknown_file", "There is no such file, or it is not stored yet. Complete it first.");
+  invalid("file", "unknown_file", "No such file, or it is not uploaded yet. Complete the upload first.");
 
 /** Why the store did not write it. */
 export function refusal(
@@ -47,12 +47,12 @@ export const foreignDomain = (host: string): Problem =>
   invalid(
     "domain",
     "unknown_domain",
-    `You have no verified domain "${host}". Add and verify it first, or leave it out.`,
+    `"${host}" is not one of your verified domains. Add and verify it first, or omit it.`,
   );
 
 function taken(link: Pick<NewLink, "code" | "generated">): Problem {
   if (link.generated) return new Problem("busy", "No free code was found. Try again.", { retryAfterSeconds: 1 });
-  const message = `The code "${link.code}" is taken. Choose another, or leave it out and get a generated one.`;
+  const message = `The code "${link.code}" is taken. Choose another one, or omit it to get a generated code.`;
   return new Problem("code_taken", message, { errors: [{ field: "code", code: "taken", message }] });
 }
 

@@ -68,7 +68,7 @@ export function orderOf({ sort, order }: LinkQuery): RawBuilder<unknown> {
 }
 
 /** All that a link has to fulfil, besides being the tenant's. */
-export function conditionsOf({ folded }: Sql, query: LinkQuery): RawBuilder<boolean>[] {
+export function conditionsOf({ lowerAscii }: Sql, query: LinkQuery): RawBuilder<boolean>[] {
   const { after, tags = [], match = "all", status, domain, file, search } = query;
   const { createdAfter, createdBefore, expiresBefore } = query;
   const conditions: RawBuilder<boolean>[] = [];
@@ -82,7 +82,7 @@ export function conditionsOf({ folded }: Sql, query: LinkQuery): RawBuilder<bool
   if (expiresBefore !== undefined) conditions.push(raw<boolean>`links.expires_at < ${expiresBefore}`);
   if (search !== undefined) {
     const holds = (column: string, text: string) =>
-      raw<boolean>`${folded(column)} like ${`%${escapeLike(foldAscii(text))}%`} escape '\\'`;
+      raw<boolean>`${lowerAscii(column)} like ${`%${escapeLike(foldAscii(text))}%`} escape '\\'`;
     const plain = ["links.code", "links.url", "links.title", "links.notes"].map((column) => holds(column, search));
     conditions.push(joined([...plain, holds("links.tags", inJson(search))], raw` or `));
   }

@@ -6,7 +6,7 @@ import { days, devices, type Hours, type Rule, rulesMost, systems, type When } f
 import type { Utm } from "./utm.ts";
 
 /** How rules, splits and parameters come in and go out: times as text, the rest as it is kept. */
-const destination = z.string().max(destinationMost + 1_000, "is far too long");
+const destination = z.string().max(destinationMost + 1_000, "Too long.");
 
 /** A list without the same twice. */
 const some = <Item extends z.ZodType>(item: Item, most: number) =>
@@ -14,11 +14,14 @@ const some = <Item extends z.ZodType>(item: Item, most: number) =>
     .array(item)
     .min(1)
     .max(most)
-    .refine((list) => new Set(list).size === list.length, { message: "has one twice", params: { code: "duplicate" } });
+    .refine((list) => new Set(list).size === list.length, {
+      message: "Must not contain duplicates.",
+      params: { code: "duplicate" },
+    });
 
 const moment = z.iso.datetime({
   offset: true,
-  message: "is not a moment such as 2026-12-24T18:00:00+01:00: date, time of day, and Z or the offset from UTC",
+  message: "Must be a time such as 2026-12-24T18:00:00+01:00: date, time, and Z or a UTC offset.",
 });
 const minute = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
@@ -28,27 +31,27 @@ const hoursSchema = z
       .string()
       .max(60)
       .refine((name) => zoneOf(name) !== undefined, {
-        message: "is not a time zone such as Europe/Berlin",
+        message: "Must be a time zone, such as Europe/Berlin.",
         params: { code: "unknown_zone" },
       }),
     days: some(z.enum(days), days.length).optional(),
-    from: z.string().regex(minute, "is not a time of day such as 09:00"),
-    until: z.string().regex(/^24:00$|^(?:[01]\d|2[0-3]):[0-5]\d$/, "is not a time of day such as 17:30"),
+    from: z.string().regex(minute, "Must be a time of day, such as 09:00."),
+    until: z.string().regex(/^24:00$|^(?:[01]\d|2[0-3]):[0-5]\d$/, "Must be a time of day, such as 17:30."),
   })
-  .openapi({ description: "By the clock of a zone; until before from ends on the next day." });
+  .openapi({ description: "In local time of the zone. If `until` is before `from`, it ends on the next day." });
 
 const whenSchema = z.strictObject({
-  country: some(z.string().regex(/^[A-Za-z]{2}$/, "is not a country code such as DE"), 250)
+  country: some(z.string().regex(/^[A-Za-z]{2}$/, "Must be a country code, such as DE."), 250)
     .optional()
     .openapi({ description: "ISO 3166-1 codes, such as DE." }),
   device: some(z.enum(devices), devices.length).optional(),
   os: some(z.enum(systems), systems.length).optional(),
   language: some(
-    z.string().regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, "is not a language such as de or pt-BR"),
+    z.string().regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, "Must be a language, such as de or pt-BR."),
     100,
   )
     .optional()
-    .openapi({ description: "What the visitor's browser asks for first; de is also de-AT." }),
+    .openapi({ description: "The browser's preferred language; `de` also matches `de-AT`." }),
   from: moment.optional(),
   until: moment.optional(),
   hours: hoursSchema.optional(),
@@ -74,17 +77,18 @@ const splitSchema = z.strictObject({ url: destination, weight: z.int().min(1).ma
 
 export const choiceFields = {
   rules: z.array(ruleSchema).max(rulesMost).openapi({
-    description: "In their order: the first whose conditions all hold says where the visitor goes. At most 16 KB.",
+    description:
+      "Checked in order: the first rule whose conditions all match determines the destination. At most 16 KB.",
   }),
   split: z.array(splitSchema).max(splitMost).openapi({
     description:
-      "Where no rule fits: one of these by their weights, the same for a visitor every time. 2 to 10, or none.",
+      "A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null.",
   }),
   utm: utmSchema
     .nullable()
-    .openapi({ description: "Added to the address as utm_source and so on, unless it has them." }),
+    .openapi({ description: "Added to the destination as utm_source etc., unless it already has them." }),
   forwardQuery: z.boolean().openapi({
-    description: "The visitor's own query parameters are added to the address, unless it has them.",
+    description: "Pass the visitor's query parameters on to the destination, unless it already has them.",
   }),
 };
 

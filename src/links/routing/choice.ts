@@ -52,12 +52,12 @@ function checkRules(rules: readonly Rule[], admit: Admit): Rule[] {
       throw invalid(
         `rules.${i}`,
         "unreachable",
-        `Whoever fits this rule fits rules.${before}, which comes first and so always wins. Put this one before it, or leave it out.`,
+        `Every visitor who matches this rule also matches rules.${before}, which comes first. Move this rule before it, or remove it.`,
       );
     }
   }
   if (JSON.stringify(checked).length > rulesMostChars) {
-    throw invalid("rules", "too_long", `All rules together may have ${rulesMostChars} characters as JSON.`);
+    throw invalid("rules", "too_long", `All rules together must have at most ${rulesMostChars} characters as JSON.`);
   }
   return checked;
 }
@@ -65,21 +65,25 @@ function checkRules(rules: readonly Rule[], admit: Admit): Rule[] {
 /** Conditions that nobody can ever fit. */
 function refuseNever(when: When, at: string): void {
   if (Object.keys(when).length === 0) {
-    throw invalid(at, "empty", "A rule needs a condition. Where everybody should go is the link's own url.");
+    throw invalid(
+      at,
+      "empty",
+      "A rule needs at least one condition. The destination for all other visitors is the link's url.",
+    );
   }
   const unknown = when.country?.findIndex((code) => !isCountry(code)) ?? -1;
   if (unknown !== -1) {
-    throw invalid(`${at}.country.${unknown}`, "unknown_country", "This is no country code such as DE (ISO 3166-1).");
+    throw invalid(`${at}.country.${unknown}`, "unknown_country", "Not a country code (ISO 3166-1), such as DE.");
   }
   if (when.from !== undefined && when.until !== undefined && when.from >= when.until) {
-    throw contradiction(`${at}.from`, "It ends before it begins: from must be earlier than until.");
+    throw contradiction(`${at}.from`, "from must be earlier than until.");
   }
   if (when.hours !== undefined && when.hours.fromMinute === when.hours.untilMinute) {
-    throw contradiction(`${at}.hours.from`, "It ends when it begins. For the whole day say 00:00 to 24:00.");
+    throw contradiction(`${at}.hours.from`, "from and until are the same. For the whole day, use 00:00 to 24:00.");
   }
   const { device, os } = when;
   if (device !== undefined && os !== undefined && !os.some((one) => device.some((other) => runs(one, other)))) {
-    throw contradiction(`${at}.device`, "No device of this kind has one of these operating systems.");
+    throw contradiction(`${at}.device`, "No device of this kind runs any of these operating systems.");
   }
 }
 
@@ -98,7 +102,7 @@ function checkSplit(split: readonly SplitTarget[], admit: Admit): SplitTarget[] 
     throw invalid(
       "split",
       "too_few",
-      "A split needs two addresses at least; where all should go is the link's own url.",
+      "A split needs at least two destinations. For a single destination, use the link's url.",
     );
   }
   const checked = split.map(({ url, weight }, i) => ({
@@ -110,6 +114,6 @@ function checkSplit(split: readonly SplitTarget[], admit: Admit): SplitTarget[] 
   throw invalid(
     `split.${double}.url`,
     "duplicate",
-    "This address is in the split already; give it more weight instead.",
+    "This destination is already in the split. Increase its weight instead.",
   );
 }

@@ -36,6 +36,10 @@ export function withParameters(url: string, added: Iterable<readonly [name: stri
 
 export function refuseUtm(utm: Utm, urls: readonly string[]): void {
   if (urls.some((url) => withUtm(url, utm).length > sentMost)) {
-    throw invalid("utm", "too_long", `With these the address would have more than ${sentMost} characters.`);
+    throw invalid(
+      "utm",
+      "too_long",
+      `With these parameters the URL would have more than ${sentMost} characters. Shorten them.`,
+    );
   }
 }

@@ -5,10 +5,10 @@ import { forwarded, queryOf } from "./forward.ts";
 import type { Visitors } from "./visitors.ts";
 
 /** Where a link leads for this visitor: the first rule that fits, else their part of the split, else its own address. */
-export type Vary = (choice: Choice, url: string, request: Request, key: string) => string;
+export type RouteVisitor = (choice: Choice, url: string, request: Request, key: string) => string;
 
-export const createVary =
-  (visitors: Visitors, clock: Clock): Vary =>
+export const createRouting =
+  (visitors: Visitors, clock: Clock): RouteVisitor =>
   ({ rules, split, forwardQuery }, url, request, key) => {
     const ruled = rules.length === 0 ? undefined : chooseUrl(rules, visitors.of(request), clock.now());
     const picked = ruled ?? (split.length === 0 ? url : (pickSplit(split, visitors.pointOf(request, key)) ?? url));
