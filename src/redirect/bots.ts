@@ -1,8 +1,8 @@
 import { isbot } from "isbot";
 
 /**
- * Whether a User-Agent is a known bot. The list is one long regular expression (2.3 µs a time), and few distinct agents
- * make most visits: verdicts are kept in a bounded map, the oldest going first.
+ * Whether a User-Agent is a known bot. The list is one long regular expression (2.3 µs per check), and few distinct
+ * agents make most visits: verdicts are cached in a bounded map that evicts the oldest.
  */
 export type IsBot = (userAgent: string | null) => boolean;
 
@@ -12,7 +12,7 @@ const lengthMost = 512;
 export function createBots(): IsBot {
   const verdicts = new Map<string, boolean>();
   return (userAgent) => {
-    // No browser is silent about itself.
+    // Every browser sends a User-Agent.
     if (userAgent === null || userAgent === "") return true;
     const known = verdicts.get(userAgent);
     if (known !== undefined) return known;
