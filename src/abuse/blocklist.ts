@@ -7,9 +7,9 @@ import type { Logger } from "../base/log.ts";
 /**
  * Hosts that no link may lead to: the operator's file with one host per line.
  *
- * example.com this host and its subdomains
- * *.example.org only its subdomains
- * # a comment
+ *   example.com      this host and its subdomains
+ *   *.example.org    only its subdomains
+ *   # a comment
  *
  * The file is checked when the list is used and the last check is a second old, so a change applies without a restart,
  * in the server, its background thread and every command. Invalid lines are skipped and reported. If the file is

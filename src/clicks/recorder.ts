@@ -2,18 +2,18 @@ import type { Logger } from "../base/log.ts";
 import type { Drained, Meters } from "../limits/meters.ts";
 
 /**
- * Writes down what meters have spent: every second, and at once when a lease was used up, so that a crash loses count of
- * little. One batch at a time; a batch whose fate is unknown is sent again as it was, under its number, before anything
- * newer, and the store knows what it has seen.
+ * Records what meters have spent: every second, and at once when a lease is used up, so that a crash loses few hits.
+ * One batch at a time; a batch whose fate is unknown is sent again unchanged, under its number, before anything newer,
+ * and the store knows which it has seen.
  */
 export interface Recorder {
   /** A lease is used up: do not wait for the next second. */
   soon(): void;
-  /** Resolves when everything spent before the call is written down; throws when it cannot be. */
+  /** Resolves when everything spent before the call is stored; throws if it cannot be. */
   flush(): Promise<void>;
-  /** Ends all leases, writes down the rest, and stops. */
+  /** Ends all leases, records the rest, and stops. */
   stop(): Promise<void>;
-  /** The last attempt came to nothing. */
+  /** The last attempt failed. */
   readonly failing: boolean;
 }
 
@@ -55,7 +55,7 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
     }
   }
 
-  /** What runs now may have looked before the caller's hits; all who come meanwhile share the one round after it. */
+  /** A running round may have read the meters before the caller's hits; all who come meanwhile share the next round. */
   function flush(): Promise<void> {
     if (running === undefined) return start(false);
     next ??= running
@@ -93,7 +93,7 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
     async stop() {
       clearInterval(timer);
       while (running !== undefined || next !== undefined) await (next ?? running)?.catch(() => {});
-      // What comes after the last round would be lost to everybody.
+      // Units leased after the last round would be lost.
       await meters.stopRefilling();
       await start(true);
     },
