@@ -6,7 +6,7 @@ import { messageOf, OperatorError } from "../base/errors.ts";
 import { createCodes } from "../codes/codes.ts";
 import { type Config, loadConfig } from "../config/config.ts";
 import { openSql } from "../core.ts";
-import { type Archived, archiveFiles, markDeleted, piecesOf, storedBytes } from "../files/archive.ts";
+import { type Archived, archiveFiles, bytesOfAllTenants, markDeleted, piecesOf } from "../files/archive.ts";
 import {
   type About,
   createArchive,
@@ -102,7 +102,7 @@ async function write(config: Config, draft: string, options: BackupOptions, prog
     let files: Archived | undefined;
     try {
       if (about.files === "included") {
-        const all = await storedBytes(snapshotSql);
+        const all = await bytesOfAllTenants(snapshotSql);
         const read = progressOf(progress, all, "of files");
         files = await archiveFiles({ snapshot: snapshotSql, live, root: config.filesFolder, archive, progress: read });
         if (!onlyFiles) await markDeleted(snapshotSql, files.deleted);

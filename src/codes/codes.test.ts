@@ -44,7 +44,7 @@ describe("codes", () => {
       for (let i = 0; i < codeLength; i++) if (one[i] === two[i]) same[i] = (same[i] ?? 0) + 1;
       if (one < two) rising++;
     }
-    // 1/62 = 1.6 %; six standard deviations of 5,000 draws are 1.1 %. The salt is fixed, so this passes or fails for good.
+    // 1/62 = 1.6 %; six standard deviations of 5,000 draws are 1.1 %. The salt is fixed, so the result never varies.
     for (const equal of same) expect(equal / pairs).toBeWithin(0.005, 0.028);
     expect(rising / pairs).toBeWithin(0.45, 0.55);
   });

@@ -2,23 +2,23 @@ import { createCipheriv, hkdfSync } from "node:crypto";
 import { codeSpace, decode, encode } from "./alphabet.ts";
 
 /**
- * Counter → code, and back.
+ * Turns a counter value into a code, and back.
  *
- * A counter never repeats, so neither may a code: between the two stands a permutation of the whole space of 62^7,
- * chosen by the salt. It is a Feistel network over 2 × 21 bits (2^42 is the next even power of two above 62^7), and a
- * result outside the space is permuted again until it falls inside ("cycle walking", 1.25 passes on average). What a
- * Feistel network computes can be undone whatever its round function is, so a collision is impossible by construction,
- * and nobody has to look whether a code is free.
+ * A counter never repeats, so a code must not repeat either. The salt selects a permutation of the whole space of 62^7.
+ * The permutation is a Feistel network over 2 × 21 bits (2^42 is the next even power of two above 62^7). A result
+ * outside the space is permuted again until it falls inside ("cycle walking", 1.25 passes on average). A Feistel
+ * network is invertible for any round function, so collisions are impossible by construction, and no lookup is needed
+ * to check that a code is free.
  *
- * The round function is AES under a key derived from the salt; with 10 rounds neighbours in the counter are unrelated
- * in the code to anyone without the salt. HMAC-SHA-256 in its place costs twice the time and gives nothing more here.
- * Adding a salted constant alone, as the first sketch of this had it, would give consecutive codes.
+ * The round function is AES with a key derived from the salt. After 10 rounds, the codes of neighbouring counter values
+ * are unrelated to anyone without the salt. HMAC-SHA-256 instead of AES takes twice the time and gains nothing here.
+ * Adding a salted constant to the counter would give consecutive codes.
  */
 export interface Codes {
   encode(counter: number): string;
   /** For tests and support: the counter behind a code. */
   decode(code: string): number | undefined;
-  /** Tells one salt from another without giving it away. */
+  /** Identifies a salt without revealing it. */
   readonly fingerprint: string;
 }
 
@@ -77,7 +77,7 @@ function invert(value: number, round: Round): number {
 }
 
 function roundFunction(key: Buffer): Round {
-  // ECB of single blocks is the bare block cipher, which is what a round function wants.
+  // ECB of single blocks is the bare block cipher, which is what a round function needs.
   const cipher = createCipheriv("aes-128-ecb", key, null);
   cipher.setAutoPadding(false);
   const block = Buffer.alloc(16);

@@ -5,7 +5,7 @@ import { createIssuer, type TakeBlock } from "./issuer.ts";
 
 const codes = createCodes("a salt for tests, and only for them");
 
-/** What SQL does, without SQL: the counter moves on before anybody gets the block. */
+/** Does what SQL does, without SQL: the counter advances before anyone gets the block. */
 function counter(next = 0) {
   const blocks: number[] = [];
   const take: TakeBlock = async (size) => {
@@ -86,7 +86,8 @@ describe("an issuer", () => {
   });
 
   test("passes over a code that is a reserved word", async () => {
-    // No real salt gives a reserved word on demand, and there are few of seven letters: here the first three are one.
+    // No real salt produces a reserved word on demand, and few reserved words have seven letters. Here the first three
+    // numbers give one.
     const words = ["BILLING", "privacy", "Sitemap"];
     const spelling: Codes = { ...codes, encode: (n) => words[n] ?? codes.encode(n) };
     const issuer = createIssuer(spelling, counter().take, 2);

@@ -3,15 +3,15 @@ import type { Codes } from "./codes.ts";
 import { isReserved } from "./slugs.ts";
 
 /**
- * Hands out codes. Counter numbers come from SQL in blocks, and a block is committed there before the first of its
- * numbers is used: a crash skips what was left of it and can never issue one twice, and two processes hold different
- * blocks. Callers that find the block empty wait for one and the same request.
+ * Issues codes. Counter values come from SQL in blocks, and a block is committed before its first number is used. A
+ * crash skips the rest of the block and never issues a number twice. Two processes always hold different blocks.
+ * Callers that find the block empty share one request for the next.
  */
 export interface Issuer {
   next(): Promise<string>;
 }
 
-/** Durably moves the counter on by `size` and answers where the block starts. */
+/** Durably advances the counter by `size` and returns the start of the block. */
 export type TakeBlock = (size: number) => Promise<number>;
 
 export function createIssuer(codes: Codes, takeBlock: TakeBlock, blockSize: number): Issuer {

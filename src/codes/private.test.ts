@@ -15,8 +15,8 @@ test("every character is as likely as any other", () => {
     for (const character of privateCode()) counts.set(character, (counts.get(character) ?? 0) + 1);
   }
   const expected = (codes * 12) / 62;
-  // Seven deviations: chance alone fails this once in some ten thousand million runs. Without the bytes that are left
-  // out, the first eight characters would be a quarter above, which is fourteen.
+  // Seven standard deviations: chance alone fails this once in about ten billion runs. If bytes above the largest
+  // multiple of 62 were used, the first eight characters would be a quarter too frequent, which is fourteen deviations.
   const deviation = Math.sqrt(expected * (1 - 1 / 62));
   for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(7 * deviation);
 });

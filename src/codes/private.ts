@@ -3,11 +3,11 @@ import { alphabet } from "./alphabet.ts";
 import { isReserved } from "./slugs.ts";
 
 /**
- * Codes that nobody finds by trying: 12 characters of chance, 62^12 of them, which is 71 bits. Not from the counter, and
- * longer than what comes from it. Two alike are not to be expected, and the database would notice.
+ * Codes that cannot be found by guessing: 12 random characters, 62^12 possibilities, 71 bits. They do not come from the
+ * counter and are longer than the codes that do. A collision is not to be expected, and the database would reject it.
  */
 const length = 12;
-const even = 248; // the most below 256 that 62 divides: bytes above would make some characters likelier
+const even = 248; // the largest multiple of 62 below 256: using bytes above it would make some characters likelier
 
 export function privateCode(): string {
   for (;;) {

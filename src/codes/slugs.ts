@@ -1,9 +1,9 @@
-/** What people may choose as a code, and what nobody may. */
+/** Which codes users may choose, and which are reserved. */
 export const slugPattern = /^[A-Za-z0-9_-]{3,64}$/;
 
 /**
- * Words that are, or may become, addresses of the server itself. Compared without case, so that `/API` never looks like
- * ours and is somebody else's.
+ * Words that are, or may become, paths of the server itself. They are compared without case, so that `/API` cannot
+ * belong to a tenant and look like ours.
  */
 const reserved = new Set([
   "about",

@@ -1,4 +1,5 @@
 import type { Logger } from "../base/log.ts";
+import { createMemo } from "../base/memo.ts";
 import type { Domain } from "./domain.ts";
 import { type CustomHost, type OwnNames, type WhoseHost, whoseHost } from "./whose-host.ts";
 
@@ -34,19 +35,24 @@ const keptMost = 1_000;
 
 export async function openHosts({ load, own, log, everyMs = 30_000 }: HostSettings): Promise<Hosts> {
   let domains = new Map<string, CustomHost>();
-  const kept = new Map<string, WhoseHost>();
+  const answers = createMemo<WhoseHost>({
+    most: keptMost,
+    find: (header) => whoseHost(header, own, domains),
+    // What is no name may be of any length, and takes no room here.
+    keeps: (_, { kind }) => kind !== "malformed",
+  });
   let reading: Promise<void> = Promise.resolve();
 
   async function readAll(): Promise<void> {
     domains = new Map((await load()).map((domain) => [domain.host, toCustomHost(domain)]));
-    kept.clear();
+    answers.clear();
   }
 
   async function readOne(host: string): Promise<void> {
     const [domain] = await load(host);
     if (domain) domains.set(host, toCustomHost(domain));
     else domains.delete(host);
-    kept.clear();
+    answers.clear();
   }
 
   /** One after the other, so that an older answer never replaces a newer one. */
@@ -61,21 +67,12 @@ export async function openHosts({ load, own, log, everyMs = 30_000 }: HostSettin
   }
   const timer = setInterval(() => next(readAll), everyMs);
   return {
-    of(header) {
-      const known = header === null ? undefined : kept.get(header);
-      if (known !== undefined) return known;
-      const found = whoseHost(header, own, domains);
-      // An invalid name may have any length, and is not cached.
-      if (header === null || found.kind === "malformed") return found;
-      if (kept.size >= keptMost) kept.clear();
-      kept.set(header, found);
-      return found;
-    },
+    of: (header) => (header === null ? whoseHost(null, own, domains) : answers.get(header)),
     get size() {
       return domains.size;
     },
     get kept() {
-      return kept.size;
+      return answers.size;
     },
     changed: (host) => next(() => readOne(host)),
     idle: () => reading,

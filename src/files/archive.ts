@@ -64,7 +64,7 @@ export async function archiveFiles({ snapshot, live, root, archive, progress }: 
 }
 
 /** How much there will be to read. */
-export async function storedBytes({ db }: Sql): Promise<number> {
+export async function bytesOfAllTenants({ db }: Sql): Promise<number> {
   const row = await acrossTenants(db)
     .selectFrom("tenant_storage")
     .select((is) => is.fn.sum<number | null>("bytes").as("bytes"))

@@ -7,7 +7,7 @@ async function* pieces(...texts: string[]): AsyncGenerator<string> {
   yield* texts;
 }
 
-/** Rows as `line: cells`, broken ones as `line! why`. */
+/** Rows as `line: cells`, broken ones as `line! reason`. */
 async function read(...texts: string[]): Promise<string[]> {
   const rows: string[] = [];
   for await (const row of readCsv(pieces(...texts))) {
@@ -44,7 +44,7 @@ describe("a broken row takes no other with it", () => {
     const text = `a,1\nb,2\n${row}\nc,4\nd,5\n`;
     const expected = ["1: a|1", "2: b|2", expect.stringContaining(`3! ${why}`), "4: c|4", "5: d|5"];
     expect(await read(text)).toEqual(expected);
-    // As it comes from a file, cut anywhere.
+    // As read from a file: split at any point.
     expect(await read(...(text.match(/[\s\S]{1,1000}/g) ?? []))).toEqual(expected);
   });
 

@@ -1,11 +1,11 @@
 import { type Row, rowMost } from "./row.ts";
 
 /**
- * CSV as RFC 4180 has it, by whichever line ends: \n, \r\n, \r, also mixed.
+ * CSV as in RFC 4180, with any line ending: \n, \r\n, \r, or a mix.
  *
- * Our own, because a row that is broken must not take others with it. After a quote that is never closed, closed too
- * early, or a cell without end, the parsers at hand lose every row that follows. Here a broken row ends where its first
- * line ends, and reading goes on from there: what was swallowed by an open quote is read again.
+ * We use our own reader, because a broken row must not affect other rows. After a quote that is never closed or closed
+ * too early, or after an endless cell, the available parsers lose every row that follows. Here a broken row ends at the
+ * end of its first line, and reading continues from there: text that an open quote swallowed is read again.
  */
 export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<Row<string[]>> {
   let rest = "";
@@ -108,7 +108,7 @@ function readQuoted(text: string, start: number, ended: boolean): Quoted {
   }
 }
 
-/** Where the next line begins; nothing while that is not known. */
+/** Where the next line begins. Undefined while more input is needed to tell. */
 function lineEnd(text: string, from: number, ended: boolean): number | undefined {
   const end = text.slice(from).search(/[\r\n]/);
   if (end === -1) return ended ? text.length : undefined;
@@ -118,7 +118,10 @@ function lineEnd(text: string, from: number, ended: boolean): number | undefined
   return text[at + 1] === "\n" ? at + 2 : at + 1;
 }
 
-/** A cell that begins so is run as a formula by spreadsheets: one apostrophe before it, and reading takes it away. */
+/**
+ * Spreadsheets run a cell that begins like this as a formula. Writing adds one apostrophe in front, and reading removes
+ * it.
+ */
 const formula = /^'*[=+\-@\t\r]/;
 const disarmed = /^'+[=+\-@\t\r]/;
 

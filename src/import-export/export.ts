@@ -6,7 +6,7 @@ import type { LinkStore } from "../links/store.ts";
 import { writeCsv } from "./csv.ts";
 import { ownColumns, ownDomainWord } from "./formats.ts";
 
-/** All links of a tenant as text that can be imported again, oldest first, so that they come back in their order. */
+/** All links of a tenant as text that can be imported again, oldest first, so that an import keeps their order. */
 export type ExportFormat = "csv" | "jsonl";
 
 const pageRows = 1_000;
@@ -28,7 +28,7 @@ export async function* exportLinks(
 
 type Shown = Readonly<Record<(typeof ownColumns)[number], unknown>>;
 
-/** What leads to a file has no address. That there is a password is said, so that nobody opens the link unawares. */
+/** A link to a file has no URL. A password is marked, so that an import does not open the link to everyone. */
 function show(link: Link): Shown {
   const { code, url, file, title, notes, tags, status, permanent, fallbackUrl, hitsPerMonth, password } = link;
   return {
@@ -43,7 +43,7 @@ function show(link: Link): Shown {
 
 const toJsonLine = (link: Link): string => `${JSON.stringify(show(link))}\n`;
 
-/** An empty cell is as good as none, so fields where none means something have a word for it. */
+/** An empty cell counts as missing, so fields where null has a meaning use a keyword. */
 const words: Partial<Shown> = { expiresAt: "never", domain: ownDomainWord };
 
 export function toCsv(link: Link): string {
@@ -60,7 +60,7 @@ export function toCsv(link: Link): string {
   );
 }
 
-/** A list with commas, or JSON where that would be read otherwise. */
+/** Separated by commas, or JSON where commas would be ambiguous. */
 function writeTags(tags: readonly string[]): string {
   const plain = tags.every((tag) => tag.trim() === tag && !tag.includes(",")) && !tags[0]?.startsWith("[");
   return plain ? tags.join(",") : JSON.stringify(tags);

@@ -2,16 +2,17 @@ import { fromIso, toIso } from "../base/clock.ts";
 import { undisarm } from "./csv.ts";
 
 /**
- * Whose file it is, by the names of its columns or fields, and what its rows are as links. What others export was looked
- * up in their sources; docs/import.md says where, and what was left out.
+ * Detects the format of a file by the names of its columns or fields, and turns its rows into links. The formats of
+ * other shorteners were checked against their sources; docs/import.md says where, and what was left out.
  *
- * Links of others never expire unless they say so: a year is our default for new ones, and these are in use.
+ * Links from other shorteners do not expire unless the file says so: a year is our default for new links, and these are
+ * in use.
  */
 export interface Format {
   readonly name: FormatName;
-  /** The file is one of these if it has all of these names. */
+  /** A file has this format if it has all of these columns. */
   readonly needs: readonly string[];
-  /** As they are sent to the API, with `createdAt`; or a sentence about why not. */
+  /** The fields as the API takes them, plus `createdAt`, or the reason why the row cannot be imported. */
   readonly toLink: (fields: Fields) => Fields | string;
 }
 
@@ -20,14 +21,14 @@ export type FormatName = (typeof formatNames)[number];
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a row of our own may have. */
+/** The columns of our own format. */
 export const ownColumns = [
   ...(["domain", "code", "url", "file", "title", "notes", "tags", "status", "permanent"] as const),
   ...(["expiresAt", "fallbackUrl", "hitsPerMonth", "rules", "split", "utm", "forwardQuery"] as const),
   ...(["password", "createdAt"] as const),
 ] as const;
 
-/** In a cell: the server's own domain, whatever it is called. No cell at all is the tenant's default. */
+/** The keyword for the server's own domain, whatever its name. An empty cell means the tenant's default domain. */
 export const ownDomainWord = "own";
 
 const shlink: Format = {
@@ -37,14 +38,14 @@ const shlink: Format = {
     given({ url: longUrl, code: shortCode, title, tags: split(tags, "|"), createdAt, expiresAt: null }),
 };
 
-/** By the plugin YOURLS-Import-Export. */
+/** Written by the plugin YOURLS-Import-Export. */
 const yourlsPlugin: Format = {
   name: "yourls",
   needs: ["source", "target"],
   toLink: ({ source, target }) => given({ url: target, code: String(source).replaceAll("/", ""), expiresAt: null }),
 };
 
-/** The table itself, `yourls_url`. Its times have no zone. */
+/** The table `yourls_url` itself. Its times have no time zone. */
 const yourlsTable: Format = {
   name: "yourls",
   needs: ["keyword", "url"],
@@ -83,7 +84,7 @@ const bitly: Format = {
   },
 };
 
-/** Told apart from ours first: ours only needs `url`, or `file`. */
+/** Checked before our own format, which needs only `url` or `file`. */
 export const formats: readonly Format[] = [
   shlink,
   yourlsPlugin,
@@ -100,7 +101,7 @@ export function recognise(names: readonly string[], only?: FormatName): Format |
   );
 }
 
-/** A row of CSV in our own columns: cells are text, and an empty one is as good as none. */
+/** A CSV row in our own columns. Cells are text, and an empty cell counts as missing. */
 export function ownCells(cells: Fields): Fields {
   const { tags, hitsPerMonth, expiresAt, domain, ...texts } = Object.fromEntries(
     ownColumns.map((name) => [name, undisarm(String(cells[name] ?? ""))]),
@@ -115,7 +116,7 @@ export function ownCells(cells: Fields): Fields {
     expiresAt: expiresAt === "never" ? null : expiresAt,
     domain: domain?.trim().toLowerCase() === ownDomainWord ? null : domain,
     ...Object.fromEntries(inJson.map((name) => [name, texts[name] === "" ? undefined : fromJson(texts[name] ?? "")])),
-    // As an export marks it; any other text is a password itself.
+    // The mark that an export writes. Any other text is the password itself.
     password: ({ true: true, false: false } as Fields)[texts.password ?? ""] ?? texts.password,
   });
 }
@@ -131,11 +132,11 @@ const flags: Readonly<Record<string, boolean>> = {
   no: false,
 };
 
-/** What a link of ours says besides, which nobody can choose for another. */
+/** Fields that an export contains and an import cannot set. */
 const passedOver = new Set(["id", "shortUrl", "version", "updatedAt", "target", "suspended"]);
 
 function own({ domain, password, ...fields }: Fields): Fields | string {
-  // Without it the link would be open to all.
+  // Without a password the link would be open to everyone.
   if (password === true) return lostPassword;
   return {
     ...given(Object.fromEntries(Object.entries(fields).filter(([name]) => !passedOver.has(name)))),
@@ -147,7 +148,10 @@ function own({ domain, password, ...fields }: Fields): Fields | string {
 const lostPassword =
   'password: Exports do not contain passwords. Replace "true" with a new password, or clear it to remove the protection.';
 
-/** Without what is not there. Times are brought to one form; what is none stays as it is, and is refused by name. */
+/**
+ * Drops missing fields. Times are converted to one format. An invalid time is left as it is, and refused with the name
+ * of its field.
+ */
 function given(fields: Fields): Fields {
   const there = Object.entries(fields).filter(([, value]) => value !== undefined && value !== "");
   return Object.fromEntries(
@@ -156,7 +160,7 @@ function given(fields: Fields): Fields {
 }
 
 function toTime(text: string): string {
-  // "+0000" is how some write "+00:00"; a day alone is its beginning.
+  // Some write "+0000" for "+00:00". A date alone means its first moment.
   const time = fromIso(text.replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
   return Number.isNaN(time) || !/^\d{4}-/.test(text) ? text : toIso(time);
 }

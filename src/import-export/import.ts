@@ -12,12 +12,13 @@ import type { Row } from "./row.ts";
 import { foresee, type Refusal, type Sorted, sentenceOf, sort, type Wanted } from "./taken.ts";
 
 /**
- * Rows of a file become links, a few hundred in a transaction, in the order of the file. The place in the file is moved on
- * in the same transaction: a process that is killed at any moment leaves both or neither, and who starts again with the
- * same file goes on behind it. Short transactions, because on SQLite a server beside us waits for each of them.
+ * Imports the rows of a file as links, a few hundred per transaction, in the order of the file. The position in the
+ * file advances in the same transaction. A process that is killed at any moment leaves both or neither, and running the
+ * import again with the same file continues from there. Transactions are short, because on SQLite a running server
+ * waits for each of them.
  *
- * A row that cannot be taken is told and passed over. A code that this tenant has already, and that leads to the same
- * address, counts as there.
+ * A row that cannot be imported is reported and skipped. If the tenant already has a link with the same code and the
+ * same destination, the row counts as present.
  */
 export interface ImportSettings {
   readonly sql: Sql;
@@ -25,11 +26,11 @@ export interface ImportSettings {
   readonly store: LinkStore;
   readonly positions: Positions;
   readonly tenant: Tenant;
-  /** Where the place in the file is kept; nothing: nowhere, and an import that ends early has to begin anew. */
+  /** The id under which the position is stored. Undefined: it is not stored, and an interrupted import starts over. */
   readonly id: string | undefined;
-  /** Looks at everything and writes nothing. */
+  /** Checks everything and writes nothing. */
   readonly dryRun: boolean;
-  /** After each batch, with how many rows it had. */
+  /** Called after each batch with its number of rows. */
   readonly rest?: Rest;
   readonly refused: (line: number, problem: string) => void;
   readonly moved: (to: Position) => void;
@@ -106,7 +107,7 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
 
 type Arrive = (made: number, taken: Sorted) => Position;
 
-/** Answers which could not be written. */
+/** Returns the rows that could not be written. */
 async function write(
   wanted: readonly Wanted[],
   settings: ImportSettings,
@@ -137,10 +138,10 @@ async function write(
   }
 }
 
-/** Any link will do to draw a code. */
+/** Any link will do to generate a code. */
 const unchosen: LinkInput = { url: "https://example.com/" };
 
-/** Generated codes that are taken, by somebody's slug or under an older salt: others have to be drawn. */
+/** Generated codes that are taken, by a custom slug or from an older salt. Others must be generated. */
 class Unlucky extends Error {
   constructor(readonly places: readonly number[]) {
     super("no free code was found");

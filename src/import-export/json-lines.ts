@@ -1,6 +1,6 @@
 import { type Row, rowMost } from "./row.ts";
 
-/** One JSON value a line. A line that is none, or has no end, is a problem of its own and of no other line. */
+/** One JSON value per line. An invalid or endless line affects no other line. */
 export async function* readJsonLines(text: AsyncIterable<string>): AsyncGenerator<Row<unknown>> {
   let rest = "";
   let line = 1;

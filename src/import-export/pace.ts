@@ -1,8 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 
 /**
- * Rests between batches, so that no more than so many rows are taken in a second. What was slow is not made up for later:
- * a database that could not keep up gets no burst when it can again.
+ * Pauses between batches to stay below a number of rows per second. Lost time is not made up for: a database that could
+ * not keep up gets no burst once it recovers.
  */
 export type Rest = (rows: number) => Promise<void>;
 

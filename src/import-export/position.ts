@@ -4,7 +4,7 @@ import type { TenantId } from "../base/ids.ts";
 import type { Sql } from "../sql/sql.ts";
 import { ofTenant, type Trx } from "../sql/tenant-db.ts";
 
-/** How far an import has come, and what became of the rows so far. */
+/** The progress of an import, and the results so far. */
 export interface Position {
   readonly records: number;
   readonly line: number;
@@ -14,9 +14,12 @@ export interface Position {
 }
 
 export interface Positions {
-  /** Where it stands: at the beginning, if nobody began it; `finishedAt` once it is through. */
+  /** The stored position, or the beginning if there is none. `finishedAt` is set once the import is complete. */
   open(tenant: TenantId, id: string): Promise<Position & { readonly finishedAt: number | null }>;
-  /** With the links of its rows. Nobody else may have moved it: then both would be making the same links. */
+  /**
+   * Runs in the transaction that writes the links. Throws if another process has advanced it, because both would create
+   * the same links.
+   */
   move(trx: Trx, tenant: TenantId, id: string, from: Position, to: Position): Promise<void>;
   finish(tenant: TenantId, id: string): Promise<void>;
   forget(tenant: TenantId, id: string): Promise<void>;

@@ -161,13 +161,13 @@ const fields = fc.record({
 
 const link: fc.Arbitrary<Link> = fc.tuple(fields, destined).map(([one, other]) => ({ ...one, ...other }));
 
-/** What every new link has where nothing is said. */
+/** The defaults of a new link. */
 const unsaid = {
   ...{ title: null, notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null },
   ...{ rules: [], split: [], utm: null, forwardQuery: false },
 };
 
-/** As the API takes them: not blank, no control characters. */
+/** As the API accepts them: not blank, no control characters. */
 function oneLine(most: number) {
   const dangerous = fc.constantFrom("=SUM(1)", "+1", "-1", "@x", "'=x", "''@", "[a]", "a,b", " x ");
   const any = fc.string({ unit: "grapheme", minLength: 1, maxLength: most / 4 });

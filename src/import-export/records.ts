@@ -5,14 +5,14 @@ import { readJsonLines } from "./json-lines.ts";
 import type { Row } from "./row.ts";
 import { damageIn } from "./text.ts";
 
-/** The rows of a file as links, whoever wrote it. */
+/** The rows of a file as links, in any supported format. */
 export interface Reading {
-  /** Told once, as soon as the first row is read: whose file it is, and what in it is passed over. */
+  /** Called once, when the first row is read, with the format of the file and the columns that are ignored. */
   readonly recognised: (format: FormatName, passedOver: readonly string[]) => void;
   readonly only?: FormatName;
 }
 
-/** JSON lines begin with a brace; CSV begins with the names of its columns. */
+/** JSON lines begin with a brace. CSV begins with column names. */
 export async function* readRecords(text: AsyncIterable<string>, reading: Reading): AsyncGenerator<Row<Fields>> {
   const pieces = text[Symbol.asyncIterator]();
   let head = "";
@@ -87,7 +87,7 @@ function asLink(line: number, fields: Fields, { toLink }: Format): Row<Fields> {
   return typeof link === "string" ? { line, problem: link } : { line, value: link };
 }
 
-/** Ours whatever their case; others' as they are. */
+/** Our own column names in any case; those of other formats as they are. */
 function columnName(cell: string): string {
   const name = cell.trim();
   return ownColumns.find((own) => own.toLowerCase() === name.toLowerCase()) ?? name;

@@ -7,16 +7,16 @@ import type { LinkInput } from "../links/links.ts";
 import type { LinkStore } from "../links/store.ts";
 import { type Db, ofTenant } from "../sql/tenant-db.ts";
 
-/** What is in the way of rows that are fit to be links: told by what became of them, or foreseen before anything is. */
+/** Finds out why valid rows cannot become links: after an attempt to write them, or before it in a dry run. */
 export interface Wanted extends Destined {
   readonly line: number;
   readonly input: LinkInput;
   readonly domain: string;
-  /** Nothing in a dry run: a code that is drawn is spent. */
+  /** Undefined in a dry run, because generating a code uses it up. */
   readonly link: NewLink | undefined;
 }
 
-/** Where it will lead. */
+/** The destination. */
 interface Destined {
   readonly url: string;
   readonly file: FileId | null;
@@ -32,7 +32,7 @@ export function sentenceOf({ detail, more }: Problem): string {
   return first ? `${first.field}: ${first.message}` : detail;
 }
 
-/** What would become of each of them now. */
+/** The result that writing each of them would have now. */
 export async function foresee(
   wanted: readonly Wanted[],
   tenant: TenantId,
@@ -48,7 +48,7 @@ export async function foresee(
       .where("code", "in", codes)
       .execute(),
   );
-  // A domain of a tenant's own has passed on with all its codes, if it has.
+  // A custom domain passes to its next owner with all its codes.
   const kept = rows.filter(({ state, tenant_id: owner, domain }) => {
     return state === "live" || (state === "deleted" && owner !== tenant && domain === ownDomain);
   });
@@ -64,7 +64,7 @@ export type Kind = Written["kind"];
 
 const keyOf = ({ domain, input }: Wanted): LinkKey => cacheKey(domain, input.code ?? "");
 
-/** What there is under the names of these, and perhaps under others: all their domains with all their codes. */
+/** Finds rows by all domains and all codes of these rows. It may also find other combinations of the two. */
 async function of<Found>(
   wanted: readonly Wanted[],
   find: (domains: readonly string[], codes: readonly string[]) => Promise<Found[]>,
@@ -76,7 +76,7 @@ async function of<Found>(
   );
 }
 
-/** Of links that were not written: how many are there already, and what is in the way of the others. */
+/** For rows that were not written: how many already exist, and why the others were refused. */
 export interface Sorted {
   readonly present: number;
   readonly refusals: readonly Refusal[];
@@ -106,7 +106,7 @@ export async function sort(
   return { present: left - refusals.length, refusals };
 }
 
-/** Nothing if it was written, or is there already. */
+/** Undefined if it was written or already exists. */
 function inTheWay(wanted: Wanted, kind: Kind | undefined, theirs: Destined | undefined): string | undefined {
   const { domain, url, file, input } = wanted;
   const { code = "" } = input;

@@ -1,9 +1,9 @@
 import { OperatorError } from "../base/errors.ts";
 
 /**
- * The text of a file, piece by piece. UTF-8, with a byte order mark or without; UTF-16 is told apart by its mark or its
- * zero bytes and refused, for half of what is exported by spreadsheets and none of what is exported by programs is in it.
- * A byte that is no UTF-8 becomes U+FFFD, and the row that has one is refused when it is read.
+ * The text of a file, in chunks. UTF-8, with or without a byte order mark. UTF-16 is detected by its mark or its zero
+ * bytes and refused: half of what spreadsheets export is UTF-16, and nothing that programs export is. A byte that is
+ * not UTF-8 becomes U+FFFD, and the row that contains it is refused when it is read.
  */
 export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8");
@@ -24,7 +24,7 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
 
 const damaged = "\ufffd";
 
-/** A sentence about text that is not what its writer wrote, if it has any. */
+/** What is wrong with text that was damaged on the way, if anything. */
 export const damageIn = (text: string): string | undefined =>
   text.includes(damaged) ? "has bytes that are not UTF-8" : undefined;
 

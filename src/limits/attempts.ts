@@ -1,8 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
-import type { Clock } from "../base/clock.ts";
-import type { Charge, Counters, Limit } from "./counters.ts";
-import { createDayNames } from "./day-names.ts";
-import { networkOf } from "./network.ts";
+import { createHash } from "node:crypto";
+import { type AddressLimiterSettings, createAddressLimiter, toRetrySeconds } from "./address-limiter.ts";
+import type { Limit } from "./counters.ts";
 import { slidingHour, type Window } from "./window.ts";
 
 /**
@@ -33,27 +31,14 @@ export interface Granted {
   right(): Promise<void>;
 }
 
-export interface AttemptSettings {
-  readonly counters: Counters;
-  readonly clock: Clock;
-  /** A secret for a purpose, the same on every server. */
-  readonly secretFor: (purpose: string) => Uint8Array;
-}
-
 export const attemptsPerAddress = 10;
 export const attemptsPerLink = 50;
 const quarterHour: Window = { kind: "sliding", bucketMs: 15_000, buckets: 60 };
 const day: Window = { kind: "sliding", bucketMs: 3_600_000, buckets: 24 };
-const retryMs = 15_000;
 
-export function createAttempts({ counters, clock, secretFor }: AttemptSettings): Attempts {
-  const instance = randomBytes(9).toString("base64url");
-  let begun = 0;
-
-  const dayName = createDayNames("attempts", secretFor, clock);
-  /** All unknown addresses share one name. */
-  const nameOf = (address: string | undefined): string =>
-    dayName((address === undefined ? undefined : networkOf(address)) ?? "");
+export function createAttempts(settings: AddressLimiterSettings): Attempts {
+  const { counters } = settings;
+  const limiter = createAddressLimiter(settings, { purpose: "attempts", action: "attempt" });
 
   async function isKnown(entered: Limit): Promise<boolean> {
     const answer = await counters.status([entered]);
@@ -68,29 +53,13 @@ export function createAttempts({ counters, clock, secretFor }: AttemptSettings):
   return {
     async begin(key, address) {
       const link = linkName(key);
-      const name = nameOf(address);
-      const { here, all, entered } = limitsOf(link, name);
-
-      async function take(id: string, charges: readonly Charge[]): Promise<Attempt & { readonly limit?: Limit }> {
-        const verdict = await counters.take(id, charges);
-        if (verdict.kind === "granted") {
-          const undo = () => counters.release(id).then(() => {});
-          return { kind: "granted", undo, right: () => Promise.all([undo(), remember(link, entered)]).then(() => {}) };
-        }
-        const waitMs = "retryAfterMs" in verdict ? verdict.retryAfterMs : null;
-        const retryAfterSeconds = Math.max(1, Math.ceil((waitMs ?? retryMs) / 1_000));
-        return verdict.kind === "denied"
-          ? { kind: "denied", retryAfterSeconds, limit: verdict.limit }
-          : { kind: "unavailable", retryAfterSeconds };
-      }
-
-      const id = `{${link}}/attempt/${instance}.${++begun}`;
-      const attempt = await take(id, [
-        { limit: here, amount: 1 },
-        { limit: all, amount: 1 },
-      ]);
-      const usedUp = attempt.kind === "denied" && attempt.limit?.name === all.name;
-      return usedUp && (await isKnown(entered)) ? await take(`${id}.own`, [{ limit: here, amount: 1 }]) : attempt;
+      const { here, all, entered } = limitsOf(link, limiter.nameOf(address) ?? limiter.unknownName());
+      let taken = await limiter.take(link, [here, all]);
+      const isUsedUp = taken.kind === "denied" && taken.limit.name === all.name;
+      if (isUsedUp && (await isKnown(entered))) taken = await limiter.take(link, [here]);
+      if (taken.kind !== "granted") return { kind: taken.kind, retryAfterSeconds: toRetrySeconds(taken.retryAfterMs) };
+      const { undo } = taken;
+      return { kind: "granted", undo, right: () => Promise.all([undo(), remember(link, entered)]).then(() => {}) };
     },
   };
 }

@@ -1,9 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../base/clock.ts";
-import type { Counters, Limit } from "./counters.ts";
-import { createDayNames } from "./day-names.ts";
-import { networkOf } from "./network.ts";
+import { type AddressLimiterSettings, createAddressLimiter, toRetrySeconds } from "./address-limiter.ts";
 import { slidingMinute } from "./window.ts";
 
 /**
@@ -24,32 +20,20 @@ export interface Guesses {
   readonly blocked: number;
 }
 
-export interface GuessSettings {
-  readonly counters: Counters;
-  /** Null: no limit. */
+export interface GuessSettings extends AddressLimiterSettings {
+  /** Null: without limit. */
   readonly perMinute: number | null;
-  readonly clock: Clock;
-  /** A secret for a purpose, the same on every server. */
-  readonly secretFor: (purpose: string) => Uint8Array;
   /** The answer for this key, or a rejection when it is not worth waiting for. Default: wait for all answers. */
   readonly inTime?: <Result>(key: string, answer: Promise<Result>) => Promise<Result>;
 }
 
 const blockedMost = 10_000;
-const minuteMs = 60_000;
 
 export function createGuesses(settings: GuessSettings): Guesses {
-  const { counters, perMinute, clock, secretFor, inTime = (_, answer) => answer } = settings;
-  /** Until when, by `clock.elapsed()`. An address evicted here is still over the limit in the counters. */
+  const { perMinute, clock, inTime = (_, answer) => answer } = settings;
+  const limiter = createAddressLimiter(settings, { purpose: "guesses", action: "guess" });
+  /** Until when, by `clock.elapsed()`. One that is forgotten here is still over the limit where it is counted. */
   const blocked = new LRUCache<string, number>({ max: blockedMost });
-  const instance = randomBytes(9).toString("base64url");
-  let misses = 0;
-  const dayName = createDayNames("guesses", secretFor, clock);
-
-  function nameOf(address: string | undefined): string | undefined {
-    const network = address === undefined ? undefined : networkOf(address);
-    return network === undefined ? undefined : dayName(network);
-  }
 
   function waitOf(name: string): number | undefined {
     const until = blocked.get(name);
@@ -62,32 +46,27 @@ export function createGuesses(settings: GuessSettings): Guesses {
 
   function block(name: string, ms: number): number {
     blocked.set(name, clock.elapsed() + ms);
-    return Math.max(1, Math.ceil(ms / 1_000));
+    return toRetrySeconds(ms);
   }
 
   return {
     blockedFor(address) {
-      const name = blocked.size === 0 ? undefined : nameOf(address);
+      const name = blocked.size === 0 ? undefined : limiter.nameOf(address);
       return name === undefined ? undefined : waitOf(name);
     },
 
     async missed(address) {
-      const name = perMinute === null ? undefined : nameOf(address);
+      const name = perMinute === null ? undefined : limiter.nameOf(address);
       if (name === undefined) return undefined;
       const wait = waitOf(name);
       if (wait !== undefined) return wait;
-      const limit: Limit = {
-        name: "guessesPerMinute",
-        subject: name,
-        max: perMinute,
-        window: slidingMinute,
-        key: `guesses:{${name}}`,
-      };
-      const counted = counters
-        .take(`{${name}}/guess/${instance}.${++misses}`, [{ limit, amount: 1 }])
-        .then((verdict) => (verdict.kind === "denied" ? block(name, verdict.retryAfterMs ?? minuteMs) : undefined))
+      const key = `guesses:{${name}}`;
+      const limit = { name: "guessesPerMinute", subject: name, max: perMinute, window: slidingMinute, key };
+      const counted = limiter
+        .take(name, [limit])
+        .then((taken) => (taken.kind === "denied" ? block(name, taken.retryAfterMs) : undefined))
         .catch(() => undefined);
-      return await inTime(limit.key, counted).catch(() => undefined);
+      return await inTime(key, counted).catch(() => undefined);
     },
 
     get blocked() {

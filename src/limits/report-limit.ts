@@ -1,8 +1,4 @@
-import { randomBytes } from "node:crypto";
-import type { Clock } from "../base/clock.ts";
-import type { Counters, Limit } from "./counters.ts";
-import { createDayNames } from "./day-names.ts";
-import { networkOf } from "./network.ts";
+import { type AddressLimiterSettings, createAddressLimiter, toRetrySeconds } from "./address-limiter.ts";
 import { slidingHour } from "./window.ts";
 
 /**
@@ -15,32 +11,21 @@ export interface ReportLimit {
   take(address: string | undefined): Promise<number | undefined>;
 }
 
-export interface ReportLimitSettings {
-  readonly counters: Counters;
-  readonly clock: Clock;
-  /** A secret for a purpose, the same on every server. */
-  readonly secretFor: (purpose: string) => Uint8Array;
-}
-
 export const reportsPerHour = 10;
 const unknownPerHour = 100;
-const hourMs = 3_600_000;
 
-export function createReportLimit({ counters, clock, secretFor }: ReportLimitSettings): ReportLimit {
-  const instance = randomBytes(9).toString("base64url");
-  const nameOf = createDayNames("reports", secretFor, clock);
-  let taken = 0;
-
+export function createReportLimit(settings: AddressLimiterSettings): ReportLimit {
+  const limiter = createAddressLimiter(settings, { purpose: "reports", action: "report" });
   return {
     async take(address) {
-      const network = address === undefined ? undefined : networkOf(address);
-      const name = nameOf(network ?? "");
-      const limit: Limit = {
-        ...{ name: "reportsPerHour", subject: name, max: network === undefined ? unknownPerHour : reportsPerHour },
-        ...{ window: slidingHour, key: `reports:{${name}}` },
-      };
-      const verdict = await counters.take(`{${name}}/report/${instance}.${++taken}`, [{ limit, amount: 1 }]);
-      return verdict.kind === "denied" ? Math.ceil((verdict.retryAfterMs ?? hourMs) / 1_000) : undefined;
+      const known = limiter.nameOf(address);
+      const name = known ?? limiter.unknownName();
+      const max = known === undefined ? unknownPerHour : reportsPerHour;
+      const key = `reports:{${name}}`;
+      const taken = await limiter.take(name, [
+        { name: "reportsPerHour", subject: name, max, window: slidingHour, key },
+      ]);
+      return taken.kind === "denied" ? toRetrySeconds(taken.retryAfterMs) : undefined;
     },
   };
 }

@@ -1,11 +1,5 @@
+import type { Place } from "../sql/versions.ts";
 import { ownDomain } from "./link.ts";
-
-/** Where a link is. */
-export interface Place {
-  /** Empty: the server's own domain. */
-  readonly domain: string;
-  readonly code: string;
-}
 
 /**
  * The address of a link, as people see it: the only place that puts one together. The same code may be another tenant's

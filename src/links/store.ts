@@ -5,8 +5,8 @@ import type { CodeState } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import { raiseVersions } from "../sql/versions.ts";
-import { hitsMax } from "../tenants/plans.ts";
 import { createNewLinks, lockFiles, type NewLinks, type StoredFields } from "./create/new-links.ts";
+import { hitsMax } from "./hits-max.ts";
 import type { Link, MeteredTarget } from "./link.ts";
 import { conditionsOf, type LinkQuery, orderOf } from "./read/find.ts";
 import { toChoice, toUtm } from "./routing/choice-columns.ts";
@@ -181,7 +181,11 @@ export function createLinkStore(sql: Sql): LinkStore {
           password: row.password_hash !== null,
           suspended: (row.suspended_at ?? row.tenant_suspended_at) !== null,
           choice: toChoice(row),
-          hitsMax: hitsMax(row.hits_per_month, row.plan ?? "", row.plan_limits, row.overrides ?? "{}"),
+          hitsMax: hitsMax(row.hits_per_month, {
+            plan: row.plan ?? "",
+            planLimits: row.plan_limits,
+            overrides: row.overrides ?? "{}",
+          }),
         },
       };
     },

@@ -11,7 +11,7 @@ import { contentTypes, drawQr, marginMost, type QrOptions, qrDefaults, sizeLeast
 const colour = z.string().regex(colourPattern, "Must be a colour, such as #1a2b3c or #1a2b3cff.");
 const picture = z.string().openapi({ format: "binary" });
 
-/** What may be said about a code, wherever it is asked for. */
+/** The options of a QR code, for the API and the command line. */
 export const qrOptions = z.strictObject({
   format: z.enum(["svg", "png"]).default(qrDefaults.format),
   size: z.coerce.number().int().min(sizeLeast).max(sizeMost).default(qrDefaults.size).openapi({
@@ -50,10 +50,10 @@ const qrRoute = route(
   "busy",
 );
 
-// An SVG is a document: whoever opens it by itself must not run anything in our name.
+// An SVG is a document. Opened on its own, it must not run anything on our origin.
 const sandbox = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
-/** A code takes 2 to 4 ms of the thread, and one of a very long address 11 ms: tenants take turns at it. */
+/** A QR code takes 2 to 4 ms of the thread, and a very long URL 11 ms, so tenants take turns. */
 export function qrRoutes(api: Api, links: Pick<Links, "get">, large: Shares, baseUrl: string): void {
   api.openapi(qrRoute, async (c) => {
     const tenant = c.get("caller").tenant.id;
@@ -69,7 +69,7 @@ export function qrRoutes(api: Api, links: Pick<Links, "get">, large: Shares, bas
   });
 }
 
-// A picture may be drawn otherwise by another version: raise this with it.
+// Part of the ETag: raise it when a new version draws the image differently.
 const drawing = 2;
 
 const etagOf = (text: string, options: QrOptions): string =>

@@ -1,4 +1,4 @@
-/** A colour as `#rrggbb` or `#rrggbbaa`: red, green, blue and how solid it is, each up to 255. */
+/** A colour as `#rrggbb` or `#rrggbbaa`: red, green, blue and opacity, each from 0 to 255. */
 export interface Colour {
   readonly red: number;
   readonly green: number;
@@ -6,7 +6,7 @@ export interface Colour {
   readonly alpha: number;
 }
 
-/** The # may be left out, for in an address it has to be written as %23. */
+/** The # is optional, because a URL must encode it as %23. */
 export const colourPattern = /^#?[0-9a-f]{6}(?:[0-9a-f]{2})?$/i;
 
 export function parseColour(text: string): Colour {
@@ -18,8 +18,8 @@ export function parseColour(text: string): Colour {
 const white: Colour = { red: 255, green: 255, blue: 255, alpha: 255 };
 
 /**
- * From 1 (the same) to 21 (black and white), as WCAG reckons it: what a camera has to tell the two apart by. Where they
- * let something through, it is taken to be white.
+ * The WCAG contrast ratio, from 1 (same colour) to 21 (black and white): how well a camera can tell the two apart.
+ * Transparent colours are assumed to be on white.
  */
 export function contrast(dark: Colour, light: Colour): number {
   const ground = over(light, white);

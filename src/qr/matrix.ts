@@ -7,11 +7,11 @@ export interface Matrix {
   isDark(row: number, column: number): boolean;
 }
 
-/** How much of it may be dirty or torn off: about 7, 15, 25 and 30 hundredths. */
+/** How much of the code may be dirty or torn off: about 7, 15, 25 and 30 percent. */
 export const levels = ["L", "M", "Q", "H"] as const;
 export type Level = (typeof levels)[number];
 
-/** The smallest code that holds the text; a short address needs a few milliseconds at most. */
+/** The smallest code that holds the text. A short URL takes a few milliseconds at most. */
 export function matrixOf(text: string, level: Level): Matrix {
   const code = qrcode(0, level);
   code.addData(text, "Byte");

@@ -3,26 +3,26 @@ import { crc32, deflate } from "node:zlib";
 import type { Colour } from "./colour.ts";
 
 /**
- * A picture of two colours as PNG: one bit for each pixel, and a palette. That is all a QR code needs, so this is shorter
- * than any library, and 2,048 × 2,048 pixels are half a megabyte before they are packed, away from the event loop.
+ * A two-colour image as PNG: one bit per pixel, and a palette. A QR code needs no more, so this is shorter than any
+ * library. 2,048 × 2,048 pixels take half a megabyte before compression, which runs outside the event loop.
  */
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** Of pixels that are not set, and of those that are. */
+  /** The colours of pixels that are not set and of those that are. */
   readonly colours: readonly [Colour, Colour];
-  /** From the top down, together as high as the picture. */
+  /** From top to bottom. Their heights add up to the height of the image. */
   readonly bands: readonly Band[];
 }
 
-/** Rows that are all alike: only the first is drawn, and the others take a byte each. */
+/** Identical rows: only the first is drawn, and each of the others takes one byte. */
 export interface Band {
   readonly rows: number;
-  /** Of pixels that are set. */
+  /** The pixels that are set. */
   readonly runs: readonly Run[];
 }
 
-/** From this column to before that one. */
+/** A half-open range of columns. */
 export type Run = readonly [start: number, end: number];
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -33,8 +33,8 @@ export async function encodePng(picture: Picture): Promise<Buffer> {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  header.writeUInt8(1, 8); // bits for each pixel
-  header.writeUInt8(3, 9); // by palette; the rest is 0: packed, filtered and in order as always
+  header.writeUInt8(1, 8); // bits per pixel
+  header.writeUInt8(3, 9); // palette colours; the rest is 0: standard compression and filters, not interlaced
   const opaque = colours.every(({ alpha }) => alpha === 255);
   return Buffer.concat([
     signature,
@@ -48,7 +48,7 @@ export async function encodePng(picture: Picture): Promise<Buffer> {
 
 const differenceToAbove = 2;
 
-/** Each row is a byte that says how it is to be read, and then its bits, or by how much they differ from the row above. */
+/** Each row is a filter byte followed by its bits, or by their difference from the row above. */
 function pixels({ width, height, bands }: Picture): Buffer {
   const rowBytes = 1 + Math.ceil(width / 8);
   const bytes = Buffer.alloc(rowBytes * height);

@@ -3,12 +3,12 @@ import { type Colour, contrast, parseColour } from "./colour.ts";
 import { type Level, type Matrix, matrixOf } from "./matrix.ts";
 import { type Band, encodePng, type Run } from "./png.ts";
 
-/** A QR code as a picture: of a text, so many pixels wide, with a margin, in two colours. */
+/** A QR code as an image of a text, with a size in pixels, a margin and two colours. */
 export interface QrOptions {
   readonly format: "svg" | "png";
-  /** Pixels on each side, the margin included. */
+  /** Pixels on each side, including the margin. */
   readonly size: number;
-  /** In squares of the code; scanners want 4. */
+  /** In squares of the code. Scanners need 4. */
   readonly margin: number;
   readonly dark: string;
   readonly light: string;
@@ -28,7 +28,7 @@ export const sizeMost = 2_048;
 export const marginMost = 10;
 export const contentTypes = { svg: "image/svg+xml", png: "image/png" } as const;
 
-// What cameras of ordinary phones still read by ordinary light.
+// What ordinary phone cameras can still read in ordinary light.
 const contrastLeast = 3;
 
 export async function drawQr(text: string, options: QrOptions): Promise<Buffer> {
@@ -55,7 +55,7 @@ export async function draw(matrix: Matrix, options: QrOptions): Promise<Buffer> 
     : toPng(matrix, options, dark, light);
 }
 
-/** One path: a run of dark squares in a row is a rectangle in it. */
+/** Draws one path, in which each run of dark squares in a row is a rectangle. */
 function toSvg(matrix: Matrix, { size, margin }: QrOptions, dark: Colour, light: Colour): string {
   const width = matrix.size + 2 * margin;
   let path = "";
@@ -72,7 +72,7 @@ function fill({ red, green, blue, alpha }: Colour): string {
   return `fill="#${hex}"${alpha === 255 ? "" : ` fill-opacity="${(alpha / 255).toFixed(3)}"`}`;
 }
 
-/** Squares of whole pixels, all alike; what is left over makes the margin wider. */
+/** All squares have the same whole number of pixels. The remainder widens the margin. */
 function toPng(matrix: Matrix, { size, margin }: QrOptions, dark: Colour, light: Colour): Promise<Buffer> {
   const scale = Math.floor(size / (matrix.size + 2 * margin));
   const before = Math.floor((size - scale * matrix.size) / 2);
@@ -85,7 +85,7 @@ function toPng(matrix: Matrix, { size, margin }: QrOptions, dark: Colour, light:
   return encodePng({ width: size, height: size, colours: [light, dark], bands });
 }
 
-/** From which square to before which other one a row is dark. */
+/** The dark runs of a row, as half-open ranges of squares. */
 function darkRuns(matrix: Matrix, row: number): Run[] {
   const runs: Run[] = [];
   let start: number | undefined;

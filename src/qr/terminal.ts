@@ -2,7 +2,7 @@ import { matrixOf } from "./matrix.ts";
 
 const margin = 2;
 
-/** A QR code of characters, two squares above each other in each: light ones are drawn, for terminals are dark. */
+/** A QR code in text, two squares per character. Light squares are drawn, because most terminals are dark. */
 export function drawOnTerminal(text: string): string {
   const { size, isDark } = matrixOf(text, "L");
   const isLight = (row: number, column: number) =>

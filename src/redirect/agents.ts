@@ -1,9 +1,10 @@
 import { UAParser } from "ua-parser-js";
+import { createMemo } from "../base/memo.ts";
 import type { Device, System } from "../links/routing/rules.ts";
 
 /**
  * Device and operating system according to the User-Agent, which is not always true: an iPad asks for desktop pages by
- * default and counts as a Mac. Cached in a bounded map as in `bots.ts`, because parsing takes 7 µs.
+ * default and counts as a Mac. The last answers are cached, because parsing takes 7 µs.
  */
 export interface Agent {
   readonly device: Device | undefined;
@@ -12,26 +13,17 @@ export interface Agent {
 
 export type AgentOf = (userAgent: string | null) => Agent;
 
-const remembered = 2_000;
+const most = 2_000;
 const lengthMost = 512;
 const unknown: Agent = { device: undefined, os: undefined };
 
 export function createAgents(): AgentOf {
-  const agents = new Map<string, Agent>();
-  return (userAgent) => {
-    if (userAgent === null || userAgent === "") return unknown;
-    const known = agents.get(userAgent);
-    if (known !== undefined) return known;
-    const agent = parse(userAgent.slice(0, lengthMost));
-    if (userAgent.length <= lengthMost) {
-      if (agents.size >= remembered) {
-        const oldest = agents.keys().next().value;
-        if (oldest !== undefined) agents.delete(oldest);
-      }
-      agents.set(userAgent, agent);
-    }
-    return agent;
-  };
+  const agents = createMemo({
+    most,
+    find: (userAgent) => parse(userAgent.slice(0, lengthMost)),
+    keeps: (userAgent) => userAgent.length <= lengthMost,
+  });
+  return (userAgent) => (userAgent === null || userAgent === "" ? unknown : agents.get(userAgent));
 }
 
 const systems: Readonly<Record<string, System>> = {

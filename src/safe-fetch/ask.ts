@@ -8,8 +8,9 @@ import { plainAddress } from "./public-address.ts";
 import { unpack } from "./unpack.ts";
 
 /**
- * One request to one address, which was checked before: `lookup` answers nothing else, so there is no second resolution
- * that could say otherwise. A connection of its own each time, closed after the beginning of the body.
+ * One request to one IP address that was checked before. `lookup` returns only that address, so there is no second DNS
+ * query that could answer differently. Each request uses a new connection, which is closed after the first part of the
+ * body.
  */
 export interface Question {
   readonly method: "GET" | "HEAD";
@@ -17,9 +18,9 @@ export interface Question {
   readonly address: string;
   readonly userAgent: string;
   readonly bodyMostBytes: number;
-  /** Ends it, however far it is. */
+  /** Aborts the request at any point. */
   readonly signal: AbortSignal;
-  /** Whose certificates are believed, if not those that the runtime brings. */
+  /** Trusted certificate authorities, if not those of the runtime. */
   readonly ca?: SecureContextOptions["ca"];
 }
 
@@ -61,7 +62,7 @@ export function ask(question: Question): Promise<Reply | Failed> {
     sent.on("error", (error) => resolve(failed(failureOf(error, signal))));
     sent.on("response", (response) => {
       const peer = response.socket.remoteAddress;
-      // The second fence: the runtime was told where to go, and must have gone there.
+      // Second check: the runtime was told which address to use, and must have connected to it.
       if (peer !== undefined && plainAddress(peer) !== plainAddress(address)) {
         sent.destroy();
         resolve(failed("no_connection"));

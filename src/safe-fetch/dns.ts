@@ -1,10 +1,10 @@
 import { lookup, Resolver } from "node:dns/promises";
 
-/** What DNS says: by the name servers given, or as this machine knows it. */
+/** DNS lookups, through the given name servers or the resolver of this machine. */
 export interface Dns {
-  /** Every address of a name. Throws when there is none. */
+  /** All addresses of a name. Throws if there are none. */
   addresses(name: string): Promise<readonly string[]>;
-  /** The texts of a TXT record, as DNS has them now; none if there is no such record, or nobody answers. */
+  /** The current values of a TXT record. Empty if there is no such record or no name server answers. */
   texts(name: string): Promise<readonly string[]>;
 }
 
@@ -20,7 +20,7 @@ export function createDns(servers: readonly string[]): Dns {
 
   return {
     async addresses(name) {
-      // The machine's own way knows its hosts file, too.
+      // The resolver of this machine also reads its hosts file.
       if (servers.length === 0) return (await lookup(name, { all: true })).map(({ address }) => address);
       const asked = await Promise.allSettled([resolver().resolve4(name), resolver().resolve6(name)]);
       const found = asked.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));

@@ -6,27 +6,27 @@ import { type Failed, type Fetched, failed, type Refused, refused } from "./outc
 import { isListed, isPublic } from "./public-address.ts";
 
 /**
- * Requests to addresses that strangers name, without letting them reach what only this machine can: other programs on
- * it, its neighbours, the place where a cloud keeps a machine's secrets.
+ * HTTP requests to user-supplied addresses that cannot reach what only this machine can reach: other programs on it,
+ * its private network, or the metadata service of its cloud.
  *
- * The address is read by the same parser as everywhere (127.1, 0x7f000001 and 2130706433 are one address to it), a name
- * is resolved once, and if any of its addresses is not public it is not asked at all. The request goes to an address
- * that was checked, by number. Redirects are followed by hand, each of them checked anew. One deadline is over all of
- * it, only the beginning of the body is read, and no cookie or credential is ever sent.
+ * The URL is read by the same parser as everywhere (127.1, 0x7f000001 and 2130706433 become the same address). A name
+ * is resolved once. If any of its addresses is not public, no request is made. The request goes to an IP address that
+ * was checked. Redirects are followed here, and each one is checked again. One deadline covers everything, only the
+ * first part of the body is read, and no cookies or credentials are sent.
  */
 export interface Guarded {
-  /** `signal` ends it before its time. */
+  /** `signal` aborts it early. */
   fetch(method: "GET" | "HEAD", url: string, signal?: AbortSignal): Promise<Fetched>;
 }
 
 export interface GuardedSettings {
-  /** Addresses that are not public and may be asked nevertheless. */
+  /** Private addresses that may be requested anyway. */
   readonly allow: BlockList;
   readonly ports: readonly number[];
   readonly userAgent: string;
   readonly deadlineMs?: number;
   readonly bodyMostBytes?: number;
-  /** Every address of a name. */
+  /** All addresses of a name. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
   readonly ca?: SecureContextOptions["ca"];
 }
@@ -38,7 +38,7 @@ export function createGuarded(settings: GuardedSettings): Guarded {
   const { allow, ports, userAgent, deadlineMs = 10_000, bodyMostBytes = 262_144, ca } = settings;
   const resolve = settings.resolve ?? everyAddress;
 
-  /** Where it may be asked, or why not. */
+  /** The address to connect to, or why the request is refused. */
   async function admit(url: URL, signal: AbortSignal): Promise<readonly string[] | Refused | Failed> {
     if (url.protocol !== "https:" && url.protocol !== "http:") return refused("scheme");
     if (url.username !== "" || url.password !== "") return refused("credentials");
@@ -54,9 +54,9 @@ export function createGuarded(settings: GuardedSettings): Guarded {
       }
       if (addresses.length === 0) return failed("unknown_host");
     }
-    // All of them: an answer that mixes public and private ones is a trick, or a mistake that becomes one.
+    // All of them: a mix of public and private addresses is an attack, or a mistake that enables one.
     if (!addresses.every((address) => isPublic(address) || isListed(address, allow))) return refused("private_address");
-    // Machines without a way to IPv6 are many, those without one to IPv4 few.
+    // IPv4 first: many machines have no IPv6, few have no IPv4.
     return addresses.toSorted((a, b) => isIP(a) - isIP(b)).slice(0, triesMost);
   }
 
@@ -115,7 +115,7 @@ export function createGuarded(settings: GuardedSettings): Guarded {
 const everyAddress = async (name: string): Promise<string[]> =>
   (await lookup(name, { all: true })).map(({ address }) => address);
 
-/** A resolver cannot be stopped, but nobody has to wait for it. */
+/** A DNS query cannot be cancelled, but the caller need not wait for it. */
 function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new Error("late"));

@@ -1,17 +1,17 @@
-/** What became of a request to somebody else's server. None of it is an exception: all of it is to be expected. */
+/** The outcome of a request to another server. All outcomes are expected, so none is an exception. */
 export type Fetched = Answered | Refused | Failed;
 
 export interface Answered {
   readonly kind: "answered";
   readonly status: number;
-  /** Where it was found in the end. */
+  /** The URL after all redirects. */
   readonly url: string;
   readonly contentType: string;
-  /** The beginning of it, unpacked. */
+  /** The first part of the body, decompressed. */
   readonly body: Buffer;
 }
 
-/** We did not ask, or did not follow. */
+/** The request was not made, or a redirect not followed. */
 export interface Refused {
   readonly kind: "refused";
   readonly reason: Refusal;
@@ -22,11 +22,11 @@ export type Refusal =
   | "scheme"
   | "credentials"
   | "port"
-  /** Not on the public internet, or not only there. */
+  /** At least one of its addresses is not public. */
   | "private_address"
   | "too_many_redirects";
 
-/** It was asked, and there was no answer that can be used. */
+/** The request was made, but there was no usable response. */
 export interface Failed {
   readonly kind: "failed";
   readonly reason: Failure;

@@ -1,9 +1,9 @@
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
-/** We ask for what is not packed, but not every server listens. */
+/** We ask for uncompressed responses, but not every server complies. */
 const unpackers = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress };
 
-/** The beginning of what was packed, as far as it goes: what follows may be missing, or a thousand times as large. */
+/** The first part of a compressed body. The rest may be missing, or a thousand times as large. */
 export async function unpack(packed: Buffer, encoding: string | undefined, mostBytes: number): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() ?? "identity";
   if (name === "identity" || packed.length === 0) return packed;
@@ -23,7 +23,7 @@ export async function unpack(packed: Buffer, encoding: string | undefined, mostB
       if (size >= mostBytes) end();
     });
     stream.on("end", end);
-    stream.on("error", end); // cut off in the middle, as we did ourselves
+    stream.on("error", end); // truncated input is expected: we cut it ourselves
     stream.end(packed);
   });
 }

@@ -4,6 +4,7 @@ import type { Trx } from "./tenant-db.ts";
 
 /** Where a link is, or was. */
 export interface Place {
+  /** Empty: the server's own domain. */
   readonly domain: string;
   readonly code: string;
 }

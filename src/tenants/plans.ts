@@ -53,17 +53,18 @@ export function parseOverrides(json: string): LimitOverrides {
   return limits;
 }
 
-/** A link's limit, from the rows in SQL: what its owner set, capped by the plan's or the tenant's override. */
-export function hitsMax(
-  own: number | null,
-  plan: string,
-  planJson: string | null,
-  overridesJson: string,
-): number | null {
-  const limits = builtInPlans.get(plan) ?? (planJson === null ? defaultLimits : parseLimits(planJson));
-  const { hitsPerLinkPerMonth: given } = effectiveLimits(limits, parseOverrides(overridesJson));
-  if (own === null || given === null) return own ?? given;
-  return Math.min(own, given);
+/** A tenant's limits as stored in SQL. */
+export interface StoredLimits {
+  readonly plan: string;
+  /** The plan's limits as JSON; null for a built-in or unknown plan. */
+  readonly planLimits: string | null;
+  /** The tenant's overrides as JSON. */
+  readonly overrides: string;
+}
+
+export function storedLimits({ plan, planLimits, overrides }: StoredLimits): Limits {
+  const limits = builtInPlans.get(plan) ?? (planLimits === null ? defaultLimits : parseLimits(planLimits));
+  return effectiveLimits(limits, parseOverrides(overrides));
 }
 
 /** Operators type the names of tenants and plans. */

@@ -3,22 +3,22 @@ import { OperatorError } from "../base/errors.ts";
 import type { Figures } from "../base/metrics.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
-/** A worker's line to its supervisor. */
+/** A worker's channel to its supervisor. */
 export interface Channel extends Peers {
   ready(): void;
-  /** The supervisor is gone, however it ended: the kernel closes the line. */
+  /** Called when the supervisor is gone, however it ended: the kernel closes the channel. */
   onLost(act: () => void): void;
 }
 
-/** The other workers, as far as metrics are concerned. */
+/** Metrics of the other workers. */
 export interface Peers {
-  /** The figures of those that answer in time. */
+  /** The metrics of the workers that answer in time. */
   gather(): Promise<readonly Figures[]>;
-  /** How to answer when one of them gathers. */
+  /** Sets how this worker answers when another one gathers metrics. */
   tell(read: () => Promise<Figures>): void;
 }
 
-const gatherMs = 1_500; // the supervisor gives the others a second
+const gatherMs = 1_500; // the supervisor waits a second for the others
 
 export function openChannel(): Channel {
   if (process.send === undefined) {
@@ -41,13 +41,13 @@ export function openChannel(): Channel {
     try {
       return await withDeadline(promise, gatherMs, "the supervisor");
     } catch {
-      return []; // our own figures are better than none
+      return []; // our own metrics are better than none
     } finally {
       waiting.delete(id);
     }
   }
 
-  /** A worker that cannot tell its figures is left out, and goes on. */
+  /** A worker that cannot collect its metrics is left out, and keeps running. */
   async function answer(id: number): Promise<void> {
     const figures = await readOwn?.().catch(() => undefined);
     if (figures !== undefined) send({ kind: "figures", id, figures });
@@ -57,7 +57,7 @@ export function openChannel(): Channel {
     if (message.kind === "gathered") waiting.get(message.id)?.(message.all);
     else void answer(message.id);
   });
-  process.channel?.unref(); // a start that failed must end, with nobody left to talk
+  process.channel?.unref(); // the channel must not keep a process alive whose start failed
 
   return {
     ready: () => send({ kind: "ready" }),

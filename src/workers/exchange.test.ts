@@ -10,7 +10,7 @@ interface Peer {
 const figuresOf = (name: string): Figures => [{ name } as Figures[number]];
 const names = (all: readonly Figures[]) => all.map(([first]) => first?.name);
 
-/** Answers when it is asked, as often as told. */
+/** Answers when asked, as often as configured. */
 function peer(name: string, exchange: () => Exchange<Peer>, times = 1): Peer {
   const self: Peer = {
     send(message) {

@@ -3,12 +3,12 @@ import type { Figures } from "../base/metrics.ts";
 import type { ToWorker } from "./messages.ts";
 
 /**
- * The supervisor's part in metrics: a scrape reaches one worker by chance, which has the figures of the others gathered
- * here. Whoever does not tell his in time is left out.
+ * The supervisor's part in metrics. A scrape reaches one worker at random, and that worker asks the supervisor to
+ * collect the metrics of the others. A worker that does not answer in time is left out.
  */
 export interface Exchange<Peer> {
   gather(from: readonly Peer[]): Promise<readonly Figures[]>;
-  /** What a peer answered; nothing happens if it is late. */
+  /** Takes the answer of a worker. A late answer is ignored. */
   told(by: Peer, id: number, figures: Figures): void;
 }
 

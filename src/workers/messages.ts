@@ -1,9 +1,9 @@
 import type { Figures } from "../base/metrics.ts";
 
-/** What a worker and its supervisor say to each other, as JSON over the channel that Node gives a child process. */
+/** The messages between a worker and its supervisor: JSON over the channel that Node gives a child process. */
 export type FromWorker =
   | { readonly kind: "ready" }
-  /** It was asked for metrics, and wants those of all the others. */
+  /** A worker got a scrape, and asks for the metrics of all others. */
   | { readonly kind: "gather"; readonly id: number }
   | { readonly kind: "figures"; readonly id: number; readonly figures: Figures };
 

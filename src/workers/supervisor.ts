@@ -7,22 +7,22 @@ import type { FromWorker } from "./messages.ts";
 import { startWorker, type Worker } from "./worker.ts";
 
 /**
- * Several processes on one port. The supervisor serves nothing: it starts workers, replaces those that end, passes a stop
- * on to them, and carries metrics between them. Each worker listens on the port itself, and the kernel deals connections
- * out to them (SO_REUSEPORT).
+ * Several processes on one port. The supervisor serves no requests: it starts workers, replaces those that exit,
+ * forwards stop signals, and passes metrics between them. Each worker listens on the port itself, and the kernel
+ * distributes connections (SO_REUSEPORT).
  *
- * The first worker is started alone. What is wrong with the settings is wrong for all of them: it is then said once, and
- * nobody is tried again. A worker that ends later is replaced after a pause that doubles while they keep ending.
+ * The first worker starts alone. An error in the settings affects all workers, so it is reported once, and the start is
+ * not retried. A worker that exits later is replaced after a delay, which doubles while workers keep exiting.
  *
- * Roads not taken: `node:cluster`, which for HTTP does the same in Bun behind a layer that is not battle-tested; a parent
- * that accepts and hands on sockets, which costs every connection a hop.
+ * Options that lost: `node:cluster`, which for HTTP does the same in Bun through a layer that is not battle-tested; a
+ * parent that accepts connections and passes them on, which adds a hop to each.
  */
 export interface Supervisor {
-  /** Until the first worker is ready; the others follow by themselves. False if it was stopped before. */
+  /** Resolves when the first worker is ready; the others follow on their own. False if it was stopped before. */
   start(): Promise<boolean>;
-  /** Ends once every worker has. */
+  /** Resolves when every worker has exited. */
   stop(): Promise<void>;
-  /** Now, and without regard to what they are doing. */
+  /** At once, whatever they are doing. */
   kill(): void;
 }
 
@@ -59,7 +59,7 @@ export function createSupervisor({ count, spawn, clock, log }: SupervisorSetting
     worker.send({ kind: "gathered", id: message.id, all: await exchange.gather(others) });
   }
 
-  /** One worker after the other in one place. */
+  /** Keeps one worker running, and replaces it when it exits. */
   async function keep(worker: Worker): Promise<void> {
     for (let pauseMs = 0; ; worker = add()) {
       const started = clock.elapsed();
@@ -95,7 +95,7 @@ export function createSupervisor({ count, spawn, clock, log }: SupervisorSetting
   };
 }
 
-/** Doubles while workers keep ending; one that lived for a while starts it over. */
+/** Doubles while workers keep exiting. A worker that ran for a while resets it. */
 export function nextPauseMs(lastMs: number, livedMs: number): number {
   if (lastMs === 0 || livedMs >= steadyMs) return pauseFirstMs;
   return Math.min(pauseMostMs, lastMs * 2);

@@ -4,17 +4,17 @@ import type { FromWorker, ToWorker } from "./messages.ts";
 /** A worker as the supervisor sees it. */
 export interface Worker {
   readonly pid: number | undefined;
-  /** Once it serves; never, if it does not come to that. */
+  /** Resolves when it serves; never if it does not get that far. */
   readonly ready: Promise<"ready">;
-  /** With its exit status, or the name of the signal that ended it. */
+  /** Resolves with the exit status, or the name of the signal that ended it. */
   readonly ended: Promise<number | string>;
   isReady(): boolean;
-  /** Nobody hears it if the worker is gone. */
+  /** No effect if the worker is gone. */
   send(message: ToWorker): void;
   kill(signal: NodeJS.Signals): void;
 }
 
-const startMs = 60_000; // longer than every wait of a start together; one that hangs is ended and replaced
+const startMs = 60_000; // longer than all waits of a start together; a worker that hangs is ended and replaced
 
 export function startWorker(child: ChildProcess, hear: (message: FromWorker) => void): Worker {
   const ready = Promise.withResolvers<"ready">();
@@ -34,7 +34,7 @@ export function startWorker(child: ChildProcess, hear: (message: FromWorker) => 
   };
   child.on("exit", (code, signal) => end(code ?? signal ?? 1));
   child.on("error", (error) => {
-    if (child.pid === undefined) end(error.message); // it could not even be started
+    if (child.pid === undefined) end(error.message); // it could not be started
   });
 
   return {

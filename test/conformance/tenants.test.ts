@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { CompiledQuery } from "kysely";
+import { CompiledQuery, sql as raw } from "kysely";
 import { dayMs, manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type KeyId, newId, type TenantId } from "../../src/base/ids.ts";
+import { hitsMax, hitsMaxOf } from "../../src/links/hits-max.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
@@ -147,6 +148,19 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(limits).toEqual(team);
       await tenants.setPlan(name, { ...team, apiPerMinute: 1 });
       expect((await tenants.bySlug(slug))?.limits.apiPerMinute).toBe(1);
+    });
+
+    test("caps a link's own maximum of hits, in a query as in the program", async () => {
+      for (const allowed of [null, 0, 5, 1_000]) {
+        for (const own of [null, 1, 5, 6, 1_000_000_000]) {
+          const overrides = JSON.stringify({ hitsPerLinkPerMonth: allowed });
+          const max = hitsMax(own, { plan: "default", planLimits: null, overrides });
+          const { rows } = await raw<{ max: number | null }>`
+            select ${hitsMaxOf(allowed)} as max from (select cast(${own} as bigint) as hits_per_month) as l
+          `.execute(sql.db);
+          expect([allowed, own, rows[0]?.max]).toEqual([allowed, own, max]);
+        }
+      }
     });
 
     test("cannot take the name of a built-in one, or one that cannot be typed", async () => {

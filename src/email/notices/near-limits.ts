@@ -1,10 +1,11 @@
 import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../../base/ids.ts";
-import type { Place } from "../../links/short-url.ts";
+import { readStanding } from "../../files/quota/standing.ts";
+import { hitsMax, hitsMaxOf } from "../../links/hits-max.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
+import type { Place } from "../../sql/versions.ts";
 import { usedInMonth } from "../../tenants/monthly.ts";
-import { hitsMax } from "../../tenants/plans.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
 import { hitsKeyStart, type LimitUse, reached } from "./thresholds.ts";
 
@@ -37,7 +38,7 @@ export async function nearLimits(
       const links = await usedInMonth(sql.db, { tenant, name: "links", month });
       uses.push(
         { tenant, limit: "linksPerMonth", used: links, max: limits.linksPerMonth },
-        { tenant, limit: "storageBytes", used: await storedBytes(sql, tenant), max: limits.storageBytes },
+        { tenant, limit: "storageBytes", used: (await readStanding(sql.db, tenant)).bytes, max: limits.storageBytes },
         ...(await untoldLinks(sql, tenant, limits.hitsPerLinkPerMonth, month, now)),
       );
     }
@@ -48,24 +49,15 @@ export async function nearLimits(
   return uses.filter(({ used, max }) => reached(used, max) !== undefined);
 }
 
-async function storedBytes({ db }: Sql, tenant: TenantId): Promise<number> {
-  const row = await ofTenant(db, tenant).selectFrom("tenant_storage").select("bytes").executeTakeFirst();
-  return row?.bytes ?? 0;
-}
-
-/** Links near their limit without a notice so far. `given` is the plan's limit per link. */
+/** Links near their limit without a notice so far. `allowed` is the plan's limit per link. */
 async function untoldLinks(
   { db }: Sql,
   tenant: TenantId,
-  given: number | null,
+  allowed: number | null,
   month: string,
   now: number,
 ): Promise<LimitUse[]> {
-  // `hits_per_month` is null if the link has no limit of its own, and a comparison with null is not true.
-  const max =
-    given === null
-      ? raw<number>`l.hits_per_month`
-      : raw<number>`case when l.hits_per_month < ${given} then l.hits_per_month else ${given} end`;
+  const max = hitsMaxOf(allowed);
   // Units still reserved after all leases have expired were lost in a crash, and count as used.
   const used = raw<number>`q.counted + case when q.lent_until < ${now} then q.reserved else 0 end`;
   const key = raw<string>`${raw.lit(hitsKeyStart)} || l.id || ${raw.lit(`:${month}:`)} ||
@@ -99,7 +91,7 @@ export async function linkUse({ db }: Sql, { domain, code }: Place, month: strin
     .innerJoin("tenants as t", "t.id", "l.tenant_id")
     .leftJoin("plans as p", "p.name", "t.plan")
     .select(["l.id", "l.tenant_id", "l.fallback_url", "l.hits_per_month", "q.counted"])
-    .select(["t.plan", "t.limits as overrides", "p.limits as plan_limits"])
+    .select(["t.plan", "t.limits as overrides", "p.limits as planLimits"])
     .where("l.domain", "=", domain)
     .where("l.code", "=", code)
     .where("q.month", "=", month)
@@ -110,7 +102,7 @@ export async function linkUse({ db }: Sql, { domain, code }: Place, month: strin
     tenant: row.tenant_id,
     limit: "hitsPerLinkPerMonth",
     used: row.counted,
-    max: hitsMax(row.hits_per_month, row.plan, row.plan_limits, row.overrides),
+    max: hitsMax(row.hits_per_month, row),
     link: { id: row.id as LinkId, domain, code, fallback: row.fallback_url !== null },
   };
 }

@@ -1,5 +1,5 @@
 import type { LinkId, TenantId } from "../../base/ids.ts";
-import type { Place } from "../../links/short-url.ts";
+import type { Place } from "../../sql/versions.ts";
 
 /** Usage of a limit that a tenant is notified about. */
 export type LimitUse =

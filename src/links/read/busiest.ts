@@ -2,6 +2,7 @@ import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../../base/ids.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
+import { hitsMaxOf } from "../hits-max.ts";
 
 /** A link and what is used of its hits this month. */
 export interface BusyLink {
@@ -17,19 +18,16 @@ const shown = 10;
 
 /**
  * The links of a tenant that are nearest to their limit; those without one are near to nothing. Looks at every link that
- * was visited: not for the thread that serves. `given` is what the plan gives each link.
+ * was visited: not for the thread that serves. `allowed` is the most that the tenant may
+ * give a link.
  */
 export async function busiestLinks(
   sql: Sql,
   tenant: TenantId,
-  given: number | null,
+  allowed: number | null,
   month: string,
 ): Promise<BusyLink[]> {
-  // `hits_per_month` is null where the link has none of its own, and a comparison with null is not true.
-  const max =
-    given === null
-      ? raw<number>`l.hits_per_month`
-      : raw<number>`case when l.hits_per_month < ${given} then l.hits_per_month else ${given} end`;
+  const max = hitsMaxOf(allowed);
   return await ofTenant(sql.db, tenant)
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
