@@ -22,9 +22,9 @@ interface QuotaOptions extends Format {
 
 interface Found {
   readonly tenants: readonly QuotaSync[];
-  /** Only where all tenants are looked at. */
+  /** Only when all tenants are checked. */
   readonly orphans: Orphans | undefined;
-  /** Whether the counters could be told. */
+  /** Whether the counters could be updated. */
   readonly told: boolean;
 }
 
@@ -65,7 +65,7 @@ async function syncAll(core: Core, { tenant: slug, dryRun = false }: QuotaOption
   }
 }
 
-/** In the memory of a running server, which this is not. */
+/** The counters are in the memory of a running server, which is another process. */
 const nowhere: Counters = {
   take: async () => unavailable,
   hold: async () => unavailable,

@@ -4,18 +4,18 @@ import { repeat } from "../base/repeat.ts";
 import type { Drained, Meters } from "../limits/meters.ts";
 
 /**
- * Writes down what meters have spent: every second, and at once when a lease was used up, so that a crash loses count of
- * little. One batch at a time; a batch whose fate is unknown is sent again as it was, under its number, before anything
- * newer, and the store knows what it has seen.
+ * Records what meters have spent: every second, and at once when a lease is used up, so that a crash loses few hits.
+ * One batch at a time; a batch whose fate is unknown is sent again unchanged, under its number, before anything newer,
+ * and the store knows which it has seen.
  */
 export interface Recorder {
   /** A lease is used up: do not wait for the next second. */
   soon(): void;
-  /** Resolves when everything spent before the call is written down; throws when it cannot be. */
+  /** Resolves when everything spent before the call is stored; throws if it cannot be. */
   flush(): Promise<void>;
-  /** Ends all leases, writes down the rest, and stops. */
+  /** Ends all leases, records the rest, and stops. */
   stop(): Promise<void>;
-  /** The last attempt came to nothing. */
+  /** The last attempt failed. */
   readonly failing: boolean;
 }
 

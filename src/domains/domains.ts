@@ -10,14 +10,17 @@ import type { ChangedDomain, DomainFields, DomainStore } from "./store.ts";
 import type { Evidence } from "./verify.ts";
 
 /**
- * The rules of domains. A claim is anybody's to make; to make it good, its owner publishes a token that only this claim
- * has, in DNS or as a file. A domain that points here already cannot serve the file, so there DNS alone decides.
+ * The rules of custom domains. Anyone can claim a domain; to verify the claim, its owner publishes a token unique to
+ * it, in DNS or as a file. A domain that already points here cannot serve the file, so DNS alone decides.
  *
- * A domain passes to another tenant only when its links are deleted and its former owner has removed it: else printed
- * codes would lead to where somebody else decides.
+ * A domain passes to another tenant only after its links were deleted and its owner removed it. Otherwise published
+ * links would lead to another owner's destinations.
  */
 export interface Domains {
-  /** `chance`: of a request that may be run again, what its token is made of. By it an earlier run's claim is known. */
+  /**
+   * `chance`: for a request that may run again, the random bytes of its token, which identify the claim of an earlier
+   * run.
+   */
   add(tenant: TenantId, host: string, chance?: Uint8Array): Promise<Domain>;
   list: DomainStore["list"];
   get(tenant: TenantId, host: string): Promise<Domain>;
@@ -29,10 +32,10 @@ export interface Domains {
 export interface DomainSettings {
   readonly store: DomainStore;
   readonly evidence: Evidence;
-  /** Looking for evidence asks servers that tenants name. */
+  /** Verification contacts servers that tenants name. */
   readonly outgoing: Shares;
   readonly ownHosts: ReadonlySet<string>;
-  /** Hosts that nobody may be sent to. */
+  /** Blocked destination hosts. */
   readonly isBlocked?: (host: string) => boolean;
   readonly clock: Clock;
   readonly publish: Publish;

@@ -9,14 +9,14 @@ import { createInTurn } from "../tenants/in-turn.ts";
 import type { Domain } from "./domain.ts";
 
 /**
- * Domains in SQL. What a redirect must know of one (that it is ours, where `/` and missing codes lead) changes together
- * with its version: such a change is in the answer, to be published.
+ * Domains in SQL. What a redirect must know of a domain (that it is ours, where `/` and unknown codes redirect) changes
+ * together with a version and a row in the change feed, under the empty code, which no link can have.
  */
 export interface DomainStore {
-  /** Unless the tenant has `most` of them. */
+  /** Unless the tenant already has `most` of them. */
   add(domain: Domain, most: number): Promise<"added" | "exists" | "full">;
   get(tenant: TenantId, host: string): Promise<Domain | undefined>;
-  /** Oldest first; `after` is the last one of the page before. */
+  /** Oldest first; `after` is the last one of the previous page. */
   list(tenant: TenantId, limit: number, after?: Pick<Domain, "createdAt" | "host">): Promise<Domain[]>;
   /** Makes it the tenant's, unless it is somebody else's. */
   verify(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "taken" | undefined>;
@@ -25,9 +25,9 @@ export interface DomainStore {
   remove(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "missing" | { readonly links: number }>;
   /** Where the tenant's new links go when nobody says; nothing is the server's own domain. */
   defaultHost(tenant: TenantId): Promise<string | undefined>;
-  /** For redirects: those of all tenants, or one of them. Targets that must not be used are null. */
+  /** For redirects: the domains of all tenants, or one of them. Targets that must not be used are null. */
   verified(host?: string): Promise<Domain[]>;
-  /** Marks the targets that lead to such hosts, and those no longer that do not. Answers how many domains that changed. */
+  /** Marks targets on blocked hosts, and unmarks the others. Returns how many domains changed. */
   markBlocked(isBlocked: (host: string) => boolean, at: number): Promise<number>;
 }
 
@@ -111,7 +111,7 @@ export function createDomainStore(sql: Sql): DomainStore {
           is_default: flag(fields.isDefault, row.is_default),
           root_url: fields.rootUrl === undefined ? row.root_url : fields.rootUrl,
           missing_url: fields.missingUrl === undefined ? row.missing_url : fields.missingUrl,
-          // One that was just accepted is on no list.
+          // A target that was just accepted is not on the blocklist.
           root_blocked: fields.rootUrl === undefined ? row.root_blocked : 0,
           missing_blocked: fields.missingUrl === undefined ? row.missing_blocked : 0,
         } as const;
@@ -157,7 +157,7 @@ export function createDomainStore(sql: Sql): DomainStore {
         .select("s.suspended_at")
         .where("d.state", "=", "verified");
       if (host !== undefined) query = query.where("d.host", "=", host);
-      // A tenant that was stopped sends nobody anywhere.
+      // The domains of a suspended tenant redirect nowhere.
       return (await query.execute()).map(({ suspended_at: stopped, ...row }) =>
         toDomain({
           ...row,
