@@ -9,6 +9,7 @@ import { openReplica, openSql } from "../core.ts";
 import { schemaState } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Check, clockFinding, type Finding, fail, ok } from "./finding.ts";
+import { jobsOf } from "./jobs.ts";
 import { connections, encoding, replicaOf } from "./postgres.ts";
 
 const reach = "database";
@@ -25,6 +26,7 @@ export const sql: Check = async (config) => {
     schemaOf(config),
     saltOf(config),
     clockOf(config),
+    jobsOf,
     ...onPostgres,
     (primary) => examine("database replica", () => openReplica(config, silent), [replicaOf(primary)]),
   ]);
