@@ -11,7 +11,7 @@ import type { Trx } from "./tenant-db.ts";
  * PostgreSQL locks each row it raises until the commit. Two transactions that lock the same two rows in opposite orders
  * wait for each other, until PostgreSQL ends one of them with an error. So there is one order for all:
  *
- * 1. what must stay as it is: the tenant's note (`outdated.ts`), domains, files in the order of their ids, and the one
+ * 1. what must stay as it is: the tenant, its note (`outdated.ts`), domains, files in the order of their ids, and the one
  *    link that is edited;
  * 2. versions, in the order of domain and code, or of kind and key, which is the order of this file;
  * 3. the rest: new links in the order of their ids, suspensions, what the tenant has used this month, the position of an
