@@ -153,7 +153,7 @@ describe("what may be done where", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what must be found in a text.
     const planted = ["`${baseUrl}/${code}`", 'baseUrl + "/" + code', "new URL(code, config.baseUrl)"];
     expect(planted.filter((code) => holding([{ path: "", text: code, code }], address).length === 0)).toEqual([]);
-    expect(holding(outside("src/links/short-url.ts"), address)).toEqual([]);
+    expect(holding(outside("src/links/link.ts"), address)).toEqual([]);
   });
 
   test("versions are raised and changes recorded by one function, in one order of locks", () => {

@@ -2,11 +2,10 @@ import { fromIso, toIso } from "../base/clock.ts";
 import { parseId } from "../base/ids.ts";
 import { invalidInput } from "../http/problem.ts";
 import type { z } from "../http/route.ts";
-import { type Link, type LinkFields, type LinkState, stateless } from "./link.ts";
+import { type Link, type LinkFields, type LinkState, originOf, shortUrl, stateless } from "./link.ts";
 import type { LinkChange, LinkInput } from "./links.ts";
 import { showChoice, toChoice } from "./routing/choice-schema.ts";
 import { createSchema, patchSchema } from "./schemas.ts";
-import { originOf, shortUrl } from "./short-url.ts";
 
 /** A link as the API and the command line show it. */
 export function showLink(link: Link, baseUrl: string, { target, suspended }: LinkState = stateless) {

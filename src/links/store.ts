@@ -8,9 +8,8 @@ import { createNewLinks, lockFiles, type NewLinks, type StoredFields } from "./c
 import { hitsMax } from "./hits-max.ts";
 import type { Link, MeteredTarget } from "./link.ts";
 import { conditionsOf, type LinkQuery, orderOf } from "./read/find.ts";
-import { toChoice, toUtm } from "./routing/choice-columns.ts";
 import { withUtm } from "./routing/utm.ts";
-import { fieldColumns, fileOf, toLink, withVersion } from "./rows.ts";
+import { fieldColumns, fileOf, toChoice, toLink, toUtm, withVersion } from "./rows.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { monthOf } from "../../limits/window.ts";
-import { shortUrl } from "../../links/short-url.ts";
+import { shortUrl } from "../../links/link.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
