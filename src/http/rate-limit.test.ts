@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { callLimits } from "../limits/api-limits.ts";
+import { callLimits } from "../limits/call-limiter.ts";
 import { policies, states } from "./rate-limit.ts";
 
 const now = Date.UTC(2026, 10, 16);

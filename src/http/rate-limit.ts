@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import { callLimits, keyCalls } from "../limits/api-limits.ts";
 import type { CallLimiter } from "../limits/call-limiter.ts";
+import { callLimits, keyCalls } from "../limits/call-limiter.ts";
 import type { Limit, LimitStatus } from "../limits/counters.ts";
 import type { Window } from "../limits/window.ts";
 import type { RouteEnv } from "./route.ts";

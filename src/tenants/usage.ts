@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
 import { createEmailSeeds } from "../email/outbox/seeds.ts";
-import { callLimits, keyCalls, tenantCalls } from "../limits/api-limits.ts";
+import { callLimits, keyCalls, tenantCalls } from "../limits/call-limiter.ts";
 import type { Counters, Limit, StatusAnswer } from "../limits/counters.ts";
 import { tenantEmailLimit } from "../limits/email-limits.ts";
 import { type Period, spentAt } from "../limits/pace.ts";
