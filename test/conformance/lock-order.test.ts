@@ -18,7 +18,7 @@ import type { Sql } from "../../src/sql/sql.ts";
 import { type Edit, mutant } from "../ground/mutant.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 
-const rounds = 60;
+const rounds = 30;
 const timeoutMs = 120_000;
 const deadlock = "40P01";
 const hosts = ["", "a.example", "b.example"];
