@@ -121,5 +121,5 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
   };
 }
 
-/** Undoes the new version of a link that was not stopped. The version comes first, as `sql/versions.ts` says. */
+/** Rolls back the new version of a link that was not suspended: the version is locked first, see `sql/versions.ts`. */
 class NotSuspended extends Error {}

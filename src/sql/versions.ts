@@ -5,22 +5,21 @@ import type { Sql } from "./sql.ts";
 import type { Trx } from "./tenant-db.ts";
 
 /**
- * Raises versions and writes them to the change feed, in the transaction of whatever changed. Every caller comes through
- * `raiseVersions`, and no other code writes to `link_versions`, `versions` or `changes`.
+ * Raises versions and writes them to the change feed, in the transaction of the change. All callers use `raiseVersions`,
+ * and no other code writes to `link_versions`, `versions` or `changes`.
  *
  * PostgreSQL locks each row it raises until the commit. Two transactions that lock the same two rows in opposite orders
  * wait for each other, until PostgreSQL ends one of them with an error. So there is one order for all:
  *
- * 1. what must stay as it is: the tenant, its note (`outdated.ts`), domains, files in the order of their ids, and the one
- *    link that is edited;
- * 2. versions, in the order of domain and code, or of kind and key, which is the order of this file;
- * 3. the rest: new links in the order of their ids, suspensions, what the tenant has used this month, the position of an
- *    import.
+ * 1. rows that must not change meanwhile: the tenant, its note (`outdated.ts`), domains, files by id, and the one link
+ *    that is edited;
+ * 2. versions, by domain and code, or by key: this function sorts them;
+ * 3. the rest: new links by id, suspensions, the tenant's usage this month, the position of an import.
  *
  * A transaction calls this function once, with everything it raises: a second call could lock a row that sorts before
  * those of the first. `test/conformance/lock-order.test.ts` runs all callers against each other.
  */
-export type Raise = RaiseLinks | ClaimCodes | RaiseKeys;
+type Raise = RaiseLinks | ClaimCodes | RaiseKeys;
 
 export interface Place {
   readonly domain: string;
@@ -40,7 +39,7 @@ interface ClaimCodes {
   readonly tenant: TenantId;
 }
 
-export interface Claim extends Place {
+interface Claim extends Place {
   /** A generated code may only be new or purged; a chosen one also one that its owner deleted. */
   readonly generated: boolean;
 }
