@@ -5,7 +5,7 @@ import type { Sql } from "../sql/sql.ts";
 import { acrossTenants } from "../sql/tenant-db.ts";
 import type { Place } from "../sql/versions.ts";
 import type { Blocklist } from "./blocklist.ts";
-import type { Suspensions, Why } from "./suspensions.ts";
+import type { SuspensionReason, Suspensions } from "./suspensions.ts";
 
 /**
  * A list that changed is applied to the links that are there already: those that lead to a host on it are stopped, and
@@ -79,7 +79,7 @@ export async function restoreUnlessBlocked(
   return version === undefined ? { kind: "not_suspended" } : { kind: "restored" };
 }
 
-const becauseOf = (host: string): Why => ({
+const becauseOf = (host: string): SuspensionReason => ({
   cause: "blocklist",
   reason: `${host} is on the blocklist`,
   by: "blocklist",

@@ -9,7 +9,7 @@ import type { Guesses } from "../limits/guesses.ts";
 import type { ReportLimit } from "../limits/report-limit.ts";
 import { finalPage } from "../redirect/pages.ts";
 import { detailsMost, laterPage, type Mistakes, reportPage, type Typed, thanksPage } from "./report-page.ts";
-import { type Reports, reasons } from "./reports.ts";
+import { abuseReasons, type Reports } from "./reports.ts";
 
 /**
  * `/report`: anybody may tell the operator about a link. Strangers can write here, so it is bounded in every way: the
@@ -83,7 +83,7 @@ async function receive(
     const outcome = await reports.add({
       domain,
       code,
-      reason: reasons.find((one) => one === typed.reason) ?? "other",
+      reason: abuseReasons.find((one) => one === typed.reason) ?? "other",
       details: typed.details.trim() || null,
       email: parseAddress(typed.email.trim()) ?? null,
       url: link.url,
@@ -116,7 +116,7 @@ function typedFrom(fields: URLSearchParams): Typed {
 function mistakesOf({ reason, details, email }: Typed, code: string | undefined): Mistakes {
   return {
     ...(code === undefined && { code: "Enter the link, or the part after the last /." }),
-    ...(!reasons.some((one) => one === reason) && { reason: "Choose a reason." }),
+    ...(!abuseReasons.some((one) => one === reason) && { reason: "Choose a reason." }),
     ...(details.length > detailsMost && {
       details: `Must have at most ${detailsMost.toLocaleString("en")} characters.`,
     }),

@@ -1,6 +1,6 @@
 import { escapeHtml, formPage, page } from "../redirect/pages.ts";
 import type { AbuseReason } from "../sql/schema.ts";
-import { reasons } from "./reports.ts";
+import { abuseReasons } from "./reports.ts";
 
 /** The form for reporting a link, without script: what was typed is still there when something is wrong with it. */
 export interface Typed {
@@ -24,7 +24,7 @@ const reasonTexts: Readonly<Record<AbuseReason, string>> = {
 };
 
 export function reportPage(status: number, typed: Typed, mistakes: Mistakes = {}): Response {
-  const options = reasons.map(
+  const options = abuseReasons.map(
     (reason) =>
       `<option value="${reason}"${reason === typed.reason ? " selected" : ""}>${escapeHtml(reasonTexts[reason])}</option>`,
   );

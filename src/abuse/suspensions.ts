@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
 import { domainCode } from "../domains/store.ts";
 import { cacheKey } from "../links/link.ts";
-import { outdate } from "../sql/outdated.ts";
+import { outdate } from "../sql/outdated-tenants.ts";
 import type { SuspendedLinkTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { ofTenant, type Trx } from "../sql/tenant-db.ts";
@@ -14,11 +14,11 @@ import { type Place, raiseVersions } from "../sql/versions.ts";
  *
  * Stopping a link is a new version of it like any other change, so every copy is out of date at once. A tenant is stopped
  * by one row, which every lookup joins and every API call reads; its links get their new versions in pages after that
- * (`sql/outdated.ts`).
+ * (`sql/outdated-tenants.ts`).
  */
 export interface Suspensions {
   /** The link's new version; nothing where there never was one. Stopping it again changes the reason. */
-  suspendLink(link: Place, why: Why): Promise<number | undefined>;
+  suspendLink(link: Place, why: SuspensionReason): Promise<number | undefined>;
   /** The link's new version; nothing if it was not stopped, or not by that cause. */
   restoreLink(link: Place, cause?: Cause): Promise<number | undefined>;
   /** Reasons by `cacheKey`. */
@@ -30,7 +30,7 @@ export interface Suspensions {
 
 export type Cause = SuspendedLinkTable["cause"];
 
-export interface Why {
+export interface SuspensionReason {
   readonly cause: Cause;
   /** For the owner and the operator; visitors are told none. */
   readonly reason: string;

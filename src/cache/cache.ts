@@ -25,7 +25,7 @@ export interface Versioned<Value> {
   readonly value: Value | undefined;
 }
 
-export interface Answer<Value> extends Versioned<Value> {
+export interface LookupAnswer<Value> extends Versioned<Value> {
   /** The best there was, with what should have been asked being away. */
   readonly stale?: boolean;
 }
@@ -35,14 +35,14 @@ export interface Source<Value> {
    * Throws when it cannot tell; "nothing there" is an answer, not a failure. `atLeast` is a version that is known to
    * exist: what is older need not be offered. `visit` is there when a visitor waits; without it there is time.
    */
-  load(key: string, atLeast: number, visit?: Visit<Value>): Promise<Answer<Value>>;
+  load(key: string, atLeast: number, visit?: Visit<Value>): Promise<LookupAnswer<Value>>;
 }
 
 export interface Visit<Value> {
   /** How long the visitor still waits. What is waited for takes it off. */
   readonly patience: Patience;
   /** The visitor is answered without this, for it takes too long; but it may still come. */
-  later(answer: Promise<Answer<Value>>): void;
+  later(answer: Promise<LookupAnswer<Value>>): void;
 }
 
 interface Entry<Value> extends Versioned<Value> {
@@ -130,7 +130,7 @@ export function createCache<Value extends object, Key extends string = string>(
     return now - entry.filledAt < (trusted ? entry.trustedMs : untrustedMs);
   }
 
-  function remember(key: string, answer: Answer<Value>, filledAt = clock.elapsed()): void {
+  function remember(key: string, answer: LookupAnswer<Value>, filledAt = clock.elapsed()): void {
     if ((remembered(key)?.version ?? 0) > answer.version) return;
     const { version, value, stale = false } = answer;
     // Both ways around a time below the most, so that none is above it.
@@ -141,7 +141,7 @@ export function createCache<Value extends object, Key extends string = string>(
   }
 
   /** An answer that visitors no longer wait for. All who gave up on a key are waiting for the same one. */
-  function keepLater(key: string, floor: number, answer: Promise<Answer<Value>>): void {
+  function keepLater(key: string, floor: number, answer: Promise<LookupAnswer<Value>>): void {
     const one = awaited.get(key) ?? { floor };
     one.floor = Math.max(one.floor, floor);
     awaited.set(key, one);

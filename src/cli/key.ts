@@ -6,9 +6,9 @@ import { pagesOf } from "../base/pages.ts";
 import { showKey } from "../tenants/api.ts";
 import { type ApiKey, keyPerMinuteMost, type Scope, scopes } from "../tenants/keys.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { type Format, printJson, printPages, say, shown } from "./print.ts";
+import { type OutputFormat, printJson, printPages, say, shown } from "./print.ts";
 
-interface TenantOption extends Format {
+interface TenantOption extends OutputFormat {
   readonly tenant: string;
 }
 

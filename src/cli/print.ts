@@ -4,13 +4,13 @@ import { printable, printableLines } from "../base/printable.ts";
  * What commands print: columns for people, tab separated for programs that read lines, JSON for the rest. Everything that
  * a command writes to the terminal goes through here, so that no text from outside reaches it as it is.
  */
-export interface Format {
+export interface OutputFormat {
   readonly json?: boolean;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-export function printRows(rows: readonly Row[], columns: readonly string[], format: Format, empty: string): void {
+export function printRows(rows: readonly Row[], columns: readonly string[], format: OutputFormat, empty: string): void {
   const printer = printerOf(columns, format, empty);
   printer.rows(rows);
   printer.end();
@@ -20,7 +20,7 @@ export function printRows(rows: readonly Row[], columns: readonly string[], form
 export async function printPages(
   pages: AsyncIterable<readonly Row[]>,
   columns: readonly string[],
-  format: Format,
+  format: OutputFormat,
   empty: string,
 ): Promise<void> {
   const printer = printerOf(columns, format, empty);
@@ -36,7 +36,7 @@ export async function* shown<Item>(
   for await (const page of pages) yield page.map(show);
 }
 
-function printerOf(columns: readonly string[], format: Format, empty: string): RowPrinter {
+function printerOf(columns: readonly string[], format: OutputFormat, empty: string): RowPrinter {
   if (format.json) return jsonRows();
   return process.stdout.isTTY ? tableRows(columns, empty) : tabbedRows(columns);
 }
@@ -96,7 +96,7 @@ function tableRows(columns: readonly string[], empty: string): RowPrinter {
   };
 }
 
-export function printFields(fields: Readonly<Record<string, unknown>>, format: Format): void {
+export function printFields(fields: Readonly<Record<string, unknown>>, format: OutputFormat): void {
   if (format.json) {
     printJson(fields);
     return;
@@ -113,13 +113,13 @@ export function printJson(value: unknown): void {
 }
 
 /** A sentence, or several lines of our own. A value in it that may have lines of its own goes through `printable` first. */
-export const say = (text: string): void => draw(printableLines(text));
+export const say = (text: string): void => printDrawing(printableLines(text));
 
 /** The same, beside what a program reads. */
 export const complain = (text: string): void => console.error(printableLines(text));
 
 /** What we have drawn ourselves, colours and all. */
-export const draw = (text: string): void => console.log(text);
+export const printDrawing = (text: string): void => console.log(text);
 
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";

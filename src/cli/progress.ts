@@ -1,7 +1,7 @@
 import { printable } from "../base/printable.ts";
 
 /** How far a long command has come: a bar that is redrawn on a terminal, a plain line now and then elsewhere. */
-export interface Progress {
+export interface ProgressBar {
   /** `share` of the whole, if that is known; `text` says the rest. */
   show(share: number | undefined, text: string): void;
   /** A line of its own, above the bar. */
@@ -20,7 +20,7 @@ const lineMs = 5_000;
 const barWidth = 24;
 const clearLine = "\r\u001b[K";
 
-export function createProgress(screen: Screen, elapsed: () => number): Progress {
+export function createProgress(screen: Screen, elapsed: () => number): ProgressBar {
   const terminal = screen.isTTY === true;
   const everyMs = terminal ? redrawMs : lineMs;
   let lastMs = elapsed();

@@ -3,7 +3,7 @@ import { type Check, ok, warn } from "./finding.ts";
 const name = "settings";
 
 /** They could be read, or nobody would be here. */
-export const settings: Check = async ({ unknown }) =>
+export const checkSettings: Check = async ({ unknown }) =>
   unknown.length === 0
     ? [ok(name, "all valid")]
     : unknown.map((one) =>

@@ -27,11 +27,11 @@ import type { TargetFile } from "../links/link.ts";
 import type { Change } from "../sql/feed.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { type FileInput, incomingKey, isAdmitted, storedKey, type TenantFile } from "./file.ts";
-import type { Room, Whose } from "./quota/room.ts";
+import type { StorageQuota, Whose } from "./quota/quota.ts";
 import type { Storage } from "./storage/storage.ts";
 import type { FileKey, FileStore, NewFile } from "./store.ts";
-import { type Admitted, createAgain, idsMost, uploadMs } from "./upload/again.ts";
 import { contradiction, headBytes } from "./upload/content.ts";
+import { type Admitted, createAgain, idsMost, uploadMs } from "./upload/repeated-request.ts";
 
 export interface Files {
   /** `idOf`: the ids of a request that may be run again. It then finds what an earlier run has made. */
@@ -59,7 +59,7 @@ export interface Offer {
 export interface FileSettings {
   readonly store: FileStore;
   readonly storage: Storage;
-  readonly room: Room;
+  readonly quota: StorageQuota;
   readonly clock: Clock;
   readonly log: Logger;
   readonly mostBytes: number;
@@ -79,13 +79,13 @@ const retrySeconds = 5;
 const uploadsRetrySeconds = 60;
 
 export function createFiles(settings: FileSettings): Files {
-  const { store, storage, room, clock, log, mostBytes, changed, filled } = settings;
+  const { store, storage, quota, clock, log, mostBytes, changed, filled } = settings;
   const completing = new Map<FileId, Promise<TenantFile>>();
 
   /** `closed`: under this id a hold was released already; it can be announced under another. */
   async function admit(whose: Whose, draft: NewFile): Promise<Admitted | "denied" | "closed"> {
     if (!(await store.insert(draft))) throw runningAlready();
-    const verdict = await room.hold(whose, draft);
+    const verdict = await quota.hold(whose, draft);
     if (verdict.kind === "denied" || verdict.kind === "closed") {
       await store.withdraw(draft);
       return verdict.kind;
@@ -104,7 +104,7 @@ export function createFiles(settings: FileSettings): Files {
     });
     if (!(await store.admit(draft, until))) {
       // We were held up for so long that the sweeper came, perhaps before the hold.
-      await room.release(draft);
+      await quota.release(draft);
       throw unavailable();
     }
     const file = { ...draft, state: "pending", settled: false, uploadUntil: until, storedAt: null } as const;
@@ -116,17 +116,17 @@ export function createFiles(settings: FileSettings): Files {
    * there releases the hold.
    */
   async function giveUp(draft: NewFile): Promise<void> {
-    if ((await room.release(draft)) === "released") await store.withdraw(draft);
+    if ((await quota.release(draft)) === "released") await store.withdraw(draft);
   }
 
   /** What was denied is looked at again: between two steps of another upload it may have counted twice. */
   async function fits({ id, max }: Whose, size: number): Promise<boolean> {
-    const { bytes, pending } = await store.standing(id);
+    const { bytes, pending } = await store.storageUse(id);
     return max === null || bytes + pending + size <= max;
   }
 
   async function refuse({ id, max }: Whose, size: number): Promise<Problem> {
-    const { used, held } = (await room.freshFigures(id)) ?? (await standingFigures(id));
+    const { used, held } = (await quota.freshFigures(id)) ?? (await figuresInSql(id));
     const missing = used + held + size - (max ?? Number.POSITIVE_INFINITY);
     return missing > 0
       ? overQuota({ used, held, limit: max ?? 0, missing }, size)
@@ -135,8 +135,8 @@ export function createFiles(settings: FileSettings): Files {
         });
   }
 
-  async function standingFigures(tenant: TenantId) {
-    const { bytes, pending } = await store.standing(tenant);
+  async function figuresInSql(tenant: TenantId) {
+    const { bytes, pending } = await store.storageUse(tenant);
     return { used: bytes, held: pending };
   }
 
@@ -170,14 +170,14 @@ export function createFiles(settings: FileSettings): Files {
         await storage.remove(key);
         throw missing();
       case "full": {
-        const { bytes } = kept.standing;
+        const { bytes } = kept.total;
         await discard(file);
         const over = bytes + file.sizeBytes - (max ?? 0);
         throw overQuota({ used: bytes, held: 0, limit: max ?? 0, missing: over }, file.sizeBytes);
       }
       case "kept":
-        filled?.(tenant, kept.standing.bytes);
-        if (await room.settle(file, kept.standing)) await store.settled(file);
+        filled?.(tenant, kept.total.bytes);
+        if (await quota.settle(file, kept.total)) await store.settled(file);
         return kept.file;
     }
   }
@@ -233,9 +233,9 @@ export function createFiles(settings: FileSettings): Files {
     }
     await storage.remove(incomingKey(file.id));
     await storage.remove(storedKey(file));
-    if (!file.settled && (await room.release(file)) === "unavailable") return false;
+    if (!file.settled && (await quota.release(file)) === "unavailable") return false;
     const erased = await store.erase(file);
-    if (erased?.standing !== undefined) await room.sync(file.tenantId, erased.standing);
+    if (erased?.total !== undefined) await quota.sync(file.tenantId, erased.total);
     return true;
   }
 
@@ -251,7 +251,7 @@ export function createFiles(settings: FileSettings): Files {
       const whose = { id: tenant.id, max: tenant.limits.storageBytes };
       let denials = 0;
       for (const id of again) {
-        const announced = await room.freshen(tenant.id);
+        const announced = await quota.freshen(tenant.id);
         if (announced === undefined) throw unavailable();
         if (announced.files + announced.uploads >= filesMost) throw tooManyFiles();
         if (announced.uploads >= uploadsMost) throw tooManyUploads();

@@ -11,24 +11,24 @@ import type { Tenants } from "../tenants/tenants.ts";
 import { targetOf } from "./address.ts";
 import { authenticate } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
+import { type CachedPage, cachedPage } from "./cached-page.ts";
 import { docsHeaders, docsPage } from "./docs-page.ts";
 import type { Document } from "./document.ts";
 import type { RunOnce } from "./idempotency.ts";
-import { type Kept, kept } from "./kept.ts";
 import { problemResponse } from "./problem.ts";
 import { limitCalls } from "./rate-limit.ts";
 import { type Api, createApi } from "./route.ts";
 
 /** The API as one function: a request id, the caller and its limits, a bounded body, the routes, and a problem for whatever goes wrong. */
 export interface HttpApi {
-  handle(request: Request, from: Origin): Promise<Response>;
+  handle(request: Request, from: RequestOrigin): Promise<Response>;
   /** OpenAPI, for programs. */
-  readonly document: Kept;
+  readonly document: CachedPage;
   /** The same as a page for people. */
-  readonly docs: Kept;
+  readonly docs: CachedPage;
 }
 
-export interface Origin {
+export interface RequestOrigin {
   /** The other end of the connection is a proxy of ours. */
   readonly trustedPeer: boolean;
   /** Where it came from, if that can be told. */
@@ -140,8 +140,8 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
       );
       return response;
     },
-    document: kept(documentHeaders, () => JSON.stringify(document)),
-    docs: kept(docsHeaders, () => docsPage(document as unknown as Document)),
+    document: cachedPage(documentHeaders, () => JSON.stringify(document)),
+    docs: cachedPage(docsHeaders, () => docsPage(document as unknown as Document)),
   };
 }
 

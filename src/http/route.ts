@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { Problem, type ProblemCode, problems } from "../base/errors.ts";
-import type { Once } from "../idempotency/once.ts";
+import type { Once } from "../idempotency/derived-ids.ts";
 import { type ApiKey, allows, type Scope } from "../tenants/keys.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { RunOnce } from "./idempotency.ts";

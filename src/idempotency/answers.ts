@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { sql as raw } from "kysely";
 import { dayMs } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
-import type { Secrets } from "../base/signature.ts";
+import type { SigningSecrets } from "../base/signature.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
-import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./once.ts";
+import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./derived-ids.ts";
 
 /**
  * Requests that must happen once, and the answers they got.
@@ -23,7 +23,7 @@ export interface Answers {
   begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun>;
 }
 
-export interface Answer {
+export interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -31,18 +31,18 @@ export interface Answer {
 
 export type Begun =
   /** Do it. */
-  | { readonly kind: "run"; readonly run: Run }
-  | { readonly kind: "replay"; readonly answer: Answer }
+  | { readonly kind: "run"; readonly run: IdempotentRun }
+  | { readonly kind: "replay"; readonly answer: StoredAnswer }
   | { readonly kind: "mismatch" }
   | { readonly kind: "in_flight"; readonly retryAfterMs: number }
   /** Whoever did it ended in the middle, and it is not a request that can be run again. */
   | { readonly kind: "unknown" };
 
-export interface Run {
+export interface IdempotentRun {
   readonly derived: Derived;
   /** Goes on having it; to be called at least every `claimMs`. */
   renew(): Promise<void>;
-  finish(answer: Answer): Promise<void>;
+  finish(answer: StoredAnswer): Promise<void>;
   /** Whether it was done is not known: the next one may run it again. */
   release(): Promise<void>;
   /** As if it had never been asked. */
@@ -52,12 +52,12 @@ export interface Run {
 export interface AnswerSettings {
   readonly sql: Sql;
   /** The newest makes rows, all of them read rows. */
-  readonly serverSecrets: Secrets;
+  readonly serverSecrets: SigningSecrets;
   /** No other process uses this database, so claims from before this one are nobody's. */
   readonly alone: boolean;
 }
 
-export const claimMs = 5_000;
+export const runClaimMs = 5_000;
 const keptMs = dayMs;
 /** Of an answer as it is stored. A larger one is made again when it is asked for again. */
 const answerMost = 4 * 1_048_576;
@@ -67,7 +67,7 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
   const { db } = sql;
   let released: Promise<unknown> | undefined;
 
-  const until = raw<number>`${sql.now} + ${claimMs}`;
+  const until = raw<number>`${sql.now} + ${runClaimMs}`;
   /** The secret that a row was made with, if it is still known. */
   const secretOf = (seed: string) => serverSecrets.all().find((secret) => isSeedOf(secret, seed));
 
@@ -136,7 +136,7 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
   const origin = (serverSecret: Uint8Array, key: string, row: Row) =>
     derive({ serverSecret, key, seed: row.seed, createdAt: row.created_at });
 
-  function running(tenant: TenantId, hash: string, claim: string, derived: Derived): Run {
+  function running(tenant: TenantId, hash: string, claim: string, derived: Derived): IdempotentRun {
     const own = ofTenant(db, tenant);
     const mine = { key_hash: hash, claim };
     const update = () =>
@@ -188,7 +188,7 @@ interface Row {
   readonly created_at: number;
 }
 
-const parse = (text: string): Answer => JSON.parse(text) as Answer;
+const parse = (text: string): StoredAnswer => JSON.parse(text) as StoredAnswer;
 
 /** Forgets those that were kept long enough; answers how many. */
 export async function pruneAnswers({ db, transaction, now }: Sql, limit: number): Promise<number> {

@@ -1,15 +1,15 @@
 import { fromIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { LinkInput, Links } from "../links/links.ts";
-import { parseNewLink } from "../links/sent.ts";
+import { parseNewLink } from "../links/show-link.ts";
 import type { LinkStore } from "../links/store.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Fields } from "./formats.ts";
-import type { Rest } from "./pace.ts";
-import type { Position, Positions } from "./position.ts";
+import type { ImportPosition, Positions } from "./import-position.ts";
+import { foresee, type RefusedRow, type Sorted, sentenceOf, sort, type Wanted } from "./refused-rows.ts";
 import type { Row } from "./row.ts";
-import { foresee, type Refusal, type Sorted, sentenceOf, sort, type Wanted } from "./taken.ts";
+import type { Throttle } from "./throttle.ts";
 
 /**
  * Imports the rows of a file as links, a few hundred per transaction, in the order of the file. The position in the
@@ -31,9 +31,9 @@ export interface ImportSettings {
   /** Checks everything and writes nothing. */
   readonly dryRun: boolean;
   /** Called after each batch with its number of rows. */
-  readonly rest?: Rest;
+  readonly throttle?: Throttle;
   readonly refused: (line: number, problem: string) => void;
-  readonly moved: (to: Position) => void;
+  readonly moved: (to: ImportPosition) => void;
 }
 
 const batchRows = 250;
@@ -41,9 +41,9 @@ const redraws = 20;
 
 export async function importRecords(
   records: AsyncIterable<Row<Fields>>,
-  from: Position,
+  from: ImportPosition,
   settings: ImportSettings,
-): Promise<Position> {
+): Promise<ImportPosition> {
   let position = from;
   let passed = 0;
   let batch: Row<Fields>[] = [];
@@ -53,7 +53,7 @@ export async function importRecords(
     if (batch.length < batchRows) continue;
     position = await take(batch, position, settings);
     settings.moved(position);
-    await settings.rest?.(batch.length);
+    await settings.throttle?.(batch.length);
     batch = [];
   }
   if (batch.length > 0) position = await take(batch, position, settings);
@@ -61,9 +61,13 @@ export async function importRecords(
   return position;
 }
 
-async function take(batch: readonly Row<Fields>[], from: Position, settings: ImportSettings): Promise<Position> {
+async function take(
+  batch: readonly Row<Fields>[],
+  from: ImportPosition,
+  settings: ImportSettings,
+): Promise<ImportPosition> {
   const wanted: Wanted[] = [];
-  const unfit: Refusal[] = [];
+  const unfit: RefusedRow[] = [];
   for (const row of batch) {
     const judged = await judge(row, settings);
     if ("input" in judged) wanted.push(judged);
@@ -87,7 +91,7 @@ async function take(batch: readonly Row<Fields>[], from: Position, settings: Imp
   return to;
 }
 
-async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings): Promise<Wanted | Refusal> {
+async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings): Promise<Wanted | RefusedRow> {
   if ("problem" in row) return row;
   const { line, value } = row;
   const { createdAt: created, ...sent } = value;
@@ -105,18 +109,18 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
   }
 }
 
-type Arrive = (made: number, taken: Sorted) => Position;
+type Arrive = (made: number, taken: Sorted) => ImportPosition;
 
 /** Returns the rows that could not be written. */
 async function write(
   wanted: readonly Wanted[],
   settings: ImportSettings,
-  from: Position,
+  from: ImportPosition,
   arrive: Arrive,
-): Promise<readonly Refusal[]> {
+): Promise<readonly RefusedRow[]> {
   const { links, store, tenant, positions, id } = settings;
   let drafts = wanted.flatMap(({ link }) => link ?? []);
-  let refusals: readonly Refusal[] = [];
+  let refusals: readonly RefusedRow[] = [];
   for (let tries = 1; ; tries++) {
     try {
       await store.insertWith(tenant.id, drafts, async (trx, written) => {
@@ -152,7 +156,7 @@ async function look(
   wanted: readonly Wanted[],
   { sql: { db }, store, tenant }: ImportSettings,
   arrive: Arrive,
-): Promise<readonly Refusal[]> {
+): Promise<readonly RefusedRow[]> {
   const kinds = await foresee(wanted, tenant.id, store, db);
   const sorted = await sort(wanted, kinds, tenant.id, db);
   arrive(kinds.filter((kind) => kind === "written").length, sorted);

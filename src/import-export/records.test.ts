@@ -4,12 +4,12 @@ import { idFrom, type LinkId, type TenantId } from "../base/ids.ts";
 import type { Link } from "../links/link.ts";
 import { splitMost } from "../links/routing/choice.ts";
 import { days, devices, rulesMostChars, systems, type When } from "../links/routing/rules.ts";
-import { parseNewLink } from "../links/sent.ts";
+import { parseNewLink } from "../links/show-link.ts";
+import { textOf } from "./decode-text.ts";
 import { exportLinks } from "./export.ts";
 import type { Fields } from "./formats.ts";
 import { readRecords } from "./records.ts";
 import type { Row } from "./row.ts";
-import { textOf } from "./text.ts";
 
 const seen: string[] = [];
 

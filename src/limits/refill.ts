@@ -19,7 +19,7 @@ export interface Refill {
 export class Skipped extends Late {}
 
 /** What the work tells, and is told. */
-export interface Progress {
+export interface RefillProgress {
   /** A visitor waited from the start. */
   readonly urgent: boolean;
   /** It is this store that is waited for now. */
@@ -28,11 +28,11 @@ export interface Progress {
   orSkip<Result>(work: Promise<Result>): Promise<Result>;
 }
 
-export function startRefill(clock: Clock, urgent: boolean, work: (progress: Progress) => Promise<void>): Refill {
+export function startRefill(clock: Clock, urgent: boolean, work: (progress: RefillProgress) => Promise<void>): Refill {
   let store: Store = "sql";
   let moved = Promise.withResolvers<void>();
   let skip: (() => void) | undefined;
-  const progress: Progress = {
+  const progress: RefillProgress = {
     urgent,
     on(next) {
       if (next === store) return;

@@ -3,7 +3,7 @@ import { idAt, type LinkId, type TenantId } from "../base/ids.ts";
 import type { LinkTarget } from "../links/link.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants } from "../sql/tenant-db.ts";
-import type { Verdict } from "./verdict.ts";
+import type { HealthVerdict } from "./verdict.ts";
 
 /**
  * What was found where links lead to, in SQL, in a table of its own: a link is made without it, gets a row when the
@@ -20,7 +20,7 @@ export interface TargetStore {
   due(now: number, limit: number): Promise<DueTarget[]>;
   putOff(links: readonly LinkId[], at: number): Promise<void>;
   forget(link: LinkId): Promise<void>;
-  record(link: Pointing, verdict: Verdict, now: number, nextAt: number): Promise<void>;
+  record(link: Pointing, verdict: HealthVerdict, now: number, nextAt: number): Promise<void>;
 }
 
 interface Pointing {

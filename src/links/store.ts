@@ -9,7 +9,7 @@ import { createNewLinks, lockFiles, type NewLinks, type StoredFields } from "./c
 import { hitsMax } from "./hits-max.ts";
 import type { Link, MeteredTarget } from "./link.ts";
 import { conditionsOf, type LinkQuery, orderOf } from "./read/find.ts";
-import { toChoice, toUtm } from "./routing/choice-columns.ts";
+import { choiceFromRow, toUtm } from "./routing/choice-columns.ts";
 import { withUtm } from "./routing/utm.ts";
 import { fieldColumns, fileOf, toLink, withVersion } from "./rows.ts";
 
@@ -180,7 +180,7 @@ export function createLinkStore(sql: Sql): LinkStore {
           fallbackUrl: row.fallback_url,
           password: row.password_hash !== null,
           suspended: (row.suspended_at ?? row.tenant_suspended_at) !== null,
-          choice: toChoice(row),
+          choice: choiceFromRow(row),
           hitsMax: hitsMax(row.hits_per_month, {
             plan: row.plan ?? "",
             planLimits: row.plan_limits,

@@ -1,6 +1,6 @@
 import type { SplitTarget } from "../links/routing/choice.ts";
 import { type Device, type Rule, type System, speaks, type When } from "../links/routing/rules.ts";
-import { isWithin } from "./zone.ts";
+import { isWithin } from "./hours.ts";
 
 /**
  * Which rule fits a visitor, and which part of a split is theirs. Nothing here asks anybody or remembers anything about

@@ -19,8 +19,8 @@ export interface Facts {
 }
 
 /** Why a hit was counted as what it was. Hits are recorded by their place in this list. */
-export const reasons = ["counted", "bot", "head", "prefetch", "preview", "fallback", "over_quota"] as const;
-export type Reason = (typeof reasons)[number];
+export const hitReasons = ["counted", "bot", "head", "prefetch", "preview", "fallback", "over_quota"] as const;
+export type Reason = (typeof hitReasons)[number];
 
 export interface Answer {
   /** To an address, to a file, or to a page that says which. */

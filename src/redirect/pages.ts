@@ -85,12 +85,12 @@ interface Told {
 }
 
 /** What a visitor may be told instead of being sent on; `guessing` before anything is known about the link. */
-export type Refusal =
+export type VisitRefusal =
   | Final
   | { readonly kind: "wrong_password" | "not_ours" }
   | { readonly kind: "guessing" | "attempts" | "busy"; readonly retryAfterSeconds: number };
 
-const told: Readonly<Record<Refusal["kind"], Told>> = {
+const told: Readonly<Record<VisitRefusal["kind"], Told>> = {
   missing: {
     code: "not_found",
     title: "This link does not exist",
@@ -148,7 +148,7 @@ const told: Readonly<Record<Refusal["kind"], Told>> = {
   },
 };
 
-export function finalPage(refusal: Refusal, request: Request): Response {
+export function finalPage(refusal: VisitRefusal, request: Request): Response {
   const { code, title, text: reason } = told[refusal.kind];
   const wait = "retryAfterSeconds" in refusal ? refusal.retryAfterSeconds : undefined;
   const text = refusal.kind === "attempts" ? `${reason} Try again ${inTime(refusal.retryAfterSeconds)}.` : reason;
@@ -173,7 +173,7 @@ function inTime(seconds: number): string {
   return `in ${Math.ceil(seconds / 60)} minutes`;
 }
 
-const asksForPassword = ({ kind }: Refusal): boolean => kind === "password" || kind === "wrong_password";
+const asksForPassword = ({ kind }: VisitRefusal): boolean => kind === "password" || kind === "wrong_password";
 
 /**
  * The form has no address of its own: it goes to where it stands, with the query that may be forwarded. Browsers hold

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import { chooseUrl, pickSplit } from "./choose.ts";
-import { forwarded, queryOf } from "./forward.ts";
+import { forwarded, queryOf } from "./forward-query.ts";
 import type { Visitors } from "./visitors.ts";
 
 /** Where a link leads for this visitor: the first rule that fits, else their part of the split, else its own address. */

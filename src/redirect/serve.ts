@@ -12,9 +12,9 @@ import type { Verdict } from "../limits/verdict.ts";
 import { cacheKey, keyOfPath, type LinkKey, type TargetFile } from "../links/link.ts";
 import type { LinkDetails } from "../links/read/details.ts";
 import type { IsBot } from "./bots.ts";
-import { type Answer, complete, type Decision, decide, type Facts, type Reason, reasons } from "./decide.ts";
-import type { Gate, PasswordOutcome } from "./gate.ts";
-import { finalPage, type Refusal } from "./pages.ts";
+import { type Answer, complete, type Decision, decide, type Facts, hitReasons, type Reason } from "./decide.ts";
+import { finalPage, type VisitRefusal } from "./pages.ts";
+import type { Gate, PasswordOutcome } from "./password-gate.ts";
 import { previewPage } from "./preview.ts";
 import type { Known } from "./resolve.ts";
 import type { RouteVisitor } from "./routing.ts";
@@ -61,11 +61,11 @@ export interface RedirectSettings {
 }
 
 const outcomes = [
-  ...reasons,
+  ...hitReasons,
   ...(["missing", "suspended", "expired", "password", "wrong_password", "attempts", "not_ours", "busy"] as const),
   ...(["spent", "guessing", "unavailable"] as const),
 ] as const;
-const placeOf = Object.fromEntries(reasons.map((reason, place) => [reason, place])) as Record<Reason, number>;
+const placeOf = Object.fromEntries(hitReasons.map((reason, place) => [reason, place])) as Record<Reason, number>;
 
 // 301 is remembered by browsers; so short that an edit and the count are missed for at most this long.
 const permanentCaching = "private, max-age=90";
@@ -163,7 +163,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     }
   }
 
-  function refused(request: Request, refusal: Refusal & { readonly kind: (typeof outcomes)[number] }): Response {
+  function refused(request: Request, refusal: VisitRefusal & { readonly kind: (typeof outcomes)[number] }): Response {
     count[refusal.kind]++;
     return finalPage(refusal, request);
   }

@@ -22,8 +22,7 @@ import {
   type Charge,
   type Counters,
   type CounterVerdict,
-  granted,
-  invalid,
+  invalidCall,
   isAmount,
   isCount,
   type Limit,
@@ -44,6 +43,7 @@ import {
   type Unavailable,
   unavailable,
 } from "../limits/counters.ts";
+import { granted } from "../limits/verdict.ts";
 import { bucketAt, keyAt, leaving, monthOf, sum, type Window } from "../limits/window.ts";
 import chargeText from "./charge.lua" with { type: "text" };
 import { defineScript, type Redis } from "./client.ts";
@@ -288,7 +288,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     if (amount !== undefined && (amount > most || (partial && parts[0]?.kind === "hold"))) {
       // What is over says so first, whatever is asked of it.
       const over = await endedAlready(id, parts);
-      return over ?? (amount > most ? { kind: "excessive", most } : invalid("partial_hold"));
+      return over ?? (amount > most ? { kind: "excessive", most } : invalidCall("partial_hold"));
     }
     const replies = await Promise.all(parts.map((part) => releasePart(id, part, "release", amount)));
     if (replies.some((reply) => reply[0] === "released")) return { kind: "released" };
@@ -363,7 +363,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     },
 
     async release(id, amount) {
-      if (amount !== undefined && !isAmount(amount)) return invalid("amount");
+      if (amount !== undefined && !isAmount(amount)) return invalidCall("amount");
       return refuseId(id) ?? (await answerOrUnavailable(() => release(id, amount)));
     },
 
@@ -375,9 +375,9 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     async sync(limit, used, version) {
       const refused = refuseLimits([limit]);
       if (refused) return refused;
-      if (limit.window.kind !== "total") return invalid("window");
-      if (!isCount(used)) return invalid("amount");
-      if (!isCount(version)) return invalid("version");
+      if (limit.window.kind !== "total") return invalidCall("window");
+      if (!isCount(used)) return invalidCall("amount");
+      if (!isCount(version)) return invalidCall("version");
       return await answerOrUnavailable(async (): Promise<Synced> => {
         const reply = await run("sync", [limit.key], [String(used), String(version)]);
         return { kind: reply[0] === "synced" ? "synced" : "older" };
@@ -401,7 +401,7 @@ function refusal(reply: Reply, { charges }: Part): CounterVerdict {
     case "closed":
       return { kind: "closed", how: reply[1] === "released" ? "released" : "expired" };
     case "id_in_use":
-      return invalid("id_in_use");
+      return invalidCall("id_in_use");
     default:
       throw new Error(`an answer that we do not know: ${String(reply[0])}`);
   }

@@ -6,9 +6,9 @@ import type { Resources } from "../base/resources.ts";
 import type { Config } from "../config/config.ts";
 import type { Core } from "../core.ts";
 import { nearLimits } from "../email/notices/near-limits.ts";
-import type { LimitUse } from "../email/notices/thresholds.ts";
+import type { NoticeUse } from "../email/notices/thresholds.ts";
 import { createEmailStore } from "../email/outbox/store.ts";
-import { type Recount, recount } from "../files/quota/standing.ts";
+import { type Recount, recount } from "../files/quota/storage-total.ts";
 import { pruneAnswers } from "../idempotency/answers.ts";
 import { monthName } from "../limits/month.ts";
 import type { Link } from "../links/link.ts";
@@ -37,7 +37,7 @@ export interface Background {
   /** Adds up a tenant's files anew. */
   recount(tenant: TenantId, dryRun: boolean): Promise<Recount>;
   /** The limits that are nearly or wholly used, of tenants that want to hear of it. */
-  nearLimits(): Promise<readonly LimitUse[]>;
+  nearLimits(): Promise<readonly NoticeUse[]>;
   /**
    * Reduces links a year past expiry to their version rows; forgets changes that all have seen, months long past, and
    * emails 90 days after their end.
@@ -116,7 +116,7 @@ async function untilFew(step: () => Promise<number>): Promise<number> {
   }
 }
 
-export type Job =
+export type BackgroundJob =
   | {
       readonly kind: "createMany";
       readonly tenant: Tenant;
@@ -135,7 +135,7 @@ export type Job =
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string> }
   | { readonly kind: "close" }
-  | (Job & { readonly id: number });
+  | (BackgroundJob & { readonly id: number });
 
 export type FromThread =
   | { readonly kind: "closed" }
@@ -171,7 +171,7 @@ function thread(config: Config): Background {
     return started;
   }
 
-  async function run(job: Job): Promise<unknown> {
+  async function run(job: BackgroundJob): Promise<unknown> {
     worker ??= start();
     const id = ++lastId;
     const result = Promise.withResolvers<unknown>();
@@ -192,7 +192,7 @@ function thread(config: Config): Background {
     find: (tenant, query) => run({ kind: "find", tenant, query }) as Promise<readonly Link[]>,
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     recount: (tenant, dryRun) => run({ kind: "recount", tenant, dryRun }) as Promise<Recount>,
-    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
+    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly NoticeUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
     raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,

@@ -1,12 +1,12 @@
 import { createBreakers } from "../base/breaker.ts";
 import { type Cache, createCache, type Source } from "../cache/cache.ts";
 import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
-import { createCorrect } from "../cache/correct.ts";
+import { createCorrect } from "../cache/correct-tier.ts";
 import { type CacheCounts, countCache } from "../cache/counts.ts";
 import { type Announced, type Follower, follow } from "../cache/follow.ts";
-import { guarded } from "../cache/guard.ts";
-import { lifeMs } from "../cache/life.ts";
+import { limitedSource } from "../cache/limited-source.ts";
 import { createTiered } from "../cache/tiered.ts";
+import { lifeMs } from "../cache/ttl.ts";
 import type { HotLinks } from "../clicks/hot-links.ts";
 import { lookupConnections, openLookups, openReplica } from "../core.ts";
 import { type Hosts, openHosts } from "../domains/hosts.ts";
@@ -199,7 +199,7 @@ function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring
         ? log.error("PostgreSQL lookups fail too often; pausing lookups")
         : log.info("PostgreSQL is available for lookups again"),
   });
-  return guarded(linkSource(createLinkStore(sql).target), {
+  return limitedSource(linkSource(createLinkStore(sql).target), {
     atOnce: lookupConnections(config),
     waiting: sqlWaiting,
     waitMs: config.QL_SQL_WAIT_MS,
@@ -224,7 +224,7 @@ async function openGuarded(
   options: Pick<RedisCacheOptions<Known>, "lifeMs" | "onEmpty">,
 ): Promise<RedisCache<Known>> {
   const { openTier } = await import("./redis-links.ts");
-  const { guarded: withBreaker } = await import("../redis/guarded.ts");
+  const { withBreakers: withBreaker } = await import("../redis/with-breakers.ts");
   const breakers = createBreakers({
     of: "cache",
     nodes: redis.owners,

@@ -8,12 +8,12 @@ import type { Patience } from "../base/patience.ts";
 import { createRecorder, type Recorder } from "../clicks/recorder.ts";
 import { openUnforced } from "../core.ts";
 import { type Cancelling, degrading } from "../limits/degrade.ts";
+import { type Outage, watched } from "../limits/lease-monitor.ts";
 import type { Ask, EndedLease, LeaseStore, Total } from "../limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "../limits/meters.ts";
 import { createMonth } from "../limits/month.ts";
-import { type Outage, watched } from "../limits/watch.ts";
 import { splitKey } from "../links/link.ts";
-import { reasons } from "../redirect/decide.ts";
+import { hitReasons } from "../redirect/decide.ts";
 import type { Redis } from "../redis/client.ts";
 import type { RedisLeases } from "../redis/leases.ts";
 import type { SqlLeases } from "../sql/leases.ts";
@@ -43,7 +43,7 @@ export async function openHits(
   const { embedded, QL_HITS_OUTAGE: outage } = config;
   const sql = await openUnforced(core);
   const id = randomBytes(12).toString("base64url");
-  const fromSql = createSqlLeases(sql, clock, reasons, splitKey, holders);
+  const fromSql = createSqlLeases(sql, clock, hitReasons, splitKey, holders);
   const counting = startCounting({
     id,
     fromSql,
@@ -110,7 +110,7 @@ export function startCounting(settings: CountingSettings): Counting {
   const store: LeaseStore = degraded ?? fromRedis ?? second;
   let recorder: Recorder | undefined;
   const meters = createMeters({
-    reasons: reasons.length,
+    reasons: hitReasons.length,
     store: watched(store, { usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log }),
     clock,
     month: createMonth(clock),

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Announced } from "../cache/follow.ts";
 import { cacheKey } from "../links/link.ts";
-import { linkForm } from "../redirect/form.ts";
+import { linkForm } from "../redirect/cache-format.ts";
 import type { Known } from "../redirect/resolve.ts";
 import { createRedisCache, type RedisCache, type RedisCacheOptions } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { lifeMs } from "../../src/cache/life.ts";
 import type { Form } from "../../src/cache/tier.ts";
+import { lifeMs } from "../../src/cache/ttl.ts";
 import { createRedisCache, type RedisCache } from "../../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
 import { redisAvailable, startRedis, startRedisCluster } from "../ground/redis.ts";

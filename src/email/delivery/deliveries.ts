@@ -9,12 +9,12 @@ import type { Suppressions } from "./suppressions.ts";
 /** Where the provider's word about emails lands: on their rows, and in the list of those who get no more. */
 export interface Deliveries {
   /** The tenant's emails that these events are about. */
-  find(tenant: TenantId, events: readonly DeliveryEvent[]): Promise<Told[]>;
+  find(tenant: TenantId, events: readonly DeliveryEvent[]): Promise<DeliveryReport[]>;
   /** Said twice, it changes nothing the second time; answers how many were news. */
-  apply(tenant: TenantId, told: readonly Told[]): Promise<number>;
+  apply(tenant: TenantId, told: readonly DeliveryReport[]): Promise<number>;
 }
 
-export interface Told {
+export interface DeliveryReport {
   readonly event: DeliveryEvent;
   readonly email: EmailId;
   readonly recipient: string;
@@ -35,7 +35,7 @@ export function createDeliveries(sql: Sql, suppressions: Suppressions, clock: Cl
   }
 
   /** The heavier word stays, whoever else writes one meanwhile. */
-  async function mark(tenant: TenantId, told: readonly Told[]): Promise<void> {
+  async function mark(tenant: TenantId, told: readonly DeliveryReport[]): Promise<void> {
     await sql.transaction(async (trx) => {
       for (const { event, email } of told) {
         const { delivery, at, detail } = event;

@@ -13,7 +13,7 @@ import { usedInMonth } from "../../tenants/monthly.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
 import { linkUse } from "./near-limits.ts";
 import type { Notices } from "./notices.ts";
-import { type LimitUse, reached } from "./thresholds.ts";
+import { type NoticeUse, reached } from "./thresholds.ts";
 
 /**
  * Notices about limits, put together: where what is used becomes known, on the way to `email/notices/notices.ts`. None of it is on
@@ -31,7 +31,7 @@ export interface LimitWatchSettings {
   readonly notices: Notices;
   readonly sql: Sql;
   /** The limits of all tenants that are nearly used up. */
-  readonly nearLimits: () => Promise<readonly LimitUse[]>;
+  readonly nearLimits: () => Promise<readonly NoticeUse[]>;
   /** A link's limit as memory last knew it: undefined if it does not know the link, null if the link has no limit. */
   readonly hitsMaxOf: (key: string) => number | null | undefined;
   readonly clock: Clock;

@@ -11,7 +11,7 @@ import type { Outbox } from "../outbox/outbox.ts";
 import type { EmailSettingsStore } from "../settings/settings.ts";
 import type { QuotaFacts } from "../templates/quota.ts";
 import { writeMail } from "../templates/templates.ts";
-import { type LimitUse, noticeKey, reached } from "./thresholds.ts";
+import { type NoticeUse, noticeKey, reached } from "./thresholds.ts";
 
 /**
  * Tells tenants when 80 % and 100 % of a limit are used: an email to their contact address, once for each month.
@@ -25,7 +25,7 @@ import { type LimitUse, noticeKey, reached } from "./thresholds.ts";
  */
 export interface Notices {
   /** Never fails, and nobody waits for it. */
-  noticed(use: LimitUse): void;
+  noticed(use: NoticeUse): void;
   /** Resolves when all that was said is dealt with. */
   idle(): Promise<void>;
 }
@@ -50,15 +50,15 @@ export function createNotices(parts: NoticeSettings): Notices {
   const { sql, tenants, settings, outbox, stopLinks, baseUrl, clock, log } = parts;
   /** Key → until when nobody needs to ask. */
   const lately = new LRUCache<string, number>({ max: rememberedMost });
-  const queue: LimitUse[] = [];
+  const queue: NoticeUse[] = [];
   let running: Promise<void> | undefined;
 
-  function keyOf(use: LimitUse): string | undefined {
+  function keyOf(use: NoticeUse): string | undefined {
     const percent = reached(use.used, use.max);
     return percent && noticeKey(use, monthOf(clock.now()).name, percent);
   }
 
-  async function tell(use: LimitUse): Promise<void> {
+  async function tell(use: NoticeUse): Promise<void> {
     const [key, percent, month] = [keyOf(use), reached(use.used, use.max), monthOf(clock.now())];
     if (key === undefined || percent === undefined || use.max === null) return;
     const [{ contact }, tenant] = await Promise.all([settings.of(use.tenant), tenants.byId(use.tenant)]);
@@ -71,7 +71,7 @@ export function createNotices(parts: NoticeSettings): Notices {
     await outbox.enqueue({ tenant: use.tenant, kind: "quota", key, to: contact, ...mail });
   }
 
-  async function waiting({ tenant }: LimitUse): Promise<number> {
+  async function waiting({ tenant }: NoticeUse): Promise<number> {
     const rows = await ofTenant(sql.db, tenant)
       .selectFrom("emails")
       .select("id")
@@ -109,7 +109,7 @@ export function createNotices(parts: NoticeSettings): Notices {
   };
 }
 
-function subjectOf(use: LimitUse, baseUrl: string, resetsAt: number): QuotaFacts["of"] {
+function subjectOf(use: NoticeUse, baseUrl: string, resetsAt: number): QuotaFacts["of"] {
   switch (use.limit) {
     case "hitsPerLinkPerMonth":
       return { kind: "hits", shortUrl: shortUrl(baseUrl, use.link), fallback: use.link.fallback, resetsAt };

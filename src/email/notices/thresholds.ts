@@ -2,7 +2,7 @@ import type { LinkId, TenantId } from "../../base/ids.ts";
 import type { Place } from "../../sql/versions.ts";
 
 /** What is used of a limit that a tenant is told about. */
-export type LimitUse =
+export type NoticeUse =
   | {
       readonly tenant: TenantId;
       readonly limit: "linksPerMonth" | "storageBytes";
@@ -29,7 +29,7 @@ export function reached(used: number, max: number | null): Percent | undefined {
 export const hitsKeyStart = "quota:hits:";
 
 /** One email has it, ever: once for each limit, month and share of it. Storage has no month of its own, and is told again in the next. */
-export function noticeKey(use: LimitUse, month: string, percent: Percent): string {
+export function noticeKey(use: NoticeUse, month: string, percent: Percent): string {
   if (use.limit === "hitsPerLinkPerMonth") return `${hitsKeyStart}${use.link.id}:${month}:${percent}`;
   return `quota:${use.limit === "linksPerMonth" ? "links" : "storage"}:${month}:${percent}`;
 }

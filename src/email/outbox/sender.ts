@@ -1,6 +1,6 @@
 import type { Logger } from "../../base/log.ts";
-import type { Attempts } from "./attempt.ts";
-import type { Claimed, EmailStore } from "./store.ts";
+import type { SendAttempts } from "./attempt.ts";
+import type { ClaimedEmail, EmailStore } from "./store.ts";
 
 /**
  * Sends what is in the outbox, in every process of the server; the database says who gets which email.
@@ -29,7 +29,7 @@ import type { Claimed, EmailStore } from "./store.ts";
  *
  * **A claim that ran out** belongs to a process that ended, or hangs. Without a mark of this claim nothing was sent, and
  * it is queued again. With one nobody knows: that is `unsure`, as above. Several are on their way at once, but between
- * the moment a provider could have one and its mark there is one at a time (`turns.ts`). So a kill -9 sends at most one
+ * the moment a provider could have one and its mark there is one at a time (`mutex.ts`). So a kill -9 sends at most one
  * email twice, and loses none.
  *
  * **Without SQL** nothing is lost, because nothing is only here: the sender pauses, ever longer up to half a minute; what
@@ -56,7 +56,7 @@ export interface EmailSender {
 
 export interface EmailSenderSettings {
   readonly store: EmailStore;
-  readonly attempts: Attempts;
+  readonly attempts: SendAttempts;
   /** Of this process. */
   readonly name: string;
   readonly log: Logger;
@@ -94,7 +94,7 @@ export function createEmailSender({ store, attempts, name, log, chance, onUnknow
     const { due, left } = await store.look();
     if (!due) return false;
     if (left) await recover();
-    const emails: Claimed[] = await store.claim(claimName(), free);
+    const emails: ClaimedEmail[] = await store.claim(claimName(), free);
     for (const email of emails) run(() => attempts.make(email));
     return emails.length === free;
   }

@@ -21,15 +21,15 @@ export interface EmailStore {
   /** Takes back what was left behind; answers those whose outcome nobody knows. */
   recover(): Promise<Unknown[]>;
   /** The longest due first. Nobody else gets them until the claim runs out. */
-  claim(by: string, most: number): Promise<Claimed[]>;
+  claim(by: string, most: number): Promise<ClaimedEmail[]>;
   /** Before the hand-over, for whoever has to find out about it later; renews the claim. Whether it is still ours. */
-  handing(claim: Claim, provider: ProviderName, messageId: string): Promise<boolean>;
+  handing(claim: EmailClaim, provider: ProviderName, messageId: string): Promise<boolean>;
   /** Also when the claim has run out, as long as nobody has another: that it was sent is known now. */
-  sent(claim: Claim, providerId: string | null): Promise<boolean>;
-  failed(claim: Claim, why: Why, what?: "unsure"): Promise<boolean>;
+  sent(claim: EmailClaim, providerId: string | null): Promise<boolean>;
+  failed(claim: EmailClaim, why: FailureReason, what?: "unsure"): Promise<boolean>;
   /** `unsure`: the provider may have it. `asked`: it was not handed over, which is no attempt. */
-  back(claim: Claim, inMs: number, why: Why, what?: "unsure" | "asked"): Promise<boolean>;
-  remove(claim: Claim): Promise<void>;
+  back(claim: EmailClaim, inMs: number, why: FailureReason, what?: "unsure" | "asked"): Promise<boolean>;
+  remove(claim: EmailClaim): Promise<void>;
   /** All of a tenant's emails that are due now, or those of some kinds, wait too. At most so many at once. */
   postpone(tenant: TenantId, inMs: number, kinds: readonly MailKind[]): Promise<number>;
   waiting(): Promise<{ readonly count: number; readonly oldestDueMs: number }>;
@@ -50,13 +50,13 @@ export interface NewEmail {
 }
 
 /** Which attempt of which email, and whose. */
-export interface Claim {
+export interface EmailClaim {
   readonly id: EmailId;
   readonly by: string;
   readonly attempt: number;
 }
 
-export interface Claimed extends Claim {
+export interface ClaimedEmail extends EmailClaim {
   readonly tenant: TenantId;
   readonly kind: MailKind;
   readonly to: string;
@@ -75,13 +75,13 @@ export interface Unknown {
   readonly unsure: number;
 }
 
-export interface Why {
+export interface FailureReason {
   readonly reason: string;
   readonly detail: string;
 }
 
 /** Of a hand-over that may take 30 s; the rest is for the marks around it. */
-export const claimMs = 45_000;
+export const emailClaimMs = 45_000;
 /** An email whose outcome is unknown is given once more to the provider, and not before a late answer could be marked. */
 export const unsureMost = 2;
 export const unsureRetryMs = 60_000;
@@ -93,7 +93,7 @@ const detailMaxChars = 500;
 const waiting = raw<boolean>`state in ('queued', 'sending')`;
 // Two readings of the clock in one statement may differ.
 const clockSlackMs = 1_000;
-const wasHanded = raw<boolean>`handed_at >= claimed_until - ${raw.lit(claimMs + clockSlackMs)}`;
+const wasHanded = raw<boolean>`handed_at >= claimed_until - ${raw.lit(emailClaimMs + clockSlackMs)}`;
 
 export function createEmailStore(sql: Sql): EmailStore {
   const { db, now } = sql;
@@ -104,14 +104,14 @@ export function createEmailStore(sql: Sql): EmailStore {
   const after = (ms: number) => raw<number>`${now} + ${ms}`;
   const unclaimed = { claimed_by: null, claimed_until: null };
   const finished = { ...unclaimed, text: null, html: null, finished_at: now };
-  const short = ({ reason, detail }: Why) => ({ reason, detail: detail.slice(0, detailMaxChars) });
+  const short = ({ reason, detail }: FailureReason) => ({ reason, detail: detail.slice(0, detailMaxChars) });
 
   const countsOf = (what: "unsure" | "asked" | undefined) => ({
     ...(what === "asked" ? { attempts: raw<number>`attempts - 1` } : {}),
     ...(what === "unsure" ? { unsure: raw<number>`unsure + 1` } : {}),
   });
 
-  const ours = ({ id, by, attempt }: Claim) =>
+  const ours = ({ id, by, attempt }: EmailClaim) =>
     outbox
       .updateTable("emails")
       .where("id", "=", id)
@@ -140,7 +140,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     find,
 
     async insert({ id, tenant, kind, key, to, replyTo, subject, text, html }, by) {
-      const claim = by === undefined ? {} : { claimed_by: by, claimed_until: after(claimMs) };
+      const claim = by === undefined ? {} : { claimed_by: by, claimed_until: after(emailClaimMs) };
       const written = await ofTenant(db, tenant)
         .insertInto("emails")
         .values({
@@ -149,7 +149,7 @@ export function createEmailStore(sql: Sql): EmailStore {
           state: by === undefined ? "queued" : "sending",
           attempts: by === undefined ? 0 : 1,
           unsure: 0,
-          due_at: by === undefined ? now : after(claimMs),
+          due_at: by === undefined ? now : after(emailClaimMs),
           created_at: now,
           ...claim,
         })
@@ -216,8 +216,8 @@ export function createEmailStore(sql: Sql): EmailStore {
           state: "sending",
           attempts: raw<number>`attempts + 1`,
           claimed_by: by,
-          claimed_until: after(claimMs),
-          due_at: after(claimMs),
+          claimed_until: after(emailClaimMs),
+          due_at: after(emailClaimMs),
         })
         .where("id", "in", (query) => query.selectFrom("due_now").select("due_now.id"))
         .returning([
@@ -234,7 +234,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async handing(claim, provider, messageId) {
-      const renewed = { handed_at: now, claimed_until: after(claimMs), due_at: after(claimMs) };
+      const renewed = { handed_at: now, claimed_until: after(emailClaimMs), due_at: after(emailClaimMs) };
       return changed(
         await ours(claim)
           .where("claimed_until", ">", now)

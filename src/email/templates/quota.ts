@@ -1,5 +1,5 @@
-import type { Letter, Part } from "./letter.ts";
-import { bytes, day, grouped } from "./words.ts";
+import { bytes, day, grouped } from "./format.ts";
+import type { Letter, LetterPart } from "./letter.ts";
 
 export interface QuotaFacts {
   readonly tenant: string;
@@ -20,7 +20,7 @@ export function quota(facts: QuotaFacts): Letter {
     title,
     parts: [
       { kind: "meter", label, used: facts.used, max: facts.max },
-      ...texts.map((text): Part => ({ kind: "text", text })),
+      ...texts.map((text): LetterPart => ({ kind: "text", text })),
     ],
     why: `You get this email because your address is the contact address of ${facts.tenant}.`,
   };

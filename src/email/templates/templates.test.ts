@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { bytes, day, grouped } from "./format.ts";
 import type { QuotaFacts } from "./quota.ts";
 import type { ShareFacts } from "./share.ts";
 import { writeMail } from "./templates.ts";
-import { bytes, day, grouped } from "./words.ts";
 
 const december = Date.UTC(2026, 11, 1);
 const shared: ShareFacts = {

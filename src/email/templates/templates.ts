@@ -9,11 +9,11 @@ interface Facts extends Partial<Record<MailKind, object>> {
   readonly share: ShareFacts;
 }
 
-export type Written = "quota" | "share";
+export type TemplateName = "quota" | "share";
 
-const templates: { readonly [Kind in Written]: (facts: Facts[Kind]) => Letter } = { quota, share };
+const templates: { readonly [Kind in TemplateName]: (facts: Facts[Kind]) => Letter } = { quota, share };
 
 /** `stopUrl`: where its reader can ask for no more, if that is offered. */
-export function writeMail<Kind extends Written>(kind: Kind, facts: Facts[Kind], stopUrl: string | null): Rendered {
+export function writeMail<Kind extends TemplateName>(kind: Kind, facts: Facts[Kind], stopUrl: string | null): Rendered {
   return render(templates[kind](facts), stopUrl);
 }

@@ -1,10 +1,10 @@
-import type { Part } from "../../http/mount.ts";
+import type { ByteRange } from "../../http/mount.ts";
 
 /**
  * Which part of a file a request asks for, by RFC 9110: one range of bytes. Several at once, and what cannot be read, are
  * ignored as the standard allows, and the whole is sent.
  */
-export type Asked = { readonly kind: "whole" } | ({ readonly kind: "part" } & Part) | { readonly kind: "beyond" };
+export type Asked = { readonly kind: "whole" } | ({ readonly kind: "part" } & ByteRange) | { readonly kind: "beyond" };
 
 const whole: Asked = { kind: "whole" };
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import { type Credentials, createSigner, withQuery } from "./s3-signer.ts";
+import { type Credentials, createS3Signer, withQuery } from "./s3-signer.ts";
 import { checkKey, StorageUnavailable } from "./storage.ts";
 
 /**
@@ -53,7 +53,7 @@ const emptyHash = createHash("sha256").digest("hex");
 
 export function createS3Client(settings: S3ClientSettings): S3Client {
   const { bucket, clock, deadlineMs: usualMs = 10_000, pauseMs = 100 } = settings;
-  const signer = createSigner(bucket, clock);
+  const signer = createS3Signer(bucket, clock);
   let allowance = allowanceMost;
 
   const urlOf = (key: string | undefined) =>

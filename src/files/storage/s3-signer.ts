@@ -6,7 +6,7 @@ import { type Clock, toIso } from "../../base/clock.ts";
  * others make. All headers are signed, also the length and the type, which the library leaves out unless told: they are
  * what an upload is held to.
  */
-export interface Signer {
+export interface S3Signer {
   /** The headers to send: those given, and the signature. */
   header(request: Unsigned): Promise<Headers>;
   /** The address with its signature, good for so long with just these headers. */
@@ -26,7 +26,7 @@ export interface Credentials {
   readonly secret: string;
 }
 
-export function createSigner({ region, keyId, secret }: Credentials, clock: Clock): Signer {
+export function createS3Signer({ region, keyId, secret }: Credentials, clock: Clock): S3Signer {
   const keysOfDays = new Map<string, ArrayBuffer>();
 
   async function sign({ method, url, query, headers }: Unsigned, signQuery: boolean) {

@@ -95,7 +95,7 @@ export const choiceFields = {
 type Sent = Partial<{ [Name in keyof typeof choiceFields]: z.infer<(typeof choiceFields)[Name]> | undefined }>;
 
 /** Of what was sent, the fields that are there. */
-export function toChoice({ rules, split, utm, forwardQuery }: Sent): Partial<ChoiceFields> {
+export function choiceFromInput({ rules, split, utm, forwardQuery }: Sent): Partial<ChoiceFields> {
   return {
     ...(rules !== undefined && { rules: rules.map(toRule) }),
     ...(split !== undefined && { split }),

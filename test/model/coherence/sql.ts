@@ -4,7 +4,7 @@
  * for each other. What is read is what was there when the question arrived, and may be answered much later.
  */
 import type { Versioned } from "../../../src/cache/cache.ts";
-import type { Feed } from "../../../src/cache/correct.ts";
+import type { Feed } from "../../../src/cache/correct-tier.ts";
 import type { Announced } from "../../../src/cache/follow.ts";
 import { long, type Steps } from "./steps.ts";
 

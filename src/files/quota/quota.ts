@@ -1,0 +1,120 @@
+import type { FileId, TenantId } from "../../base/ids.ts";
+import type { Counters, CounterVerdict, Limit } from "../../limits/counters.ts";
+import { storageLimit } from "../../limits/storage-limit.ts";
+import type { TenantFile } from "../file.ts";
+import type { FileStore, StorageUse } from "../store.ts";
+import type { StorageTotal } from "./storage-total.ts";
+
+/**
+ * A tenant's storage quota, as the counters know it. They refuse early, before a byte is sent; SQL has the last word.
+ *
+ * `used` there is a copy of the tenant's storage total in SQL, taken over only if it is newer. What is held stands apart: an
+ * upload that is stored is first synced and then released, so it counts twice for a moment and never not at all.
+ *
+ * The counters may forget: a restart in process, a flushed or older Redis. So before each hold they are brought up to
+ * what SQL says (`freshen`): uploads that are admitted and no longer held are held again, then what is stored is synced.
+ * Should they forget in between, the limit's seed does the same.
+ */
+export interface StorageQuota {
+  /** Nothing when the counters do not answer. */
+  freshen(tenant: TenantId): Promise<StorageUse | undefined>;
+  hold(whose: Whose, file: Held): Promise<CounterVerdict>;
+  /** An upload that came to nothing. `over`: they know of no hold. `unavailable`: to be done again. */
+  release(file: Held): Promise<"released" | "over" | "unavailable">;
+  /** An upload that is stored. False when the counters do not answer: to be done again. */
+  settle(file: Held, total: StorageTotal): Promise<boolean>;
+  sync(tenant: TenantId, total: StorageTotal): Promise<boolean>;
+  /** What the counters have; nothing when they do not answer. */
+  figures(tenant: TenantId): Promise<StorageFigures | undefined>;
+  /** The same, brought up to what SQL says first. */
+  freshFigures(tenant: TenantId): Promise<StorageFigures | undefined>;
+}
+
+export interface Whose {
+  readonly id: TenantId;
+  /** Null is without limit. */
+  readonly max: number | null;
+}
+
+export interface StorageFigures {
+  readonly used: number;
+  readonly held: number;
+}
+
+export type Held = Pick<TenantFile, "id" | "tenantId" | "sizeBytes">;
+
+/** Far beyond an upload's life: the sweeper ends it long before. */
+const holdMs = 86_400_000;
+const holdLeastMs = 60_000;
+const atOnce = 25;
+
+export function createStorageQuota(counters: Counters, store: FileStore, now: () => number): StorageQuota {
+  /** After this everything that may still be stored is held. Throws when the counters do not answer. */
+  async function holdAgain(tenant: TenantId): Promise<void> {
+    const files = await store.admitted(tenant);
+    for (let at = 0; at < files.length; at += atOnce) {
+      await Promise.all(
+        files.slice(at, at + atOnce).map(async (file) => {
+          const ttlMs = Math.max(holdLeastMs, file.createdAt + holdMs - now());
+          // Granted once already: whether it fits is no question any more.
+          const charge = { limit: storageLimit(tenant, null), amount: file.sizeBytes };
+          const verdict = await counters.hold(holdId(file), [charge], ttlMs);
+          if (verdict.kind === "unavailable") throw new Error("the counters are unavailable");
+        }),
+      );
+    }
+    // What ended before its hold was there released nothing, and nobody would come again to release it.
+    const pending = await store.stillPending(
+      tenant,
+      files.map(({ id }) => id),
+    );
+    await Promise.all(files.filter(({ id }) => !pending.has(id)).map((file) => counters.release(holdId(file))));
+  }
+
+  const limitOf = ({ id, max }: Whose): Limit => ({
+    ...storageLimit(id, max),
+    async seed() {
+      await holdAgain(id);
+      return (await store.storageUse(id)).bytes;
+    },
+  });
+
+  async function figures(tenant: TenantId): Promise<StorageFigures | undefined> {
+    const answer = await counters.status([storageLimit(tenant, null)]);
+    return answer.kind === "known" ? answer.limits[0] : undefined;
+  }
+
+  async function freshen(tenant: TenantId): Promise<StorageUse | undefined> {
+    const announced = await store.storageUse(tenant);
+    const known = await figures(tenant);
+    if (known === undefined) return undefined;
+    try {
+      if (known.held < announced.pending) await holdAgain(tenant);
+    } catch {
+      return undefined;
+    }
+    return (await sync(tenant, announced)) ? announced : undefined;
+  }
+
+  async function sync(tenant: TenantId, { bytes, version }: StorageTotal): Promise<boolean> {
+    return (await counters.sync(storageLimit(tenant, null), bytes, version)).kind !== "unavailable";
+  }
+
+  const release: StorageQuota["release"] = async (file) => {
+    const { kind } = await counters.release(holdId(file));
+    return kind === "released" || kind === "unavailable" ? kind : "over";
+  };
+
+  return {
+    freshen,
+    sync,
+    release,
+    hold: (whose, file) => counters.hold(holdId(file), [{ limit: limitOf(whose), amount: file.sizeBytes }], holdMs),
+    settle: async (file, total) => (await sync(file.tenantId, total)) && (await release(file)) !== "unavailable",
+    figures,
+    freshFigures: async (tenant) => ((await freshen(tenant)) === undefined ? undefined : await figures(tenant)),
+  };
+}
+
+/** The tenant in braces: in a Cluster it then stands where the tenant's limit does. */
+const holdId = ({ tenantId, id }: { tenantId: TenantId; id: FileId }): string => `{${tenantId}}/files/${id}`;

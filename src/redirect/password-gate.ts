@@ -1,0 +1,92 @@
+import type { Clock } from "../base/clock.ts";
+import type { Passwords } from "../base/passwords.ts";
+import { readForm } from "../base/read-body.ts";
+import { networkOf } from "../limits/network.ts";
+import type { PasswordAttempts } from "../limits/password-attempts.ts";
+import { splitKey } from "../links/link.ts";
+import type { Passes } from "./pass-cookie.ts";
+
+/**
+ * The gate in front of a link with a password. A pass is looked at on every visit, which costs a hash and asks nobody. A
+ * password is what a form sends: it is checked last, for that is what costs: after where the form stood, its size, and
+ * how often was tried. Only then is the hash read from SQL; it is in no cache, and goes no further than here.
+ */
+export interface Gate {
+  isOpen(request: Request, key: string, version: number): boolean;
+  tryPassword(request: Request, key: string): Promise<PasswordOutcome>;
+}
+
+export type PasswordOutcome =
+  /** Right; `pass` is the header that says so the next time. */
+  | { readonly kind: "open"; readonly version: number; readonly pass: string }
+  | { readonly kind: "wrong_password" }
+  /** There is no password there any more. */
+  | { readonly kind: "unprotected" }
+  /** A form on somebody else's page, or no form at all. */
+  | { readonly kind: "not_ours" }
+  | { readonly kind: "attempts" | "busy"; readonly retryAfterSeconds: number };
+
+export interface StoredPassword {
+  readonly version: number;
+  readonly hash: string | null;
+}
+
+export interface GateSettings {
+  readonly passwordOf: (key: string) => Promise<StoredPassword | undefined>;
+  readonly passwords: Passwords;
+  readonly attempts: PasswordAttempts;
+  readonly passes: Passes;
+  readonly addressOf: (request: Request) => string | undefined;
+  /** As people see the server: `https://s.example`. */
+  readonly baseUrl: string;
+  readonly clock: Clock;
+}
+
+const bodyBytes = 1_024;
+const bodyMs = 5_000;
+const busySeconds = 2;
+const passwordMost = 200;
+
+export function createGate(settings: GateSettings): Gate {
+  const { passwordOf, passwords, attempts, passes, addressOf, clock } = settings;
+  const ownHost = new URL(settings.baseUrl).host;
+
+  /** Browsers say where a form stood. Programs say nothing, and cannot be made to send one by a stranger's page. */
+  function isOurs(request: Request): boolean {
+    const site = request.headers.get("sec-fetch-site");
+    if (site !== null) return site === "same-origin" || site === "none";
+    const origin = request.headers.get("origin");
+    if (origin === null) return true;
+    if (!URL.canParse(origin)) return false;
+    const { host } = new URL(origin);
+    return host === ownHost || host === request.headers.get("host");
+  }
+
+  return {
+    isOpen: (request, key, version) => passes.isGood(request.headers.get("cookie"), key, version, clock.now()),
+
+    async tryPassword(request, key) {
+      const form = isOurs(request) ? await readForm(request, bodyBytes, bodyMs) : undefined;
+      const password = form?.get("password") ?? undefined;
+      if (password === undefined) return { kind: "not_ours" };
+      const address = addressOf(request);
+      const attempt = await attempts.begin(key, address);
+      if (attempt.kind === "denied") return { kind: "attempts", retryAfterSeconds: attempt.retryAfterSeconds };
+      if (attempt.kind === "unavailable") return { kind: "busy", retryAfterSeconds: attempt.retryAfterSeconds };
+      const stored = await passwordOf(key);
+      if (stored === undefined || stored.hash === null) return { kind: "unprotected" };
+      // Where an address says nothing, visitors of one link share.
+      const holder = (address && networkOf(address)) ?? key;
+      const right =
+        password.length <= passwordMost && (await passwords.matches(password, stored.hash, holder, request.signal));
+      if (right === false) return { kind: "wrong_password" };
+      if (right === "busy") {
+        await attempt.undo();
+        return { kind: "busy", retryAfterSeconds: busySeconds };
+      }
+      await attempt.right();
+      const { version } = stored;
+      return { kind: "open", version, pass: passes.issue(key, splitKey(key).code, version, clock.now()) };
+    },
+  };
+}
