@@ -3,19 +3,19 @@ import type { Clock } from "./clock.ts";
 import type { Metrics } from "./metrics.ts";
 
 /**
- * Keeps callers from waiting for what does not answer. More than so many failures within its window, if they are so
- * large a share of the calls, open it: calls then fail at once. After a second, and twice as long each further time up
- * to the longest pause, one call may try, while the others still fail at once; its success closes it. The pause is partly
- * chance, so that many instances do not return in the same moment.
+ * A circuit breaker: keeps callers from waiting for a dependency that does not answer. It opens after more than
+ * `failures` failures within the window, if they are also at least `share` of the calls; calls then fail at once. After
+ * a second, doubling each time up to the longest pause, one trial call goes through while the others still fail; if it
+ * succeeds, the breaker closes. The pause is partly random, so that many instances do not return at the same moment.
  */
 export interface Breaker {
   run<Result>(work: () => Promise<Result>): Promise<Result>;
   readonly open: boolean;
 }
 
-/** When it opens, and for how long. */
+/** When the breaker opens, and for how long. */
 export interface BreakerRule {
-  /** More than so many open it. */
+  /** It opens after more failures than this. */
   readonly failures: number;
   readonly windowMs: number;
   /** Of the calls in the window, from 0 to 1. */
@@ -35,8 +35,8 @@ export function createBreaker({ rule, clock, onChange }: BreakerSettings): Break
   let triesAt = 0;
   const policy = circuitBreaker(handleAll, {
     breaker: failureShare(clock, rule),
-    // The library measures its pause by the wall clock, and one that is set back would keep it open as long. Ours is
-    // measured here, and its own is always over.
+    // The library measures its pause by the wall clock: a clock set back would keep the breaker open. We measure the
+    // pause here, and the library's pause is always zero.
     halfOpenAfter: new DelegateBackoff(({ attempt }: { attempt: number }) => {
       triesAt = clock.elapsed() + pauseMs(attempt, rule.pauseMostMs);
       return Number.NEGATIVE_INFINITY;
@@ -52,7 +52,7 @@ export function createBreaker({ rule, clock, onChange }: BreakerSettings): Break
   policy.onReset(() => tell(false));
   return {
     async run(work) {
-      // The library would let all others wait for the one that tries.
+      // The library would make all other calls wait for the trial call.
       if (policy.state === CircuitState.HalfOpen) throw new BrokenCircuitError();
       if (policy.state === CircuitState.Open && clock.elapsed() < triesAt) throw new BrokenCircuitError();
       return await policy.execute(work);
@@ -63,15 +63,15 @@ export function createBreaker({ rule, clock, onChange }: BreakerSettings): Break
   };
 }
 
-/** One for each node of a store, so that one that is dead closes none of the others. */
+/** One breaker per node of a store, so that a dead node does not block the others. */
 export interface Breakers {
   of(node: string): Breaker;
 }
 
 export interface BreakersSettings extends Omit<BreakerSettings, "onChange"> {
-  /** What they stand before, in the metric: 1 while any of them is open. */
+  /** Label of the metric, which is 1 while any of these breakers is open. */
   readonly of: string;
-  /** Those there are now. One that has left takes its breaker along. */
+  /** The current nodes. The breaker of a node that left is dropped. */
   readonly nodes: () => readonly string[];
   readonly metrics: Metrics;
   readonly onChange: (open: boolean, node: string) => void;
@@ -89,7 +89,7 @@ export function createBreakers({ of, nodes, metrics, onChange, ...settings }: Br
 
   function forgetGone(): void {
     const there = new Set(nodes());
-    // While nobody knows who is there, those that were may still be.
+    // While the nodes are unknown, the previous ones may still exist.
     if (there.size > 0) for (const node of breakers.keys()) if (!there.has(node)) breakers.delete(node);
   }
 
@@ -114,7 +114,7 @@ function pauseMs(attempt: number, mostMs: number): number {
   return longest * (0.8 + Math.random() * 0.4);
 }
 
-/** Answers and failures of the window, by the second. */
+/** Calls and failures within the window, per second. */
 function failureShare(clock: Clock, { failures: failuresMost, windowMs, share }: BreakerRule): IBreaker {
   let seconds: { at: number; answered: number; failed: number }[] = [];
   const secondsBack = windowMs / 1_000;

@@ -1,10 +1,10 @@
 /**
- * Time is passed in, so that a test can move it and no test has to sleep. This is the only file that asks the machine.
+ * Time is passed in, so that tests can move it and never sleep. This is the only file that reads the machine's clock.
  */
 export interface Clock {
   /** Milliseconds since 1970, UTC. May jump when the machine's clock is set: never use it to measure a duration. */
   now(): number;
-  /** Milliseconds that only ever grow, for durations and deadlines. */
+  /** Milliseconds that never decrease, for durations and deadlines. */
   elapsed(): number;
 }
 
@@ -34,7 +34,7 @@ export function manualClock(start: number): ManualClock {
   };
 }
 
-/** `2026-11-16T01:02:03.000Z`, the one way a time leaves the program. */
+/** `2026-11-16T01:02:03.000Z`, the only time format we output. */
 export const toIso = (ms: number): string => new Date(ms).toISOString();
 
 export const fromIso = (time: string | Date): number => new Date(time).getTime();

@@ -2,7 +2,7 @@ export class Late extends Error {
   override readonly name = "Late";
 }
 
-/** The work's own answer, or an error once `ms` have passed. The work itself goes on: give it an end of its own too. */
+/** The result of the work, or an error once `ms` have passed. The work is not cancelled: give it a timeout too. */
 export async function withDeadline<Result>(work: Promise<Result>, ms: number, what: string): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

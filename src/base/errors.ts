@@ -1,7 +1,7 @@
 /**
- * Everything that can go wrong and that somebody outside may see, in one table: a stable code, the HTTP status it maps
- * to, and what it means in general. docs/errors.md is printed from it. A `Problem` is one occurrence, with the sentence
- * that tells this caller what to do and, where input was bad, the fields.
+ * Every error that a user can see, in one table: a stable code, its HTTP status, and its general meaning.
+ * docs/errors.md is generated from it. A `Problem` is one occurrence, with a sentence that tells this caller what to do
+ * and, for bad input, the fields.
  */
 export const problems = {
   invalid_input: { status: 422, title: "A field has an invalid value" },
@@ -58,7 +58,7 @@ export const problems = {
 export type ProblemCode = keyof typeof problems;
 
 export interface FieldError {
-  /** Where in the input: `url`, `tags.3`. */
+  /** Path in the input: `url`, `tags.3`. */
   readonly field: string;
   readonly code: string;
   readonly message: string;
@@ -67,9 +67,9 @@ export interface FieldError {
 interface More {
   readonly errors?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
-  /** What the sentence says in numbers, for programs. */
+  /** The numbers of `detail`, for programs. */
   readonly figures?: Readonly<Record<string, number>>;
-  /** The methods that an address does take. */
+  /** The methods that the route supports. */
   readonly allow?: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export class Problem extends Error {
 
   constructor(
     readonly code: ProblemCode,
-    /** For the caller: what happened and what to do next. Never holds a secret. */
+    /** For the caller: what happened and what to do next. Never contains a secret. */
     readonly detail: string,
     readonly more: More = {},
   ) {
@@ -88,7 +88,7 @@ export class Problem extends Error {
   }
 }
 
-/** One bad field, the commonest problem of all. */
+/** One invalid field, the most common problem. */
 export function invalid(field: string, code: string, message: string): Problem {
   return new Problem("invalid_input", message, { errors: [{ field, code, message }] });
 }

@@ -1,29 +1,28 @@
 /**
- * Who goes next at something that only so many can use at once. Pure: it knows neither time nor promises, which
- * `shares.ts` adds.
+ * Decides who goes next where only a limited number can run at once. Pure: `shares.ts` adds time and promises.
  *
  * - **Total.** At most `atOnce` items run.
- * - **Share.** A holder may run one more only while it runs fewer than there are free places. So a holder that is alone
- *   gets half of them, two get a third each, and a newcomer finds a free one: what runs cannot be taken back, and an
- *   upload may run for an hour.
- * - **Turns.** A place that becomes free goes to the holder that has waited longest for a turn, not to the oldest item.
- *   A holder that runs nothing is served before any other holder is served twice.
- * - **Queue.** At most `waitingMost` items wait. When it is full, the longest line loses its last item: a flood pushes
- *   out itself.
+ * - **Share.** A holder may start another item only while it runs fewer items than there are free places. So a single
+ *   holder gets half of the places, two get a third each, and a newcomer always finds a free place: a running item
+ *   cannot be stopped, and an upload may run for an hour.
+ * - **Turns.** A free place goes to the holder that has waited longest for a turn, not to the oldest item. A holder
+ *   with nothing running is served before any other holder is served twice.
+ * - **Queue.** At most `waitingMost` items wait. When the queue is full, the longest line loses its last item, so a
+ *   flood pushes out itself.
  *
- * The share follows Choudhury and Hahne's dynamic thresholds, the queue McKenney's stochastic fair queueing. A fixed
- * share per holder was left: it is too large when many come, and too small for one that is alone.
+ * The share follows Choudhury and Hahne's dynamic thresholds; the queue follows McKenney's stochastic fair queueing. A
+ * fixed share per holder was rejected: too large when many come, too small for one alone.
  */
 export interface FairQueue<Item> {
-  /** Starts it, lets it wait, or refuses it or another. */
+  /** Starts the item, queues it, or refuses it or another one. */
   add(holder: string, item: Item): void;
-  /** One of the holder's items that ran has ended. */
+  /** A running item of the holder has ended. */
   end(holder: string): void;
-  /** Takes out one that waits. False if it does not wait. */
+  /** Removes a waiting item. False if it was not waiting. */
   withdraw(holder: string, item: Item): boolean;
   readonly running: number;
   readonly waiting: number;
-  /** That run something or wait. Nothing is kept of others. */
+  /** Holders with running or waiting items. Others are forgotten. */
   readonly holders: number;
 }
 
@@ -42,7 +41,7 @@ interface Line<Item> {
 export function createFairQueue<Item>(settings: FairQueueSettings<Item>): FairQueue<Item> {
   const { atOnce, waitingMost, start, refuse } = settings;
   const lines = new Map<string, Line<Item>>();
-  /** Lines with items that wait; the first in the map is the next to be served. */
+  /** Lines with waiting items; the first in the map is served next. */
   const turns = new Map<string, Line<Item>>();
   let running = 0;
   let waiting = 0;
@@ -70,7 +69,7 @@ export function createFairQueue<Item>(settings: FairQueueSettings<Item>): FairQu
     return undefined;
   }
 
-  /** Its own, unless another line is longer. */
+  /** Drops the holder's own last item, unless another line is longer. */
   function pushOut(holder: string, own: Line<Item>): void {
     let [loser, longest] = [holder, own];
     for (const [other, line] of turns) {

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
 /**
- * Ids are a prefix that says what they name, and 26 characters of Crockford's Base32: 48 bits of time, 80 of chance.
- * They sort by time of birth, which makes the newest rows neighbours in the index and a page cursor a plain comparison.
+ * An ID is a prefix that names its kind, and 26 characters of Crockford's Base32: 48 bits of time, 80 random bits. IDs
+ * sort by creation time, so the newest rows are neighbours in the index and a page cursor is a plain comparison.
  */
 declare const brand: unique symbol;
 export type Id<Name extends string> = string & { readonly [brand]: Name };
@@ -33,19 +33,19 @@ export function newId<Name extends Named>(name: Name, clock: Clock): Id<Name> {
   return idFrom(name, clock.now(), randomBytes(chanceBytes));
 }
 
-/** Sorts before every id of this name that is made at that time or later, and after all that were made before. */
+/** Sorts before every ID of this kind created at that time or later, and after all earlier ones. */
 export function idAt<Name extends Named>(name: Name, ms: number): Id<Name> {
   return `${prefixes[name]}_${time(Math.max(0, ms))}` as Id<Name>;
 }
 
-/** The id that these give: the same whenever they are. */
+/** Derives an ID from its input: the same input always gives the same ID. */
 export function idFrom<Name extends Named>(name: Name, at: number, bytes: Uint8Array): Id<Name> {
   return `${prefixes[name]}_${time(at)}${letters(bytes.subarray(0, chanceBytes))}` as Id<Name>;
 }
 
 const chanceBytes = 16; // five bits of each are used
 
-/** What a stranger sent becomes an id only by having the shape of one. */
+/** Untrusted text becomes an ID only if it has the right shape. */
 export function parseId<Name extends Named>(name: Name, text: string): Id<Name> | undefined {
   const prefix = `${prefixes[name]}_`;
   return text.length === prefix.length + 26 && text.startsWith(prefix) && /^[a-z]+_[0-9a-z]{26}$/.test(text)

@@ -4,8 +4,8 @@ import { printable } from "./printable.ts";
 export type Logger = pino.Logger;
 
 /**
- * One JSON object a line; a readable line on a terminal. Callers log ids, counts and codes. The paths below are the
- * second fence, for the day somebody logs a whole request: keys, cookies and addresses never reach the output.
+ * One JSON object per line; a readable line on a terminal. Callers log IDs, counts and codes. The paths below are a
+ * second safeguard in case a whole request gets logged: keys, cookies and addresses never reach the output.
  */
 const secretPaths = [
   "authorization",

@@ -1,21 +1,21 @@
 import type { Counter, Gauge, Histogram, MetricObjectWithValues, MetricValue, Registry } from "prom-client";
 
 /**
- * What we count, for Prometheus. The redirect path must not pay for labels and hashing, so it adds to plain numbers
- * (`tally`), which are read only when somebody scrapes. prom-client itself is loaded when it is first needed: the
- * first redirect after a start need not wait for it.
+ * Metrics for Prometheus. The redirect path must not pay for labels and hashing, so it adds to plain numbers (`tally`)
+ * that are read on a scrape. prom-client is loaded on first use, so the first redirect after a start does not wait for
+ * it.
  */
 export interface Metrics {
-  /** What is observed before prom-client is loaded is kept until then, as far as there is room. */
+  /** Observations made before prom-client is loaded are kept until then, up to a limit. */
   histogram<Label extends string>(
     name: string,
     help: string,
     labels: readonly Label[],
     buckets: number[],
   ): Observe<Label>;
-  /** With workers, what they each read is put together. */
+  /** With workers, `merged` says how their values are combined. */
   gauge(name: string, help: string, read: () => number, merged?: Merged): void;
-  /** Series that are read when somebody scrapes. Several callers may each bring theirs under one name. */
+  /** Series that are read on a scrape. Several callers may add series under one name. */
   series(kind: "gauge" | "counter", about: MetricInfo, read: () => Iterable<MetricReading>): void;
   /** A counter whose series are fields of one plain object: add with `fields.x++`. */
   tally<Field extends string>(
@@ -24,9 +24,9 @@ export interface Metrics {
     label: string,
     fields: readonly Field[],
   ): Record<Field, number>;
-  /** Ours alone, to be sent to another process that is scraped. */
+  /** This process's figures, to be sent to the process that is scraped. */
   figures(): Promise<MetricFigures>;
-  /** In Prometheus' text format, and what to call that; merged with those of others, if there are any. */
+  /** In Prometheus' text format, with its content type; merged with the figures of other processes, if any. */
   scrape(): Promise<{ text: string; contentType: string }>;
 }
 
@@ -57,7 +57,7 @@ export function createMetrics(gatherOthers: () => Promise<readonly MetricFigures
     return { prom, registry };
   }
 
-  /** Whatever was defined so far is registered with it. */
+  /** Registers everything that was defined so far. */
   async function ready() {
     loaded ??= load();
     const { prom, registry } = await loaded;

@@ -1,6 +1,6 @@
 const pageItems = 100;
 
-/** All of a list, a page at a time, for whoever goes through everything: at no moment more than a page is in memory. */
+/** Iterates over a whole list page by page, so that at most one page is in memory. */
 export async function* pagesOf<Item>(
   /** At most `limit` items after `last`, in the list's order. */
   next: (limit: number, last: Item | undefined) => Promise<readonly Item[]>,

@@ -1,9 +1,9 @@
 import { createShares, type SharesSettings } from "./shares.ts";
 
 /**
- * Passwords as argon2id hashes, with what OWASP names as the least: 19 MB and two passes, some 45 ms here. Bun computes
- * them on its own threads, so nothing waits but the caller. That memory and time are what a flood would spend, so few are
- * computed at once, and holders (a visitor's network, a tenant) take turns.
+ * Passwords as argon2id hashes, with the minimum that OWASP recommends: 19 MB and two passes, about 45 ms here. Bun
+ * computes them on its own threads, so only the caller waits. A flood would exhaust memory and CPU, so few are computed
+ * at once, and holders (a visitor's network, a tenant) take turns.
  */
 export interface Passwords {
   hash(password: string, holder: string): Promise<string | "busy">;

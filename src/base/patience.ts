@@ -2,8 +2,8 @@ import type { Clock } from "./clock.ts";
 import { withDeadline } from "./deadline.ts";
 
 /**
- * How long one visitor still waits, in milliseconds: for all of Redis and for all of SQL, however many calls that is.
- * Every wait takes its time off.
+ * How long one visitor will still wait, in milliseconds: in total for Redis and in total for SQL, over any number of
+ * calls. Every wait is deducted.
  */
 export interface Patience {
   redis: number;
@@ -14,7 +14,7 @@ export type Store = keyof Patience;
 
 const names: Readonly<Record<Store, string>> = { redis: "Redis", sql: "PostgreSQL" };
 
-/** The work's answer, or `Late` once the visitor has no more time for this store. The work itself goes on. */
+/** The result of the work, or `Late` once the visitor has no time left for this store. The work continues. */
 export async function within<Result>(
   patience: Patience,
   store: Store,

@@ -1,6 +1,6 @@
 import type { Metrics } from "./metrics.ts";
 
-/** What this process takes of the machine. */
+/** Memory and CPU of this process. */
 export function countProcess(metrics: Metrics): void {
   metrics.gauge("process_resident_memory_bytes", "Memory in use.", () => process.memoryUsage.rss());
   metrics.series("counter", { name: "process_cpu_seconds_total", help: "CPU time used.", labels: [] }, () => {

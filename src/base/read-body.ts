@@ -1,4 +1,6 @@
-/** Reads a body within a size and a time, whatever its headers claim. What came instead of all of it is a value. */
+/**
+ * Reads a body within a size and time limit, whatever its headers claim. An incomplete body is a value, not an error.
+ */
 export type ReadBody =
   | { readonly kind: "whole"; readonly bytes: Uint8Array }
   | { readonly kind: "too_large" | "late" | "broken_off" };
@@ -35,7 +37,7 @@ export async function readBody(
   }
 }
 
-/** The fields of a form as browsers send it; nothing if it is none, or not all of it came. */
+/** The fields of a form as browsers send it; nothing if it is not a form or is incomplete. */
 export async function readForm(
   request: Request,
   limitBytes: number,

@@ -2,29 +2,29 @@ import { passwordShares } from "./passwords.ts";
 import { createShares, type Shares } from "./shares.ts";
 
 /**
- * What callers of one process share, and how much there is of each. Held by tenant, or by network where nobody has said
- * who they are. Waiting ends well before the server's own ten seconds.
+ * Resources shared by all callers of one process, and how much there is of each. Held by tenant, or by network for
+ * anonymous callers. Waiting ends well before the server's timeout of ten seconds.
  */
 export interface Resources {
-  /** Bodies that are written to the disk. By tenant. */
+  /** Uploads written to disk. By tenant. */
   readonly uploads: Shares;
-  /** Files that are sent from the disk. By the client's network. */
+  /** Downloads sent from disk. By the client's network. */
   readonly downloads: Shares;
   /** Bulk writes and large lists: on SQLite one thread, on PostgreSQL half of the connections. By tenant. */
   readonly work: Shares;
-  /** The operator's rounds over all data, apart from what tenants wait for. By what they do. */
+  /** The operator's full scans, separate from what tenants wait for. By kind of scan. */
   readonly upkeep: Shares;
   /** Hashes of passwords: 19 MB and 45 ms of a core each. By the visitor's network, or the tenant that sets one. */
   readonly passwords: Shares;
-  /** Requests to addresses that users name, while they wait for the answer. By tenant. */
+  /** Requests to addresses that users name, while the user waits for the answer. By tenant. */
   readonly outgoing: Shares;
-  /** Looks at where links lead, for which nobody waits. By tenant. */
+  /** Background checks of link destinations. By tenant. */
   readonly targets: Shares;
 }
 
 export interface ResourceSettings {
   readonly embedded: boolean;
-  /** Connections to PostgreSQL. */
+  /** Number of connections to PostgreSQL. */
   readonly pool: number;
 }
 
@@ -53,7 +53,7 @@ export function createResources({ embedded, pool }: ResourceSettings): Resources
       ...{ resource: "outgoing", what: "requests to other servers" },
       ...{ atOnce: 16, waitingMost: 300, waitMs, retryAfterSeconds },
     }),
-    // A round has at most 500 targets, and waits for each as long as the round lasts.
+    // A round checks at most 500 destinations, each of which may wait until the round ends.
     targets: createShares({
       ...{ resource: "targets", what: "destination checks" },
       ...{ atOnce: 16, waitingMost: 500, waitMs, retryAfterSeconds },

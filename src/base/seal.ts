@@ -1,24 +1,24 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 /**
- * Secrets of tenants, as SQL has them: AES-256-GCM under a key that SQL does not have. The first key of the ring seals,
- * all of them open, so that a ring can be changed while old texts are about.
+ * Secrets of tenants as stored in SQL: AES-256-GCM with a key that is not in SQL. The first key of the ring encrypts,
+ * all keys decrypt, so a ring can be rotated while old texts exist.
  *
- * What a secret is for, and whose it is, is its context and goes in as associated data: a text that was moved to another
- * tenant's row does not open there. In SQL it is `v1.<name of the key>.<nonce>.<cipher>.<tag>`.
+ * The purpose and the owner of a secret are its context, passed as associated data: a text moved to another tenant's
+ * row cannot be decrypted there. The format is `v1.<name of the key>.<nonce>.<cipher>.<tag>`.
  */
 export interface Ring {
   seal(secret: string, context: string): string;
   open(sealed: string, context: string): Opened;
-  /** Sealed with the key that seals now. */
+  /** Whether it is encrypted with the first key. */
   isCurrent(sealed: string): boolean;
 }
 
 export type Opened =
   | { readonly kind: "opened"; readonly secret: string }
-  /** Sealed with a key that is not in this ring. */
+  /** Encrypted with a key that is not in this ring. */
   | { readonly kind: "unknown_key"; readonly keyId: string }
-  /** Changed, cut short, or somebody else's. */
+  /** Changed, truncated, or of another context. */
   | { readonly kind: "broken" };
 
 export interface SecretKey {
@@ -56,7 +56,7 @@ export function createRing(keys: readonly SecretKey[]): Ring {
         decipher.setAuthTag(decode(tag));
         return { kind: "opened", secret: decipher.update(decode(text), undefined, "utf8") + decipher.final("utf8") };
       } catch {
-        return { kind: "broken" }; // what exactly does not fit is nobody's business
+        return { kind: "broken" }; // do not reveal what exactly did not match
       }
     },
 
@@ -64,7 +64,7 @@ export function createRing(keys: readonly SecretKey[]): Ring {
   };
 }
 
-/** A ring as it is written in settings and in its file: `name:64 hex digits`, comma separated, the first one seals. */
+/** A ring as written in settings and in its file: `name:64 hex digits`, comma separated; the first key encrypts. */
 export function parseKeys(text: string): readonly SecretKey[] {
   const keys = text.split(",").map((part) => {
     const [, id, hex] = /^\s*([A-Za-z0-9_-]{1,32}):([0-9a-fA-F]{64})\s*$/.exec(part) ?? [];
@@ -78,7 +78,7 @@ export function parseKeys(text: string): readonly SecretKey[] {
 export const writeKeys = (keys: readonly SecretKey[]): string =>
   keys.map(({ id, key }) => `${id}:${Buffer.from(key).toString("hex")}`).join(",");
 
-/** Named by chance: two that were made on one day, or for one purpose, must not meet. */
+/** The name is random, so that two keys created on the same day or for the same purpose never share it. */
 export const newKey = (): SecretKey => ({ id: `k${randomBytes(4).toString("hex")}`, key: randomBytes(32) });
 
 const associated = (keyId: string, context: string): Buffer => Buffer.from(`${version}.${keyId}.${context}`);

@@ -14,11 +14,11 @@ import { dirname } from "node:path";
 import { OperatorError } from "./errors.ts";
 
 /**
- * A secret in a file of its own, for us alone to read. Whatever happens while it is written, the file holds a whole
- * secret: it is complete, and on disk, under another name first.
+ * A secret in a private file. The file is written completely under another name and synced first, so it always contains
+ * a whole secret.
  */
 
-/** Answers the secret that counts: this one, or that of another process of ours that was faster. */
+/** Returns the secret that is stored: this one, or the one another process stored first. */
 export function keepSecret(path: string, secret: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;
@@ -40,7 +40,7 @@ export function keepSecret(path: string, secret: string): string {
   }
 }
 
-/** For whoever knows that nobody else does the same right now. */
+/** Only for callers that exclude concurrent writers. */
 export function replaceSecret(path: string, secret: string): void {
   const draft = `${path}.new`;
   writeFileSync(draft, `${secret}\n`, { mode: 0o600, flush: true });
@@ -48,7 +48,7 @@ export function replaceSecret(path: string, secret: string): void {
   syncFolderOf(path);
 }
 
-/** A new name is only sure to be there after a power cut once its folder is on disk. */
+/** After a power cut, a new name is only certain to exist if its folder was synced. */
 function syncFolderOf(path: string): void {
   const folder = openSync(dirname(path), "r");
   try {

@@ -3,23 +3,23 @@ import { createFairQueue } from "./fair-queue.ts";
 import type { Metrics } from "./metrics.ts";
 
 /**
- * A resource that only so many can use at once, such as uploads or password checks, shared so that no holder (a tenant,
- * a network) keeps the others from it. `fair-queue.ts` has the rules; this adds the waiting: it has an end, and a caller
- * that leaves gives up its place. docs/adr/0032-shares.md says why.
+ * A resource that only a limited number can use at once, such as uploads or password checks, shared so that no holder
+ * (a tenant, a network) can exclude the others. `fair-queue.ts` has the rules; this file adds waiting, which has a
+ * timeout, and releases the place of a caller that leaves. See docs/adr/0032-shares.md.
  */
 export interface Shares {
-  /** A place when the holder's turn comes. Whoever enters must leave. */
+  /** Waits for a place. Every caller that enters must leave. */
   enter(holder: string, options?: EnterOptions): Promise<Entered>;
-  /** Does the work in such a place. Throws a `Problem` `busy` when there is none. */
+  /** Does the work in a place. Throws a `Problem` `busy` when there is none. */
   run<Result>(holder: string, work: () => Promise<Result>, options?: EnterOptions): Promise<Result>;
   readonly settings: SharesSettings;
   readonly figures: ShareFigures;
 }
 
 export interface SharesSettings {
-  /** What it is, in metrics: `uploads`. */
+  /** Name in metrics: `uploads`. */
   readonly resource: string;
-  /** What there is too much of, as the caller is told: `uploads`, `large requests`. */
+  /** Name in error messages: `uploads`, `large requests`. */
   readonly what: string;
   readonly atOnce: number;
   readonly waitingMost: number;
@@ -28,13 +28,13 @@ export interface SharesSettings {
 }
 
 export interface EnterOptions {
-  /** The caller left. */
+  /** Aborted when the caller leaves. */
   readonly signal?: AbortSignal;
-  /** Null: until the signal. */
+  /** Null: wait until the signal. */
   readonly waitMs?: number | null;
 }
 
-/** `leave` may be called again, to no effect. */
+/** Calling `leave` again has no effect. */
 export type Entered =
   | { readonly kind: "entered"; leave(): void }
   | { readonly kind: "busy"; readonly problem: Problem };
@@ -42,7 +42,7 @@ export type Entered =
 export interface ShareFigures {
   readonly running: number;
   readonly waiting: number;
-  /** `full`: too many wait. `late`: its turn did not come in time. `left`: the caller did not wait for it. */
+  /** `full`: too many are waiting. `late`: its turn did not come in time. `left`: the caller left. */
   readonly refused: Readonly<Record<Refusal, number>>;
 }
 
@@ -131,7 +131,7 @@ export function createShares(settings: SharesSettings): Shares {
   };
 }
 
-/** Never by holder: there are as many of them as there are addresses. */
+/** Not labelled by holder: there are as many holders as IP addresses. */
 export function countShares(metrics: Metrics, all: readonly Shares[]): void {
   const of = (read: (shares: Shares) => number) => () =>
     all.map((shares) => [{ resource: shares.settings.resource }, read(shares)] as const);

@@ -1,17 +1,20 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
-/** Text that only we can have signed. What is signed should begin with what it is for, or have a secret of its own. */
+/**
+ * Signs text so that only we can have signed it. Signed text should start with its purpose, or use a secret for that
+ * purpose.
+ */
 export interface Signer {
-  /** 43 characters that fit into an address and a cookie. */
+  /** 43 characters that are safe in URLs and cookies. */
   sign(text: string): string;
   isSigned(text: string, signature: string): boolean;
 }
 
-/** The newest signs, all of them verify. */
+/** The newest secret signs, all of them verify. */
 export interface SigningSecrets {
   readonly newest: Uint8Array;
-  /** Those that are good now, the newest first. */
+  /** Currently valid secrets, newest first. */
   all(): readonly Uint8Array[];
 }
 
@@ -24,16 +27,17 @@ export function createSigner(secrets: SigningSecrets): Signer {
   };
 }
 
-/** Takes as long whether they differ early or late. */
+/** Compares in constant time. */
 export function sameText(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /**
- * The keys behind every signature. The first key signs; a former key verifies until its day, or until the operator
- * removes it. Each purpose has a secret of its own under each key, so a signature for one purpose is none for another.
- * A signature does not name its key: all keys are tried, which costs a hash each and leaves nothing to be confused.
+ * The keys behind every signature. The first key signs; a previous key verifies until its end date, or until the
+ * operator removes it. Each purpose has its own secret derived from each key, so a signature for one purpose is invalid
+ * for another. A signature does not name its key: all keys are tried, which costs one hash each and leaves nothing to
+ * confuse.
  */
 export interface SigningKeys {
   secretsFor(purpose: string): SigningSecrets;
@@ -43,7 +47,7 @@ export interface SigningKeys {
 export interface SigningKey {
   readonly id: string;
   readonly key: Uint8Array;
-  /** It verifies until this time; without one, as long as it is listed. */
+  /** Verifies until this time; without it, as long as it is listed. */
   readonly until?: number;
 }
 

@@ -3,12 +3,12 @@ import { newKey } from "./seal.ts";
 import type { SigningKey } from "./signature.ts";
 
 /**
- * Signing keys as text, in settings and in their file: `name:hex`, comma separated. The first one signs. A former key may
- * end with `@2027-12-21`, the day (UTC) from which it no longer verifies. A key has 64 hex digits; that of a former
- * code salt has as many as the salt is long.
+ * Signing keys as text, in settings and in their file: `name:hex`, comma separated. The first key signs. A previous key
+ * may end with `@2027-12-21`, the day (UTC) from which it no longer verifies. A key has 64 hex digits; one made from a
+ * previous code salt is as long as the salt.
  */
 
-/** How long a former key verifies. Unsubscribe links are kept longest: a year of mail, and a month to spare. */
+/** How long a previous key verifies. Unsubscribe links must work longest: a year of mail, plus a month. */
 export const verifyDays = 400;
 export const signingKeysMost = 32;
 
@@ -45,17 +45,17 @@ export const writeSigningKeys = (keys: readonly SigningKey[]): string =>
     })
     .join(",");
 
-/** Before there were signing keys, the code salt signed. It is then a former key like any other. */
+/** Before signing keys existed, the code salt signed. It now counts as a previous key. */
 export const saltKey = (salt: string): SigningKey => ({ id: "salt", key: Buffer.from(salt) });
 
-/** A new key in front. The one that signed until now verifies for `verifyDays` more; those that are over are left out. */
+/** Adds a new key in front. The key that signed so far verifies for another `verifyDays`; ended keys are removed. */
 export function rotated(keys: readonly SigningKey[], now: number): readonly SigningKey[] {
   const until = Math.ceil(now / dayMs) * dayMs + verifyDays * dayMs;
   const former = keys.map((key): SigningKey => (key.until === undefined ? { ...key, until } : key));
   return [newKey(), ...verifying(former, now)];
 }
 
-/** Without those that are over. */
+/** Without ended keys. */
 export const verifying = (keys: readonly SigningKey[], now: number): readonly SigningKey[] =>
   keys.filter(({ until = Number.POSITIVE_INFINITY }) => until > now);
 

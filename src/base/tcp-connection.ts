@@ -2,15 +2,15 @@ import { dlopen, ptr } from "bun:ffi";
 import { readdirSync } from "node:fs";
 
 /**
- * What the kernel knows about a TCP connection and Bun does not tell: how many bytes the other side has taken. And an end
- * that a client cannot put off: Bun has only a timeout, which starts again with every byte that is taken.
+ * What the kernel knows about a TCP connection but Bun does not expose: how many bytes the peer has acknowledged. Also
+ * a hard close that a client cannot delay: Bun's only timeout restarts with every acknowledged byte.
  *
- * Linux only. Elsewhere, and where libc cannot be loaded, no connection is ever found.
+ * Linux only. On other systems, or if libc cannot be loaded, no connection is ever found.
  */
 export interface TcpConnection {
-  /** Bytes that the other side has acknowledged since the connection began. Nothing once it is closed. */
+  /** Bytes that the peer has acknowledged. `undefined` once the connection is closed. */
   takenBytes(): number | undefined;
-  /** Ends it at once. What is still buffered for the other side is dropped. */
+  /** Closes it at once, dropping what is still buffered. */
   reset(): void;
 }
 
@@ -30,7 +30,7 @@ const signatures = {
   shutdown: { args: [int, int], returns: int },
 } as const;
 
-// Of Linux, the same on x64 and arm64.
+// Linux constants, the same on x64 and arm64.
 const [inet, inet6] = [2, 10];
 const [tcpLevel, tcpInfo, bytesAckedAt] = [6, 11, 120];
 const [socketLevel, linger, bothWays] = [1, 13, 2];
@@ -47,13 +47,13 @@ function libc(): Libc | null {
       loaded = dlopen(name, signatures).symbols;
       break;
     } catch {
-      // another libc, or none that may be loaded
+      // another libc, or none that can be loaded
     }
   }
   return loaded;
 }
 
-/** Looks through all open files of this process: about a millisecond for a thousand. */
+/** Scans all open files of this process: about a millisecond for a thousand. */
 export function findTcpConnection(localPort: number, peer: Peer): TcpConnection | undefined {
   const c = libc();
   if (c === null) return undefined;
@@ -67,8 +67,8 @@ export function findTcpConnection(localPort: number, peer: Peer): TcpConnection 
   const fd = readdirSync("/proc/self/fd").map(Number).find(isIt);
   if (fd === undefined) return undefined;
 
-  // The number may belong to another connection by now, so it is compared before each use. Bun closes connections on this
-  // thread, so nothing changes in between.
+  // The descriptor may have been reused for another connection, so it is compared before each use. Bun closes
+  // connections on this thread, so nothing changes in between.
   return {
     takenBytes() {
       const [info, length] = [Buffer.alloc(256), new Uint32Array([256])];
@@ -79,7 +79,7 @@ export function findTcpConnection(localPort: number, peer: Peer): TcpConnection 
       if (!isIt(fd)) return;
       const atOnce = new Int32Array([1, 0]);
       c.setsockopt(fd, socketLevel, linger, ptr(atOnce), atOnce.byteLength);
-      // Bun sees the end and closes it: the number stays Bun's.
+      // Bun notices and closes it, so that Bun stays the owner of the descriptor.
       c.shutdown(fd, bothWays);
     },
   };
@@ -87,7 +87,7 @@ export function findTcpConnection(localPort: number, peer: Peer): TcpConnection 
 
 type NameOf = Libc["getpeername"];
 
-/** The address as IPv6, as which IPv4 has a form too. */
+/** The address as IPv6; IPv4 addresses are mapped. */
 function socketName(nameOf: NameOf, fd: number): { readonly address: Buffer; readonly port: number } | undefined {
   const [name, length] = [Buffer.alloc(28), new Uint32Array([28])];
   if (nameOf(fd, ptr(name), ptr(length)) !== 0) return undefined;

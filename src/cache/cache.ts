@@ -4,70 +4,74 @@ import type { Patience } from "../base/patience.ts";
 import type { CacheCounts } from "./counts.ts";
 
 /**
- * The in-process tier: what is known about a key, and how old that knowledge may be.
+ * The in-process cache: what is known about a key, and for how long it may be used.
  *
- * Every key has a version that only grows. An entry is replaced only by one that is newer or equal, and a change that
- * the feed announces drops what is older, also what is still on its way: a fill that started before the change and
- * answers after it would otherwise put the old value back for as long as entries live.
+ * Every key has a version that only grows. An entry is replaced only by one that is newer or equal. A change announced
+ * by the feed drops older entries, including loads in flight: a load that started before the change and finishes after
+ * it would otherwise restore the old value for the entry's whole lifetime.
  *
- * What was announced, or was served and then pushed out for room, is remembered by its version alone, for as many keys
- * as there is room for: whatever brings something older later, an older copy elsewhere or a slow load, is sent away.
+ * Versions that were announced, or were served and then evicted, are remembered without their value, for as many keys
+ * as there is room for. Anything older that arrives later, from an older copy or a slow load, is rejected.
  *
- * Entries are trusted for up to 30 s while the feed is being followed, for it would have told us: some less by chance, so
- * that what was loaded together is not loaded again together. When the feed has not been heard of for 1.5 s, for 1 s. When the next tier fails, an entry past its time is still the best answer there is, and is
- * given for up to 24 h, and counted as stale.
+ * Entries are trusted for up to 30 s while the feed is followed, because it would have announced a change. A random
+ * part is subtracted, so that entries loaded together do not expire together. If the feed was not heard of for 1.5 s,
+ * entries are trusted for 1 s. When the next tier fails, an expired entry is still the best answer; it is served for up
+ * to 24 h and counted as stale.
  *
- * The next tier is a `Source`: SQL here, and whatever stands in front of SQL when several processes share a cache.
+ * The next tier is a `Source`: SQL, or the shared cache in front of SQL when several processes share one.
  */
 export interface Versioned<Value> {
   readonly version: number;
-  /** `undefined`: nothing there, and that is known. */
+  /** `undefined`: known not to exist. */
   readonly value: Value | undefined;
 }
 
 export interface LookupAnswer<Value> extends Versioned<Value> {
-  /** The best there was, with what should have been asked being away. */
+  /** The best available answer while the next tier is unavailable. */
   readonly stale?: boolean;
 }
 
 export interface Source<Value> {
   /**
-   * Throws when it cannot tell; "nothing there" is an answer, not a failure. `atLeast` is a version that is known to
-   * exist: what is older need not be offered. `visit` is there when a visitor waits; without it there is time.
+   * Throws when it cannot tell; "does not exist" is an answer, not a failure. `atLeast` is a version known to exist:
+   * older ones are useless. `visit` is given when a visitor waits.
    */
   load(key: string, atLeast: number, visit?: Visit<Value>): Promise<LookupAnswer<Value>>;
 }
 
 export interface Visit<Value> {
-  /** How long the visitor still waits. What is waited for takes it off. */
+  /** How long the visitor will still wait. Every wait is deducted. */
   readonly patience: Patience;
-  /** The visitor is answered without this, for it takes too long; but it may still come. */
+  /** The visitor is answered without this, because it takes too long; the answer may still arrive. */
   later(answer: Promise<LookupAnswer<Value>>): void;
 }
 
 interface Entry<Value> extends Versioned<Value> {
   readonly stale: boolean;
   readonly filledAt: number;
-  /** For how long, while the feed is followed. */
+  /** Trusted this long while the feed is followed. */
   readonly trustedMs: number;
 }
 
-/** `Key`: what visitors are answered by, if not every text may be one. */
+/** `Key`: the type of keys that visitors look up, if not every string is one. */
 export interface Cache<Value, Key extends string = string> {
-  /** What memory has, if it may be used right now. Never waits. */
+  /** What memory has, if it may be used now. Never waits. */
   peek(key: Key): Versioned<Value> | undefined;
-  /** What memory last knew, however old; for those who count, not for visitors: it is no hit, and nothing stays longer. */
+  /**
+   * What memory last knew, however old. For statistics, not for visitors: it is no cache hit and does not refresh the
+   * entry.
+   */
   recall(key: string): Value | undefined;
   /**
-   * Memory, or else the source; callers of one key share one load. Afterwards `patience` is what is left of it for the
-   * rest of the visit: whoever shared the load of another has at least that.
+   * Memory, or else the source; callers of one key share one load. Afterwards `patience` is what is left for the rest
+   * of the visit; a caller that joined another's load has at least that.
    */
   lookup(key: Key, patience?: Patience): Promise<Versioned<Value>>;
-  /** A version exists: nothing older may be served from here any more. Answers whether that is news. */
+  /** A version exists: nothing older may be served from here any more. Returns whether that was news. */
   announce(key: Key, version: number): boolean;
   /** Every change committed before this moment (`clock.elapsed()`) has been announced. */
   followed(elapsed: number): void;
-  /** Keys that something is known to be there for. */
+  /** Keys known to exist. */
   readonly found: number;
   readonly missing: number;
 }
@@ -78,9 +82,9 @@ export interface CacheOptions<Value> {
   readonly counts: CacheCounts;
   readonly sizeBytes: number;
   readonly sizeOf: (value: Value) => number;
-  /** What a visitor waits for the source. */
+  /** How long a visitor waits for the source. */
   readonly wait: Readonly<Patience>;
-  /** How far the time for which entries are trusted is spread, as for times to live: by so much more or less. */
+  /** Spread of the time for which entries are trusted, as for times to live. */
   readonly jitter?: number;
   readonly random?: () => number;
 }
@@ -90,7 +94,7 @@ const untrustedMs = 1_000;
 const feedFreshMs = 1_500;
 const staleMs = 86_400_000;
 const entryBytes = 200; // the key, the entry and the list around it
-const missingShare = 8; // the part of memory that codes which do not exist may take, so that guessing evicts no link
+const missingShare = 8; // the share of memory for unknown codes, so that guessing evicts no link
 const refillsMost = 3;
 const floorsMost = 100_000;
 
@@ -109,7 +113,7 @@ export function createCache<Value extends object, Key extends string = string>(
   const found = entries<Value>(options.sizeBytes, (entry) => (entry.value ? sizeOf(entry.value) : 0), pushedOut);
   const missing = entries<Value>(options.sizeBytes / missingShare, () => 0, pushedOut);
   const flights = new Map<string, Flight<Value>>();
-  /** Versions that answers must have which are still to come, though nobody waits for them any more. */
+  /** Minimum versions of answers still in flight that no visitor waits for any more. */
   const awaited = new Map<string, { floor: number }>();
   const { hit, events } = options.counts;
   let followedAt = Number.NEGATIVE_INFINITY;
@@ -133,14 +137,14 @@ export function createCache<Value extends object, Key extends string = string>(
   function remember(key: string, answer: LookupAnswer<Value>, filledAt = clock.elapsed()): void {
     if ((remembered(key)?.version ?? 0) > answer.version) return;
     const { version, value, stale = false } = answer;
-    // Both ways around a time below the most, so that none is above it.
+    // Spread around a value below the maximum, so that the maximum is never exceeded.
     const trustedMs = trustedMostMs * (1 - 2 * jitter * random());
     const entry = { version, value, stale, filledAt, trustedMs };
     (answer.value ? missing : found).delete(key);
     (answer.value ? found : missing).set(key, entry);
   }
 
-  /** An answer that visitors no longer wait for. All who gave up on a key are waiting for the same one. */
+  /** An answer that visitors no longer wait for. All who gave up on a key wait for the same one. */
   function keepLater(key: string, floor: number, answer: Promise<LookupAnswer<Value>>): void {
     const one = awaited.get(key) ?? { floor };
     one.floor = Math.max(one.floor, floor);
@@ -166,12 +170,13 @@ export function createCache<Value extends object, Key extends string = string>(
           remember(key, answer);
           return answer;
         }
-        // The feed was faster than the source: what came is already out of date.
+        // The feed was faster than the source: the answer is already out of date.
         events.fill_rejected++;
         if (tries === refillsMost) throw new Error(`the source keeps answering an older version of ${key}`);
       }
     } finally {
-      // In the same moment as it is decided: whoever joined it after a change that came in between would get the old one.
+      // Removed in the same step as the decision: a caller that joined after a change in between would get the old
+      // value.
       flights.delete(key);
     }
   }

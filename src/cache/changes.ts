@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../base/clock.ts";
 
-/** How often links change, from what the feed says; a sum that fades over a day. Bounded: most links never change. */
+/** How often links change, according to the feed: a sum that decays over a day. Bounded: most links never change. */
 export interface ChangeRates {
-  /** A version exists. The feed may tell of it more than once, and it counts once. */
+  /** A version exists. The feed may announce it more than once; it counts once. */
   add(key: string, version: number): void;
   perDay(key: string): number;
 }

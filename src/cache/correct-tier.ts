@@ -2,34 +2,34 @@ import type { Logger } from "../base/log.ts";
 import type { Announced, Followed, Round } from "./follow.ts";
 
 /**
- * Keeps the shared tier no older than the change feed, so that it may be believed.
+ * Keeps the shared tier no older than the change feed, so that it can be trusted.
  *
- * Each server of the tier remembers how far along the feed it was corrected. After every reading of the feed, an
- * instance looks where the server stands; puts a fence for every change behind that place; and moves the place on, after
- * the fences and never before. So whoever comes first does the work, the others find it done, and a server that comes
- * back with older data comes back with its older place: it is corrected from there, and not believed before.
+ * Each server of the tier stores the feed position up to which it was corrected. After every read of the feed, an
+ * instance reads that position, writes a fence for every change after it, and then advances the position, never before
+ * the fences. The first instance does the work and the others find it done. A server that comes back with older data
+ * also comes back with its older position, so it is corrected from there and not trusted before.
  *
- * When it stands where the feed does not reach back to, or nowhere at all, it begins a new epoch: other names for all
- * keys, and so empty. Whoever was given leave to write before that may still bring what it read from SQL then; so the
- * epoch begins at a place in the feed from before that leave, and is corrected from there like any other.
+ * If the position is missing, or older than the feed reaches back, the server starts a new epoch: all keys get other
+ * names, so it is empty. A writer that got its ticket before that may still write what it read from SQL then. So the
+ * epoch starts at a feed position from before any such ticket, and is corrected from there as usual.
  */
 export interface Stand {
-  /** Text that sorts as positions do; empty when the server remembers nothing. */
+  /** Text that sorts as positions do; empty if the server has none. */
   readonly position: string;
-  /** How long ago anybody moved or confirmed it. */
+  /** Time since any instance moved or confirmed it. */
   readonly idleMs: number;
 }
 
 export interface Correctable {
   servers(): readonly string[];
   stand(server: string): Promise<Stand>;
-  /** Another epoch, from this position on; or where somebody else, who was faster, has begun it. */
+  /** Starts another epoch at this position, or returns the one that another instance started first. */
   begin(server: string, position: string): Promise<Stand>;
-  /** Throws unless all are in place. */
+  /** Throws unless all fences are in place. */
   fence(server: string, changes: readonly Announced[]): Promise<void>;
-  /** Throws when it stands before `from` by now, nowhere, or in another epoch: then the fences went elsewhere. */
+  /** Throws if the position is now before `from`, missing, or in another epoch: then the fences went elsewhere. */
   moveOn(server: string, from: string, position: string): Promise<void>;
-  /** From now on it may be believed, until it is heard of no more. `began` is when the feed was read. */
+  /** The server may be trusted until it is not heard of any more. `began` is when the feed was read. */
   believe(server: string, began: number): void;
 }
 
@@ -40,10 +40,10 @@ export interface Feed<Position> extends Followed<Position> {
 
 export type Correct<Position> = (round: Round<Position>) => Promise<void>;
 
-/** Changes are kept for a day; a place that nobody has confirmed for this long may be behind the first of them. */
+/** Changes are kept for a day; a position that was not confirmed for this long may be older than the oldest change. */
 const idleMostMs = 20 * 3_600_000;
 const page = 1_000;
-/** Longer than leave to write is good for, by any clock. */
+/** Longer than a ticket is valid by any clock. */
 const leaveMs = 3_000;
 
 export function createCorrect<Position extends object>(
@@ -52,7 +52,7 @@ export function createCorrect<Position extends object>(
   log: Logger,
 ): Correct<Position> {
   let failing = false;
-  /** Two readings, the first of them from before all leave that may still be in use: nothing yet in the first seconds. */
+  /** Two reads, the first from before any ticket that may still be in use; unset in the first seconds. */
   let before: Round<Position> | undefined;
   let next: Round<Position> | undefined;
 

@@ -2,9 +2,9 @@ import type { Metrics } from "../base/metrics.ts";
 
 /**
  * How lookups were answered: by a cache (`hit`, by tier), or by SQL (`miss`). A miss is counted once, for the last tier
- * that stands before SQL: Redis if there is one, else memory. So `hit / (hit + miss)` over all tiers is the share of
- * lookups that SQL was spared, and for Redis alone its share of the lookups that memory left to it. `why` says what
- * Redis lacked. Plain numbers, for the redirect adds to them.
+ * before SQL: Redis if there is one, otherwise memory. So `hit / (hit + miss)` over all tiers is the share of lookups
+ * that SQL was spared, and for Redis alone its share of the lookups that missed memory. `why` says what Redis lacked.
+ * Plain numbers, because the redirect path increments them.
  */
 export interface CacheCounts {
   readonly hit: Record<(typeof tiers)[number], number>;

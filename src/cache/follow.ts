@@ -3,13 +3,13 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 
 /**
- * Reads the change feed for as long as the process lives, and tells the caches. It looks every 500 ms, and at once when
- * it is woken; an error is logged when it begins and when it ends, and meanwhile the caches notice by themselves that
- * nobody has told them anything.
+ * Reads the change feed for as long as the process lives, and tells the caches. It polls every 500 ms, and at once when
+ * woken. An error is logged when it starts and when it ends; meanwhile the caches notice by themselves that they have
+ * not been told anything.
  */
 export interface Followed<Position> {
   readonly end: () => Promise<Position>;
-  /** What is there behind `cursor`; `settled` is as far as a follower may move on for good. */
+  /** Changes after `cursor`; `settled` is how far a follower may advance for good. */
   readonly after: (cursor: Position, limit: number) => Promise<FollowedPage<Position>>;
 }
 
@@ -17,7 +17,7 @@ export interface FollowedPage<Position> {
   readonly changes: readonly Told[];
   readonly next: Position;
   readonly settled: Position | undefined;
-  /** How many of the changes that is. */
+  /** How many of the changes are settled. */
   readonly settledCount: number;
 }
 
@@ -28,22 +28,22 @@ export interface Announced {
 }
 
 export interface Told extends Announced {
-  /** When it was made, by the clock of whoever made it. */
+  /** Commit time, by the writer's clock. */
   readonly at: number;
 }
 
-/** One reading of the feed to its end. */
+/** One read of the feed to its end. */
 export interface Round<Position> {
   readonly began: number;
   readonly ended: number;
-  /** Up to here nothing can be missing any more. */
+  /** Up to here, no change can be missing any more. */
   readonly position: Position;
-  /** What was read beyond that: it will be read again. */
+  /** Changes read beyond that; they will be read again. */
   readonly unsettled: readonly Announced[];
 }
 
 export interface Follower {
-  /** Something has changed: do not wait for the next time. */
+  /** Something has changed: do not wait for the next poll. */
   wake(): void;
   stop(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export interface FollowSettings<Position> {
   readonly announce: (change: Told) => void;
   /** Everything committed before this moment (`clock.elapsed()`) has been announced. */
   readonly followed: (elapsed: number) => void;
-  /** For what else has to keep up with the feed. Does not throw. */
+  /** For others that must keep up with the feed. Does not throw. */
   readonly correct?: (round: Round<Position>) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -64,10 +64,10 @@ const pollMs = 500;
 const batch = 1_000;
 
 /**
- * How many changes are told before visitors have their turn: some 3 µs each, so a millisecond. An import announces
- * thousands between two looks, and reading SQLite never lets go of the thread by itself: told at a stretch, 5,000 of them
- * held up every visitor for 13 to 50 ms, twice a second. Read in larger pages than that, for on PostgreSQL each of them is
- * a round trip.
+ * How many changes are announced before visitors get a turn: about 3 µs each, so a millisecond. An import announces
+ * thousands between two polls, and reading SQLite never yields the thread by itself: announced in one go, 5,000 changes
+ * delayed every visitor by 13 to 50 ms, twice a second. Pages are larger than this, because on PostgreSQL each is a
+ * round trip.
  */
 const toldAtOnce = 250;
 
@@ -82,7 +82,7 @@ export async function follow<Position extends object>(settings: FollowSettings<P
 
   async function toTheEnd(began: number): Promise<Round<Position>> {
     const unsettled: Announced[] = [];
-    // What settles behind an unsettled row may do so after we passed it: only what is settled from the start on counts.
+    // A row behind an unsettled one may settle after we passed it, so only the settled prefix counts.
     let settledSoFar = true;
     for (let cursor = position; ; ) {
       const page = await feed.after(cursor, batch);
@@ -112,7 +112,7 @@ export async function follow<Position extends object>(settings: FollowSettings<P
     }
   }
 
-  /** One at a time: a slow reading must not pile up behind itself. Who is woken meanwhile is not forgotten. */
+  /** One read at a time: a slow read must not pile up. A wake-up during a read is remembered. */
   function wake(): void {
     if (running !== undefined) {
       again = true;

@@ -6,13 +6,11 @@ import type { LookupAnswer, Source } from "./cache.ts";
 import type { CacheCounts } from "./counts.ts";
 
 /**
- * SQL as lookups may use it: so many at once, so many waiting for their turn, and whoever comes then is sent away at
- * once. When caches are lost, every visitor would otherwise queue for the same few connections, and all would wait for
- * nothing.
+ * Limits how lookups use SQL: a number run at once, a number wait, and the rest fail at once. When caches are lost, all
+ * visitors would otherwise queue for the same few connections and time out.
  *
- * A query has longer than a visitor: it keeps its turn until it is over, and what it answers is still good for the
- * caches. Whoever asks for the same key meanwhile waits for the same query. One that no visitor would have waited for
- * counts as a failure.
+ * A query has more time than a visitor: it keeps its place until it ends, and its answer still fills the caches.
+ * Lookups of the same key meanwhile share the query. A query slower than any visitor would wait counts as a failure.
  */
 export interface GuardSettings {
   readonly atOnce: number;
@@ -21,7 +19,7 @@ export interface GuardSettings {
   readonly waitMs: number;
   readonly counts: CacheCounts;
   readonly clock: Clock;
-  /** Fails at once while SQL is known to be away. */
+  /** Fails at once while SQL is known to be unavailable. */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 

@@ -1,8 +1,11 @@
-/** What an operator wants to know of a link besides where it leads. No redirect asks for it, and it may be a little old. */
+/**
+ * What an operator wants to know about a link besides its destination. No redirect reads it, and it may be slightly
+ * old.
+ */
 export interface LinkMeta {
-  /** Of the link that this is about: another version may have another status. */
+  /** Version of the link this describes: another version may have another status. */
   readonly version: number;
-  /** That counted, this month. */
+  /** Counted hits this month. */
   readonly hits: number;
   readonly expiresAt: number | null;
   readonly status: MetaStatus;

@@ -5,14 +5,14 @@ import type { CacheCounts } from "./counts.ts";
 import type { Shared, Tier } from "./tier.ts";
 
 /**
- * SQL with the shared tier in front of it, as the one source that memory asks.
+ * SQL with the shared tier in front of it, as the single source that memory asks.
  *
- * The tier is asked first while it is trusted. What it says is used if it is no older than what the asker knows of; what
- * SQL says is written back, unless something newer has got there. In the last fifth of an entry's life, one asking in
- * twenty also has it read anew, so that a popular link is renewed before it runs out, and by one process.
+ * While it is trusted, the tier is asked first. Its answer is used if it is no older than what the caller knows; SQL's
+ * answer is written back, unless something newer got there first. In the last fifth of an entry's life, one read in
+ * twenty also reloads it from SQL, so that a popular link is renewed before it expires, and by one process.
  *
- * When SQL fails, whatever the tier has is better than nothing, trusted or not and past its time: but nothing older than
- * what the asker knows of.
+ * When SQL fails, whatever the tier has is better than nothing, trusted or not and even expired, but never older than
+ * what the caller knows.
  */
 export interface TieredOptions<Value> {
   readonly tier: Tier<Value>;
@@ -27,14 +27,14 @@ const refreshChance = 0.05;
 const refreshesMost = 20;
 
 export interface Tiered<Value> extends Source<Value> {
-  /** Writes what SQL says to the tier, before anybody asks for it. Throws when SQL fails, or has less than `atLeast`. */
+  /** Writes what SQL has to the tier before the first read. Throws when SQL fails, or has less than `atLeast`. */
   writeThrough(key: string, atLeast: number): Promise<void>;
 }
 
-/** A question to the tier. */
+/** A read of the tier. */
 interface Asked<Value> {
   readonly inTime: Promise<Shared<Value> | undefined>;
-  /** Its answer, in time or not. */
+  /** Its answer, in time or late. */
   arrived: Shared<Value> | undefined;
 }
 
@@ -43,7 +43,7 @@ export function createTiered<Value>(options: TieredOptions<Value>): Tiered<Value
   const { hit, events } = counts;
   const refreshing = new Set<string>();
 
-  /** `inTime` has nothing when the tier does not answer in time: the breaker says what is wrong. */
+  /** `inTime` is empty when the tier does not answer in time: the breaker reports what is wrong. */
   function ask(key: string, visit: Visit<Value> | undefined): Asked<Value> {
     const answer = tier.get(key);
     const inTime = visit === undefined ? answer : within(visit.patience, "redis", answer, clock);
@@ -80,11 +80,11 @@ export function createTiered<Value>(options: TieredOptions<Value>): Tiered<Value
     refreshing.add(key);
     events.refreshed++;
     readSql(key, 0)
-      .catch(() => {}) // it is still good, and somebody will try again
+      .catch(() => {}) // still valid, and a later read tries again
       .finally(() => refreshing.delete(key));
   }
 
-  /** What of it may be given away right now. */
+  /** The part of it that may be served now. */
   function usable(shared: Shared<Value> | undefined, key: string, atLeast: number): Versioned<Value> | undefined {
     if (shared === undefined) return missed("failed");
     if (shared.kind !== "value") return missed(shared.kind === "fence" ? "fence" : "absent");

@@ -1,7 +1,6 @@
 /**
- * How long a link is good for in the shared cache, by how much it is visited and how often it changes: the table of the
- * requirements. What is visited little and changes seldom, which is nearly everything, is good for an hour, or whatever
- * is set instead (`QL_CACHE_TTL_SECONDS`); the rest is in proportion.
+ * Time to live of a link in the shared cache, by its visits and how often it changes. A link with few visits and rare
+ * changes, which is nearly every link, lives for `QL_CACHE_TTL_SECONDS`, an hour by default; the others in proportion.
  */
 export type Changes = "rare" | "moderate" | "frequent";
 

@@ -1,6 +1,6 @@
 /**
- * The limits on API calls: a tenant's, and below it those of keys that have one of their own. A call counts for both or
- * neither. Their keys have the same hash tag, so that in a Cluster too it is one script.
+ * The limits on API calls: the tenant's, and below it those of keys with their own limit. A call counts for both or
+ * neither. Their keys share a hash tag, so that one script handles both on a Redis Cluster too.
  */
 import type { Limit } from "./counters.ts";
 import { slidingMinute } from "./window.ts";
@@ -13,7 +13,7 @@ export interface CallMaxes {
 export const tenantCalls = "apiPerMinute";
 export const keyCalls = "keyApiPerMinute";
 
-/** Where there is no limit there is nothing to ask: such calls are not counted, and no outage stops them. */
+/** Without a limit there is nothing to check: such calls are not counted, and no outage stops them. */
 export function callLimits({ tenant, key }: CallMaxes): Limit[] {
   const counted = `tenant:{${tenant.id}}:api`;
   return [

@@ -12,24 +12,24 @@ import {
 } from "./counters.ts";
 
 /**
- * May this call be made? Asked of the counters before anything else is done for it, and of a policy while they do not
- * answer.
+ * Decides whether an API call is allowed. Asks the counters before anything else is done for the call, and applies a
+ * policy while they do not answer.
  *
- * Two states. **Answered**: the counters decide, and what they grant is also noted in counters of this process alone.
- * **Away**: after a call that they could not answer, they are left alone for as long as they said, and the policy decides;
- * then one call asks them again while the others still do not wait. The first answer ends it.
+ * Two states. **Answered**: the counters decide, and what they grant is also recorded in counters of this process.
+ * **Away**: after a call that they could not answer, they are not asked for as long as they said, and the policy
+ * decides; then one call asks again while the others do not wait. The first answer ends this state.
  *
  * Policies:
- * - `degrade`: this process counts for itself, going on from what it noted. In a minute of an outage each process grants
- *   at most the limit, and so all of them processes × the limit. When the counters are back they do not know of it: in
- *   the minute around their return it can be once the limit more.
- * - `open`: whatever comes is granted.
- * - `closed`: nothing is granted; the answer is unavailable, and never denied.
+ * - `degrade`: this process counts by itself, starting from its record. During an outage each process grants at most
+ *   the limit per minute, so all of them grant processes × the limit. The counters do not know of it when they return:
+ *   the minute around their return can grant the limit once more.
+ * - `open`: every call is granted.
+ * - `closed`: no call is granted; the answer is unavailable, never denied.
  */
 export type OutagePolicy = "degrade" | "open" | "closed";
 
 export type CallAnswer =
-  /** What is left of each limit; nothing when nobody could say. */
+  /** What is left of each limit; absent when it is unknown. */
   | { readonly kind: "granted"; readonly limits: readonly LimitStatus[] }
   | {
       readonly kind: "denied";
@@ -44,22 +44,22 @@ export interface CallLimiter {
   ask(tag: string, limits: readonly Limit[]): Promise<CallAnswer>;
 }
 
-/** How calls were answered, for whoever watches. */
+/** How calls were answered, for metrics. */
 export const callOutcomes = ["granted", "denied", "degraded", "open", "unavailable"] as const;
 export type CallOutcome = (typeof callOutcomes)[number];
 
 export interface CallLimiterSettings {
   readonly counters: Counters;
-  /** Of this process alone; the same object where nobody else counts. */
+  /** Counters of this process; the same object when there are no shared ones. */
   readonly own: Counters;
   readonly policy: OutagePolicy;
   readonly clock: Clock;
   readonly count: Record<CallOutcome, number>;
-  /** Told when the counters stop answering, and when they answer again: once each. */
+  /** Called once when the counters stop answering, and once when they answer again. */
   readonly changed: (state: "away" | "answered") => void;
 }
 
-/** When waiting does not help, because the limit is 0: soon enough for a limit that was raised. */
+/** Used when waiting does not help because the limit is 0: soon enough to notice a raised limit. */
 const neverMs = 60_000;
 
 export function createCallLimiter(settings: CallLimiterSettings): CallLimiter {
@@ -75,9 +75,9 @@ export function createCallLimiter(settings: CallLimiterSettings): CallLimiter {
     settings.changed(state);
   }
 
-  /** Nothing when the counters cannot say. */
+  /** `undefined` when the counters cannot tell. */
   async function askCounters(id: string, charges: readonly Charge[]): Promise<CallAnswer | undefined> {
-    // Others go on without an answer while this call looks whether there is one.
+    // Other calls continue without an answer while this call tries.
     if (away) leftAloneUntil = clock.elapsed() + unavailableRetryMs;
     const { verdict, limits } = await take(counters, id, charges);
     if (verdict.kind === "unavailable") {
@@ -120,7 +120,7 @@ export function createCallLimiter(settings: CallLimiterSettings): CallLimiter {
   };
 }
 
-/** Sent together: Redis answers them in this order, over one connection, and so does a process. */
+/** Sent together: Redis answers in this order over one connection, and so does the in-process store. */
 async function take(
   counters: Counters,
   id: string,

@@ -6,28 +6,28 @@ import type { Ask, LeaseAnswer, LeaseStore } from "./leases.ts";
 import { type RefillProgress, Skipped } from "./refill.ts";
 
 /**
- * Leases from one store, and from another while the first does not answer.
+ * Leases from one store, and from a second one while the first does not answer.
  *
- * The two do not know of each other's leases that are out and not yet written down. So for as long as both are in use,
- * and once after, a limit may be overshot by as much as that: two leases for each instance.
+ * Neither store knows of the other's leases that are out and not yet recorded. So while both are in use, and once
+ * afterwards, a limit may be exceeded by that amount: two leases per instance.
  *
- * An ask without an answer may still have been granted. Once the other store has answered, it is taken back where it was
- * asked; if the second is asked for the same limit before that, then under the same id.
+ * An unanswered ask may still have been granted. Once the other store has answered, the ask is taken back where it was
+ * made; if the second store is asked for the same limit before that, it is asked under the same ID.
  *
- * Every answer of the first is judged by what a visitor would wait for it, whoever asked: an answer that takes longer, or
- * longer than a visitor had time for, counts as a failure. When there are too many, visitors are not sent there any more. Leases that are asked for ahead
- * still are, for they have the time: so a slow store goes on lending, and nobody waits for it. Their answers also show
- * when it is fast again.
+ * Every answer of the first store is judged by what a visitor would wait for it, whoever asked: an answer that takes
+ * longer, or longer than a visitor had time for, counts as a failure. After too many failures, visitors are no longer
+ * sent to it. Leases requested ahead still are, because they have time: a slow store continues to lend without delaying
+ * anyone, and its answers show when it is fast again.
  */
 export interface Cancelling extends LeaseStore {
   cancel(ask: Ask): void;
 }
 
-/** Whether the first store is fast enough for visitors. */
+/** Judges whether the first store is fast enough for visitors. */
 export interface Judgement {
   /** How long a visitor waits for it. */
   readonly waitMs: number;
-  /** Of the part of the store that has this limit. */
+  /** The breaker of the node that has this limit. */
   readonly breakerOf: (ask: Ask) => Breaker;
 }
 
@@ -45,7 +45,7 @@ export function degrading(first: Cancelling, second: Cancelling, { waitMs, break
       first.acquire(ask, {
         ...progress,
         on(store) {
-          // It has answered, and waits for SQL itself: that says nothing about its own speed.
+          // The first store has answered and waits for SQL: that says nothing about its own speed.
           if (store === "sql") answered.resolve();
           progress.on(store);
         },
@@ -58,7 +58,7 @@ export function degrading(first: Cancelling, second: Cancelling, { waitMs, break
       });
     } catch (error) {
       if (progress.urgent || error instanceof Skipped) throw error;
-      // Asked for ahead: there is time, even while visitors are sent elsewhere.
+      // Requested ahead: there is time, even while visitors are sent elsewhere.
       if (error instanceof BrokenCircuitError) asked ??= begin();
       if (asked === undefined) throw error;
     }
@@ -85,7 +85,7 @@ export function degrading(first: Cancelling, second: Cancelling, { waitMs, break
       const limit = `${ask.draws} ${ask.key}`;
       let isThere = true;
       try {
-        // What the first store says after it was given up is not what anybody waits for.
+        // An answer of the first store after it was given up is ignored.
         const answer = await fromFirst(ask, { ...progress, on: (store) => isThere && progress.on(store) });
         unsureInFirst.delete(limit);
         takeBack(second, unsureInSecond, limit);

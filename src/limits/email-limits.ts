@@ -1,7 +1,7 @@
 /**
- * The limits on sending email, under the names that the requirements give them. An email through the platform's SMTP
- * counts for its tenant and for the platform, both or neither; one through a tenant's own SendGrid key only for the
- * tenant. The numbers are the plan's and the operator's, and come with every call.
+ * The limits on sending email. An email through the platform's SMTP counts for its tenant and for the platform, both or
+ * neither; one through a tenant's SendGrid key counts only for the tenant. The plan and the operator set the numbers,
+ * which are passed with every call.
  */
 import type { Counters, CounterVerdict, Limit, StatusAnswer } from "./counters.ts";
 import type { Window } from "./window.ts";
@@ -9,25 +9,28 @@ import type { Window } from "./window.ts";
 export type EmailProvider = "smtp" | "sendgrid";
 
 /**
- * An hour and a minute. An email is charged before it is handed over, and a provider that takes its time counts it up to
- * 30 s later: in no 60 minutes by the provider's own clock may there be more than the limit.
+ * An hour and a minute. An email is charged before it is handed over, and a slow provider may count it up to 30 s
+ * later: no 60 minutes by the provider's clock may exceed the limit.
  */
 export const emailHour: Window = { kind: "sliding", bucketMs: 60_000, buckets: 61 };
 
 export interface EmailMaxes {
-  /** Of this tenant through this provider: 50 an hour through SMTP, 200 through its own key. */
+  /** For this tenant and provider: 50 an hour through SMTP, 200 through its own key. */
   readonly tenant: number | null;
-  /** Of all tenants through the platform's SMTP: 2,000 an hour. */
+  /** For all tenants through the platform's SMTP: 2,000 an hour. */
   readonly platform: number | null;
 }
 
-/** What was sent in the last hour, from the table of emails: asked when the store knows nothing. */
+/** What was sent in the last hour, from the emails table; read when the store knows nothing. */
 export interface EmailSeeds {
   readonly tenant?: () => Promise<number>;
   readonly platform?: () => Promise<number>;
 }
 
-/** May one email be handed over? The id names the attempt: `counters.release(id)` if the provider surely never took it. */
+/**
+ * Charges one email before it is handed over. The ID names the attempt: call `counters.release(id)` if the provider
+ * certainly did not accept it.
+ */
 export function tryAcquire(
   counters: Counters,
   id: string,
@@ -55,7 +58,7 @@ export function getStatus(
 
 export const platformEmails = "platformEmailsPerHour";
 
-/** What a tenant may send through a provider. */
+/** The limit of a tenant with a provider. */
 export const tenantEmailLimit = (
   tenant: string,
   provider: EmailProvider,
@@ -70,7 +73,7 @@ export const tenantEmailLimit = (
   ...(seed === undefined ? {} : { seed }),
 });
 
-/** What all tenants together may send through the platform's SMTP. */
+/** The limit of all tenants together through the platform's SMTP. */
 export const platformEmailLimit = (max: number | null, seed?: () => Promise<number>): Limit => ({
   name: platformEmails,
   subject: "platform",

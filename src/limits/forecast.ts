@@ -1,8 +1,8 @@
-/** Where a limit stands, in figures for people. Pure: what is used comes from the stores. */
+/** The state of a limit, for people. Pure: the figures come from the stores. */
 export interface LimitUsage {
   readonly used: number;
   readonly held: number;
-  /** Null: without limit. */
+  /** Null: no limit. */
   readonly max: number | null;
 }
 
@@ -11,15 +11,15 @@ export interface Period {
   readonly endsAt: number;
 }
 
-/** The part that is gone, from 0 to 1; of nothing all is gone. */
+/** The used share, from 0 to 1; a limit of 0 is fully used. */
 export function shareOf({ used, held, max }: LimitUsage): number {
   if (max === null) return 0;
   return max === 0 ? 1 : Math.min(1, (used + held) / max);
 }
 
 /**
- * When it will be used up if it goes on as it did since the period began: now if it is, null if that is not before the
- * period ends. Without a period (a window that slides, or never ends) there is no pace to go by.
+ * When the limit will be used up at the rate since the period began: now if it already is, null if not before the
+ * period ends. Without a period (a sliding window, or a total) there is no rate.
  */
 export function spentAt(standing: LimitUsage, period: Period | undefined, now: number): number | null {
   const { used, max } = standing;

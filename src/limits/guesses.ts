@@ -3,26 +3,27 @@ import { type AddressLimiterSettings, createAddressLimiter, toRetrySeconds } fro
 import { slidingMinute } from "./window.ts";
 
 /**
- * A limit on guessing: so many misses a minute for an address.
+ * Limits guessing: misses per minute for an address, on all servers together. An address is known only by its name of
+ * the day.
  *
- * Whoever is over the limit is remembered in this process until the time is up, so that further guesses cost neither a
- * call nor a lookup. When the counters cannot be asked a miss is just a miss: an outage must not close the door to
- * everybody who mistypes a link. While they are too slow for visitors nobody waits for them; misses are counted all the
- * same, and the answer holds for the next guess.
+ * An address over the limit is remembered in this process until the time is up, so that further guesses cost neither a
+ * call nor a lookup. When the counters are unavailable, misses are not limited: an outage must not block everyone who
+ * mistypes a link. While the counters are too slow for visitors, nobody waits for them; misses are still counted, and
+ * the answer applies to the next guess.
  */
 export interface Guesses {
-  /** Seconds until this address may guess again; nothing when it may. Asks nobody. */
+  /** Seconds until this address may guess again; `undefined` if it may. Does no I/O. */
   blockedFor(address: string | undefined): number | undefined;
-  /** Counts a miss; seconds when that was one too many. An address that is not known is not limited. */
+  /** Counts a miss; returns seconds if that exceeded the limit. An unknown address is not limited. */
   missed(address: string | undefined): Promise<number | undefined>;
-  /** Addresses that are over the limit now, as far as this process knows. */
+  /** Addresses over the limit now, as far as this process knows. */
   readonly blocked: number;
 }
 
 export interface GuessSettings extends AddressLimiterSettings {
   /** Null: without limit. */
   readonly perMinute: number | null;
-  /** The answer for this key, or a rejection when it is not worth waiting for. All are, if nothing is said. */
+  /** The answer for this key, or a rejection when it is not worth waiting for. Default: wait for all answers. */
   readonly inTime?: <Result>(key: string, answer: Promise<Result>) => Promise<Result>;
 }
 

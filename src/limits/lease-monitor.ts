@@ -4,13 +4,13 @@ import type { Metrics } from "../base/metrics.ts";
 import type { LeaseStore, Lender } from "./leases.ts";
 
 /**
- * Says how hits are being limited: to Prometheus with every lease, to the operator once when it changes. Visitors are
- * told one by one; a line for each of them would be a second outage.
+ * Reports how hits are being limited: to Prometheus with every lease, to the log once per change. A log line per
+ * visitor would be a second outage.
  */
 export type Outage = "degrade" | "open" | "closed";
 
 export interface WatchSettings {
-  /** Where leases come from when all is well. */
+  /** The lender when everything works. */
   readonly usual: Lender;
   readonly outage: Outage;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface WatchSettings {
 const states = ["well", "degraded", "unavailable"] as const;
 type State = (typeof states)[number];
 
-/** It is better again when nothing as bad was seen for so long: a store that comes and goes is both every second. */
+/** Recovered when nothing as bad was seen for this long: a flapping store would otherwise change state every second. */
 const calmMs = 5_000;
 
 export function watched(store: LeaseStore, { usual, outage, clock, metrics, log }: WatchSettings): LeaseStore {

@@ -1,9 +1,9 @@
 /**
- * How much of a limit an instance takes at once. Large leases mean few calls; small ones mean that little is lost with a
- * crash, and that the last units of a limit are not refused here while they lie idle there.
+ * How much of a limit an instance leases at once. Large leases mean few calls. Small leases lose little in a crash, and
+ * avoid refusing the last units of a limit here while another instance holds them unused.
  */
 export interface LeaseWish {
-  /** About a second of the link's own traffic. */
+  /** About a second of the link's traffic. */
   readonly want: number;
   readonly max: number;
   readonly remaining: number;
@@ -15,7 +15,7 @@ export const leastWhilePlenty = 10;
 const mostUnits = 1_000;
 const mostShare = 100; // of the limit: 100 leases and as many recordings a month, however hot the link
 
-/** The largest lease of a limit, whatever is wanted: what a crash strands is twice this at most. */
+/** The largest lease of a limit, whatever is wanted: a crash loses at most twice this. */
 export const largestLease = (max: number): number => Math.max(1, Math.min(mostUnits, Math.floor(max / mostShare)));
 
 /** 0 when nothing remains; shrinks to 1 towards the end, so that no holder keeps what another needs. */

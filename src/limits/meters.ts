@@ -8,20 +8,20 @@ import { granted, type Verdict } from "./verdict.ts";
 /**
  * An instance's side of leases: one meter per link, with a lane for each of its two limits.
  *
- * A lane spends from the lease at hand without I/O: that is the redirect path, and it is a few comparisons and a
- * subtraction. The next lease is asked for ahead of need: when what is left will not last until an answer comes, or the
- * lease is in its last second. It lies ready until the one at hand is used up or past its time, so visitors of a busy
- * link never wait. Only who comes to a lane without a lease waits for one; all who come meanwhile wait for the same.
- * What a lane has spent stays with it until the recorder has written it down.
+ * A lane spends from its current lease without I/O: this is the redirect path, a few comparisons and a subtraction. The
+ * next lease is requested ahead, when the rest will not last until an answer comes, or the lease is in its last second.
+ * It is kept ready until the current lease is used up or expired, so visitors of a busy link never wait. Only a visitor
+ * who finds a lane without a lease waits for one; all who come meanwhile wait for the same one. Spent units stay with
+ * the lane until the recorder has stored them.
  *
  * How it fails:
- * - The store does not answer: the verdict is `unavailable`, and the ask is kept. It is repeated under its id until its
- *   fate is known, and no other is made for the lane: a slow store cannot hand out lease after lease to nobody.
- * - The recorder cannot write: a lane that owes more than the largest lease, spent or to be given back, waits for it
- *   before it takes another; and nothing is asked for ahead while what is left and what is owed are more than that.
- *   Unspent and unrecorded units together are two leases at most, and a crash loses no more.
- * - The store is slow: visitors wait as long as their patience lasts. The ask goes on, and serves those who come later.
- * - The limit is spent: that is remembered for a second, and asked again then, for others may give some back.
+ * - The store does not answer: the verdict is `unavailable`, and the ask is kept. It is repeated under its ID until its
+ *   fate is known, and the lane makes no other ask: a slow store cannot hand out lease after lease that nobody uses.
+ * - The recorder cannot write: a lane that owes more than the largest lease, spent or to be returned, waits for the
+ *   recorder before it takes another; nothing is requested ahead while the rest plus the debt exceeds that. Unspent and
+ *   unrecorded units together are at most two leases, so a crash loses no more.
+ * - The store is slow: visitors wait as long as their patience lasts. The ask continues and serves later visitors.
+ * - The limit is used up: this is remembered for a second and then asked again, because others may return units.
  */
 export interface Meter {
   readonly key: string;
@@ -31,35 +31,35 @@ export interface Meter {
 
 export interface Lane {
   readonly draws: Draws;
-  /** Where the lease comes from, and the units below that were taken from one. */
+  /** The lender of the current lease, and of the leased units below. */
   lender: Lender;
   lease: string;
   /** Units of the lease not yet spent. */
   left: number;
-  /** By `clock.elapsed()`; the lease is not used after this. */
+  /** By `clock.elapsed()`; the lease is not used after this time. */
   validUntil: number;
   month: string;
-  /** Asked for ahead: spent from when the lease above is over. */
+  /** Requested ahead; spent from when the current lease ends. */
   next: Lease | undefined;
-  /** With so many left, or from then on, see whether the next lease should be asked for. */
+  /** With this many units left, or from then on, check whether to request the next lease. */
   lookAtLeft: number;
   lookFrom: number;
-  /** Spent in `month` since the recorder last looked, by reason. */
+  /** Spent in `month` since the last recording, by reason. */
   spent: number[];
   fresh: number;
-  /** Of those, how many were taken from a lease, and so from what its lender holds as lent. */
+  /** How many of those came from a lease, and so from what its lender counts as lent. */
   leased: number;
-  /** Spent or given back, and not yet written down, whether the recorder has it already or not. */
+  /** Spent or returned but not yet stored, whether or not the recorder already has them. */
   unrecorded: number;
   deniedUntil: number;
   denial: Verdict;
   refill: Refill | undefined;
   /** An ask whose fate is unknown. */
   ask: Ask | undefined;
-  /** Spent since `rateSince`: what the next lease should hold. */
+  /** Spent since `rateSince`: determines the size of the next lease. */
   rateUnits: number;
   rateSince: number;
-  /** Nothing is asked for ahead before this: the last ask failed, or the recorder has just been told to hurry. */
+  /** Nothing is requested ahead before this time: the last ask failed, or the recorder was just told to hurry. */
   aheadFrom: number;
 }
 
@@ -71,7 +71,7 @@ interface Lease {
   readonly month: string;
 }
 
-/** What the recorder has to write down for one lane. */
+/** What the recorder must store for one lane. */
 export interface Drained extends MonthOf {
   readonly lender: Lender;
   /** By reason, in the order of the caller's list. */
@@ -80,16 +80,17 @@ export interface Drained extends MonthOf {
   readonly leased: number;
   /** Units of a lease that ended before they were spent. */
   readonly unspent: number;
-  /** The lease that has ended, whose answer nobody will ask for again. */
+  /** The ended lease; its answer will not be asked for again. */
   readonly lease?: string;
 }
 
 export interface Meters {
-  /** Ask each time: a meter with nothing to tell is forgotten at the next recording. */
+  /** Do not keep the result: a meter with nothing to record is dropped at the next recording. */
   of(key: string): Meter;
   /**
-   * Spends one unit, for a reason (its place in the caller's list) that is recorded with it. `max` of null is without limit: counted, never refused.
-   * Answers at once whenever a lease is at hand. `patience` is what the visitor has left, all of it if nothing is said.
+   * Spends one unit, for a reason (its index in the caller's list) that is recorded with it. `max` of null means no
+   * limit: counted, never refused. Answers at once whenever there is a lease. `patience` is what the visitor has left;
+   * by default all of it.
    */
   spend(
     meter: Meter,
@@ -98,39 +99,39 @@ export interface Meters {
     reason: number,
     patience?: Patience,
   ): Verdict | Promise<Verdict>;
-  /** Asks for nothing ahead any more; resolves when nothing is on its way. */
+  /** Stops requesting leases ahead; resolves when none is in flight. */
   stopRefilling(): Promise<void>;
-  /** Takes what is to be written down, ended leases included; `all` also ends leases that are still good. */
+  /** Takes what must be recorded, including ended leases; `all` also ends leases that are still valid. */
   drain(all: boolean): Drained[];
-  /** It was written down. */
+  /** The units were stored. */
   acknowledge(drained: readonly Drained[]): void;
   readonly size: number;
 }
 
 export interface MeterSettings {
-  /** How many reasons there are. */
+  /** Number of reasons. */
   readonly reasons: number;
   readonly store: LeaseStore;
   readonly clock: Clock;
-  /** Only for the month of hits that are counted without a lease. */
+  /** Only for hits that are counted without a lease. */
   readonly month: () => string;
   readonly newLeaseId: () => string;
-  /** What a visitor has who has not waited for anything yet. */
+  /** The patience of a visitor who has not waited yet. */
   readonly patience: Readonly<Patience>;
-  /** Nobody can be asked: let visitors through all the same, and count them. */
+  /** If no lender can be asked, allow visitors anyway and count them. */
   readonly open?: boolean;
-  /** A lease is used up: write down what was spent of it soon. */
+  /** Called when a lease is used up, so that its units are recorded soon. */
   readonly usedUp: () => void;
-  /** Resolves when what was spent so far is written down; the lane waits for it when it owes too much. */
+  /** Resolves when everything spent so far is stored; a lane that owes too much waits for it. */
   readonly flush: () => Promise<void>;
 }
 
 const denyMs = 1_000;
-/** How much longer a denial holds when the store does not answer in time. */
+/** How much longer a denial is believed when the store does not answer in time. */
 const believedMs = 5_000;
 const retrySeconds = 2;
 const growthMost = 2;
-/** An ask ahead has a second to be answered, and no lease is waited for that is in its last second. */
+/** An ask ahead has a second to be answered, and a lease in its last second is not waited for. */
 const aheadMs = 1_000;
 /** Traffic may double while the answer comes. */
 const aheadMargin = 2;
@@ -143,7 +144,7 @@ export function createMeters(settings: MeterSettings): Meters {
   const none: readonly number[] = new Array(settings.reasons).fill(0);
   /** For the next recording: leases that ended with units left, and months that ended. */
   let waiting: Drained[] = [];
-  /** About how long an answer takes: the slower of the last few. */
+  /** Estimated answer time: the slower of the last few. */
   let answerMs = answerFirstMs;
   let looksAhead = true;
 
@@ -156,7 +157,7 @@ export function createMeters(settings: MeterSettings): Meters {
     return meter;
   }
 
-  /** A lease past its time is not used; what is left of it goes back, and its name is forgotten. */
+  /** An expired lease is not used; its rest is returned, and its name forgotten. */
   function endLease(key: string, lane: Lane, now: number): void {
     if (lane.lease === "" || (lane.left > 0 && now < lane.validUntil)) return;
     const { draws, month, lender, left: unspent, lease } = lane;
@@ -180,7 +181,7 @@ export function createMeters(settings: MeterSettings): Meters {
     lane.unrecorded++;
   }
 
-  /** What was spent so far belongs to the month it was spent in, and to whoever lent it. */
+  /** Units spent so far belong to the month they were spent in, and to their lender. */
   function close(key: string, lane: Lane): void {
     if (lane.fresh === 0) return;
     const { draws, month, lender, spent, fresh, leased } = lane;
@@ -192,7 +193,8 @@ export function createMeters(settings: MeterSettings): Meters {
 
   function enter(key: string, lane: Lane, month: string, lender: Lender): void {
     if (lane.month === month && lane.lender === lender) return;
-    // A lease is of one month. One is still held when the limit is taken away while our clock is in another month.
+    // A lease belongs to one month. One may still be held when the limit is removed while our clock is in another
+    // month.
     endLease(key, lane, Number.POSITIVE_INFINITY);
     close(key, lane);
     lane.month = month;
@@ -224,7 +226,7 @@ export function createMeters(settings: MeterSettings): Meters {
     return wait(meter, lane, max, reason, patience ?? { ...settings.patience });
   }
 
-  /** The lease of the lane, or the next one if that is over. */
+  /** Whether there is a lease to spend from: the current one, or the next if that has ended. */
   function isAtHand(key: string, lane: Lane, now: number): boolean {
     if (lane.left > 0 && now < lane.validUntil) return true;
     if (lane.next === undefined) return false;
@@ -253,8 +255,8 @@ export function createMeters(settings: MeterSettings): Meters {
   }
 
   /**
-   * Asks for the next lease if the one at hand will not last until it comes; else says when to look again: with half of
-   * it gone, or when no more is left than traffic as it is now would need.
+   * Requests the next lease if the current one will not last until it arrives. Otherwise sets when to check again: at
+   * half of the lease, or when the rest equals what current traffic would need.
    */
   function lookAhead(key: string, lane: Lane, max: number, now: number): void {
     if (!looksAhead) return;
@@ -271,14 +273,14 @@ export function createMeters(settings: MeterSettings): Meters {
       startAsking(key, lane, max, false);
       return;
     }
-    // With less to write down it may be asked for: soon, but not with every visit until then.
+    // It can be requested once less is owed: soon, but not with every visit until then.
     lane.aheadFrom = now + answerMs;
     settings.usedUp();
   }
 
   async function wait(meter: Meter, lane: Lane, max: number, reason: number, patience: Patience): Promise<Verdict> {
     try {
-      // Those who waited for the same lease may use it up before it is our turn: a few rounds, then it is a busy store.
+      // Others who waited for the same lease may use it up first: try a few rounds, then treat the store as busy.
       for (let round = 0; round < 20; round++) {
         const refill = lane.refill ?? startAsking(meter.key, lane, max, true);
         await refill.wait(patience);
@@ -287,16 +289,16 @@ export function createMeters(settings: MeterSettings): Meters {
         if (now < lane.deniedUntil) return lane.denial;
       }
     } catch {
-      // Logged by whoever gave us the store; here it is an answer.
+      // Logged by the code that passed us the store; here it is an answer.
     }
-    // Let through, unless the limit was spent a moment ago: a store that is slow to say so again would lift it.
+    // Allow, unless the limit was used up a moment ago: otherwise a slow store would lift the limit.
     if (settings.open) return isDenied(lane, clock.elapsed()) ? lane.denial : count(meter.key, lane, reason);
     return { kind: "unavailable", retryAfterSeconds: retrySeconds };
   }
 
   function startAsking(key: string, lane: Lane, max: number, urgent: boolean): Refill {
     const refill = startRefill(clock, urgent, async (progress) => {
-      // Not before it is known as the lane's: it could be over by then.
+      // Not before the lane holds it: the lease could be over by then.
       await Promise.resolve();
       try {
         await ask(key, lane, max, progress);
@@ -324,8 +326,8 @@ export function createMeters(settings: MeterSettings): Meters {
   }
 
   /**
-   * About a second of traffic, by what was spent since the last lease. One that was used up in a moment says that there
-   * is more to come, not how much: the next is twice as large, until leases last.
+   * About a second of traffic, based on what was spent since the last lease. A lease that was used up in a moment shows
+   * that more is needed, but not how much: the next is twice as large, until leases last.
    */
   function wanted(lane: Lane): number {
     const now = clock.elapsed();
@@ -367,7 +369,7 @@ export function createMeters(settings: MeterSettings): Meters {
           endNext(key, lane, now);
           close(key, lane);
         }
-        // A lease lives for seconds, so what is remembered here is what was visited in the last few.
+        // A lease lives for seconds, so this keeps only links visited in the last few seconds.
         const isKept = settings.open && (isDenied(meter.hits, now) || isDenied(meter.exempt, now));
         if (!isKept && isIdle(meter.hits) && isIdle(meter.exempt)) meters.delete(key);
       }
@@ -387,7 +389,7 @@ export function createMeters(settings: MeterSettings): Meters {
   };
 }
 
-/** Since it was last heard that the limit is spent, as long as that is worth believing. */
+/** Whether the limit was reported as used up recently enough to be believed. */
 const isDenied = (lane: Lane, now: number): boolean => lane.deniedUntil > 0 && now < lane.deniedUntil + believedMs;
 
 const isIdle = (lane: Lane): boolean =>

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 
 /**
- * The part of an address that one person can be held to: of IPv4 all of it; of IPv6 the first 64 bits, for every home and
- * every rented machine has 2^64 addresses behind those. IPv4 in the clothes of IPv6 is IPv4.
+ * The part of an address that identifies one user: all of an IPv4 address; the first 64 bits of an IPv6 address,
+ * because every home and every rented machine has 2^64 addresses behind those. IPv4-mapped IPv6 counts as IPv4.
  */
 export function networkOf(address: string): string | undefined {
   const plain = address.split("%", 1)[0] ?? ""; // the interface of a link-local address
@@ -18,7 +18,7 @@ export function networkOf(address: string): string | undefined {
     .join(":")}::/64`;
 }
 
-/** The eight numbers of an IPv6 address, in any of the ways to write it. */
+/** The eight groups of an IPv6 address in any notation. */
 export function groupsOf(address: string): number[] {
   const hex = address.replace(/:(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...bytes: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);

@@ -4,15 +4,15 @@ import type { Limit } from "./counters.ts";
 import { slidingHour, type Window } from "./window.ts";
 
 /**
- * A limit on trying passwords: so many for a network and a link in a quarter of an hour, and so many for a link from
- * everywhere in an hour. A try is counted before it is looked at, and given back if it was
- * right: an office behind one address may come in one after the other.
+ * Limits password attempts: per network and link in a quarter of an hour, and per link from everywhere in an hour, on
+ * all servers together. An attempt is counted before the password is checked, and refunded if it was right: an office
+ * behind one address may sign in one after the other.
  *
- * Whoever uses up the tries of a link would lock everybody else out. So a network from which the right password came that
- * day (UTC) goes on with its own tries, and does not need the link's.
+ * An attacker who uses up a link's attempts would lock everybody else out. So a network that gave the right password
+ * that day (UTC) continues with its own attempts and does not need the link's.
  *
- * When the counters cannot be asked nobody may try, for a short password lasts only as long as tries are few; whoever has
- * a pass stays in.
+ * A network is known only by its name of the day. When the counters are unavailable, no attempt is allowed, because a
+ * short password is only safe while attempts are few; visitors with a password session stay in.
  */
 export interface PasswordAttempts {
   begin(key: string, address: string | undefined): Promise<PasswordAttempt>;
@@ -25,9 +25,9 @@ export type PasswordAttempt =
 
 export interface GrantedAttempt {
   readonly kind: "granted";
-  /** It was not looked at: as if it had not been made. */
+  /** The password was not checked: refunds the attempt. */
   undo(): Promise<void>;
-  /** It was the right one: given back, and the network is known for the day. */
+  /** The password was right: refunds the attempt, and remembers the network for the day. */
   right(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function createPasswordAttempts(settings: AddressLimiterSettings): Passwo
   }
 
   async function remember(link: string, entered: Limit): Promise<void> {
-    // Under the same id every time: it counts once.
+    // Always the same ID, so it counts once.
     await counters.take(`{${link}}/entered/${entered.subject}`, [{ limit: entered, amount: 1 }]);
   }
 
@@ -64,7 +64,7 @@ export function createPasswordAttempts(settings: AddressLimiterSettings): Passwo
   };
 }
 
-/** One that is too long for a key of a counter is known by its hash. */
+/** A name too long for a counter key is replaced by its hash. */
 const linkName = (key: string): string =>
   key.length <= linkMost ? key : createHash("sha256").update(key).digest("base64url");
 const linkMost = 100;

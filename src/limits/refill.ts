@@ -3,28 +3,29 @@ import { Late } from "../base/deadline.ts";
 import type { Patience, Store } from "../base/patience.ts";
 
 /**
- * A lease on its way to a lane. It has more time than visitors have: one that comes too late for them is there for the
- * next. So it says which store it waits for, and each visitor waits as long as their own patience with that store lasts.
+ * A lease on its way to a lane. It has more time than visitors have: one that comes too late for them serves the next
+ * visitor. So it tells which store it waits for, and each visitor waits as long as their patience with that store
+ * lasts.
  *
- * Where there is another way, a visitor without patience sends the work there instead of giving up.
+ * If there is another lender, a visitor without patience moves the work there instead of giving up.
  */
 export interface Refill {
-  /** Resolves when it is over, however it ended. */
+  /** Resolves when it has ended, successfully or not. */
   readonly over: Promise<void>;
-  /** Rejects when the lease cannot be had, or with `Late` when this visitor has no more time. */
+  /** Rejects when no lease can be had, or with `Late` when this visitor has no time left. */
   wait(patience: Patience): Promise<void>;
 }
 
-/** A visitor has no more time for this way, and there is another. */
+/** A visitor has no time left for this lender, and there is another. */
 export class Skipped extends Late {}
 
-/** What the work tells, and is told. */
+/** How the work reports, and is controlled. */
 export interface RefillProgress {
-  /** A visitor waited from the start. */
+  /** A visitor has waited from the start. */
   readonly urgent: boolean;
-  /** It is this store that is waited for now. */
+  /** Reports the store that is waited for now. */
   on(store: Store): void;
-  /** The answer of `work`; or `Skipped` as soon as a visitor has no more time for it, for there is another way. */
+  /** The answer of `work`, or `Skipped` as soon as a visitor has no time left for it and there is another lender. */
   orSkip<Result>(work: Promise<Result>): Promise<Result>;
 }
 
@@ -52,7 +53,7 @@ export function startRefill(clock: Clock, urgent: boolean, work: (progress: Refi
   const done = work(progress).finally(() => {
     isOver = true;
   });
-  const over = done.catch(() => {}); // those who wait are told
+  const over = done.catch(() => {}); // waiters get the error themselves
 
   return {
     over,
@@ -64,7 +65,7 @@ export function startRefill(clock: Clock, urgent: boolean, work: (progress: Refi
         const inTime = await orAfter(next, patience[waitedFor]);
         patience[waitedFor] = Math.max(0, patience[waitedFor] - (clock.elapsed() - started));
         if (inTime) continue;
-        // The other way is SQL: who has no more time for that has none for it either.
+        // The other lender is SQL: a visitor with no time for SQL has none for that either.
         if (skip === undefined || waitedFor === "sql") throw new Late("the lease did not come in time");
         skip();
         await next;
@@ -74,7 +75,7 @@ export function startRefill(clock: Clock, urgent: boolean, work: (progress: Refi
   };
 }
 
-/** Whether it settled before `ms` had passed; rejects as it does. */
+/** Whether it settled before `ms` had passed; rejects if it does. */
 function orAfter(work: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(false), ms);

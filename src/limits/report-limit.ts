@@ -2,11 +2,12 @@ import { type AddressLimiterSettings, createAddressLimiter, toRetrySeconds } fro
 import { slidingHour } from "./window.ts";
 
 /**
- * A limit on reporting links: so many an hour for an address. Those whose address cannot be told share a larger limit.
- * When the counters cannot be asked a report is taken: there is an end to how many are kept anyway.
+ * Limits abuse reports: per hour and address, on all servers together. An address is known only by its name of the day;
+ * unknown addresses share a larger limit. When the counters are unavailable, a report is accepted: the number of stored
+ * reports is bounded anyway.
  */
 export interface ReportLimit {
-  /** Counts one; seconds to wait when that was one too many. */
+  /** Counts one report; returns seconds to wait if that exceeded the limit. */
   take(address: string | undefined): Promise<number | undefined>;
 }
 

@@ -1,7 +1,7 @@
 import type { Limit } from "./counters.ts";
 import { total } from "./window.ts";
 
-/** The bytes that a tenant's files may have, under the name that the requirements give it. */
+/** The limit on the bytes of a tenant's files. */
 export const storageLimit = (tenant: string, max: number | null): Limit => ({
   name: "storageBytes",
   subject: tenant,

@@ -1,4 +1,4 @@
-/** What a limit answers. Denied is never unavailable: the one is the caller's, the other ours. */
+/** The answer of a limit. Denied is never unavailable: the first is the caller's problem, the second ours. */
 export type Verdict =
   | { readonly kind: "granted" }
   | { readonly kind: "denied"; readonly retryAfterSeconds: number }

@@ -1,18 +1,18 @@
 /**
  * How long a charge counts. Pure functions of a time; the store says what time it is.
  *
- * A **month** is a calendar month in UTC, and every month has a key of its own.
+ * A **month** is a calendar month in UTC; every month has its own key.
  *
- * A **sliding** window is made of buckets, each a count. A window of 60 one-minute buckets looks back over the bucket of
- * now and the 60 before it, 61 in all: the oldest is only partly inside the last 60 minutes, and counts in full. So no
- * 60 minutes, wherever they begin, ever hold more than the limit; the price is that a charge counts for up to one bucket
- * longer than an hour. A fixed window would let twice the limit through around its edge, and a log of every charge would
- * cost memory by the charge instead of by the bucket.
+ * A **sliding** window consists of buckets, each a count. A window of 60 one-minute buckets includes the current bucket
+ * and the 60 before it, 61 in all: the oldest is only partly inside the last 60 minutes, but counts in full. So no 60
+ * minutes, wherever they begin, exceed the limit; the price is that a charge counts for up to one bucket longer than an
+ * hour. A fixed window would allow twice the limit around its edge, and a log of every charge would cost memory per
+ * charge instead of per bucket.
  *
  * A **total** never ends.
  *
- * A bucket later than now was written by a clock that has since been set back. It counts as if it were of now: nothing is
- * forgotten, and it leaves the window one length from now instead of whenever that clock thought.
+ * A bucket in the future was written by a clock that has since been set back. It counts as if it were current: nothing
+ * is forgotten, and it leaves the window one length from now.
  */
 export type Window =
   | { readonly kind: "month" }
@@ -24,10 +24,10 @@ export const slidingHour: Window = { kind: "sliding", bucketMs: 60_000, buckets:
 export const slidingMinute: Window = { kind: "sliding", bucketMs: 1_000, buckets: 60 };
 export const total: Window = { kind: "total" };
 
-/** Bucket number → what was charged in it. Months and totals have one bucket, number 0. */
+/** Bucket number → amount charged in it. Months and totals have one bucket, number 0. */
 export type Buckets = ReadonlyMap<number, number>;
 
-/** Something that stops counting at a time of its own. */
+/** A charge, and when it stops counting. */
 export interface Leaving {
   readonly amount: number;
   readonly at: number;
@@ -50,7 +50,7 @@ export function monthOf(now: number): Month {
   };
 }
 
-/** The key that holds what is used in the window of now. */
+/** The key that counts the current window. */
 export function keyAt(key: string, window: Window, now: number): string {
   return window.kind === "month" ? `${key}:${monthOf(now).name}` : key;
 }
@@ -59,13 +59,13 @@ export function bucketAt(window: Window, now: number): number {
   return window.kind === "sliding" ? Math.floor(now / window.bucketMs) : 0;
 }
 
-/** From this time on, a charge made in the bucket counts no more. */
+/** From this time on, a charge made in the bucket no longer counts. */
 export function countsUntil(window: Window, bucket: number, now: number): number {
   if (window.kind === "sliding") return (bucket + window.buckets + 1) * window.bucketMs;
   return window.kind === "month" ? monthOf(now).endsAt : Number.POSITIVE_INFINITY;
 }
 
-/** The buckets that count now, each with the time it leaves; the earliest first. */
+/** The buckets that count now, each with the time it leaves; earliest first. */
 export function leaving(window: Window, buckets: Buckets, now: number): Leaving[] {
   const current = bucketAt(window, now);
   return [...buckets]
@@ -80,7 +80,7 @@ export const sum = (parts: Iterable<{ readonly amount: number }>): number => {
   return all;
 };
 
-/** The first time at which `amount` fits under `max` if nothing else happens; `null` when waiting does not help. */
+/** The first time at which `amount` fits under `max` if nothing else happens; `null` if waiting does not help. */
 export function fitsAt(counting: readonly Leaving[], amount: number, max: number): number | null {
   if (amount > max) return null;
   let left = sum(counting);
@@ -93,7 +93,7 @@ export function fitsAt(counting: readonly Leaving[], amount: number, max: number
 
 const earliestFirst = (one: Leaving, other: Leaving): number => one.at - other.at || 0;
 
-/** A window that could not be computed with is refused before it reaches a store. */
+/** Rejects a window that cannot be computed with before it reaches a store. */
 export function isWindow(window: Window): boolean {
   if (window.kind !== "sliding") return window.kind === "month" || window.kind === "total";
   const { bucketMs, buckets } = window;

@@ -1,12 +1,12 @@
 /**
- * Where Redis is: one server, Sentinel or Cluster, by the form of the address.
+ * The address of Redis: a single server, Sentinel or Cluster, depending on its scheme.
  *
  *   redis://[user:password@]host[:6379][/database]
  *   redis-sentinel://[user:password@]host[:26379],host…/name[/database]
  *   redis-cluster://[user:password@]host[:6379],host…
  *
- * and `rediss`, `rediss-sentinel`, `rediss-cluster` for TLS. The user and password are those of the Redis servers; the
- * sentinels are asked without. The client's library is not needed to read one: the settings are checked at every start.
+ * and `rediss`, `rediss-sentinel`, `rediss-cluster` for TLS. User and password are those of the Redis servers; none are
+ * sent to the sentinels. Parsing needs no client library, because settings are checked at every start.
  */
 export interface RedisAddress {
   readonly kind: "server" | "sentinel" | "cluster";
@@ -14,7 +14,7 @@ export interface RedisAddress {
   readonly tls: boolean;
   readonly username?: string;
   readonly password?: string;
-  /** Of the group of servers that the sentinels watch. */
+  /** The name of the group of servers that the sentinels monitor. */
   readonly name: string;
   readonly database: number;
 }

@@ -1,16 +1,16 @@
 /**
- * The shared tier on Redis. `put.lua` and `stand.lua` decide what is written; their headers say what stays true.
+ * The shared cache on Redis. `put.lua` and `stand.lua` decide what is written; their headers state the invariants.
  *
- * A link is stored at `ql:v3:link:{code}`, the fact that there is none at `ql:v3:404:{code}`; the braces are a Cluster's
- * hash tag, which puts both into one slot. When a server's data cannot be corrected it begins a new epoch, and the names
- * carry it: `ql:v3.k3f9:link:{code}`. What was stored under the old names expires.
+ * A link is stored at `ql:v3:link:{code}`, and the fact that there is none at `ql:v3:404:{code}`. The braces are a
+ * Cluster hash tag, which puts both keys into one slot. If the data of a server cannot be corrected, a new epoch
+ * begins, which is part of the key names: `ql:v3.k3f9:link:{code}`. Data under the old names expires.
  *
- * `v3` is the name of the form that values are written in. Another form has other keys, another place in the feed
- * (`ql:v3:feed:{server}`) and other epochs. So while an upgrade is under way, servers of two forms correct and read their
- * own part of Redis, and neither depends on the other.
+ * `v3` is the name of the format of the values. Another format has other keys, another feed position
+ * (`ql:v3:feed:{server}`) and other epochs. So during an upgrade, servers with two formats correct and read their own
+ * part of Redis, and neither depends on the other.
  *
- * A value is good for an hour (a setting) by its envelope, longer if it is visited often and changes seldom, and kept for
- * a day: the time in between is for when SQL is away.
+ * A value is valid for an hour (a setting) by its envelope, or longer if it is visited often and changes rarely. It is
+ * kept for a day, to be served when SQL is unavailable.
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -26,34 +26,34 @@ export interface RedisCacheOptions<Value> {
   readonly redis: Redis;
   readonly form: Form<Value>;
   readonly keyOf: (change: Announced) => string;
-  /** How long a link is good for; an hour if nobody says. */
+  /** How long a link is valid. An hour by default. */
   readonly lifeMs?: (key: string) => number;
-  /** How long it is remembered that there is none; five minutes if nobody says. */
+  /** How long it is remembered that a link does not exist. Five minutes by default. */
   readonly missingMs?: number;
-  /** How far both are spread, by chance: by so much more or less. */
+  /** Random variation of both, as a fraction up or down. */
   readonly jitter?: number;
-  /** A server is empty under new names. */
+  /** Called when a server starts empty, under new names. */
   readonly onEmpty?: () => void;
-  /** Told when `put` has taken effect. */
+  /** Called when `put` has taken effect. */
   readonly written?: (kind: "link" | "missing") => void;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
 
 export interface RedisCache<Value> extends Tier<Value>, Correctable {
-  /** After a write: nothing older is to be found here any more. Throws unless that is so. */
+  /** After a write: resolves when nothing older can be read here, and throws otherwise. */
   fenceOne(key: string, version: number): Promise<void>;
   /** For the operator. */
   look(key: string): Promise<Look<Value>>;
 }
 
 export interface Look<Value> {
-  /** Where its server stands; an empty position if it remembers nothing. */
+  /** How far its server has been corrected. The position is empty if the server has none. */
   readonly stand: Stand;
   readonly node: string;
   readonly epoch: string;
   readonly shared: Shared<Value>;
-  /** Until Redis forgets it by itself. */
+  /** Until the key expires in Redis. */
   readonly keptMs: number;
 }
 
@@ -62,7 +62,7 @@ const missingMsByDefault = 300_000;
 const jitterByDefault = 0.08;
 const keptMs = 86_400_000;
 const fenceMs = 60_000;
-/** From the question to SQL to the writing here, far less than a fence lives. */
+/** The time from the query to SQL until the write here, far less than the lifetime of a fence. */
 const ticketMs = 1_000;
 const believedMs = 1_500;
 const writesMost = 1_000;
@@ -74,7 +74,7 @@ const scripts = { put: defineScript(putText), stand: defineScript(standText) };
 interface Server {
   readonly epoch: string;
   readonly generation: number;
-  /** Redis' clock less ours. */
+  /** Redis's clock minus ours. */
   readonly offsetMs: number;
   believedAt: number;
 }
@@ -87,7 +87,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
 
   const serverOf = (key: string): Server | undefined => servers.get(redis.serverOf(`{${key}}`));
 
-  /** Heard of since its connection was made: another may stand behind the next one. */
+  /** Only if the server was seen on the current connection: after a reconnect it may be another server. */
   function known(key: string): Server | undefined {
     const server = serverOf(key);
     return server?.generation === redis.generation ? server : undefined;
@@ -125,7 +125,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     return { position, idleMs: Number(now) - Number(touched) };
   }
 
-  /** While it is being corrected: fences that went to one server do not count for another. */
+  /** During a correction: fences sent to one server do not count for another. */
   function unchanged(tag: string): Server {
     const server = servers.get(tag);
     if (server?.generation === redis.generation) return server;
@@ -171,7 +171,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
       writing++;
       put(epoch, key, [version, kind, text, kept, until])
         .then((done) => done && written?.(kind))
-        .catch(() => {}) // the next reader of SQL tries again
+        .catch(() => {}) // the next read of SQL tries again
         .finally(() => writing--);
     },
 
@@ -232,19 +232,19 @@ const keysOf = (form: string, epoch: string, key: string): [link: string, missin
 };
 
 /**
- * What is stored for a link: its value, and around it what the cache says. The value has a field to itself, so the two
- * cannot collide whatever its own fields are called. A fence is `{"v":7}`.
+ * What is stored for a link: its value, and the fields of the cache around it. The value has its own field, so their
+ * names cannot collide. A fence is `{"v":7}`.
  */
 interface Envelope {
   readonly l?: unknown;
-  /** When it was written, and until when it is good; seconds. */
+  /** When it was written and until when it is valid, in seconds. */
   readonly t?: number;
   readonly x?: number;
-  /** Its version. Last: `put.lua` looks for it at the end. */
+  /** The version. It comes last, because `put.lua` looks for it at the end. */
   readonly v: number;
 }
 
-/** What cannot be read counts as nothing: SQL is asked, and its answer does not replace it. */
+/** A value that cannot be read counts as missing: SQL is asked, and its answer does not replace the value. */
 function read<Value>(form: Form<Value>, link: string | null, missing: string | null, now: number): Shared<Value> {
   const there = missing === null ? Number.NaN : Number(missing);
   if (Number.isSafeInteger(there)) return { kind: "value", answer: { version: there, value: undefined }, left: 1 };

@@ -1,30 +1,30 @@
 #!lua
--- Takes or holds against several limits at once: all or nothing.
+-- Takes from or holds against several limits at once: all or nothing.
 --
--- Keys       1: the id's record; then for each limit: what is used of it, its open holds
--- Arguments  1: id  2: take | hold  3: for how long to hold, ms; 0 charges for good at once
---            4: remember ids at least, ms  5: at most, ms  6: denials, ms  7: open holds at most
+-- Keys       1: the id's record; then for each limit: its used amount, its open holds
+-- Arguments  1: id  2: take | hold  3: how long to hold, ms; 0 charges for good at once
+--            4: shortest memory of an id, ms  5: longest, ms  6: memory of a denial, ms  7: most open holds
 --            then for each limit: amount, max, month | sliding | total, a, b, base key, seed
 --              month: a, b are its start and end; sliding: the length of a bucket in ms, and how many
---              seed: "" there is none, "?" ask for it if the key is missing, or the number asked for
+--              seed: "" for none, "?" to ask for it if the key is missing, or the number asked for
 -- Reply      granted, held | settled, remembered until
 --            denied, which limit (from 1), when it would fit (-1 never), now
---            closed, released | expired     the id was granted and is over
---            id_in_use                      it names a hold and is asked as a take, or the other way round
---            window, now                    a month that is not now
---            seed, limits (from 1) ...      these keys are missing: say what is used, then ask again
---            garbage, key                   not ours, or of another format
+--            closed, released | expired     the id was granted before and is over
+--            id_in_use                      the id names a hold and is used for a take, or the other way round
+--            window, now                    the month is not the current one
+--            seed, limits (from 1) ...      these keys are missing: call again with what is used
+--            garbage, key                   not ours, or in another format
 --
--- What stays true: used + held <= max after every grant. Everything is read and checked before anything is written. A
--- denial writes what it has to remember, a seed, and buckets from the future moved to now; none of it counts more or
--- less than before. An id that stands for a take still held belongs to a take over several Cluster slots whose outcome
--- nobody was told; expired, it is charged anew.
+-- Invariants: used + held <= max after every grant. Everything is read and checked before anything is written. A denial
+-- writes only its own record, a seed, and buckets from the future moved to now; none of these changes the count. A
+-- record of a take that is still held belongs to a take over several Cluster slots whose caller has no answer yet; once
+-- expired, it is charged again.
 --
 -- used:   hash, f = format, v = version of the source of truth, bucket number = amount (month and total: bucket 0),
---         s = bucket:amount, what counts of all buckets before this one, so that they are read once while it lasts.
---         Whoever changes another bucket, or none that it has read, deletes it.
+--         s = bucket:amount, the sum of all counting buckets before this one, so that they are read only once.
+--         A script that changes another bucket, or has not read them, deletes it.
 -- holds:  hash, f = format, h:<id> = amount:expires at
--- record: JSON; whole numbers are texts in it, because cjson keeps only 14 digits
+-- record: JSON; whole numbers are strings, because cjson keeps only 14 digits
 
 local format = "1"
 local headArguments, limitArguments = 7, 7
@@ -66,7 +66,7 @@ if known then
   end
 end
 
--- Of a sliding window only the bucket of now, if what counts of the others is known.
+-- In a sliding window, reads only the current bucket if the sum of the others is known.
 local function readCurrent(limit)
   if limit.window ~= "sliding" then
     return false
@@ -81,7 +81,7 @@ local function readCurrent(limit)
   return true
 end
 
--- All buckets, and when each of them stops counting.
+-- Reads all buckets, and when each of them stops counting.
 local function readAll(limit)
   local used = redis.call("HGETALL", limit.usedKey)
   limit.current, limit.before, limit.partly = 0, 0, false
@@ -119,7 +119,7 @@ local function readAll(limit)
   end
 end
 
--- One limit, as it stands: what counts, and when each part of it stops counting.
+-- Reads one limit: what counts, and when each part of it stops counting.
 local function read(i)
   local at = headArguments + (i - 1) * limitArguments
   local limit = {
@@ -176,7 +176,7 @@ local function read(i)
       end
     end
   end
-  -- To say when it would fit takes all of them.
+  -- All buckets are needed to tell when the amount would fit.
   if limit.partly and limit.count + limit.amount > limit.max then
     garbage = readAll(limit)
     return not garbage and limit or nil, garbage
@@ -199,7 +199,7 @@ if #unseeded > 1 then
   return unseeded
 end
 
--- When the amount would fit if nothing else happened; -1 when waiting does not help.
+-- When the amount would fit if nothing else happened; -1 if waiting does not help.
 local function fitsAt(limit)
   if limit.amount > limit.max then
     return -1
@@ -249,7 +249,7 @@ end
 local function writeUsed(limit, added)
   local bucket, amount = text(limit.bucket), text(limit.current + added)
   if limit.partly then
-    -- Whoever wrote what counts of the others has also set when the key expires.
+    -- The call that stored the sum of the others has also set the expiry of the key.
     redis.call("HSET", limit.usedKey, bucket, amount)
     return
   end

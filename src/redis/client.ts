@@ -1,12 +1,13 @@
 /**
- * The way to Redis: one server, Sentinel or Cluster, by the form of the address (`address.ts`).
+ * The connection to Redis: a single server, Sentinel or Cluster, depending on the address (`address.ts`).
  *
- * Redis may be away at any time, also when we start, and nobody may wait for it longer than agreed. So it is connected to
- * in the background, again and again with a growing, random pause; while it is away a command fails at once instead of
- * queueing; every command has a deadline of its own (the library's covers only what has not been sent); and what waits
- * for an answer is bounded. Whatever goes wrong is one error, `RedisUnavailable`: the caller cannot mend any of it.
+ * Redis may be unavailable at any time, including at start, and no caller may wait longer than its timeout. So the
+ * client connects in the background and retries with a growing, random delay. While Redis is unavailable, commands fail
+ * at once instead of queueing. Every command has its own timeout (the library's covers only commands that have not been
+ * sent), and the number of waiting commands is limited. All failures are one error, `RedisUnavailable`, because the
+ * caller can fix none of them.
  *
- * After a deadline the fate of a command is unknown: it may have run, or may still run. Every script of ours can
+ * After a timeout, the outcome of a command is unknown: it may have run, or may still run. All our scripts can
  * therefore be repeated.
  */
 import { createHash } from "node:crypto";
@@ -22,25 +23,25 @@ export interface Redis {
   send(key: string, command: readonly string[]): Promise<unknown>;
   /** A command without a key, to one of `servers()`. */
   sendTo(server: string, command: readonly string[]): Promise<unknown>;
-  /** All keys must be in one slot. Within the deadline of all commands, or one of its own. */
+  /** All keys must be in one slot. Uses the default timeout, or the given one. */
   script(script: Script, keys: readonly string[], args: readonly string[], deadlineMs?: number): Promise<unknown>;
-  /** Keys with the same number can be in one script. A single server has one for all. */
+  /** Keys with the same number can be used in one script. On a single server all keys have the same. */
   slotOf(key: string): number;
-  /** The servers that have keys, each by a hash tag that leads to it. One server has one. */
+  /** The servers that hold keys, each identified by a hash tag that maps to it. A single server is one entry. */
   servers(): readonly string[];
-  /** As of when they were last listed; empty if it was not among them. */
+  /** The server of a key, as of the last call of `servers()`. Empty if it was not in that list. */
   serverOf(key: string): string;
-  /** What people call one of the servers: its host and port, or what its sentinels watch it as. */
+  /** The display name of a server: host and port, or the name that its sentinels use. */
   nodeOf(server: string): string;
-  /** Whose key this is at this moment, by the same name; empty while nobody knows. */
+  /** The node that currently holds the key, by its display name. Empty while unknown. */
   ownerOf(key: string): string;
-  /** Everybody who has keys at this moment. */
+  /** All nodes that currently hold keys. */
   owners(): readonly string[];
-  /** Grows whenever a connection was made anew: behind it may be another server, or the same with older data. */
+  /** Grows with every reconnect: the new connection may lead to another server, or to older data. */
   readonly generation: number;
-  /** Messages of a channel, on a connection of its own that comes back by itself. What was sent meanwhile is lost. */
+  /** Subscribes to a channel, on a separate connection that reconnects by itself. Messages sent meanwhile are lost. */
   listen(channel: string, onMessage: () => void): Promise<Listening>;
-  /** Whether it answers, and in time; throws if not. */
+  /** Throws if Redis does not answer in time. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -64,16 +65,18 @@ export class RedisUnavailable extends Error {
 }
 
 export interface RedisOptions {
-  /** For every command, from call to answer. */
+  /** The timeout of every command, from call to answer. */
   readonly deadlineMs?: number;
-  /** Commands that wait for an answer; a further one fails at once. */
+  /** How many commands may wait for an answer. Further ones fail at once. */
   readonly waitingMost?: number;
-  /** No answer at all for so long, with commands waiting, and the connection is taken for dead: TCP would need minutes. */
+  /**
+   * If commands wait and no answer arrives for this long, the connection is considered dead. TCP would need minutes.
+   */
   readonly silenceMostMs?: number;
   readonly clock?: Clock;
-  /** Told of every command that was answered, or not in time. */
+  /** Called for every command, whether it was answered or timed out. */
   readonly observe?: (command: string, seconds: number) => void;
-  /** Told when it goes away and when it is back: once each, not once per command. */
+  /** Called when Redis becomes unavailable and when it is back: once each, not once per command. */
   readonly onChange?: (state: "ready" | "away", reason: string) => void;
 }
 
@@ -96,7 +99,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
   const anew = () => void generation++;
   let connection = open();
 
-  /** A connection that looks for Redis until it is there, or until it is closed. */
+  /** A connection that retries until Redis is available, or until it is closed. */
   function open(): Connection {
     const opened = connect(address, waitingMost, anew);
     void keepConnecting(opened, () => connection === opened, report);
@@ -119,7 +122,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     if (waiting === 0) answeredAt = started;
     waiting++;
     const answer = send();
-    // Not at the deadline: what was sent takes up room until it is answered or its connection is gone.
+    // Not at the timeout: a sent command takes up space until it is answered or its connection is closed.
     const answered = (error?: unknown) => {
       waiting--;
       if (error === undefined || error instanceof ErrorReply) answeredAt = clock.elapsed();
@@ -166,7 +169,8 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
         try {
           return await run(keys[0], ["EVALSHA", script.sha1, ...rest], ms);
         } catch (error) {
-          // Restarted, failed over or flushed: it runs nothing it does not know, so the text is safe to send.
+          // Redis was restarted, failed over or flushed. It did not run the unknown script, so it is safe to send the
+          // text.
           if (!(error instanceof ErrorReply) || !error.message.startsWith("NOSCRIPT")) throw error;
           return await run(keys[0], ["EVAL", script.text, ...rest], ms);
         }
@@ -252,7 +256,7 @@ async function keepConnecting(
   isWanted: () => boolean,
   report: (state: "ready" | "away", reason: string) => void,
 ): Promise<void> {
-  // The caller stores the connection after this returns: only then can it be wanted.
+  // The caller stores the connection after this returns, and `isWanted` is true only then.
   await Promise.resolve();
   for (let tries = 0; isWanted(); tries++) {
     try {
@@ -267,13 +271,16 @@ async function keepConnecting(
   }
 }
 
-/** Half of it is chance, so that many instances that lost the same Redis do not return in the same moment. */
+/** Half of the delay is random, so that servers that lost the same Redis do not reconnect at the same moment. */
 function pauseMs(tries: number): number {
   const longest = Math.min(pauseMostMs, pauseFirstMs * 2 ** Math.min(tries, 10));
   return Math.round(longest * (0.5 + Math.random() / 2));
 }
 
-/** Who only listens never sees a command unanswered: with `silenceMostMs` it asks by itself, and gives up a silent one. */
+/**
+ * A subscriber sends no commands and would not notice a dead connection. With `silenceMostMs` it pings, and drops a
+ * silent one.
+ */
 function connect(address: RedisAddress, waitingMost: number, anew: () => void, silenceMostMs?: number): Connection {
   const { tls, username, password, database, nodes } = address;
   const socket = {
@@ -281,7 +288,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
     reconnectStrategy: pauseMs,
     ...(tls ? { tls: true as const } : {}),
   };
-  // Not for the connections to sentinels, which nobody pings.
+  // Not for connections to sentinels, which are never pinged.
   const heard = silenceMostMs === undefined ? socket : { ...socket, socketTimeout: silenceMostMs };
   const client = {
     ...(username === undefined ? {} : { username }),
@@ -292,7 +299,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
     disableClientInfo: true,
     maintNotifications: "disabled" as const,
   };
-  // Our own deadline covers what the library's would, and costs one timer instead of one signal per command.
+  // Our own timeout covers what the library's would, with one timer instead of one signal per command.
   const commandOptions = { timeout: 0 };
 
   if (address.kind === "cluster") {
@@ -309,7 +316,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
     return {
       connect: () => cluster.connect(),
       send: (key, command) => cluster.sendCommand(key, false, [...command]),
-      // Whatever key is named, the library sends a command that has none anywhere.
+      // The library sends a command without a key to any node, whatever key is passed.
       async sendTo(server, command) {
         const shard = cluster.slots[slotOfKey(server)];
         if (shard === undefined) throw new Error("nobody has this slot");
@@ -330,7 +337,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
       sentinelClientOptions: { socket },
       commandOptions,
       scanInterval: 2_000,
-      // One connection for all commands, instead of one that is leased and given back around every burst of them.
+      // One connection for all commands, instead of one that is acquired and released around every burst.
       reserveClient: true,
       maxCommandRediscovers: 4,
     });
@@ -360,7 +367,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
   };
 }
 
-/** Names the servers of a cluster by the first slot that each has: everybody who asks gets the same name. */
+/** Names each server of a Cluster by the first slot that it holds, so that all clients use the same name. */
 function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection, "servers" | "serverOf" | "nodeOf"> {
   let byOwner = new Map<string, string>();
   return {
@@ -383,5 +390,5 @@ function tagInSlot(slot: number): string {
   return tags.get(slot) ?? "";
 }
 
-/** Every failure also reaches the command that met it; unheard, the event would end the process. */
+/** Every failure also reaches its command. Without a listener, the event would end the process. */
 function ignore(): void {}

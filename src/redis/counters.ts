@@ -1,21 +1,22 @@
 /**
- * Counters in Redis, for every instance that shares it. The scripts decide; their headers say what stays true.
+ * Counters in Redis, shared by all servers. The scripts decide; their headers state the invariants.
  *
- * **Where things are.** A limit's key holds what is used, its sister `…:holds` what is held. An id has a record at
- * `limits:id:<id>`: what it was charged, where, and what became of it. On a single server a call is one script over all
- * of them. Give an id the hash tag of its limits (`{ten_…}/mail/7`) and that is so in a Cluster too.
+ * **Keys.** A limit's key holds what is used, and its sister key `…:holds` what is held. An id has a record at
+ * `limits:id:<id>`: what was charged, where, and the outcome. On a single server, a call is one script over all of
+ * them. If an id has the hash tag of its limits (`{ten_…}/mail/7`), the same is true in a Cluster.
  *
- * **Several slots.** Otherwise a call in a Cluster has one part for each slot its limits are in, and each part a record
- * of its own beside them, `limits:part:{tag}:<id>`; at `limits:id:<id>` stands where the parts are. The parts are held
- * one after the other, by slot, so that two calls never wait for each other's leftovers in opposite order. When all are
- * held, a take settles them and only then is granted. Until then nobody was told anything, so:
- * - denied by one: the earlier ones are aborted, as if they had never been;
- * - no answer from one: they stay, for the same id will be asked again; if not, they run out in 30 s;
- * - one ran out before it was settled: the others are aborted, and the answer is unavailable.
- * A crash in between can leave a part settled that nobody uses, which over-counts, and never the reverse.
+ * **Several slots.** Otherwise, in a Cluster, a call has one part for each slot of its limits, and each part has its
+ * own record in the same slot, `limits:part:{tag}:<id>`. `limits:id:<id>` lists the parts. The parts are held one after
+ * the other, ordered by slot, so that two calls never wait for each other's leftovers in opposite order. When all are
+ * held, a take settles them and only then is granted. Until then the caller has no answer, so:
+ * - one part denies: the earlier ones are aborted, as if they had never been made;
+ * - one part does not answer: the others stay, because the same id will be asked again. If it is not, they expire after
+ *   30 s;
+ * - one part expires before it is settled: the others are aborted, and the answer is unavailable.
+ * A crash in between can leave a settled part that is never used. This over-counts, and never under-counts.
  *
- * **Time** is the server's. Months are known by name here, so a script refuses one that is not now and tells the time;
- * the difference to our clock is then kept for the next call.
+ * **Time** is the server's. Key names contain the month, so a script refuses a month that is not current and returns
+ * its time. The difference from our clock is kept for the next call.
  */
 import { type Clock, systemClock } from "../base/clock.ts";
 import {
@@ -63,21 +64,21 @@ const scripts = {
 export interface RedisCountersOptions {
   readonly redis: Redis;
   readonly clock?: Clock;
-  /** Told why, whenever an answer is `unavailable`. */
+  /** Called with the reason whenever an answer is `unavailable`. */
   readonly onUnavailable?: (reason: unknown) => void;
 }
 
 type Kind = "take" | "hold";
 type Mode = "release" | "abort" | "look";
 
-/** The charges of a call that are in one slot, and the record that stands beside them. */
+/** The charges of a call that are in one slot, and their record. */
 interface Part {
   readonly slot: number;
   readonly record: string;
   readonly charges: readonly Charge[];
 }
 
-/** A part as its record tells it. */
+/** A part, read from its record. */
 interface StoredPart {
   readonly record: string;
   readonly kind: Kind;
@@ -92,9 +93,9 @@ interface StoredCharge {
   readonly window: Window;
 }
 
-/** Long enough to hold in every slot and settle, short enough to free what a crash leaves. */
+/** Long enough to hold in every slot and settle, short enough to free what a crash leaves behind. */
 const takeHeldMs = 30_000;
-/** A month may end, and a key may run out, between one attempt and the next; more often than this it is no accident. */
+/** A month may end, and a key may expire, between two attempts. More attempts than this indicate a bug. */
 const attemptsMost = 4;
 const format = "1";
 
@@ -115,7 +116,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     return reply;
   }
 
-  /** Runs until the month that we name is the server's. */
+  /** Retries until the month that we name is current by the server's clock. */
   async function inTime(attempt: (now: number) => Promise<Reply>): Promise<Reply> {
     for (let tries = 1; ; tries++) {
       const reply = await attempt(now());
@@ -167,7 +168,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     if (only !== undefined && parts.length === 1) {
       const reply = await charge(id, kind, only, ttlMs);
       if (reply[0] !== "granted") return refusal(reply, only);
-      // Held, though asked for good: it began as a part among several, before the limits moved into one slot.
+      // Held, although this is a take: it began as one of several parts, before the limits moved into one slot.
       if (kind === "take" && reply[1] === "held") return await grant(id, parts, reply[2]);
       if (only.record !== homeOf(id)) await writePlaces(id, parts, reply[2]);
       return granted;
@@ -187,7 +188,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     return granted;
   }
 
-  /** Makes a take final in every slot; not before that may anybody hear that it is granted. */
+  /** Makes a take final in every slot. The caller must not hear that it is granted before that. */
   async function grant(id: string, parts: readonly Part[], until: unknown): Promise<CounterVerdict> {
     const [stored] = await Promise.all([
       readParts(parts.map(({ record }) => record)),
@@ -209,7 +210,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
       const stored = await readParts(parts.map(({ record }) => record));
       await Promise.all(stored.map((part) => releasePart(id, part, "abort")));
     } catch (error) {
-      // It stays denied: what could not be aborted runs out by itself.
+      // The answer stays denied. Parts that could not be aborted expire.
       options.onUnavailable?.(error);
     }
   }
@@ -220,7 +221,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     await redis.send(home, ["SET", home, places, "PXAT", String(until)]);
   }
 
-  /** Which charges an id stands for; `undefined` when it is not known. */
+  /** The charges of an id, or `undefined` if the id is unknown. */
   async function find(id: string): Promise<StoredPart[] | undefined> {
     const home = homeOf(id);
     const text = await redis.send(home, ["GET", home]);
@@ -262,7 +263,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     );
   }
 
-  /** One after the other: the first was held first and runs out first, so it decides for all. */
+  /** In order: the first part was held first and expires first, so it decides for all. */
   async function settle(id: string): Promise<Settled> {
     const parts = await find(id);
     if (parts === undefined) return { kind: "unknown" };
@@ -272,7 +273,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
       if (index === 0 || reply[0] === "settled") answer = reply;
       const lost = reply[0] === "unknown" || (reply[0] === "already" && reply[1] !== "settled");
       if (!lost) continue;
-      // Rather none of it than some of it.
+      // All or nothing.
       await Promise.all(parts.slice(0, index).map((earlier) => releasePart(id, earlier, "abort")));
       return ended(reply);
     }
@@ -286,7 +287,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     const most = Math.min(...amounts);
     const partial = amount !== undefined && amounts.some((each) => each !== amount);
     if (amount !== undefined && (amount > most || (partial && parts[0]?.kind === "hold"))) {
-      // What is over says so first, whatever is asked of it.
+      // An id that is closed says so first, whatever the amount.
       const over = await endedAlready(id, parts);
       return over ?? (amount > most ? { kind: "excessive", most } : invalidCall("partial_hold"));
     }
@@ -295,7 +296,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     return ended(replies.find((reply) => reply[0] === "already") ?? ["unknown"]);
   }
 
-  /** Whether there is anything left to give back, without giving it. */
+  /** Whether there is anything left to release, without releasing it. */
   async function endedAlready(id: string, parts: readonly StoredPart[]): Promise<Released | undefined> {
     const [first] = parts;
     if (first === undefined) return { kind: "unknown" };
@@ -413,12 +414,15 @@ function ended(reply: Reply): { kind: "unknown" } | { kind: "already"; how: "set
   return { kind: "already", how };
 }
 
-/** The sister of a key, in the same slot: `quota:tenant:{id}:used` has `quota:tenant:{id}:holds`. */
+/** The sister key, in the same slot: `quota:tenant:{id}:used` has `quota:tenant:{id}:holds`. */
 function holdsKey(key: string): string {
   return isTagged(key) ? `${key.replace(/:used$/, "")}:holds` : `{${key}}:holds`;
 }
 
-/** As Redis reads it: what stands between the first brace and the next that closes it, if that is not nothing. */
+/**
+ * The hash tag as Redis reads it: the text between the first opening brace and the next closing one, if it is not
+ * empty.
+ */
 function isTagged(key: string): boolean {
   return /^[^{]*\{[^}]+\}/.test(key);
 }
@@ -453,7 +457,7 @@ function parseRecord(key: string, text: unknown): StoredRecord {
     const record = JSON.parse(String(text)) as StoredRecord & { f?: unknown };
     if (record.f === format) return record;
   } catch {
-    // Falls through: what is not JSON is not ours either.
+    // Falls through: text that is not JSON is not ours.
   }
   throw new Garbage(`${key} holds what is not ours, or of another format`);
 }

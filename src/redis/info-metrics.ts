@@ -3,14 +3,14 @@ import type { Redis } from "./client.ts";
 import { type RedisInfo, readInfo } from "./info.ts";
 
 /**
- * Redis' own figures, asked for every 15 s, so that alerts on them need no exporter beside it. All of our processes ask
- * the same servers: together the largest counts, not the sum. A server that does not answer has no figures, rather than
+ * Redis's own metrics, read every 15 s, so that alerts need no separate exporter. All of our processes ask the same
+ * servers, so the merged value is the maximum, not the sum. A server that does not answer has no values, rather than
  * old ones.
  */
 export type RedisUse = "cache" | "limits" | "both";
 
 const pollMs = 15_000;
-const firstPollMs = 1_000; // by then it is connected, if it is there
+const firstPollMs = 1_000; // by then the connection is made, if Redis is available
 const labels = ["use", "node"];
 const merged = "max";
 

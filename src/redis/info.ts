@@ -1,10 +1,10 @@
 import type { Redis } from "./client.ts";
 
-/** What a server of Redis says of itself, as far as anybody here asks. */
+/** The figures from INFO that are used here. */
 export interface RedisInfo {
   readonly version: string;
   readonly usedBytes: number;
-  /** 0: as much as the machine has. */
+  /** 0 means no limit. */
   readonly maxBytes: number;
   readonly policy: string;
   readonly evictedKeys: number;

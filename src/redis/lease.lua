@@ -1,28 +1,28 @@
 #!lua
--- Ends leases of one month of a link's limit, and gives a new one if one is asked for.
+-- Ends leases of one month of a link's limit, and grants a new one if requested.
 --
 -- Keys       1: the month
--- Arguments  1, 2: its start and end  3: how long a lease lives, ms  4: how long the id of an ended one is known, ms
---            5: what SQL has counted, or ""  6: fresh, if that was read after this key was found missing
---            7: the id asked under, or "" for no ask  8: max  9: wanted  10: the least while plenty remains
---            11: the most of one lease
---            then for each lease that ended: its id, and what was not spent of it, or all
--- Reply      granted, size, for how long, ms
---            denied, 1 if units are out on lease that may come back, now
---            closed         the id was ended before: it is not given again
---            ended          nothing was asked for
---            missing        what is used is not there: read what SQL has counted, then ask again
---            window, now    a month that is not now
---            garbage, key   not ours, or of another format
+-- Arguments  1, 2: its start and end  3: lifetime of a lease, ms  4: how long the id of an ended one is kept, ms
+--            5: the total counted in SQL, or ""  6: fresh, if that was read after this key was found missing
+--            7: the id of the request, or "" for none  8: max  9: wanted  10: smallest lease while plenty remains
+--            11: largest lease
+--            then for each lease that ended: its id, and its unspent units, or all
+-- Reply      granted, size, valid for, ms
+--            denied, 1 if units are on lease that may come back, now
+--            closed         the id was ended before, and is not granted again
+--            ended          nothing was requested
+--            missing        the used amount is not there: read the total from SQL, then call again
+--            window, now    the month is not the current one
+--            garbage, key   not ours, or in another format
 --
--- What stays true: used <= max after every grant, and used is at least what the caller says that SQL has counted. An id
--- is given once and taken back once; one that is not known gives nothing back, for that would be credit out of nothing.
--- After every write the key expires a day after its month: a clock that is set back over the month's end, or a replica's
--- that is behind, finds it as it was.
+-- Invariants: used <= max after every grant, and used is at least the total that the caller read from SQL. An id is
+-- granted once and taken back once. An unknown id gives nothing back, because that would create units from nothing.
+-- After every write the key expires a day after its month: if a clock is set back past the end of the month, or a
+-- replica's clock is behind, the key is still there.
 --
--- Hash: f = format, u = used (given out and not taken back), l:<id> = size:valid until, or ended:since. Without u it is
--- as good as missing: only asks that were taken back stand there. A lease that nobody ends, for its instance crashed,
--- stays there as long as the month: nobody knows what was spent of it.
+-- Hash: f = format, u = used (granted and not taken back), l:<id> = size:valid until, or ended:since. A hash without u
+-- counts as missing: it holds only requests that were taken back. A lease that is never ended, because its server
+-- crashed, stays until the end of the month: how much of it was spent is unknown.
 
 local format = "1"
 local headArguments = 11
@@ -85,14 +85,14 @@ for i = headArguments + 1, #ARGV, 2 do
   if there and there.size then
     returned = returned + math.min(there.size, unspent == "all" and there.size or tonumber(unspent))
   end
-  -- One that we never saw may still arrive, if it is an ask that was taken back.
+  -- A request that was taken back before it arrived may still arrive.
   if there and there.size or not there and (unspent == "all" or not missing) then
     leases[lease] = { validUntil = now }
     write("l:" .. lease, "ended:" .. text(now))
   end
 end
 
--- Given back first, raised after: whatever is given back, it is never less than what SQL has counted.
+-- Subtract first, raise after: the result is never less than what SQL has counted.
 local lent = math.max((used or 0) - returned, total or 0)
 
 local function save()
@@ -119,7 +119,7 @@ if id == "" or asked then
   return { "granted", text(asked.size), text(math.max(0, asked.validUntil - now)) }
 end
 
--- Who else may be spending at this moment, and so needs some of what remains.
+-- Other servers that may be spending now, and need some of what remains.
 local instance = string.match(id, "^[^.]*")
 local holders, outstanding = 1, 0
 for lease, there in pairs(leases) do

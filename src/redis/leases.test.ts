@@ -6,7 +6,9 @@ import { createRedisLeases } from "./leases.ts";
 const monthEnd = Date.UTC(2026, 11);
 const ask = { id: "a.1", key: "abc", draws: "hits", max: 1_000, want: 1 } as const;
 
-/** Leases on a Redis whose answers are given one by one, and what it was asked: the month and the leases that ended. */
+/**
+ * Leases on a Redis whose answers the test gives one by one, and the calls it got: the month and the leases that ended.
+ */
 function leasesOn(...answers: (unknown[] | "lost")[]) {
   const calls: { month: string; ended: string[] }[] = [];
   const clock = manualClock(monthEnd - 100);

@@ -1,12 +1,13 @@
 /**
- * Leases from Redis, for every instance that shares it. `lease.lua` decides; its header says what stays true.
+ * Leases from Redis, shared by all servers. `lease.lua` decides; its header states the invariants.
  *
- * Redis is fast and may forget, SQL is slow and does not. So every call carries the month's total last seen in SQL, and
- * the script raises what it has to that; a key that is not there is not a limit that nobody has used, and is made only
- * with a total that was read after the miss. What a lost or older Redis forgets is then what was on its way: lent out
- * and not yet written down.
+ * Redis is fast and may lose data; SQL is slow and does not. So every call carries the month's total last seen in SQL,
+ * and the script raises its own total to that. A missing key does not mean an unused limit: it is created only with a
+ * total that was read after the miss. So a lost or outdated Redis forgets only what was in flight: lent and not yet
+ * recorded.
  *
- * Leases that are over wait here until Redis has heard of it: with the next ask for the same month, or a second later.
+ * Leases that have ended are kept here until Redis knows: they are sent with the next request for the same month, or
+ * after a second.
  */
 import { LRUCache } from "lru-cache";
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -19,26 +20,26 @@ import { defineScript, type Redis } from "./client.ts";
 import leaseText from "./lease.lua" with { type: "text" };
 
 export interface RedisLeases extends LeaseStore {
-  /** Another has answered it: whatever comes of it here is taken back. */
+  /** Another store has granted it: anything granted here is taken back. */
   cancel(ask: Ask): void;
-  /** After a recording. */
+  /** Called after a recording. */
   seen(totals: readonly Total[]): void;
   end(leases: readonly EndedLease[]): void;
-  /** Tells Redis of leases that are over; those it did not hear of are told again the next time. */
+  /** Tells Redis which leases have ended. Those that it did not confirm are sent again the next time. */
   flush(): Promise<void>;
 }
 
 export interface RedisLeasesOptions {
   readonly redis: Pick<Redis, "script">;
   readonly clock?: Clock;
-  /** What SQL has counted and lent at this moment. */
+  /** What SQL has counted and lent so far. */
   readonly readTotal: (month: MonthOf) => Promise<number>;
 }
 
 export const leaseMs = 5_000;
-/** For an answer. Visitors who wait have less, and say so themselves. */
+/** The timeout of a call. Visitors wait for less, by their own budget. */
 const answerMs = 1_000;
-/** Longer than any ask of ours can be on its way. */
+/** Longer than any request of ours can be in flight. */
 const knownMs = 10_000;
 const attemptsMost = 4;
 const totalsMost = 100_000;
@@ -56,11 +57,14 @@ type Ended = Map<string, EndedLease>;
 
 export function createRedisLeases({ redis, clock = systemClock, readTotal }: RedisLeasesOptions): RedisLeases {
   const totals = new LRUCache<string, number>({ max: totalsMost });
-  /** Copies of an ask without an answer, by month: it may be granted in any of them, wherever the clock is now. */
+  /** Unanswered copies of a request, by month: any of them may be granted, whatever the clock says now. */
   const unanswered = new LRUCache<string, Map<string, number>>({ max: unansweredMost });
-  /** In which month an ask was granted: whoever asked may have gone elsewhere by then, and take it back. */
+  /**
+   * The month in which a request was granted: the caller may have got a lease elsewhere by then, and take this one
+   * back.
+   */
   const grantedIn = new LRUCache<string, string>({ max: unansweredMost });
-  /** Taken back while they may still have been under way: they are not sent again. */
+  /** Taken back while possibly still in flight: these are not sent again. */
   const cancelled = new LRUCache<string, true>({ max: unansweredMost });
   const ended = new Map<string, Ended>();
   let endedCount = 0;
@@ -69,7 +73,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
 
   function end(leases: readonly EndedLease[]): void {
     for (const one of leases) {
-      if (endedCount >= endedMost) return; // what is not told of stays lent until the month ends
+      if (endedCount >= endedMost) return; // a lease that Redis does not hear of stays lent until the month ends
       const key = redisKey(one);
       grantedIn.delete(one.lease);
       const waiting: Ended = ended.get(key) ?? new Map();
@@ -88,7 +92,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
     if (waiting.size === 0) ended.delete(key);
   }
 
-  /** One call for the month `key`, with leases of it that are over. */
+  /** One call for the month `key`, which also reports leases that have ended. */
   async function call(key: string, time: number, ask: readonly string[], fresh: boolean): Promise<unknown[]> {
     const { startsAt, endsAt } = monthOf(time);
     const told: Ended = new Map([...(ended.get(key) ?? [])].slice(0, endedPerCall));
@@ -118,7 +122,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
       const month = { key: ask.key, draws: ask.draws, month: monthOf(time).name };
       const key = redisKey(month);
       progress?.on("redis");
-      // Before the answer: whoever asked may go elsewhere meanwhile, and take this back.
+      // Before the answer: the caller may get a lease elsewhere meanwhile, and take this one back.
       addUnanswered(ask.id, month.month, 1);
       const reply = await call(key, time, words, freshFor === key);
       addUnanswered(ask.id, month.month, -1);
@@ -127,7 +131,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
         totals.set(key, await readTotal(month));
         freshFor = key;
       } else if (reply[0] !== "window") {
-        // One that was denied when it was repeated may still be granted when the first copy arrives.
+        // A request that was denied when repeated may still be granted when its first copy arrives.
         takeBack(ask, reply[0] === "denied" ? undefined : month.month);
         if (reply[0] === "granted") grantedIn.set(ask.id, month.month);
         return answerOf(reply, ask.id, month.month);
@@ -145,14 +149,17 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
     else unanswered.delete(id);
   }
 
-  /** From everywhere but the month in which it was answered. */
+  /** Takes it back in every month except the one that answered. */
   function takeBack({ id, key, draws }: Ask, answeredIn?: string): void {
     const months = [...(unanswered.get(id)?.keys() ?? [])].filter((month) => month !== answeredIn);
     end(months.map((month) => ({ key, draws, month, lease: id, unspent: "all" })));
     unanswered.delete(id);
   }
 
-  /** A month that is over has nothing to give back to; one that is to come again, for a clock was set back, has. */
+  /**
+   * Nothing can be returned to a month that is over. A month in the future, after a clock was set back, still can take
+   * it.
+   */
   async function tell(key: string): Promise<void> {
     const time = Date.parse(key.slice(-monthLength));
     const reply = await call(key, time, noAsk, false);
@@ -183,7 +190,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
   };
 }
 
-/** As the requirements name it, the braces a Cluster's hash tag. */
+/** The name is given by the requirements. The braces are a Cluster hash tag. */
 const redisKey = ({ key, draws, month }: MonthOf): string => `links:{${key}}:${draws}:${month}`;
 
 function answerOf(reply: readonly unknown[], id: string, month: string): LeaseAnswer {

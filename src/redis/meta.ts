@@ -2,12 +2,12 @@ import { type LinkMeta, metaStatuses } from "../cache/meta.ts";
 import type { Redis } from "./client.ts";
 
 /**
- * What is known of a link for the operator, at `ql:v1:meta:{code}`: `{"c":15234,"e":1703000000,"s":"active","v":3}`, its
- * hits, when it expires in seconds since 1970 or null, its status, and of which version that is. Good for a quarter of
- * an hour, more or less 8 %. It is nobody's source but the operator's, so no change feed corrects it.
+ * Information about a link for the operator, at `ql:v1:meta:{code}`: `{"c":15234,"e":1703000000,"s":"active","v":3}`.
+ * These are its hits, when it expires (seconds since 1970, or null), its status, and the version they belong to. Valid
+ * for a quarter of an hour, ± 8 %. Only the operator reads it, so no change feed corrects it.
  */
 export interface MetaCache {
-  /** Nothing where it is not there, or not ours. Throws when Redis does not answer, as `put` does. */
+  /** Undefined if it is missing or not ours. Throws if Redis does not answer, as `put` does. */
   get(key: string): Promise<LinkMeta | undefined>;
   put(key: string, meta: LinkMeta): Promise<void>;
 }

@@ -1,16 +1,16 @@
 #!lua
--- Writes what is known of a link, unless something newer is there.
+-- Writes a link, the fact that there is none, or a fence, unless a newer version is stored.
 --
--- Keys       1: the link  2: that there is none
+-- Keys       1: the link  2: the fact that there is none
 -- Arguments  1: version  2: link | missing | fence  3: the value, for a link  4: how long to keep it, ms
---            5: not to be written after this time; 0 for no such time
+--            5: do not write after this time; 0 for no limit
 -- Reply      written
---            newer          there is a newer version, or for a fence the same one
+--            newer          a newer version is stored, or for a fence the same one
 --            late
 --            garbage, key   not ours
 --
--- What stays true: the version under the two keys only grows for as long as they are kept, and at most one of them is
--- there. A fence says that a version exists and does not say what it is; it never replaces the value of that version.
+-- Invariants: the version under the two keys only grows while they exist, and at most one of the keys exists. A fence
+-- says that a version exists without its value. A fence never replaces the value of the same version.
 --
 -- link: JSON, {"l":<value>,"t":…,"x":…,"v":<version>}; a fence is {"v":<version>} alone. missing: the version.
 

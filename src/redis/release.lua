@@ -1,20 +1,20 @@
 #!lua flags=allow-oom
 -- Undoes a take or ends a hold, once.
 --
--- Keys       1: the id's record; then for each of its charges: where it was charged, the open holds
+-- Keys       1: the id's record; then for each of its charges: the used amount it was charged to, the open holds
 -- Arguments  1: id
---            2: release  gives back, and remembers that it did
---               look     only says what release would, and changes nothing
---               abort    for a call over several Cluster slots that was not granted in all: as if it had never been
---            3: how much to give back of each charge; 0 is all of it
---            4: remember ids at least, ms
+--            2: release  gives back, and remembers it
+--               look     only returns what release would, and changes nothing
+--               abort    for a call over several Cluster slots not granted in all: as if it had never been made
+--            3: how much of each charge to give back; 0 for all
+--            4: shortest memory of an id, ms
 -- Reply      released
 --            already, settled | released | expired
 --            unknown
---            garbage, key   not ours, or of another format
+--            garbage, key   not ours, or in another format
 --
--- What stays true: an id gives back once, at most what it took, to the bucket it took it from; if that is gone, nothing.
--- Nothing goes below zero. It may run when memory is full, because it makes room.
+-- Invariants: an id gives back once, at most what it took, to the bucket it was taken from; nothing if that is gone. No
+-- amount goes below zero. The script may run when memory is full, because it frees memory.
 
 local format = "1"
 
@@ -76,7 +76,7 @@ for i, charge in ipairs(record.charges) do
       redis.call("DEL", holdsKey)
     end
   elseif left[i] then
-    -- The key is there, so its expiry is too, and HSET leaves it as it is.
+    -- The key exists, so its expiry is set, and HSET keeps it.
     redis.call("HSET", usedKey, charge.bucket, text(left[i]))
     redis.call("HDEL", usedKey, "s")
   end

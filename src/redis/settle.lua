@@ -1,17 +1,17 @@
 #!lua
--- Makes a hold final: what was held is used, from now on.
+-- Makes a hold final: the held amount is used from now on.
 --
--- Keys       1: the id's record; then for each limit: what is used of it in the window of now, its open holds
--- Arguments  1: id  2: remember ids at least, ms  3: at most, ms
---            then for each limit: month | sliding | total, a, b   as for charge.lua
+-- Keys       1: the id's record; then for each limit: its used amount in the current window, its open holds
+-- Arguments  1: id  2: shortest memory of an id, ms  3: longest, ms
+--            then for each limit: month | sliding | total, a, b   as in charge.lua
 -- Reply      settled, remembered until
 --            already, settled | released | expired
 --            unknown
---            window, now    a month that is not now
---            garbage, key   not ours, or of another format
+--            window, now    the month is not the current one
+--            garbage, key   not ours, or in another format
 --
--- What stays true: used + held is the same before and after. A counter that has a seed and is gone stays gone: the seed
--- will count this too, and a counter that begins here would hide everything else that was lost with it.
+-- Invariants: used + held is the same before and after. A missing counter that has a seed is not created: the seed will
+-- include this amount, and a new counter would hide everything else that was lost.
 
 local format = "1"
 local headArguments, limitArguments = 3, 3

@@ -1,19 +1,19 @@
 #!lua
--- How far a server was corrected, and under which epoch its links stand; moves that on.
+-- Returns how far a server has been corrected and the epoch of its links, and advances that position.
 --
--- Keys       1: where it stands
--- Arguments  1: a position to begin at or move on to, or "" to move nothing  2: where it stood when the fences were begun
---            3: an epoch to begin, if there is none or the one below is still in force; "" to begin none
---            4: the epoch that is over, or that the fences were put into; "" for none
+-- Keys       1: the position
+-- Arguments  1: a position to begin at or advance to, or ""  2: the position when the fences were begun
+--            3: an epoch to begin, if there is none or the one below is still current; "" for none
+--            4: the epoch that is over, or in which the fences were written; "" for none
 -- Reply      epoch, position, when it was last touched, now
---            nothing there: "", "", 0, now
---            behind         it stands before where it stood, or in another epoch: the fences are not here
+--            if there is none: "", "", 0, now
+--            behind         the position is older than argument 2, or in another epoch: the fences are not here
 --            garbage, key
 --
--- What stays true: within an epoch the position only grows. It is written after the fences it stands for.
+-- Invariants: within an epoch the position only grows. It is written after the fences that it stands for.
 --
--- Hash: f = format, e = epoch, p = position (text that sorts), t = touched. It does not expire: without it nothing
--- here is believed.
+-- Hash: f = format, e = epoch, p = position (text that sorts), t = touched. It does not expire: without it, nothing on
+-- this server is trusted.
 
 local format = "1"
 local time = redis.call("TIME")
@@ -29,7 +29,7 @@ elseif there[1] ~= format then
 end
 
 if ARGV[3] ~= "" and (not there[1] or there[2] == ARGV[4]) then
-  -- Nothing but the plain names where nothing can be left of an earlier time.
+  -- Use the plain names if the database is empty, because nothing can be left from an earlier epoch.
   local epoch = redis.call("DBSIZE") == 0 and "0" or ARGV[3]
   redis.call("DEL", KEYS[1])
   redis.call("HSET", KEYS[1], "f", format, "e", epoch, "p", ARGV[1], "t", now)

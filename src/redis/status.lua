@@ -1,11 +1,11 @@
 #!lua flags=no-writes
--- What is stored under several limits, at one moment. What of it counts is for limits/window.ts to say.
+-- Returns what is stored for several limits, at one moment. limits/window.ts decides what of it counts.
 --
--- Keys       for each limit: what is used of it, its open holds
+-- Keys       for each limit: its used amount, its open holds
 -- Arguments  none
--- Reply      now, then for each limit: the hash of what is used, the hash of its holds
+-- Reply      now, then for each limit: the hash of the used amount, the hash of its holds
 --
--- What stays true: nothing is written.
+-- Invariants: nothing is written.
 
 local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

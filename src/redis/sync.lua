@@ -1,13 +1,13 @@
 #!lua
--- Sets what is used of a total to what the source of truth says, if that is newer than what was set before.
+-- Sets the used amount of a total to the value from the source of truth, if that is newer than the last one.
 --
--- Keys       1: what is used
+-- Keys       1: the used amount
 -- Arguments  1: used  2: version
 -- Reply      synced
---            older          a version at least as new was set before
---            garbage, key   not ours, or of another format
+--            older          the same or a newer version was set before
+--            garbage, key   not ours, or in another format
 --
--- What stays true: the version only grows. What is held is kept apart and stays as it is.
+-- Invariants: the version only grows. Holds are kept apart and do not change.
 
 local format = "1"
 

@@ -1,8 +1,8 @@
 import type { Listening, Redis } from "./client.ts";
 
 /**
- * Wakes whoever follows the change feed: they read it at once instead of within half a second. Messages may be lost, and
- * who does not hear one looks by himself: nothing depends on them.
+ * Wakes the followers of the change feed, which then read it at once instead of within half a second. Nothing depends
+ * on these messages: a follower that misses one still polls.
  */
 const channel = "ql:invalidate";
 

@@ -35,6 +35,6 @@ test("a guarded Redis fails at once while the breaker is open, but for pings, wh
   await expect(script(defineScript("return 1"), ["key"], [])).rejects.toThrow("open");
   await ping();
   expect(asked).toEqual(["send", "script", "ping"]);
-  expect(new Set(asks)).toEqual(new Set(["key"])); // the node that has the key, by the name that it gives itself here
+  expect(new Set(asks)).toEqual(new Set(["key"])); // the node that has the key, by its name in this test
   expect(withBreakers(redis, breakers).generation).toBe(7);
 });

@@ -2,8 +2,8 @@ import type { Breakers } from "../base/breaker.ts";
 import type { Redis } from "./client.ts";
 
 /**
- * The same Redis, whose commands fail at once while the breaker of the node that has the key is open. Pings go through:
- * they ask how it is.
+ * A Redis whose commands fail at once while the circuit breaker of the node that has the key is open. Pings still go
+ * through, to see whether it has recovered.
  */
 export const withBreakers = (redis: Redis, breakers: Breakers): Redis => ({
   ...redis,

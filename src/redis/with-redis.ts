@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { connectRedis, type Redis } from "./client.ts";
 
-/** A way to Redis for one piece of work of somebody who has the time that a visitor has not. Throws if it is away. */
+/** A connection to Redis for one task that can wait longer than a visitor. Throws if Redis is unavailable. */
 export async function withRedis<Result>(
   url: string,
   work: (redis: Redis) => Promise<Result>,

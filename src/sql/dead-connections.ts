@@ -1,5 +1,6 @@
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type { Pool, PoolClient } from "pg";
+import type { NamedStatements } from "./statement-names.ts";
 
 /**
  * The same pool, which throws away a connection that did not answer in time.
@@ -8,13 +9,13 @@ import type { Pool, PoolClient } from "pg";
  * quarter of an hour. The library would lend it to the next who asks, and to the next, and with a few of them PostgreSQL
  * would stay away long after it is back.
  */
-export function withoutSilent(pool: Pool): PostgresPool {
+export function withoutSilent(pool: Pool, named: NamedStatements): PostgresPool {
   // Kysely knows its connections by these.
   const lent = new WeakMap<PoolClient, PostgresPoolClient>();
   return {
     async connect() {
       const client = await pool.connect();
-      const known = lent.get(client) ?? watched(client);
+      const known = lent.get(client) ?? watched(client, named);
       lent.set(client, known);
       return known;
     },
@@ -22,14 +23,17 @@ export function withoutSilent(pool: Pool): PostgresPool {
   };
 }
 
-function watched(client: PoolClient): PostgresPoolClient {
+function watched(client: PoolClient, named: NamedStatements): PostgresPoolClient {
   let silent = false;
+  let outdated = false;
 
-  async function query(statement: string, parameters: readonly unknown[]) {
+  async function query(statement: string, parameters: unknown[]) {
     // The rollback of what was not answered would wait as long again.
     if (silent) throw new Error("Connection terminated: it did not answer in time");
     try {
-      return await client.query(statement, [...parameters]);
+      return await named.query(client, statement, parameters, () => {
+        outdated = true;
+      });
     } catch (error) {
       silent = error instanceof Error && error.message === "Query read timeout";
       throw error;
@@ -37,5 +41,5 @@ function watched(client: PoolClient): PostgresPoolClient {
   }
 
   // Without the form for cursors, which we have none of.
-  return { query: query as unknown as PostgresPoolClient["query"], release: () => client.release(silent) };
+  return { query: query as unknown as PostgresPoolClient["query"], release: () => client.release(silent || outdated) };
 }

@@ -3,6 +3,7 @@ import pg from "pg";
 import type { Logger } from "../base/log.ts";
 import { withoutSilent } from "./dead-connections.ts";
 import { type Sql, statementMs as statementMostMs } from "./sql.ts";
+import { createNamedStatements } from "./statement-names.ts";
 import type { SharedSchema } from "./tenant-db.ts";
 
 /**
@@ -35,7 +36,9 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
   // A connection that breaks is replaced by the pool, and whoever uses it is told; without listeners the process ends.
   pool.on("error", (error) => log.warn({ error }, "lost an idle PostgreSQL connection"));
   pool.on("connect", (client) => client.on("error", () => {}));
-  const db = new Kysely<SharedSchema>({ dialect: new PostgresDialect({ pool: withoutSilent(pool) }) });
+  const db = new Kysely<SharedSchema>({
+    dialect: new PostgresDialect({ pool: withoutSilent(pool, createNamedStatements(log)) }),
+  });
   return {
     dialect: "postgres",
     db,

@@ -59,7 +59,14 @@ type Owned = {
 type With<Table extends OwnedTable> = SharedSchema & Pick<Owned, Table>;
 type Nothing = Record<never, never>;
 
+/** For `statement.ts` alone: what a statement runs on, and whose it is. */
+export function unwrap(handle: Db | TenantDb): { readonly db: Db; readonly tenant: TenantId | undefined } {
+  return handle instanceof TenantDb ? TenantDb.unwrap(handle) : { db: handle, tenant: undefined };
+}
+
 export class TenantDb {
+  static unwrap = (own: TenantDb) => ({ db: own.#db as unknown as Db, tenant: own.#tenant });
+
   readonly #db: Kysely<Schema>;
   readonly #tenant: TenantId;
 

@@ -1,0 +1,238 @@
+import {
+  type CompiledQuery,
+  createQueryId,
+  type DeleteResult,
+  type Expression,
+  type InsertResult,
+  type OperationNode,
+  OperationNodeTransformer,
+  type PrimitiveValueListNode,
+  type QueryResult,
+  type RootOperationNode,
+  type Simplify,
+  type UpdateResult,
+  ValueListNode,
+  ValueNode,
+} from "kysely";
+import type { TenantId } from "../base/ids.ts";
+import { nameStatement } from "./statement-names.ts";
+import { type Db, ofTenant, type TenantDb, unwrap } from "./tenant-db.ts";
+
+/**
+ * A query that is compiled once and run many times.
+ *
+ *     const titleOf = statement((own: TenantDb, { domain, code }: Params<Place>) =>
+ *       own.selectFrom("links").select("title").where("domain", "=", domain).where("code", "=", code),
+ *     );
+ *     const row = await titleOf.first(ofTenant(db, tenant), { domain, code });
+ *
+ * Building the text of a query takes longer than most of our queries take to run. The function above runs once for each
+ * database. It gets placeholders instead of values, so the text cannot depend on a value, and `all`, `first`, `one` and
+ * `run` bind the values. PostgreSQL keeps the statement under a name (`statement-names.ts`), bun:sqlite under its text.
+ *
+ * - **Tenants.** The handle of a tenant binds its tenant, as it does for a query that is built on the spot. A statement
+ *   that was written for `TenantDb` runs on nothing else.
+ * - **Lists** are compiled once for each length. A list of values is for `in (…)`: it is padded to a power of two with its
+ *   last value. A list of rows is for an insert, and must have such a length already: `inPowersOfTwo` splits it.
+ * - **Constants**, such as the state in a condition, become part of the text, so that a partial index matches. They are
+ *   read once: the time of day belongs in the parameters.
+ * - **Columns** are named. On PostgreSQL a prepared `select *` fails once a migration has added a column.
+ *
+ * A query with optional parts, such as the filters of a list, is built on the spot.
+ */
+export function statement<Handle extends Db | TenantDb, Values extends Bindable<Values> = NoValues, Output = never>(
+  build: (handle: Handle, params: Params<Values>) => Query<Output>,
+): Statement<Handle, Values, RowOf<Output>> {
+  type Row = RowOf<Output>;
+  const ofDatabase = new WeakMap<object, Map<string, Compiled<Row>>>();
+
+  function compiledFor(handle: Handle, db: Db, values: Values): Compiled<Row> {
+    const { adapter } = db.getExecutor(); // the same object in all transactions of a database
+    let ofShape = ofDatabase.get(adapter);
+    if (ofShape === undefined) {
+      ofShape = new Map();
+      ofDatabase.set(adapter, ofShape);
+    }
+    const shape = shapeOf(values);
+    let compiled = ofShape.get(shape);
+    if (compiled === undefined) {
+      const isShared = (handle as unknown) === db;
+      const standIn = isShared ? handle : (ofTenant(db, tenantPlaceholder as unknown as TenantId) as Handle);
+      compiled = compile<Row>(db, build(standIn, placeholdersFor(values)));
+      ofShape.set(shape, compiled);
+    }
+    return compiled;
+  }
+
+  async function execute(handle: Handle, values = {} as Values): Promise<QueryResult<Row>> {
+    const { db, tenant } = unwrap(handle);
+    const { query, placeholders } = compiledFor(handle, db, values);
+    const parameters = placeholders.map((placeholder) => placeholder.valueIn(values, tenant));
+    return await db.executeQuery({ ...query, parameters });
+  }
+
+  return {
+    all: async (handle, ...[values]) => (await execute(handle, values)).rows,
+    first: async (handle, ...[values]) => (await execute(handle, values)).rows[0],
+    async one(handle, ...[values]) {
+      const [row] = (await execute(handle, values)).rows;
+      if (row === undefined) throw new Error("the statement returned no row");
+      return row;
+    },
+    async run(handle, ...[values]) {
+      const { numAffectedRows, rows } = await execute(handle, values);
+      return numAffectedRows === undefined ? rows.length : Number(numAffectedRows);
+    },
+  };
+}
+
+export interface Statement<Handle, Values, Row> {
+  all(handle: Handle, ...values: Given<Values>): Promise<Row[]>;
+  first(handle: Handle, ...values: Given<Values>): Promise<Row | undefined>;
+  /** Throws if there is none. */
+  one(handle: Handle, ...values: Given<Values>): Promise<Row>;
+  /** How many rows were written. */
+  run(handle: Handle, ...values: Given<Values>): Promise<number>;
+}
+
+/** What a builder gets for these values. */
+export type Params<Values> = {
+  readonly [Name in keyof Values]: Values[Name] extends readonly (infer One)[]
+    ? readonly ([One] extends [Value] ? Expression<One> : { readonly [Column in keyof One]: Expression<One[Column]> })[]
+    : Expression<Values[Name]>;
+};
+
+/** Flags are 0 and 1. A value that may be missing would change the text, so none is optional. */
+type Value = string | number | null;
+type Bindable<Values> = {
+  readonly [Name in keyof Values]-?: Values[Name] extends readonly (infer One)[]
+    ? readonly ([One] extends [Value] ? One : { readonly [Column in keyof One]-?: Value })[]
+    : Value;
+};
+type NoValues = Record<never, never>;
+type Given<Values> = keyof Values extends never ? [] : [values: Values];
+
+/** What Kysely's builders and raw texts have in common. */
+interface Query<Output> {
+  compile(...executor: never[]): CompiledQuery<Output>;
+  toOperationNode(): OperationNode;
+}
+
+type RowOf<Output> = [Output] extends [InsertResult | UpdateResult | DeleteResult] ? never : Simplify<Output>;
+
+interface Compiled<Row> {
+  readonly query: CompiledQuery<Row>;
+  readonly placeholders: readonly Placeholder[];
+}
+
+function compile<Row>(db: Db, built: Query<unknown>): Compiled<Row> {
+  const node = constants.transformNode(built.toOperationNode()) as RootOperationNode;
+  requireNamedColumns(node);
+  const query = db.getExecutor().compileQuery(node, createQueryId()) as CompiledQuery<Row>;
+  nameStatement(query.sql);
+  return { query, placeholders: query.parameters as readonly Placeholder[] };
+}
+
+/** Stands for a value that is bound when the statement runs: one of the values, of a list of values, or of a list of rows. */
+class Placeholder implements Expression<never> {
+  constructor(
+    readonly name: string,
+    readonly place?: number,
+    readonly column?: string,
+  ) {}
+
+  get expressionType(): undefined {
+    return undefined;
+  }
+
+  toOperationNode(): ValueNode {
+    return ValueNode.create(this);
+  }
+
+  valueIn(values: object, tenant: string | undefined): unknown {
+    const value = this === tenantPlaceholder ? tenant : this.#find((values as Record<string, unknown>)[this.name]);
+    if (value === undefined) throw new Error(`the statement has no value for ${this.column ?? this.name}`);
+    return value;
+  }
+
+  #find(given: unknown): unknown {
+    if (this.place === undefined) return given;
+    const list = given as readonly unknown[];
+    const one = list[Math.min(this.place, list.length - 1)];
+    return this.column === undefined ? one : (one as Record<string, unknown>)[this.column];
+  }
+}
+
+const tenantPlaceholder = new Placeholder("tenant");
+
+function placeholdersFor<Values>(values: Values): Params<Values> {
+  const all = Object.entries(values as object).map(([name, value]: [string, unknown]) => {
+    if (!Array.isArray(value)) return [name, new Placeholder(name)];
+    const row: unknown = value[0];
+    const one = (place: number) =>
+      isRow(row)
+        ? Object.fromEntries(Object.keys(row).map((column) => [column, new Placeholder(name, place, column)]))
+        : new Placeholder(name, place);
+    return [name, Array.from({ length: compiledLength(value) }, (_, place) => one(place))];
+  });
+  return Object.fromEntries(all) as Params<Values>;
+}
+
+/** The lengths of lists: all that the text depends on. */
+function shapeOf(values: object): string {
+  let shape = "";
+  for (const name in values) {
+    const value = (values as Record<string, unknown>)[name];
+    if (Array.isArray(value)) shape += `${name} ${compiledLength(value)} `;
+  }
+  return shape;
+}
+
+function compiledLength(list: readonly unknown[]): number {
+  if (list.length === 0) throw new Error("a statement was given an empty list");
+  const length = 2 ** Math.ceil(Math.log2(list.length));
+  if (isRow(list[0]) && length !== list.length) throw new Error(`${list.length} rows are not a power of two`);
+  return length;
+}
+
+const isRow = (one: unknown): one is object => typeof one === "object" && one !== null;
+
+/** In their order, as lists whose lengths are powers of two: 7 rows as 4, 2 and 1. */
+export function inPowersOfTwo<One>(rows: readonly One[], most: number): One[][] {
+  const lists: One[][] = [];
+  for (let start = 0; start < rows.length; ) {
+    const length = 2 ** Math.floor(Math.log2(Math.min(most, rows.length - start)));
+    lists.push(rows.slice(start, start + length));
+    start += length;
+  }
+  return lists;
+}
+
+/** Writes every value that is no placeholder into the text. */
+class Constants extends OperationNodeTransformer {
+  protected override transformValue(node: ValueNode): ValueNode {
+    return node.value instanceof Placeholder ? node : constant(node.value);
+  }
+
+  protected override transformPrimitiveValueList(node: PrimitiveValueListNode): PrimitiveValueListNode {
+    return ValueListNode.create(node.values.map(constant)) as unknown as PrimitiveValueListNode;
+  }
+}
+
+const constants = new Constants();
+
+function constant(value: unknown): ValueNode {
+  if (typeof value === "number" && value >= oldestTime) throw new Error("a time is a parameter, or it never moves on");
+  return ValueNode.createImmediate(value);
+}
+
+const oldestTime = Date.UTC(2000);
+
+function requireNamedColumns(node: RootOperationNode): void {
+  const selected =
+    node.kind === "SelectQueryNode" ? node.selections : "returning" in node ? node.returning?.selections : undefined;
+  for (const { selection } of selected ?? []) {
+    const column = selection.kind === "ReferenceNode" ? selection.column : selection;
+    if (column.kind === "SelectAllNode") throw new Error("a statement names its columns: see sql/statement.ts");
+  }
+}
