@@ -21,7 +21,7 @@ import { createEvidence } from "./domains/verify.ts";
 import { createDisk } from "./files/storage/disk.ts";
 import type { Storage } from "./files/storage/storage.ts";
 import { createTokens } from "./files/storage/tokens.ts";
-import { createTargetStore, type TargetStore } from "./link-health/store.ts";
+import { createHealthStore, type HealthStore } from "./link-health/store.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { createDns } from "./safe-fetch/dns.ts";
@@ -43,7 +43,7 @@ export interface Core {
   readonly keys: Keys;
   readonly store: LinkStore;
   readonly links: Links;
-  readonly targets: TargetStore;
+  readonly targets: HealthStore;
   readonly suspensions: Suspensions;
   readonly outdated: Outdated;
   readonly blocklist: Blocklist;
@@ -109,7 +109,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       clock,
       store,
       tenants: createTenants(sql, clock),
-      targets: createTargetStore(sql),
+      targets: createHealthStore(sql),
       suspensions: createSuspensions(sql, clock),
       outdated: createOutdated(sql, clock),
       blocklist,

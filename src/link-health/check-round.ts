@@ -3,7 +3,7 @@ import type { LinkId, TenantId } from "../base/ids.ts";
 import type { Shares } from "../base/shares.ts";
 import type { Fetched } from "../safe-fetch/outcome.ts";
 import type { SafeFetch } from "../safe-fetch/safe-fetch.ts";
-import type { DueTarget, TargetStore } from "./store.ts";
+import type { DueCheck, HealthStore } from "./store.ts";
 import { titleOf } from "./title.ts";
 import { judgeHealth, nextCheckAt } from "./verdict.ts";
 
@@ -13,8 +13,8 @@ import { judgeHealth, nextCheckAt } from "./verdict.ts";
  * each has so many in a round: one whose targets are slow delays its own. Rounds are short and follow each other, one
  * process at a time (`sql/jobs.ts`), so that what a crash interrupts is due again.
  */
-export interface RoundSettings {
-  readonly store: TargetStore;
+export interface CheckRoundSettings {
+  readonly store: HealthStore;
   readonly safeFetch: SafeFetch;
   readonly places: Shares;
   readonly everyMs: number;
@@ -40,7 +40,7 @@ const crowdedMs = 300_000;
 const roundMs = 30_000;
 const hourMs = 3_600_000;
 
-export async function runRound(settings: RoundSettings, signal: AbortSignal): Promise<CheckRound> {
+export async function runCheckRound(settings: CheckRoundSettings, signal: AbortSignal): Promise<CheckRound> {
   const { store, clock, everyMs, chance } = settings;
   const started = clock.elapsed();
   const isOver = () => signal.aborted || clock.elapsed() - started > roundMs;
@@ -50,7 +50,7 @@ export async function runRound(settings: RoundSettings, signal: AbortSignal): Pr
     last = await store.adopt(clock.now(), adoptedAtOnce, () => clock.now() + Math.round(hourMs + chance() * everyMs));
   }
 
-  const waiting: DueTarget[][] = [];
+  const waiting: DueCheck[][] = [];
   const now = clock.now();
   const found = await store.due(now, dueMost);
   const due = [...Map.groupBy(found, ({ tenantId }) => tenantId).values()].flatMap((all) => all.slice(0, perTenant));
@@ -61,7 +61,7 @@ export async function runRound(settings: RoundSettings, signal: AbortSignal): Pr
     await store.putOff(crowding, now + Math.round(chance() * crowdedMs));
   }
   for (const [host, targets] of Map.groupBy(due, hostOf)) {
-    const asked: DueTarget[] = [];
+    const asked: DueCheck[] = [];
     for (const target of targets) {
       if (target.tenantId === null) await store.forget(target.id);
       else if (host === "" || !isServed(target, now)) await store.putOff([target.id], now + dayMs);
@@ -73,7 +73,7 @@ export async function runRound(settings: RoundSettings, signal: AbortSignal): Pr
 
   let checked = 0;
   let notOk = 0;
-  const ask = async (host: readonly DueTarget[]) => {
+  const ask = async (host: readonly DueCheck[]) => {
     for (const target of host) {
       const state = await inTurn(settings.places, target, signal, async () =>
         isOver() ? undefined : check(settings, target, signal),
@@ -90,7 +90,7 @@ export async function runRound(settings: RoundSettings, signal: AbortSignal): Pr
 /** Nothing if there is no place for it: it stays due. */
 async function inTurn<Result>(
   places: Shares,
-  { tenantId }: DueTarget,
+  { tenantId }: DueCheck,
   signal: AbortSignal,
   work: () => Promise<Result>,
 ): Promise<Result | undefined> {
@@ -103,9 +103,9 @@ async function inTurn<Result>(
   }
 }
 
-async function check(settings: RoundSettings, target: DueTarget, signal: AbortSignal) {
+async function check(settings: CheckRoundSettings, target: DueCheck, signal: AbortSignal) {
   const { store, safeFetch, clock, everyMs, chance, setTitle } = settings;
-  const fetched = await look(safeFetch, target, signal);
+  const fetched = await fetchDestination(safeFetch, target, signal);
   if (signal.aborted) return undefined;
   const verdict = judgeHealth(target.failures, fetched);
   const now = clock.now();
@@ -118,7 +118,11 @@ async function check(settings: RoundSettings, target: DueTarget, signal: AbortSi
 }
 
 /** HEAD is cheaper for both, but some servers only know GET. */
-async function look(safeFetch: SafeFetch, { url, wantsTitle }: DueTarget, signal: AbortSignal): Promise<Fetched> {
+async function fetchDestination(
+  safeFetch: SafeFetch,
+  { url, wantsTitle }: DueCheck,
+  signal: AbortSignal,
+): Promise<Fetched> {
   if (!wantsTitle) {
     const head = await safeFetch.fetch("HEAD", url, signal);
     if (head.kind === "refused" || (head.kind === "answered" && head.status < 400)) return head;
@@ -126,7 +130,7 @@ async function look(safeFetch: SafeFetch, { url, wantsTitle }: DueTarget, signal
   return safeFetch.fetch("GET", url, signal);
 }
 
-const isServed = ({ active, expiresAt }: DueTarget, now: number): boolean =>
+const isServed = ({ active, expiresAt }: DueCheck, now: number): boolean =>
   active && (expiresAt === null || expiresAt > now);
 
-const hostOf = ({ url }: DueTarget): string => (URL.canParse(url) ? new URL(url).hostname : "");
+const hostOf = ({ url }: DueCheck): string => (URL.canParse(url) ? new URL(url).hostname : "");

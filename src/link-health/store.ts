@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { idAt, type LinkId, type TenantId } from "../base/ids.ts";
-import type { LinkTarget } from "../links/link.ts";
+import type { LinkHealth } from "../links/link.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants } from "../sql/tenant-db.ts";
 import type { HealthVerdict } from "./verdict.ts";
@@ -10,14 +10,14 @@ import type { HealthVerdict } from "./verdict.ts";
  * walk over new links comes by or its owner asks, and what is found is no new version of the link. All statements are
  * short, for on SQLite they hold the thread that serves.
  */
-export interface TargetStore {
+export interface HealthStore {
   /** What is known about where these lead now. */
-  of(links: readonly Pointing[]): Promise<Map<LinkId, LinkTarget>>;
+  of(links: readonly Pointing[]): Promise<Map<LinkId, LinkHealth>>;
   /** Soon, and its title too. */
   want(link: LinkId, now: number): Promise<void>;
   /** Takes in links that were made since the last time, to be looked at for the first time at `at`; answers how many. */
   adopt(now: number, limit: number, at: () => number): Promise<number>;
-  due(now: number, limit: number): Promise<DueTarget[]>;
+  due(now: number, limit: number): Promise<DueCheck[]>;
   putOff(links: readonly LinkId[], at: number): Promise<void>;
   forget(link: LinkId): Promise<void>;
   record(link: Pointing, verdict: HealthVerdict, now: number, nextAt: number): Promise<void>;
@@ -28,7 +28,7 @@ interface Pointing {
   readonly url: string;
 }
 
-export interface DueTarget extends Pointing {
+export interface DueCheck extends Pointing {
   /** Null: the link is gone. */
   readonly tenantId: TenantId | null;
   readonly active: boolean;
@@ -43,7 +43,7 @@ const walk = "targets";
 // Ids are by the clocks of those who made the links, and are committed a little later: none is then overtaken.
 const graceMs = 300_000;
 
-export function createTargetStore(sql: Sql): TargetStore {
+export function createHealthStore(sql: Sql): HealthStore {
   const { db } = sql;
 
   return {

@@ -36,12 +36,12 @@ export interface LinkFields extends ChoiceFields {
 /** What others know about a link, and its owner cannot say. */
 export interface LinkState {
   /** Null: nobody looked yet. */
-  readonly target: LinkTarget | null;
+  readonly target: LinkHealth | null;
   /** Why the operator stopped it; null where nobody did. */
   readonly suspended: string | null;
 }
 
-export interface LinkTarget {
+export interface LinkHealth {
   readonly state: "ok" | "failing" | "dead" | "unchecked";
   readonly checkedAt: number;
   readonly httpStatus: number | null;

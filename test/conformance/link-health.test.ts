@@ -6,8 +6,8 @@ import { createPasswords } from "../../src/base/passwords.ts";
 import { createShares } from "../../src/base/shares.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
-import { type CheckRound, runRound } from "../../src/link-health/check-round.ts";
-import { createTargetStore, type TargetStore } from "../../src/link-health/store.ts";
+import { type CheckRound, runCheckRound } from "../../src/link-health/check-round.ts";
+import { createHealthStore, type HealthStore } from "../../src/link-health/store.ts";
 import type { Link } from "../../src/links/link.ts";
 import { createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
@@ -25,14 +25,14 @@ const never = new AbortController().signal;
 onEachDatabase(({ open }) => {
   let sql: Sql;
   let clock: ManualClock;
-  let store: TargetStore;
+  let store: HealthStore;
   let links: Links;
   let tenant: Tenant;
 
   beforeAll(async () => {
     sql = await open();
     clock = manualClock(Date.UTC(2026, 10, 16));
-    store = createTargetStore(sql);
+    store = createHealthStore(sql);
     const codes = createCodes("a salt for tests of targets");
     links = createLinks({
       store: createLinkStore(sql),
@@ -69,7 +69,7 @@ onEachDatabase(({ open }) => {
       make: (path: string, fields: object = {}) =>
         links.create(tenant, { url: `http://127.0.0.1:${port}${path}`, ...fields }, "operator"),
       round: (signal = never): Promise<CheckRound> =>
-        runRound(
+        runCheckRound(
           {
             store,
             safeFetch,
