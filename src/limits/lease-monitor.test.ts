@@ -2,18 +2,19 @@ import { describe, expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
-import { type Outage, watched } from "./lease-monitor.ts";
+import type { OutagePolicy } from "./call-limiter.ts";
+import { monitoredLeases } from "./lease-monitor.ts";
 import type { Ask, LeaseAnswer, Lender } from "./leases.ts";
 
 const ask: Ask = { id: "a.1", key: "abc", draws: "hits", max: 1_000, want: 10 };
 
-function world(usual: Lender = "redis", outage: Outage = "degrade") {
+function world(usual: Lender = "redis", outage: OutagePolicy = "degrade") {
   const clock = manualClock(0);
   const metrics = createMetrics();
   const lines: string[] = [];
   const log = createLog("info", { write: (line) => void lines.push(JSON.parse(line).msg) }, false, clock.now);
   let answers: Lender | "nobody" = usual;
-  const store = watched(
+  const store = monitoredLeases(
     {
       async acquire(): Promise<LeaseAnswer> {
         if (answers === "nobody") throw new Error("no answer");

@@ -1,18 +1,17 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { OutagePolicy } from "./call-limiter.ts";
 import type { LeaseStore, Lender } from "./leases.ts";
 
 /**
  * Reports how hits are being limited: to Prometheus with every lease, to the log once per change. A log line per
  * visitor would be a second outage.
  */
-export type Outage = "degrade" | "open" | "closed";
-
-export interface WatchSettings {
+export interface LeaseMonitorSettings {
   /** The lender when everything works. */
   readonly usual: Lender;
-  readonly outage: Outage;
+  readonly outage: OutagePolicy;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -24,7 +23,10 @@ type State = (typeof states)[number];
 /** Recovered when nothing as bad was seen for this long: a flapping store would otherwise change state every second. */
 const calmMs = 5_000;
 
-export function watched(store: LeaseStore, { usual, outage, clock, metrics, log }: WatchSettings): LeaseStore {
+export function monitoredLeases(
+  store: LeaseStore,
+  { usual, outage, clock, metrics, log }: LeaseMonitorSettings,
+): LeaseStore {
   const count = metrics.tally("quicklink_leases_total", "Requested leases of hits, by who answered.", "by", [
     "redis",
     "sql",
@@ -67,5 +69,5 @@ export function watched(store: LeaseStore, { usual, outage, clock, metrics, log 
   };
 }
 
-const consequence = (outage: Outage): string =>
+const consequence = (outage: OutagePolicy): string =>
   outage === "open" ? "visitors are allowed and counted" : "links with a limit answer 503";

@@ -7,8 +7,9 @@ import type { Metrics } from "../base/metrics.ts";
 import type { Patience } from "../base/patience.ts";
 import { createRecorder, type Recorder } from "../clicks/recorder.ts";
 import { openUnforced } from "../core.ts";
+import type { OutagePolicy } from "../limits/call-limiter.ts";
 import { type Cancelling, degrading } from "../limits/degrade.ts";
-import { type Outage, watched } from "../limits/lease-monitor.ts";
+import { monitoredLeases } from "../limits/lease-monitor.ts";
 import type { Ask, EndedLease, LeaseStore, Total } from "../limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "../limits/meters.ts";
 import { createMonth } from "../limits/month.ts";
@@ -86,7 +87,7 @@ export interface CountingSettings {
   /** Without it, SQL lends. */
   readonly fromRedis: RedisLeases | undefined;
   readonly embedded: boolean;
-  readonly outage: Outage;
+  readonly outage: OutagePolicy;
   /** What a visitor waits. A lease that is asked for ahead has a second of each. */
   readonly wait: Readonly<Patience>;
   /** Of the node of Redis that has the limit: whether it is fast enough for visitors. */
@@ -111,7 +112,7 @@ export function startCounting(settings: CountingSettings): Counting {
   let recorder: Recorder | undefined;
   const meters = createMeters({
     reasons: hitReasons.length,
-    store: watched(store, { usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log }),
+    store: monitoredLeases(store, { usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log }),
     clock,
     month: createMonth(clock),
     newLeaseId: () => `${id}.${++leases}`,
