@@ -20,7 +20,7 @@ export interface BlocklistParts {
   readonly clock: Clock;
 }
 
-export interface Applied {
+export interface BlocklistOutcome {
   readonly looked: number;
   readonly suspended: number;
   readonly freed: number;
@@ -39,7 +39,7 @@ export async function isOutdated({ sql, blocklist }: Pick<BlocklistParts, "sql" 
   return row?.position !== fingerprint;
 }
 
-export async function applyBlocklist(parts: BlocklistParts): Promise<Applied> {
+export async function applyBlocklist(parts: BlocklistParts): Promise<BlocklistOutcome> {
   const { sql, blocklist } = parts;
   // As it was at the beginning: what changes meanwhile is applied the next time.
   const position = blocklist.fingerprint();
@@ -89,7 +89,7 @@ async function suspend({
   sql,
   suspensions,
   blocklist,
-}: BlocklistParts): Promise<Pick<Applied, "looked" | "suspended">> {
+}: BlocklistParts): Promise<Pick<BlocklistOutcome, "looked" | "suspended">> {
   let [looked, suspended] = [0, 0];
   let after = "" as LinkId;
   for (;;) {

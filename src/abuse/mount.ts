@@ -8,7 +8,7 @@ import { problemResponse, wrongMethod } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { ReportLimit } from "../limits/report-limit.ts";
 import { finalPage } from "../redirect/pages.ts";
-import { detailsMost, laterPage, type Mistakes, reportPage, type Typed, thanksPage } from "./report-page.ts";
+import { detailsMost, laterPage, type ReportErrors, type ReportInput, reportPage, thanksPage } from "./report-page.ts";
 import { abuseReasons, type Reports } from "./reports.ts";
 
 /**
@@ -100,7 +100,7 @@ async function receive(
   }
 }
 
-function typedFrom(fields: URLSearchParams): Typed {
+function typedFrom(fields: URLSearchParams): ReportInput {
   const given = (name: string) => (fields.get(name) ?? "").toWellFormed();
   const of = (name: string) => given(name).replace(control, "");
   // Browsers count a line break as one character and send two.
@@ -113,7 +113,7 @@ function typedFrom(fields: URLSearchParams): Typed {
   };
 }
 
-function mistakesOf({ reason, details, email }: Typed, code: string | undefined): Mistakes {
+function mistakesOf({ reason, details, email }: ReportInput, code: string | undefined): ReportErrors {
   return {
     ...(code === undefined && { code: "Enter the link, or the part after the last /." }),
     ...(!abuseReasons.some((one) => one === reason) && { reason: "Choose a reason." }),

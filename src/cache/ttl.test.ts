@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { lifeMs } from "./ttl.ts";
+import { ttlMs } from "./ttl.ts";
 
-const minutes = (visits: number, changes: number) => lifeMs(visits, changes) / 60_000;
+const minutes = (visits: number, changes: number) => ttlMs(visits, changes) / 60_000;
 
 test.each([
   [1_001, [1_440, 60, 15]],

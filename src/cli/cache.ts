@@ -7,7 +7,7 @@ import { type Core, openReplica } from "../core.ts";
 import { splitKey, type Target } from "../links/link.ts";
 import { linkMeta } from "../links/read/meta.ts";
 import { createLinkStore } from "../links/store.ts";
-import { type Known, linkSource } from "../redirect/resolve.ts";
+import { type CachedLink, linkSource } from "../redirect/resolve.ts";
 import type { RedisCache } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 import { createMetaCache, type MetaCache } from "../redis/meta.ts";
@@ -56,7 +56,7 @@ export function cacheCommand(): Command {
 interface Place {
   readonly core: Core;
   readonly feed: Feed;
-  readonly load: (code: string) => Promise<Versioned<Known>>;
+  readonly load: (code: string) => Promise<Versioned<CachedLink>>;
   readonly loadMeta: (code: string) => Promise<LinkMeta | undefined>;
   /** Nothing if there is none; throws if it does not answer. */
   readonly onRedis: <Result>(work: (shared: Shared) => Promise<Result>) => Promise<Result | undefined>;
@@ -64,7 +64,7 @@ interface Place {
 
 interface Shared {
   readonly redis: Redis;
-  readonly tier: RedisCache<Known>;
+  readonly tier: RedisCache<CachedLink>;
   readonly meta: MetaCache;
 }
 

@@ -6,7 +6,7 @@ import { qrOptions } from "../qr/api.ts";
 import { drawQr } from "../qr/qr.ts";
 import { drawOnTerminal } from "../qr/terminal.ts";
 import { printDrawing, say } from "./print.ts";
-import { find, showOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
+import { findLink, showOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
 
 interface QrCommandOptions extends TenantOption {
   readonly out?: string;
@@ -25,7 +25,7 @@ export function qrCommand(): Command {
     .addHelpText("after", "\nExample:\n  $ quicklink link qr sale --out sale.png --size 1024")
     .action((code: string, options: QrCommandOptions) =>
       withTenant(options, async (core, tenant) => {
-        const { shortUrl } = showOf(core, await find(core, tenant, code));
+        const { shortUrl } = showOf(core, await findLink(core, tenant, code));
         if (options.out === undefined) printDrawing(`${drawOnTerminal(shortUrl)}${shortUrl}`);
         else await write(shortUrl, options.out, options);
       }),

@@ -6,9 +6,9 @@ import type { Link } from "../links/link.ts";
 import { parseLinkChange, parseNewLink } from "../links/show-link.ts";
 import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { qrCommand } from "./link-qr.ts";
-import { printFields, printJson, printPages, say, shown } from "./print.ts";
+import { printFields, printJson, printPages, say, shownPages } from "./print.ts";
 import { restoreLinkCommand, suspendLinkCommand } from "./suspend.ts";
-import { find, showKnown, showOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
+import { findLink, showKnown, showOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
 
 interface FieldOptions extends TenantOption, VisitorOptions {
   readonly title?: string;
@@ -60,7 +60,7 @@ export function linkCommand(): Command {
       withTenant(options, async (core, tenant) => {
         const { url } = options;
         const change = parseLinkChange({ ...(url !== undefined && { url }), ...(await sentFields(options)) });
-        const link = await find(core, tenant, code);
+        const link = await findLink(core, tenant, code);
         const changed = await core.links.patch(tenant, link.id, change);
         if (options.json) printJson(showOf(core, changed));
         else say(`Updated ${changed.code}.`);
@@ -78,7 +78,7 @@ export function linkCommand(): Command {
           options.limit,
         );
         await printPages(
-          shown(pages, (link) => {
+          shownPages(pages, (link) => {
             const fields = showOf(core, link);
             return options.json ? fields : { ...fields, url: fields.url ?? fields.file };
           }),
@@ -92,7 +92,7 @@ export function linkCommand(): Command {
     .description("show a link")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) =>
-        printFields(await showKnown(core, await find(core, tenant, code)), options),
+        printFields(await showKnown(core, await findLink(core, tenant, code)), options),
       ),
     );
   for (const [name, status] of [
@@ -103,7 +103,7 @@ export function linkCommand(): Command {
       .description(name === "disable" ? "disable a link: it answers 404" : "enable a disabled link")
       .action((code: string, options: TenantOption) =>
         withTenant(options, async (core, tenant) => {
-          const link = await find(core, tenant, code);
+          const link = await findLink(core, tenant, code);
           const changed = await core.links.patch(tenant, link.id, { status });
           if (options.json) printJson(showOf(core, changed));
           else say(`${changed.code} is ${changed.status}.`);
@@ -114,7 +114,7 @@ export function linkCommand(): Command {
     .description("delete a link permanently")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) => {
-        const link = await find(core, tenant, code);
+        const link = await findLink(core, tenant, code);
         await core.links.remove(tenant.id, link.id);
         if (options.json) printJson({ deleted: link.code });
         else say(`Deleted ${link.code}.`);

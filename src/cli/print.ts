@@ -29,7 +29,7 @@ export async function printPages(
 }
 
 /** What `pagesOf` gives, shown. */
-export async function* shown<Item>(
+export async function* shownPages<Item>(
   pages: AsyncIterable<readonly Item[]>,
   show: (item: Item) => Row,
 ): AsyncGenerator<readonly Row[]> {

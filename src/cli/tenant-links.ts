@@ -26,7 +26,7 @@ export async function showKnown(core: Core, link: Link) {
   return showLink(link, core.config.baseUrl, (await statesOf(core, [link])).get(link.id));
 }
 
-export async function find(core: Core, tenant: Tenant, text: string): Promise<Link> {
+export async function findLink(core: Core, tenant: Tenant, text: string): Promise<Link> {
   const id = parseId("link", text);
   return id ? core.links.get(tenant.id, id) : core.links.byCode(tenant.id, text);
 }

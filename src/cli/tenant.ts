@@ -4,7 +4,7 @@ import { pagesOf } from "../base/pages.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { addLimitOptions, limitsFrom } from "./limits.ts";
-import { type OutputFormat, printFields, printPages, shown } from "./print.ts";
+import { type OutputFormat, printFields, printPages, shownPages } from "./print.ts";
 import { restoreTenantCommand, suspendTenantCommand } from "./suspend.ts";
 
 export function tenantCommand(): Command {
@@ -27,7 +27,7 @@ export function tenantCommand(): Command {
     .action((format: OutputFormat) =>
       withCore(async ({ tenants }) =>
         printPages(
-          shown(
+          shownPages(
             pagesOf<Tenant>((limit, last) => tenants.list(limit, last?.slug)),
             show,
           ),

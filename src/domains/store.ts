@@ -4,7 +4,7 @@ import { recordChange } from "../sql/feed.ts";
 import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
-import { createInTurn } from "../tenants/in-turn.ts";
+import { createOneAtATime } from "../tenants/in-turn.ts";
 import type { Domain } from "./domain.ts";
 
 /**
@@ -41,7 +41,7 @@ export const domainCode = "";
 
 export function createDomainStore(sql: Sql): DomainStore {
   const { db } = sql;
-  const inTurn = createInTurn(sql);
+  const inTurn = createOneAtATime(sql);
 
   const one = (from: Db, tenant: TenantId, host: string) =>
     ofTenant(from, tenant).selectFrom("domains").selectAll().where("host", "=", host);

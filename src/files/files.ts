@@ -27,11 +27,11 @@ import type { TargetFile } from "../links/link.ts";
 import type { Change } from "../sql/feed.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { type FileInput, incomingKey, isAdmitted, storedKey, type TenantFile } from "./file.ts";
-import type { StorageQuota, Whose } from "./quota/quota.ts";
+import type { QuotaOwner, StorageQuota } from "./quota/quota.ts";
 import type { Storage } from "./storage/storage.ts";
 import type { FileKey, FileStore, NewFile } from "./store.ts";
 import { contradiction, headBytes } from "./upload/content.ts";
-import { type Admitted, createAgain, idsMost, uploadMs } from "./upload/repeated-request.ts";
+import { type Admitted, createRepeatedRequest, idsMost, uploadMs } from "./upload/repeated-request.ts";
 
 export interface Files {
   /** `idOf`: the ids of a request that may be run again. It then finds what an earlier run has made. */
@@ -42,7 +42,7 @@ export interface Files {
   /** Newest first; `before` is the last one of the page before. */
   list(tenant: TenantId, limit: number, before?: FileId): Promise<TenantFile[]>;
   /** An address that anybody can fetch it from, for a while. */
-  download(tenant: TenantId, id: FileId): Promise<Offer>;
+  download(tenant: TenantId, id: FileId): Promise<SignedUrl>;
   /** The same for whoever knows already what it is. */
   offer(file: TargetFile): Promise<string>;
   /** A stored file, or an upload that is not wanted any more. */
@@ -51,7 +51,7 @@ export interface Files {
   finish(file: TenantFile): Promise<boolean>;
 }
 
-export interface Offer {
+export interface SignedUrl {
   readonly url: string;
   readonly until: number;
 }
@@ -83,7 +83,7 @@ export function createFiles(settings: FileSettings): Files {
   const completing = new Map<FileId, Promise<TenantFile>>();
 
   /** `closed`: under this id a hold was released already; it can be announced under another. */
-  async function admit(whose: Whose, draft: NewFile): Promise<Admitted | "denied" | "closed"> {
+  async function admit(whose: QuotaOwner, draft: NewFile): Promise<Admitted | "denied" | "closed"> {
     if (!(await store.insert(draft))) throw runningAlready();
     const verdict = await quota.hold(whose, draft);
     if (verdict.kind === "denied" || verdict.kind === "closed") {
@@ -120,12 +120,12 @@ export function createFiles(settings: FileSettings): Files {
   }
 
   /** What was denied is looked at again: between two steps of another upload it may have counted twice. */
-  async function fits({ id, max }: Whose, size: number): Promise<boolean> {
+  async function fits({ id, max }: QuotaOwner, size: number): Promise<boolean> {
     const { bytes, pending } = await store.storageUse(id);
     return max === null || bytes + pending + size <= max;
   }
 
-  async function refuse({ id, max }: Whose, size: number): Promise<Problem> {
+  async function refuse({ id, max }: QuotaOwner, size: number): Promise<Problem> {
     const { used, held } = (await quota.freshFigures(id)) ?? (await figuresInSql(id));
     const missing = used + held + size - (max ?? Number.POSITIVE_INFINITY);
     return missing > 0
@@ -239,7 +239,7 @@ export function createFiles(settings: FileSettings): Files {
     return true;
   }
 
-  const findAgain = createAgain({ store, storage, clock, discard });
+  const findAgain = createRepeatedRequest({ store, storage, clock, discard });
 
   return {
     async create(tenant, input, idOf) {

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { invalid, Problem } from "../base/errors.ts";
-import type { Answers, Begun, IdempotentRun, StoredAnswer } from "../idempotency/answers.ts";
+import type { Answers, BeginOutcome, IdempotentRun, StoredAnswer } from "../idempotency/answers.ts";
 import { runClaimMs } from "../idempotency/answers.ts";
 import { sha256 } from "../idempotency/derived-ids.ts";
 import { targetOf } from "./address.ts";
@@ -90,7 +90,7 @@ function replay({ status, headers, body }: StoredAnswer): Response {
   return new Response(body === "" ? null : body, { status, headers: { ...headers, "idempotency-replayed": "true" } });
 }
 
-function refusal(begun: Exclude<Begun, { kind: "run" | "replay" }>): Problem {
+function refusal(begun: Exclude<BeginOutcome, { kind: "run" | "replay" }>): Problem {
   switch (begun.kind) {
     case "mismatch":
       return new Problem(

@@ -149,9 +149,9 @@ const lineControl = /[\u0000-\u001f\u007f-\u009f]/;
 const textControl = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
 /** One line that people read: no control characters, not blank, well-formed. */
-export const line = (most: number) => readable(most, lineControl, "Must not contain control characters.");
+export const singleLine = (most: number) => readable(most, lineControl, "Must not contain control characters.");
 /** Several lines. */
-export const lines = (most: number) =>
+export const multiLine = (most: number) =>
   readable(most, textControl, "Must not contain control characters other than tabs and line breaks.");
 
 function readable(most: number, refused: RegExp, message: string) {

@@ -5,7 +5,7 @@ import type { TenantId } from "../base/ids.ts";
 import type { SigningSecrets } from "../base/signature.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
-import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./derived-ids.ts";
+import { type DerivedIds, derive, isSeedOf, newSeed, sha256 } from "./derived-ids.ts";
 
 /**
  * Requests that must happen once, and the answers they got.
@@ -20,7 +20,7 @@ import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./derived-ids.t
  * and whose commit waits for the disk waits for all before it.
  */
 export interface Answers {
-  begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun>;
+  begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<BeginOutcome>;
 }
 
 export interface StoredAnswer {
@@ -29,7 +29,7 @@ export interface StoredAnswer {
   readonly body: string;
 }
 
-export type Begun =
+export type BeginOutcome =
   /** Do it. */
   | { readonly kind: "run"; readonly run: IdempotentRun }
   | { readonly kind: "replay"; readonly answer: StoredAnswer }
@@ -39,7 +39,7 @@ export type Begun =
   | { readonly kind: "unknown" };
 
 export interface IdempotentRun {
-  readonly derived: Derived;
+  readonly derived: DerivedIds;
   /** Goes on having it; to be called at least every `claimMs`. */
   renew(): Promise<void>;
   finish(answer: StoredAnswer): Promise<void>;
@@ -110,10 +110,10 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
       .returning(["seed", "created_at"])
       .executeTakeFirst();
 
-  async function begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun> {
+  async function begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<BeginOutcome> {
     const hash = sha256(key);
     const claim = randomBytes(12).toString("base64url");
-    const run = (row: Row, secret: Uint8Array): Begun => ({
+    const run = (row: Row, secret: Uint8Array): BeginOutcome => ({
       kind: "run",
       run: running(tenant, hash, claim, origin(secret, key, row)),
     });
@@ -136,7 +136,7 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
   const origin = (serverSecret: Uint8Array, key: string, row: Row) =>
     derive({ serverSecret, key, seed: row.seed, createdAt: row.created_at });
 
-  function running(tenant: TenantId, hash: string, claim: string, derived: Derived): IdempotentRun {
+  function running(tenant: TenantId, hash: string, claim: string, derived: DerivedIds): IdempotentRun {
     const own = ofTenant(db, tenant);
     const mine = { key_hash: hash, claim };
     const update = () =>

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
-import { type Id, idFrom, type Named } from "../base/ids.ts";
+import { type Id, type IdKind, idFrom } from "../base/ids.ts";
 
 /**
  * A request that must happen once, as its handler sees it. Whatever it makes gets an id from here, and so finds what an
@@ -7,7 +7,7 @@ import { type Id, idFrom, type Named } from "../base/ids.ts";
  */
 export interface Once {
   /** The id of what the request makes; `place` tells several apart. */
-  id<Name extends Named>(name: Name, place?: number): Id<Name>;
+  id<Name extends IdKind>(name: Name, place?: number): Id<Name>;
   /** 32 bytes, the same on every run, which nobody can tell without the sender's key. */
   secret(purpose: string): Uint8Array;
   /** Nothing was done, so nothing has to be kept: the key may be used again. */
@@ -25,13 +25,13 @@ export interface IdSource {
   readonly createdAt: number;
 }
 
-export interface Derived extends Omit<Once, "forget"> {
+export interface DerivedIds extends Omit<Once, "forget"> {
   seal(text: string): string;
   /** What was sealed; throws if it was tampered with. */
   open(sealed: string): string;
 }
 
-export function derive({ serverSecret, key, seed, createdAt }: IdSource): Derived {
+export function derive({ serverSecret, key, seed, createdAt }: IdSource): DerivedIds {
   const root = createHmac("sha256", serverSecret).update(`${seed}\n${key}`).digest();
   const bytes = (purpose: string) => createHmac("sha256", root).update(purpose).digest();
   return {

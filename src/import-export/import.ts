@@ -7,7 +7,14 @@ import type { Sql } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Fields } from "./formats.ts";
 import type { ImportPosition, Positions } from "./import-position.ts";
-import { foresee, type RefusedRow, type Sorted, sentenceOf, sort, type Wanted } from "./refused-rows.ts";
+import {
+  predictOutcomes,
+  type RefusedRow,
+  type SortedOutcomes,
+  sentenceOf,
+  sortOutcomes,
+  type WantedRow,
+} from "./refused-rows.ts";
 import type { Row } from "./row.ts";
 import type { Throttle } from "./throttle.ts";
 
@@ -66,7 +73,7 @@ async function take(
   from: ImportPosition,
   settings: ImportSettings,
 ): Promise<ImportPosition> {
-  const wanted: Wanted[] = [];
+  const wanted: WantedRow[] = [];
   const unfit: RefusedRow[] = [];
   for (const row of batch) {
     const judged = await judge(row, settings);
@@ -74,7 +81,7 @@ async function take(
     else unfit.push(judged);
   }
   let to = from;
-  const arrive = (made: number, { present, refusals }: Sorted) => {
+  const arrive = (made: number, { present, refusals }: SortedOutcomes) => {
     to = {
       records: from.records + batch.length,
       line: batch.at(-1)?.line ?? from.line,
@@ -91,7 +98,7 @@ async function take(
   return to;
 }
 
-async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings): Promise<Wanted | RefusedRow> {
+async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings): Promise<WantedRow | RefusedRow> {
   if ("problem" in row) return row;
   const { line, value } = row;
   const { createdAt: created, ...sent } = value;
@@ -109,11 +116,11 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
   }
 }
 
-type Arrive = (made: number, taken: Sorted) => ImportPosition;
+type Arrive = (made: number, taken: SortedOutcomes) => ImportPosition;
 
 /** Returns the rows that could not be written. */
 async function write(
-  wanted: readonly Wanted[],
+  wanted: readonly WantedRow[],
   settings: ImportSettings,
   from: ImportPosition,
   arrive: Arrive,
@@ -127,7 +134,7 @@ async function write(
         const kinds = written.map(({ kind }) => kind);
         const unlucky = [...kinds.keys()].filter((place) => kinds[place] === "taken" && drafts[place]?.generated);
         if (unlucky.length > 0) throw new Unlucky(unlucky);
-        const sorted = await sort(wanted, kinds, tenant.id, trx);
+        const sorted = await sortOutcomes(wanted, kinds, tenant.id, trx);
         const to = arrive(kinds.filter((kind) => kind === "written").length, sorted);
         if (id !== undefined) await positions.move(trx, tenant.id, id, from, to);
         refusals = sorted.refusals;
@@ -153,12 +160,12 @@ class Unlucky extends Error {
 }
 
 async function look(
-  wanted: readonly Wanted[],
+  wanted: readonly WantedRow[],
   { sql: { db }, store, tenant }: ImportSettings,
   arrive: Arrive,
 ): Promise<readonly RefusedRow[]> {
-  const kinds = await foresee(wanted, tenant.id, store, db);
-  const sorted = await sort(wanted, kinds, tenant.id, db);
+  const kinds = await predictOutcomes(wanted, tenant.id, store, db);
+  const sorted = await sortOutcomes(wanted, kinds, tenant.id, db);
   arrive(kinds.filter((kind) => kind === "written").length, sorted);
   return sorted.refusals;
 }

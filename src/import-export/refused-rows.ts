@@ -8,7 +8,7 @@ import type { LinkStore } from "../links/store.ts";
 import { type Db, ofTenant } from "../sql/tenant-db.ts";
 
 /** Finds out why valid rows cannot become links: after an attempt to write them, or before it in a dry run. */
-export interface Wanted extends Destined {
+export interface WantedRow extends Destined {
   readonly line: number;
   readonly input: LinkInput;
   readonly domain: string;
@@ -33,12 +33,12 @@ export function sentenceOf({ detail, more }: Problem): string {
 }
 
 /** The result that writing each of them would have now. */
-export async function foresee(
-  wanted: readonly Wanted[],
+export async function predictOutcomes(
+  wanted: readonly WantedRow[],
   tenant: TenantId,
   store: Pick<LinkStore, "unfit">,
   db: Db,
-): Promise<Kind[]> {
+): Promise<OutcomeKind[]> {
   const chosen = wanted.filter(({ input }) => input.code !== undefined);
   const rows = await of(chosen, (domains, codes) =>
     db
@@ -54,19 +54,19 @@ export async function foresee(
   });
   const closed = new Set(kept.map(({ domain, code }) => cacheKey(domain, code)));
   const unfit = await store.unfit(tenant, wanted);
-  return wanted.map((one, place): Kind => {
+  return wanted.map((one, place): OutcomeKind => {
     const taken = one.input.code !== undefined && closed.has(keyOf(one));
     return unfit[place] ?? (taken ? "taken" : "written");
   });
 }
 
-export type Kind = Written["kind"];
+export type OutcomeKind = Written["kind"];
 
-const keyOf = ({ domain, input }: Wanted): LinkKey => cacheKey(domain, input.code ?? "");
+const keyOf = ({ domain, input }: WantedRow): LinkKey => cacheKey(domain, input.code ?? "");
 
 /** Finds rows by all domains and all codes of these rows. It may also find other combinations of the two. */
 async function of<Found>(
-  wanted: readonly Wanted[],
+  wanted: readonly WantedRow[],
   find: (domains: readonly string[], codes: readonly string[]) => Promise<Found[]>,
 ): Promise<Found[]> {
   if (wanted.length === 0) return [];
@@ -77,17 +77,17 @@ async function of<Found>(
 }
 
 /** For rows that were not written: how many already exist, and why the others were refused. */
-export interface Sorted {
+export interface SortedOutcomes {
   readonly present: number;
   readonly refusals: readonly RefusedRow[];
 }
 
-export async function sort(
-  wanted: readonly Wanted[],
-  kinds: readonly Kind[],
+export async function sortOutcomes(
+  wanted: readonly WantedRow[],
+  kinds: readonly OutcomeKind[],
   tenant: TenantId,
   db: Db,
-): Promise<Sorted> {
+): Promise<SortedOutcomes> {
   const taken = wanted.filter((_, place) => kinds[place] === "taken");
   const rows = await of(taken, (domains, codes) =>
     ofTenant(db, tenant)
@@ -107,7 +107,7 @@ export async function sort(
 }
 
 /** Undefined if it was written or already exists. */
-function inTheWay(wanted: Wanted, kind: Kind | undefined, theirs: Destined | undefined): string | undefined {
+function inTheWay(wanted: WantedRow, kind: OutcomeKind | undefined, theirs: Destined | undefined): string | undefined {
   const { domain, url, file, input } = wanted;
   const { code = "" } = input;
   if (kind === "no_domain" || kind === "no_file") {

@@ -36,7 +36,16 @@ import {
   unavailable,
 } from "../limits/counters.ts";
 import { granted } from "../limits/verdict.ts";
-import { bucketAt, countsUntil, fitsAt, keyAt, type Leaving, leaving, sum, type Window } from "../limits/window.ts";
+import {
+  bucketAt,
+  countsUntil,
+  fitsAt,
+  keyAt,
+  type Leaving,
+  leavingBuckets,
+  sum,
+  type Window,
+} from "../limits/window.ts";
 
 export interface MemoryCountersOptions {
   readonly clock: Clock;
@@ -130,7 +139,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     const found = liveUsed(limit, key, now);
     if (found !== undefined) foldFuture(found, now);
     return {
-      used: leaving(limit.window, found?.buckets ?? new Map(), now),
+      used: leavingBuckets(limit.window, found?.buckets ?? new Map(), now),
       held: [...openHolds(limit.key, now).values()],
     };
   }

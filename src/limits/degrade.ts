@@ -24,7 +24,7 @@ export interface Cancelling extends LeaseStore {
 }
 
 /** Judges whether the first store is fast enough for visitors. */
-export interface Judgement {
+export interface VisitorSpeed {
   /** How long a visitor waits for it. */
   readonly waitMs: number;
   /** The breaker of the node that has this limit. */
@@ -34,7 +34,7 @@ export interface Judgement {
 const unsureMost = 10_000;
 const unhurried: RefillProgress = { urgent: true, on() {}, orSkip: (work) => work };
 
-export function degrading(first: Cancelling, second: Cancelling, { waitMs, breakerOf }: Judgement): LeaseStore {
+export function degrading(first: Cancelling, second: Cancelling, { waitMs, breakerOf }: VisitorSpeed): LeaseStore {
   const unsureInFirst = new LRUCache<string, Ask>({ max: unsureMost });
   const unsureInSecond = new LRUCache<string, Ask>({ max: unsureMost });
 

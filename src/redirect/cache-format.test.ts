@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import type { TargetFile } from "../links/link.ts";
 import { linkForm } from "./cache-format.ts";
-import type { Known } from "./resolve.ts";
+import type { CachedLink } from "./resolve.ts";
 
 const file: TargetFile = {
   ...{ key: "stored/ten_1/fil_1", name: "Grüße.pdf", type: "application/pdf", sizeBytes: 12 },
   sha256: "ab".repeat(32),
 };
-const known = (more: Partial<Known>): Known => ({
+const known = (more: Partial<CachedLink>): CachedLink => ({
   ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
   ...{ password: false, suspended: false, hitsMax: null, choice: null, pattern: undefined, ...more },
 });
 const plain = known({});
-const ruled: Known = {
+const ruled: CachedLink = {
   ...plain,
   choice: {
     rules: [{ when: { country: ["DE"], from: 5 }, url: "https://example.com/de" }],
@@ -23,8 +23,8 @@ const ruled: Known = {
     forwardQuery: true,
   },
 };
-const json = (value: Known) => JSON.parse(JSON.stringify(linkForm.toJson(value))) as Record<string, unknown>;
-const back = (value: Known) => linkForm.fromJson(json(value));
+const json = (value: CachedLink) => JSON.parse(JSON.stringify(linkForm.toJson(value))) as Record<string, unknown>;
+const back = (value: CachedLink) => linkForm.fromJson(json(value));
 
 describe("a link in the shared cache", () => {
   test.each([

@@ -2,7 +2,7 @@ import type { Form } from "../cache/tier.ts";
 import type { MeteredTarget, TargetFile } from "../links/link.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import { readRules } from "../links/routing/rules.ts";
-import type { Known } from "./resolve.ts";
+import type { CachedLink } from "./resolve.ts";
 
 /**
  * A link in the shared cache: `{"u":"https://…"}`. A field is written only where it differs from what most links have.
@@ -10,7 +10,7 @@ import type { Known } from "./resolve.ts";
  * `fields` must name every field of a target, or it does not compile. So a field that is added to links cannot be lost
  * on the way through Redis. What the cache adds of its own stands around this object, not in it (`cache/tier.ts`).
  */
-export const linkForm: Form<Known> = {
+export const linkForm: Form<CachedLink> = {
   name: "v3",
 
   toJson: (link) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { sentMost, withUtm } from "../links/routing/utm.ts";
-import { forwarded, queryOf } from "./forward-query.ts";
+import { addVisitorQuery, queryOf } from "./forward-query.ts";
 
 describe("forwarded parameters", () => {
   test.each([
@@ -16,19 +16,21 @@ describe("forwarded parameters", () => {
     ["https://example.com/", "a=1&a=2", "https://example.com/?a=1&a=2"],
     ["https://example.com/", "", "https://example.com/"],
   ])("stand behind those of the address: %s with %s", (url, query, expected) => {
-    expect(forwarded(url, query)).toBe(expected);
+    expect(addVisitorQuery(url, query)).toBe(expected);
   });
 
   test("are left out if the address gets too long", () => {
-    expect(forwarded("https://example.com/?own=1", `a=${"x".repeat(sentMost)}`)).toBe("https://example.com/?own=1");
-    expect(forwarded("https://example.com/", `a=${"ü".repeat(1_000)}`)).toBe("https://example.com/");
+    expect(addVisitorQuery("https://example.com/?own=1", `a=${"x".repeat(sentMost)}`)).toBe(
+      "https://example.com/?own=1",
+    );
+    expect(addVisitorQuery("https://example.com/", `a=${"ü".repeat(1_000)}`)).toBe("https://example.com/");
   });
 
   test("never change host, path, fragment or the address's own parameters, and it stays plain ASCII", () => {
     const url = "https://example.com/p/a?own=1&%61=2#frag";
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (query) => {
-        const sent = forwarded(url, query);
+        const sent = addVisitorQuery(url, query);
         const parsed = new URL(sent);
         return (
           parsed.href === sent &&

@@ -7,7 +7,7 @@ export function queryOf(url: string): string {
 }
 
 /** The visitor's parameters, behind those of the address, which win. If that gets too long, the address alone. */
-export function forwarded(url: string, query: string): string {
+export function addVisitorQuery(url: string, query: string): string {
   if (query === "" || query.length > sentMost) return url;
   const longer = withParameters(url, new URLSearchParams(query));
   return longer.length > sentMost ? url : longer;

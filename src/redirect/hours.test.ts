@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { days, type Hours } from "../links/routing/rules.ts";
-import { isWithin } from "./hours.ts";
+import { isWithinHours } from "./hours.ts";
 
 const office: Hours = { zone: "Europe/Berlin", fromMinute: 9 * 60, untilMinute: 17 * 60 + 30 };
 const at = (text: string) => Date.parse(text);
@@ -16,12 +16,12 @@ describe("hours of a zone", () => {
     ["2026-07-16T06:59:59Z", false],
     ["2026-07-16T07:00:00Z", true],
   ])("begin and end by its own clock: %s", (time, expected) => {
-    expect(isWithin(office, at(time))).toBe(expected);
+    expect(isWithinHours(office, at(time))).toBe(expected);
   });
 
   test("change over with its clock, in the very minute", () => {
     const third: Hours = { zone: "Europe/Berlin", fromMinute: 180, untilMinute: 240 };
-    expect([at("2026-03-29T00:59:59Z"), at("2026-03-29T01:00:00Z")].map((now) => isWithin(third, now))).toEqual([
+    expect([at("2026-03-29T00:59:59Z"), at("2026-03-29T01:00:00Z")].map((now) => isWithinHours(third, now))).toEqual([
       false,
       true,
     ]);
@@ -29,9 +29,9 @@ describe("hours of a zone", () => {
 
   test("are those of a day as it is called there", () => {
     const monday: Hours = { zone: "Pacific/Auckland", days: ["mon"], fromMinute: 0, untilMinute: 1_440 };
-    expect(isWithin(monday, at("2026-11-15T10:59:59Z"))).toBe(false);
-    expect(isWithin(monday, at("2026-11-15T11:00:00Z"))).toBe(true);
-    expect(isWithin(monday, at("2026-11-16T11:00:00Z"))).toBe(false);
+    expect(isWithinHours(monday, at("2026-11-15T10:59:59Z"))).toBe(false);
+    expect(isWithinHours(monday, at("2026-11-15T11:00:00Z"))).toBe(true);
+    expect(isWithinHours(monday, at("2026-11-16T11:00:00Z"))).toBe(false);
   });
 
   test("that end before they begin end on the next day, and belong to the day they began on", () => {
@@ -40,11 +40,11 @@ describe("hours of a zone", () => {
       ...["2026-11-20T05:00:00Z", "2026-11-20T22:00:00Z", "2026-11-21T05:59:59Z"],
       ...["2026-11-21T06:00:00Z", "2026-11-21T23:00:00Z"],
     ];
-    expect(moments.map((time) => isWithin(night, at(time)))).toEqual([false, true, true, false, false]);
+    expect(moments.map((time) => isWithinHours(night, at(time)))).toEqual([false, true, true, false, false]);
   });
 
   test("of a zone that nobody has heard of are never", () => {
-    expect(isWithin({ zone: "Mars/Olympus", fromMinute: 0, untilMinute: 1_440 }, at("2026-11-16T12:00:00Z"))).toBe(
+    expect(isWithinHours({ zone: "Mars/Olympus", fromMinute: 0, untilMinute: 1_440 }, at("2026-11-16T12:00:00Z"))).toBe(
       false,
     );
   });
@@ -61,8 +61,8 @@ describe("hours of a zone", () => {
         const minute = Number(shown.slice(0, 2)) * 60 + Number(shown.slice(3));
         const today = days.find((one) => one === day) ?? "sun";
         return (
-          isWithin({ zone, days: [today], fromMinute: minute, untilMinute: minute + 1 }, now) &&
-          !isWithin({ zone, days: [today], fromMinute: minute + 1, untilMinute: minute + 2 }, now)
+          isWithinHours({ zone, days: [today], fromMinute: minute, untilMinute: minute + 1 }, now) &&
+          !isWithinHours({ zone, days: [today], fromMinute: minute + 1, untilMinute: minute + 2 }, now)
         );
       }),
       { numRuns: 500 },

@@ -17,7 +17,7 @@ interface Known {
 /** By name, of which there are some six hundred. */
 const zones = new Map<string, Known>();
 
-export function isWithin(hours: Hours, now: number): boolean {
+export function isWithinHours(hours: Hours, now: number): boolean {
   const local = Math.floor((now + offsetMs(hours.zone, now)) / 60_000);
   const minute = ((local % dayMinutes) + dayMinutes) % dayMinutes;
   const today = Math.floor(local / dayMinutes);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import { problemResponse } from "../http/problem.ts";
-import type { Final } from "./decide.ts";
+import type { FinalRefusal } from "./decide.ts";
 
 /**
  * What people see when a link does not lead on: a small page without scripts, in light and dark, that says what
@@ -86,7 +86,7 @@ interface Told {
 
 /** What a visitor may be told instead of being sent on; `guessing` before anything is known about the link. */
 export type VisitRefusal =
-  | Final
+  | FinalRefusal
   | { readonly kind: "wrong_password" | "not_ours" }
   | { readonly kind: "guessing" | "attempts" | "busy"; readonly retryAfterSeconds: number };
 

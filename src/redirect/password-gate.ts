@@ -11,7 +11,7 @@ import type { Passes } from "./pass-cookie.ts";
  * password is what a form sends: it is checked last, for that is what costs: after where the form stood, its size, and
  * how often was tried. Only then is the hash read from SQL; it is in no cache, and goes no further than here.
  */
-export interface Gate {
+export interface PasswordGate {
   isOpen(request: Request, key: string, version: number): boolean;
   tryPassword(request: Request, key: string): Promise<PasswordOutcome>;
 }
@@ -31,7 +31,7 @@ export interface StoredPassword {
   readonly hash: string | null;
 }
 
-export interface GateSettings {
+export interface PasswordGateSettings {
   readonly passwordOf: (key: string) => Promise<StoredPassword | undefined>;
   readonly passwords: Passwords;
   readonly attempts: PasswordAttempts;
@@ -47,7 +47,7 @@ const bodyMs = 5_000;
 const busySeconds = 2;
 const passwordMost = 200;
 
-export function createGate(settings: GateSettings): Gate {
+export function createPasswordGate(settings: PasswordGateSettings): PasswordGate {
   const { passwordOf, passwords, attempts, passes, addressOf, clock } = settings;
   const ownHost = new URL(settings.baseUrl).host;
 

@@ -12,11 +12,11 @@ import type { Verdict } from "../limits/verdict.ts";
 import { cacheKey, keyOfPath, type LinkKey, type TargetFile } from "../links/link.ts";
 import type { LinkDetails } from "../links/read/details.ts";
 import type { IsBot } from "./bots.ts";
-import { type Answer, complete, type Decision, decide, type Facts, hitReasons, type Reason } from "./decide.ts";
+import { type Answer, complete, type Decision, decide, type HitReason, hitReasons, type VisitFacts } from "./decide.ts";
 import { finalPage, type VisitRefusal } from "./pages.ts";
-import type { Gate, PasswordOutcome } from "./password-gate.ts";
+import type { PasswordGate, PasswordOutcome } from "./password-gate.ts";
 import { previewPage } from "./preview.ts";
-import type { Known } from "./resolve.ts";
+import type { CachedLink } from "./resolve.ts";
 import type { RouteVisitor } from "./routing.ts";
 
 /**
@@ -40,12 +40,12 @@ export type ServeRedirect = (
 ) => Response | Promise<Response> | undefined;
 
 export interface RedirectSettings {
-  readonly cache: Cache<Known, LinkKey>;
+  readonly cache: Cache<CachedLink, LinkKey>;
   readonly hosts: Pick<Hosts, "of">;
   readonly isBot: IsBot;
   readonly meters: Meters;
   readonly guesses: Guesses;
-  readonly gate: Gate;
+  readonly gate: PasswordGate;
   readonly routeVisitor: RouteVisitor;
   /** For the preview page; nothing if it cannot be had. */
   readonly detailsOf: (key: string) => Promise<LinkDetails | undefined>;
@@ -65,7 +65,7 @@ const outcomes = [
   ...(["missing", "suspended", "expired", "password", "wrong_password", "attempts", "not_ours", "busy"] as const),
   ...(["spent", "guessing", "unavailable"] as const),
 ] as const;
-const placeOf = Object.fromEntries(hitReasons.map((reason, place) => [reason, place])) as Record<Reason, number>;
+const placeOf = Object.fromEntries(hitReasons.map((reason, place) => [reason, place])) as Record<HitReason, number>;
 
 // 301 is remembered by browsers; so short that an edit and the count are missed for at most this long.
 const permanentCaching = "private, max-age=90";
@@ -129,7 +129,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** Nothing: it cannot be looked up now. */
-  async function find(key: LinkKey, patience?: Patience): Promise<Versioned<Known> | undefined> {
+  async function find(key: LinkKey, patience?: Patience): Promise<Versioned<CachedLink> | undefined> {
     try {
       const known = await cache.lookup(key, patience);
       if (failing) log.info("database available: looking up links again");
@@ -143,7 +143,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** Somebody gives a password. If it is right the visit goes on as any other, and is counted once. */
-  async function tryPassword(request: Request, key: LinkKey, known: Versioned<Known>): Promise<Response> {
+  async function tryPassword(request: Request, key: LinkKey, known: Versioned<CachedLink>): Promise<Response> {
     if (known.value === undefined) return miss(request);
     if (!known.value.password) return notForPosts();
     let outcome: PasswordOutcome;
@@ -183,7 +183,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   function answer(
     request: Request,
     key: LinkKey,
-    known: Versioned<Known>,
+    known: Versioned<CachedLink>,
     head: boolean,
     preview: boolean,
     entered = false,
@@ -191,7 +191,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   ): Response | Promise<Response> {
     const headers = request.headers;
     const target = known.value;
-    const facts: Facts = {
+    const facts: VisitFacts = {
       head,
       prefetch: isPrefetch(headers),
       bot: isBot(headers.get("user-agent")),
@@ -208,7 +208,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
 
   function charge(
     key: LinkKey,
-    target: Known,
+    target: CachedLink,
     answer: Answer,
     patience: Patience | undefined,
   ): Verdict | Promise<Verdict> {
@@ -219,7 +219,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   function afterCharge(
     request: Request,
     key: LinkKey,
-    target: Known,
+    target: CachedLink,
     answer: Answer,
     verdict: Verdict,
     patience: Patience | undefined,
@@ -235,7 +235,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   function respond(
     request: Request,
     key: LinkKey,
-    target: Known | undefined,
+    target: CachedLink | undefined,
     decision: Decision,
     patience?: Patience,
   ): Response | Promise<Response> {
@@ -255,12 +255,16 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** An answer for this visitor alone. */
-  function personalAnswer(request: Request, key: LinkKey, { url, file, choice }: Known): Response | Promise<Response> {
+  function personalAnswer(
+    request: Request,
+    key: LinkKey,
+    { url, file, choice }: CachedLink,
+  ): Response | Promise<Response> {
     const chosen = choice === null ? url : routeVisitor(choice, url, request, key);
     return chosen === "" && file !== null ? download(request, file) : personal(chosen);
   }
 
-  async function preview(key: LinkKey, target: Known): Promise<Response> {
+  async function preview(key: LinkKey, target: CachedLink): Promise<Response> {
     const details = await detailsOf(key).catch(() => undefined);
     return previewPage(key, target, details, clock.now());
   }

@@ -45,7 +45,7 @@ import {
   unavailable,
 } from "../limits/counters.ts";
 import { granted } from "../limits/verdict.ts";
-import { bucketAt, keyAt, leaving, monthOf, sum, type Window } from "../limits/window.ts";
+import { bucketAt, keyAt, leavingBuckets, monthOf, sum, type Window } from "../limits/window.ts";
 import chargeText from "./charge.lua" with { type: "text" };
 import { defineScript, type Redis } from "./client.ts";
 import releaseText from "./release.lua" with { type: "text" };
@@ -332,7 +332,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
         const buckets = new Map([...fields].filter(([name]) => name !== "v" && name !== "s").map(bucketOf(usedKey)));
         if (fields.size === 0 && limit.seed !== undefined)
           buckets.set(bucketAt(limit.window, time), await seedOf(limit));
-        const used = leaving(limit.window, buckets, time);
+        const used = leavingBuckets(limit.window, buckets, time);
         const held = [...readHash(holds, reply[2 + 2 * i])].map(holdOf(holds)).filter(({ at }) => at > time);
         const last = used.at(-1)?.at ?? Number.POSITIVE_INFINITY;
         const resetsAt = Number.isFinite(last) ? last : null;

@@ -1,4 +1,4 @@
-import { type Applied, applyBlocklist } from "../abuse/apply-blocklist.ts";
+import { applyBlocklist, type BlocklistOutcome } from "../abuse/apply-blocklist.ts";
 import { dayMs } from "../base/clock.ts";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
@@ -44,14 +44,14 @@ export interface Background {
    */
   clean(): Promise<Cleaned>;
   /** Stops links to hosts that are on the blocklist now, and frees those that no longer are. */
-  applyBlocklist(): Promise<Applied>;
+  applyBlocklist(): Promise<BlocklistOutcome>;
   /** New versions for the links of tenants that changed, where a command did not finish; how many. */
   raiseOutdated(): Promise<number>;
   close(): Promise<void>;
 }
 
 export function createBackground(core: Core): Background {
-  return inTurns(core.resources, core.config.embedded ? thread(core.config) : direct(core));
+  return inTurns(core.resources, core.config.embedded ? thread(core.config) : onThisThread(core));
 }
 
 function inTurns({ work, upkeep }: Resources, background: Background): Background {
@@ -81,7 +81,7 @@ const emailDays = 90;
 const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
 
 /** The same work on whatever thread this is. */
-export function direct(core: Core): Background {
+export function onThisThread(core: Core): Background {
   return {
     createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
     find: (tenant, query) => core.store.find(tenant, query),
@@ -194,7 +194,7 @@ function thread(config: Config): Background {
     recount: (tenant, dryRun) => run({ kind: "recount", tenant, dryRun }) as Promise<Recount>,
     nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly NoticeUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
-    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
+    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<BlocklistOutcome>,
     raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
     async close() {
       if (!worker) return;

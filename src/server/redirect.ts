@@ -8,7 +8,7 @@ import { detailsOf, passwordOf } from "../links/read/details.ts";
 import { createAgents } from "../redirect/agents.ts";
 import { createCountries } from "../redirect/country.ts";
 import { createPasses } from "../redirect/pass-cookie.ts";
-import { createGate } from "../redirect/password-gate.ts";
+import { createPasswordGate } from "../redirect/password-gate.ts";
 import { createRouting } from "../redirect/routing.ts";
 import type { RedirectSettings } from "../redirect/serve.ts";
 import { createVisitors } from "../redirect/visitors.ts";
@@ -44,7 +44,7 @@ export function openVisits({ core, cache, counters, server, log }: VisitParts): 
       const { domain, code } = splitKey(key);
       return withDeadline(detailsOf(sql, domain, code), sqlMs, "SQL");
     },
-    gate: createGate({
+    gate: createPasswordGate({
       passwordOf(key) {
         const { domain, code } = splitKey(key);
         return withDeadline(passwordOf(sql, domain, code), sqlMs, "SQL");

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Announced } from "../cache/follow.ts";
 import { cacheKey } from "../links/link.ts";
 import { linkForm } from "../redirect/cache-format.ts";
-import type { Known } from "../redirect/resolve.ts";
+import type { CachedLink } from "../redirect/resolve.ts";
 import { createRedisCache, type RedisCache, type RedisCacheOptions } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 
@@ -10,7 +10,7 @@ import type { Redis } from "../redis/client.ts";
 export const openTier = (
   redis: Redis,
   clock: Clock,
-  more: Pick<RedisCacheOptions<Known>, "written" | "lifeMs" | "missingMs" | "jitter" | "onEmpty"> = {},
-): RedisCache<Known> => createRedisCache({ redis, form: linkForm, keyOf, clock, ...more });
+  more: Pick<RedisCacheOptions<CachedLink>, "written" | "lifeMs" | "missingMs" | "jitter" | "onEmpty"> = {},
+): RedisCache<CachedLink> => createRedisCache({ redis, form: linkForm, keyOf, clock, ...more });
 
 const keyOf = ({ domain, code }: Announced): string => cacheKey(domain, code);

@@ -13,11 +13,11 @@ export interface Suppressions {
   /** Why this tenant may send no such email to the address; nothing if it may. */
   find(tenant: TenantId, address: string, kind: MailKind): Promise<SuppressionReason | undefined>;
   /** The first reason stays, unless it is one that essential emails may pass. `everybody`: of all tenants. */
-  add(tenant: TenantId | typeof everybody, address: string, reason: SuppressionReason): Promise<void>;
+  add(tenant: TenantId | typeof allTenants, address: string, reason: SuppressionReason): Promise<void>;
   /** A tenant's own, by address; `after` is the last of the page before. */
   list(tenant: TenantId, limit: number, after?: string): Promise<Suppression[]>;
   /** Whether it was there. */
-  remove(tenant: TenantId | typeof everybody, address: string): Promise<boolean>;
+  remove(tenant: TenantId | typeof allTenants, address: string): Promise<boolean>;
 }
 
 export interface Suppression {
@@ -27,14 +27,14 @@ export interface Suppression {
 }
 
 export type SuppressionReason = SuppressionTable["reason"];
-export const everybody = "" as const;
+export const allTenants = "" as const;
 
 export function createSuppressions({ db, now }: Sql): Suppressions {
   return {
     async find(tenant, address, kind) {
-      const listed = (owner: TenantId | typeof everybody) =>
+      const listed = (owner: TenantId | typeof allTenants) =>
         ofTenant(db, owner).selectFrom("suppressions").select("reason").where("address", "=", address.toLowerCase());
-      const rows = await listed(tenant).unionAll(listed(everybody)).execute();
+      const rows = await listed(tenant).unionAll(listed(allTenants)).execute();
       return rows.find(({ reason }) => !(mailKinds[kind].essential && reason === "unsubscribed"))?.reason;
     },
 

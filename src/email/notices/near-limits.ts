@@ -7,7 +7,7 @@ import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
 import type { Place } from "../../sql/versions.ts";
 import { usedInMonth } from "../../tenants/monthly.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
-import { hitsKeyStart, type NoticeUse, reached } from "./thresholds.ts";
+import { hitsKeyStart, type NoticeUse, reachedPercent } from "./thresholds.ts";
 
 const tenantsAtOnce = 100;
 const linksMost = 100; // of a tenant at a time: what is told is not found again, and the next look has the next ones
@@ -51,7 +51,7 @@ export async function nearLimits(
     if (last === undefined || rows.length < tenantsAtOnce) break;
     after = last;
   }
-  return uses.filter(({ used, max }) => reached(used, max) !== undefined);
+  return uses.filter(({ used, max }) => reachedPercent(used, max) !== undefined);
 }
 
 /** Links that are near their limit and of which no email was ever written. `allowed` is the most that each may have. */

@@ -11,7 +11,7 @@ import type { Outbox } from "../outbox/outbox.ts";
 import type { EmailSettingsStore } from "../settings/settings.ts";
 import type { QuotaFacts } from "../templates/quota.ts";
 import { writeMail } from "../templates/templates.ts";
-import { type NoticeUse, noticeKey, reached } from "./thresholds.ts";
+import { type NoticeUse, noticeKey, reachedPercent } from "./thresholds.ts";
 
 /**
  * Tells tenants when 80 % and 100 % of a limit are used: an email to their contact address, once for each month.
@@ -54,12 +54,12 @@ export function createNotices(parts: NoticeSettings): Notices {
   let running: Promise<void> | undefined;
 
   function keyOf(use: NoticeUse): string | undefined {
-    const percent = reached(use.used, use.max);
+    const percent = reachedPercent(use.used, use.max);
     return percent && noticeKey(use, monthOf(clock.now()).name, percent);
   }
 
   async function tell(use: NoticeUse): Promise<void> {
-    const [key, percent, month] = [keyOf(use), reached(use.used, use.max), monthOf(clock.now())];
+    const [key, percent, month] = [keyOf(use), reachedPercent(use.used, use.max), monthOf(clock.now())];
     if (key === undefined || percent === undefined || use.max === null) return;
     const [{ contact }, tenant] = await Promise.all([settings.of(use.tenant), tenants.byId(use.tenant)]);
     if (contact === null || tenant === undefined || (await waiting(use)) >= waitingMost) return;

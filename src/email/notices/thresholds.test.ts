@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { manualClock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
-import { type NoticeUse, noticeKey, reached } from "./thresholds.ts";
+import { type NoticeUse, noticeKey, reachedPercent } from "./thresholds.ts";
 
 test.each([
   [7_999, 10_000, undefined],
@@ -18,7 +18,7 @@ test.each([
   [1e15, null, undefined],
   [7_205_759_403_792_793, 9_007_199_254_740_991, 80],
 ] as const)("%p of %p tells of %p", (used, max, percent) => {
-  expect(reached(used, max)).toBe(percent);
+  expect(reachedPercent(used, max)).toBe(percent);
 });
 
 test("a notice is known by its limit, its month and its share", () => {

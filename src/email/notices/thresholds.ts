@@ -20,7 +20,7 @@ export type NoticeUse =
 export type Percent = 80 | 100;
 
 /** What to tell about; who has used all is not told that it is nearly all. A limit of nothing is used by nobody. */
-export function reached(used: number, max: number | null): Percent | undefined {
+export function reachedPercent(used: number, max: number | null): Percent | undefined {
   if (max === null || max <= 0) return undefined;
   if (used >= max) return 100;
   return used * 5 >= max * 4 ? 80 : undefined;

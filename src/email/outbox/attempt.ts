@@ -4,7 +4,7 @@ import type { Logger } from "../../base/log.ts";
 import type { CounterVerdict } from "../../limits/counters.ts";
 import { platformEmails } from "../../limits/email-limits.ts";
 import { isUnavailable } from "../../sql/sql.ts";
-import { everybody, type Suppressions } from "../delivery/suppressions.ts";
+import { allTenants, type Suppressions } from "../delivery/suppressions.ts";
 import type { HandOver, Message, ProviderName } from "../providers/provider.ts";
 import type { Sender, Senders } from "../providers/senders.ts";
 import { nextAsk, nextTry } from "./backoff.ts";
@@ -173,7 +173,7 @@ export function createSendAttempts(settings: SendAttemptSettings): SendAttempts 
         await charges.release(email);
         const { reason, detail } = outcome;
         if (reason === "address") {
-          const list = provider === "sendgrid" ? email.tenant : everybody;
+          const list = provider === "sendgrid" ? email.tenant : allTenants;
           await lasting(() => suppressions.add(list, email.to, "bounced"));
         }
         return void (await fail(email, { reason, detail }));

@@ -3,7 +3,7 @@
  * each up to half as long again by chance, so that what failed together does not come back together. After eight
  * attempts or a day nobody waits for it any more.
  */
-export interface Tried {
+export interface FailedAttempt {
   readonly attempt: number;
   readonly ageMs: number;
   /** What the provider asked for, if it did. */
@@ -16,7 +16,7 @@ export const attemptsMost = 8;
 export const waitMostMs = 86_400_000;
 
 /** Nothing: no more. `chance` is from 0 to 1. */
-export function nextTry({ attempt, ageMs, retryAfterMs }: Tried, chance: number): number | undefined {
+export function nextTry({ attempt, ageMs, retryAfterMs }: FailedAttempt, chance: number): number | undefined {
   if (attempt >= attemptsMost) return undefined;
   const usual = Math.min(longestMs, firstMs * 2 ** (attempt - 1)) * (1 + chance / 2);
   const ms = Math.round(Math.max(usual, Math.min(retryAfterMs ?? 0, longestMs)));

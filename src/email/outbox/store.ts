@@ -19,7 +19,7 @@ export interface EmailStore {
   /** Whether anything is due, and whether some of it was left behind. */
   look(): Promise<{ readonly due: boolean; readonly left: boolean }>;
   /** Takes back what was left behind; answers those whose outcome nobody knows. */
-  recover(): Promise<Unknown[]>;
+  recover(): Promise<UnknownOutcome[]>;
   /** The longest due first. Nobody else gets them until the claim runs out. */
   claim(by: string, most: number): Promise<ClaimedEmail[]>;
   /** Before the hand-over, for whoever has to find out about it later; renews the claim. Whether it is still ours. */
@@ -69,7 +69,7 @@ export interface ClaimedEmail extends EmailClaim {
   readonly ageMs: number;
 }
 
-export interface Unknown {
+export interface UnknownOutcome {
   readonly id: EmailId;
   readonly provider: string | null;
   readonly unsure: number;

@@ -1,15 +1,15 @@
 /** Numbers and times as any reader understands them. */
-export const grouped = (count: number): string => count.toLocaleString("en-GB");
+export const formatCount = (count: number): string => count.toLocaleString("en-GB");
 
 /** `1 December 2026 (UTC)` */
-export const day = (at: number): string => `${dayFormat.format(at)} (UTC)`;
+export const formatDay = (at: number): string => `${dayFormat.format(at)} (UTC)`;
 
 const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
 const units = ["bytes", "kB", "MB", "GB", "TB", "PB"] as const;
 
 /** `812.5 MB`: in thousands, as plans are written. Rounded down, so that what is not all is not called all. */
-export function bytes(count: number): string {
+export function formatBytes(count: number): string {
   let [rest, place] = [count, 0];
   while (rest >= 1_000 && place < units.length - 1) [rest, place] = [rest / 1_000, place + 1];
   const shown = Math.floor(rest * 10) / 10;

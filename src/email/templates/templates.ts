@@ -1,7 +1,7 @@
 import type { MailKind } from "../outbox/outbox.ts";
 import { type Letter, type Rendered, render } from "./letter.ts";
-import { type QuotaFacts, quota } from "./quota.ts";
-import { type ShareFacts, share } from "./share.ts";
+import { type QuotaFacts, quotaLetter } from "./quota.ts";
+import { type ShareFacts, shareLetter } from "./share.ts";
 
 /** Every email there is, by its kind: a file beside this one that makes a letter from facts, and a line in both lists. */
 interface Facts extends Partial<Record<MailKind, object>> {
@@ -11,7 +11,10 @@ interface Facts extends Partial<Record<MailKind, object>> {
 
 export type TemplateName = "quota" | "share";
 
-const templates: { readonly [Kind in TemplateName]: (facts: Facts[Kind]) => Letter } = { quota, share };
+const templates: { readonly [Kind in TemplateName]: (facts: Facts[Kind]) => Letter } = {
+  quota: quotaLetter,
+  share: shareLetter,
+};
 
 /** `stopUrl`: where its reader can ask for no more, if that is offered. */
 export function writeMail<Kind extends TemplateName>(kind: Kind, facts: Facts[Kind], stopUrl: string | null): Rendered {

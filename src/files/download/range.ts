@@ -4,11 +4,19 @@ import type { ByteRange } from "../../http/mount.ts";
  * Which part of a file a request asks for, by RFC 9110: one range of bytes. Several at once, and what cannot be read, are
  * ignored as the standard allows, and the whole is sent.
  */
-export type Asked = { readonly kind: "whole" } | ({ readonly kind: "part" } & ByteRange) | { readonly kind: "beyond" };
+export type RequestedRange =
+  | { readonly kind: "whole" }
+  | ({ readonly kind: "part" } & ByteRange)
+  | { readonly kind: "beyond" };
 
-const whole: Asked = { kind: "whole" };
+const whole: RequestedRange = { kind: "whole" };
 
-export function askedFor(headers: Headers, sizeBytes: number, etag: string | undefined, modified: string): Asked {
+export function requestedRange(
+  headers: Headers,
+  sizeBytes: number,
+  etag: string | undefined,
+  modified: string,
+): RequestedRange {
   const range = headers.get("range");
   const condition = headers.get("if-range");
   if (range === null) return whole;

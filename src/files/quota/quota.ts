@@ -18,11 +18,11 @@ import type { StorageTotal } from "./storage-total.ts";
 export interface StorageQuota {
   /** Nothing when the counters do not answer. */
   freshen(tenant: TenantId): Promise<StorageUse | undefined>;
-  hold(whose: Whose, file: Held): Promise<CounterVerdict>;
+  hold(whose: QuotaOwner, file: HeldFile): Promise<CounterVerdict>;
   /** An upload that came to nothing. `over`: they know of no hold. `unavailable`: to be done again. */
-  release(file: Held): Promise<"released" | "over" | "unavailable">;
+  release(file: HeldFile): Promise<"released" | "over" | "unavailable">;
   /** An upload that is stored. False when the counters do not answer: to be done again. */
-  settle(file: Held, total: StorageTotal): Promise<boolean>;
+  settle(file: HeldFile, total: StorageTotal): Promise<boolean>;
   sync(tenant: TenantId, total: StorageTotal): Promise<boolean>;
   /** What the counters have; nothing when they do not answer. */
   figures(tenant: TenantId): Promise<StorageFigures | undefined>;
@@ -30,7 +30,7 @@ export interface StorageQuota {
   freshFigures(tenant: TenantId): Promise<StorageFigures | undefined>;
 }
 
-export interface Whose {
+export interface QuotaOwner {
   readonly id: TenantId;
   /** Null is without limit. */
   readonly max: number | null;
@@ -41,7 +41,7 @@ export interface StorageFigures {
   readonly held: number;
 }
 
-export type Held = Pick<TenantFile, "id" | "tenantId" | "sizeBytes">;
+export type HeldFile = Pick<TenantFile, "id" | "tenantId" | "sizeBytes">;
 
 /** Far beyond an upload's life: the sweeper ends it long before. */
 const holdMs = 86_400_000;
@@ -71,7 +71,7 @@ export function createStorageQuota(counters: Counters, store: FileStore, now: ()
     await Promise.all(files.filter(({ id }) => !pending.has(id)).map((file) => counters.release(holdId(file))));
   }
 
-  const limitOf = ({ id, max }: Whose): Limit => ({
+  const limitOf = ({ id, max }: QuotaOwner): Limit => ({
     ...storageLimit(id, max),
     async seed() {
       await holdAgain(id);

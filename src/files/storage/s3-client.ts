@@ -16,12 +16,12 @@ export interface Bucket extends Credentials {
 
 export interface S3Client {
   /** The answer, unless it was worth another try in vain. Its body must be read or cancelled. */
-  call(call: Call): Promise<Response>;
+  call(call: S3Call): Promise<Response>;
   /** An address that whoever holds it can use with these headers, for so long. */
   presign(request: Presigned): Promise<string>;
 }
 
-export interface Call {
+export interface S3Call {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
   /** The bucket itself if there is none. */
   readonly key?: string;
@@ -59,7 +59,7 @@ export function createS3Client(settings: S3ClientSettings): S3Client {
   const urlOf = (key: string | undefined) =>
     key === undefined ? bucket.endpoint : `${bucket.endpoint}/${checkKey(key)}`;
 
-  async function once({ method, key, query = {}, headers, deadlineMs = usualMs }: Call): Promise<Response> {
+  async function once({ method, key, query = {}, headers, deadlineMs = usualMs }: S3Call): Promise<Response> {
     const url = urlOf(key);
     const signed = await signer.header({
       method,
@@ -75,7 +75,7 @@ export function createS3Client(settings: S3ClientSettings): S3Client {
     });
   }
 
-  async function call(asked: Call): Promise<Response> {
+  async function call(asked: S3Call): Promise<Response> {
     urlOf(asked.key);
     for (let attempt = 1; ; attempt++) {
       const answer = await once(asked).catch((error: unknown) => messageOf(error));

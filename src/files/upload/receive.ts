@@ -5,7 +5,7 @@ import { Problem } from "../../base/errors.ts";
  * waits in its own machine. It must have exactly the size that was announced, arrive at a least rate and be done by a
  * deadline. Time that the writing takes is not the client's.
  */
-export interface Pace {
+export interface UploadRate {
   readonly leastBytesPerSecond: number;
   /** Over which the rate is measured. */
   readonly windowMs: number;
@@ -18,7 +18,7 @@ const pieceBytes = 262_144;
 export async function receive(
   body: ReadableStream<Uint8Array> | null,
   sizeBytes: number,
-  pace: Pace,
+  pace: UploadRate,
   write: (piece: Uint8Array) => Promise<void>,
   /** Ends it with its reason: nobody waits for these bytes any more. */
   signal?: AbortSignal,
@@ -56,7 +56,7 @@ export async function receive(
   }
 }
 
-function watchPace({ leastBytesPerSecond, windowMs, deadlineMs }: Pace, stopReading: () => void) {
+function watchPace({ leastBytesPerSecond, windowMs, deadlineMs }: UploadRate, stopReading: () => void) {
   let cameBytes = 0;
   let writing = false;
   let heldUp = false;

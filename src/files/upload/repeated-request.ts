@@ -22,7 +22,7 @@ export interface Admitted {
 export const idsMost = 8;
 export const uploadMs = 15 * 60_000;
 
-export interface AgainSettings {
+export interface RepeatedRequestSettings {
   readonly store: FileStore;
   readonly storage: Storage;
   readonly clock: Clock;
@@ -30,9 +30,9 @@ export interface AgainSettings {
 }
 
 /** The file, or the ids that are free. */
-export type Again = (tenant: TenantId, ids: readonly FileId[]) => Promise<Admitted | readonly FileId[]>;
+export type RepeatedRequest = (tenant: TenantId, ids: readonly FileId[]) => Promise<Admitted | readonly FileId[]>;
 
-export function createAgain({ store, storage, clock, discard }: AgainSettings): Again {
+export function createRepeatedRequest({ store, storage, clock, discard }: RepeatedRequestSettings): RepeatedRequest {
   /** Nothing if it was given up meanwhile. */
   async function renewed(file: TenantFile): Promise<Admitted | undefined> {
     const over = file.uploadUntil <= clock.now();
