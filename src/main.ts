@@ -23,7 +23,7 @@ Examples:
 Settings are read from the environment or a .env file. See docs/config.md.`,
   );
 
-/** Only the command that was asked for is loaded: the others would double the time to start. */
+/** Only the requested command is loaded: loading all would double the start time. */
 const commands: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
   serve: ["start the server", async () => (await import("./cli/serve.ts")).serveCommand()],
   link: ["create, list, edit and delete short links", async () => (await import("./cli/link.ts")).linkCommand()],
@@ -75,7 +75,7 @@ try {
   process.exitCode = report(error);
 }
 
-/** Otherwise each command ends the process by itself, with a status of its own. */
+/** Otherwise each command exits the process by itself, with its own status. */
 function errorsToUs(command: Command): void {
   command.exitOverride();
   for (const child of command.commands) errorsToUs(child);

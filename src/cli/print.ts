@@ -1,8 +1,8 @@
 import { printable, printableLines } from "../base/printable.ts";
 
 /**
- * What commands print: columns for people, tab separated for programs that read lines, JSON for the rest. Everything that
- * a command writes to the terminal goes through here, so that no text from outside reaches it as it is.
+ * Output of commands: columns for people, tab-separated lines for programs, JSON for the rest. Everything a command
+ * writes to the terminal goes through here, so that no text from outside reaches it unescaped.
  */
 export interface OutputFormat {
   readonly json?: boolean;
@@ -16,7 +16,7 @@ export function printRows(rows: readonly Row[], columns: readonly string[], form
   printer.end();
 }
 
-/** As they come: of a list of any length one page is in memory. Columns are as wide as the first page needs. */
+/** Streams: only one page of a list is in memory. Columns are as wide as the first page needs. */
 export async function printPages(
   pages: AsyncIterable<readonly Row[]>,
   columns: readonly string[],
@@ -28,7 +28,7 @@ export async function printPages(
   printer.end();
 }
 
-/** What `pagesOf` gives, shown. */
+/** Maps the pages of `pagesOf`. */
 export async function* shownPages<Item>(
   pages: AsyncIterable<readonly Item[]>,
   show: (item: Item) => Row,
@@ -108,17 +108,20 @@ export function printFields(fields: Readonly<Record<string, unknown>>, format: O
 }
 
 export function printJson(value: unknown): void {
-  // JSON itself leaves some characters as they are; by their numbers they are the same text.
+  // JSON leaves some characters unescaped; escaping them keeps the same value.
   say(JSON.stringify(value, null, 2));
 }
 
-/** A sentence, or several lines of our own. A value in it that may have lines of its own goes through `printable` first. */
+/**
+ * A sentence, or several lines of our own. A value in it that may contain line breaks must go through `printable`
+ * first.
+ */
 export const say = (text: string): void => printDrawing(printableLines(text));
 
-/** The same, beside what a program reads. */
+/** The same on standard error. */
 export const complain = (text: string): void => console.error(printableLines(text));
 
-/** What we have drawn ourselves, colours and all. */
+/** Text that we formatted ourselves, with colours. */
 export const printDrawing = (text: string): void => console.log(text);
 
 function cell(value: unknown): string {

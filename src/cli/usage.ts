@@ -31,7 +31,7 @@ async function usageOf(core: Core, slug: string): Promise<Usage> {
     const busiest = () => busiestLinks(sql, tenant.id, tenant.limits.hitsPerLinkPerMonth, month);
     const files = createFileStore(sql);
     const quota = counters && createStorageQuota(counters.ledger, files, clock.now);
-    // Without Redis the counters are in the server; what SQL has is what they are a copy of.
+    // Without Redis the counters are in the server; they are a copy of what SQL has.
     const storage = quota?.freshFigures ?? (async (id) => storedAndAnnounced(await files.storageUse(id)));
     return await createUsage({ sql, clock, counters, storage, busiest }).of(tenant);
   } finally {

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that we read ourselves: for the page at /docs, and for the client. */
+/** The parts of an OpenAPI document that we read: for the page at /docs, and for the client. */
 export interface Document {
   readonly info: { readonly title: string; readonly version: string };
   readonly servers?: readonly { readonly url: string }[];
@@ -72,7 +72,7 @@ export function resolve(document: Document, schema: JsonSchema): JsonSchema {
   return found;
 }
 
-/** All fields of an object, also of one that is made of several. */
+/** All fields of an object, including one composed of several. */
 export function fieldsOf(
   document: Document,
   schema: JsonSchema,
@@ -104,7 +104,7 @@ export function typeText(schema: JsonSchema): string {
 
 function words(type: string, { format, maxLength, description }: JsonSchema): string {
   if (type === "string" && format === "date-time") return "time";
-  // Where there is a description it says what may be there, which is less.
+  // A description already says what is allowed, and more precisely.
   const bounded = type === "string" && maxLength !== undefined && description === undefined;
   const names: Readonly<Record<string, string>> = { string: "text", integer: "whole number", boolean: "true or false" };
   return `${names[type] ?? type}${bounded ? `, at most ${maxLength.toLocaleString("en")} characters` : ""}`;

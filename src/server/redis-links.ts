@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { Announced } from "../cache/follow.ts";
+import type { Change } from "../cache/feed.ts";
 import { cacheKey } from "../links/link.ts";
 import { linkForm } from "../redirect/cache-format.ts";
 import type { CachedLink } from "../redirect/resolve.ts";
@@ -13,4 +13,5 @@ export const openTier = (
   more: Pick<RedisCacheOptions<CachedLink>, "written" | "lifeMs" | "missingMs" | "jitter" | "onEmpty"> = {},
 ): RedisCache<CachedLink> => createRedisCache({ redis, form: linkForm, keyOf, clock, ...more });
 
-const keyOf = ({ domain, code }: Announced): string => cacheKey(domain, code);
+const keyOf = (change: Change): string | undefined =>
+  change.kind === "link" ? cacheKey(change.domain, change.code) : undefined;

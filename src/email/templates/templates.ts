@@ -3,7 +3,7 @@ import { type Letter, type Rendered, render } from "./letter.ts";
 import { type QuotaFacts, quotaLetter } from "./quota.ts";
 import { type ShareFacts, shareLetter } from "./share.ts";
 
-/** Every email there is, by its kind: a file beside this one that makes a letter from facts, and a line in both lists. */
+/** Every email by its kind: a file beside this one that builds a letter from facts, and a line in both lists. */
 interface Facts extends Partial<Record<MailKind, object>> {
   readonly quota: QuotaFacts;
   readonly share: ShareFacts;
@@ -16,7 +16,7 @@ const templates: { readonly [Kind in TemplateName]: (facts: Facts[Kind]) => Lett
   share: shareLetter,
 };
 
-/** `stopUrl`: where its reader can ask for no more, if that is offered. */
+/** `stopUrl`: the unsubscribe link, if offered. */
 export function writeMail<Kind extends TemplateName>(kind: Kind, facts: Facts[Kind], stopUrl: string | null): Rendered {
   return render(templates[kind](facts), stopUrl);
 }
