@@ -1,4 +1,4 @@
-import { shareOf } from "../limits/pace.ts";
+import { shareOf } from "../limits/forecast.ts";
 import type { LimitUse, LinkUse, Usage } from "../tenants/usage.ts";
 
 /** Limits as lines with bars, for a terminal: how full, the figures, when it resets, and whether it will last. */

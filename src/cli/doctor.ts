@@ -3,13 +3,13 @@ import { OperatorError } from "../base/errors.ts";
 import { loadConfig } from "../config/config.ts";
 import { examine } from "../doctor/doctor.ts";
 import { type Finding, fail } from "../doctor/finding.ts";
-import { type Format, printRows } from "./print.ts";
+import { type OutputFormat, printRows } from "./print.ts";
 
 export function doctorCommand(): Command {
   return new Command("doctor")
     .option("--json", "print as JSON")
     .addHelpText("after", "\nExits with 1 if a check fails. Changes nothing.")
-    .action(async (format: Format) => {
+    .action(async (format: OutputFormat) => {
       const findings = await findingsOf();
       printRows(
         findings.map((finding) => ({ ...finding })),

@@ -5,7 +5,7 @@ import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import { raiseVersions } from "../sql/versions.ts";
-import { createInTurn } from "../tenants/in-turn.ts";
+import { createOneAtATime } from "../tenants/in-turn.ts";
 import type { Domain } from "./domain.ts";
 
 /**
@@ -45,7 +45,7 @@ export interface DomainFields {
 
 export function createDomainStore(sql: Sql): DomainStore {
   const { db } = sql;
-  const inTurn = createInTurn(sql);
+  const inTurn = createOneAtATime(sql);
 
   const one = (from: Db, tenant: TenantId, host: string) =>
     ofTenant(from, tenant).selectFrom("domains").selectAll().where("host", "=", host);

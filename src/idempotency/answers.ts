@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { sql as raw } from "kysely";
 import { dayMs } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
-import type { Secrets } from "../base/signature.ts";
+import type { SigningSecrets } from "../base/signature.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
-import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./once.ts";
+import { type DerivedIds, derive, isSeedOf, newSeed, sha256 } from "./derived-ids.ts";
 
 /**
  * Requests that must run once, and their responses.
@@ -20,29 +20,29 @@ import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./once.ts";
  * a commit that waits for the disk waits for all before it.
  */
 export interface Answers {
-  begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun>;
+  begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<BeginOutcome>;
 }
 
-export interface Answer {
+export interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export type Begun =
+export type BeginOutcome =
   /** Run the request. */
-  | { readonly kind: "run"; readonly run: Run }
-  | { readonly kind: "replay"; readonly answer: Answer }
+  | { readonly kind: "run"; readonly run: IdempotentRun }
+  | { readonly kind: "replay"; readonly answer: StoredAnswer }
   | { readonly kind: "mismatch" }
   | { readonly kind: "in_flight"; readonly retryAfterMs: number }
   /** The process running it ended in the middle, and it is not a request that can run again. */
   | { readonly kind: "unknown" };
 
-export interface Run {
-  readonly derived: Derived;
+export interface IdempotentRun {
+  readonly derived: DerivedIds;
   /** Keeps the claim; call at least every `claimMs`. */
   renew(): Promise<void>;
-  finish(answer: Answer): Promise<void>;
+  finish(answer: StoredAnswer): Promise<void>;
   /** Whether it was done is unknown: the next one may run it again. */
   release(): Promise<void>;
   /** As if it had never been sent. */
@@ -52,12 +52,12 @@ export interface Run {
 export interface AnswerSettings {
   readonly sql: Sql;
   /** The newest creates rows, all of them read rows. */
-  readonly serverSecrets: Secrets;
+  readonly serverSecrets: SigningSecrets;
   /** No other process uses this database, so earlier claims are abandoned. */
   readonly alone: boolean;
 }
 
-export const claimMs = 5_000;
+export const runClaimMs = 5_000;
 const keptMs = dayMs;
 /** Size of a stored response. A larger one is generated again on a repeat. */
 const answerMost = 4 * 1_048_576;
@@ -67,7 +67,7 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
   const { db } = sql;
   let released: Promise<unknown> | undefined;
 
-  const until = raw<number>`${sql.now} + ${claimMs}`;
+  const until = raw<number>`${sql.now} + ${runClaimMs}`;
   /** The secret that a row was created with, if still known. */
   const secretOf = (seed: string) => serverSecrets.all().find((secret) => isSeedOf(secret, seed));
 
@@ -110,10 +110,10 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
       .returning(["seed", "created_at"])
       .executeTakeFirst();
 
-  async function begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun> {
+  async function begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<BeginOutcome> {
     const hash = sha256(key);
     const claim = randomBytes(12).toString("base64url");
-    const run = (row: Row, secret: Uint8Array): Begun => ({
+    const run = (row: Row, secret: Uint8Array): BeginOutcome => ({
       kind: "run",
       run: running(tenant, hash, claim, origin(secret, key, row)),
     });
@@ -136,7 +136,7 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
   const origin = (serverSecret: Uint8Array, key: string, row: Row) =>
     derive({ serverSecret, key, seed: row.seed, createdAt: row.created_at });
 
-  function running(tenant: TenantId, hash: string, claim: string, derived: Derived): Run {
+  function running(tenant: TenantId, hash: string, claim: string, derived: DerivedIds): IdempotentRun {
     const own = ofTenant(db, tenant);
     const mine = { key_hash: hash, claim };
     const update = () =>
@@ -188,7 +188,7 @@ interface Row {
   readonly created_at: number;
 }
 
-const parse = (text: string): Answer => JSON.parse(text) as Answer;
+const parse = (text: string): StoredAnswer => JSON.parse(text) as StoredAnswer;
 
 /** Deletes rows past their retention; returns how many. */
 export async function pruneAnswers({ db, transaction, now }: Sql, limit: number): Promise<number> {

@@ -40,12 +40,12 @@ export interface LinkFields extends ChoiceFields {
 /** What is known about a link besides what its owner set. */
 export interface LinkState {
   /** Null: not checked yet. */
-  readonly target: LinkTarget | null;
+  readonly target: LinkHealth | null;
   /** Why the operator suspended it; null if not suspended. */
   readonly suspended: string | null;
 }
 
-export interface LinkTarget {
+export interface LinkHealth {
   readonly state: "ok" | "failing" | "dead" | "unchecked";
   readonly checkedAt: number;
   readonly httpStatus: number | null;

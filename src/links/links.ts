@@ -32,7 +32,7 @@ export interface LinkInput extends LinkChange {
   readonly id?: LinkId;
 }
 
-export interface Page {
+export interface LinkPage {
   readonly items: readonly Link[];
   readonly nextCursor: LinkId | null;
 }
@@ -54,7 +54,7 @@ export interface Links {
   get(tenant: TenantId, id: LinkId): Promise<Link>;
   /** By its code, or host/code on a domain of the tenant's own. */
   byCode(tenant: TenantId, key: string): Promise<Link>;
-  list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<Page>;
+  list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<LinkPage>;
   /** Changes the fields given and leaves the others. */
   patch(tenant: Tenant, id: LinkId, fields: LinkChange, expected?: number): Promise<Link>;
   /**

@@ -116,7 +116,7 @@ const toChoiceFields = (row: Columns): ChoiceFields => ({
 export const toUtm = (stored: string | null): Utm | null => (stored === null ? null : JSON.parse(stored));
 
 /** For a redirect: URLs as they are sent. Null if every visitor gets the same. */
-export function toChoice(row: { readonly [Name in keyof Columns]: Columns[Name] | null }): Choice | null {
+export function choiceFromRow(row: { readonly [Name in keyof Columns]: Columns[Name] | null }): Choice | null {
   if (row.rules === null && row.split === null && row.forward_query !== 1) return null;
   const utm = toUtm(row.utm);
   const sent = <Led extends { readonly url: string }>(led: Led): Led => ({ ...led, url: withUtm(led.url, utm) });

@@ -9,7 +9,7 @@ import { hitsMax } from "./hits-max.ts";
 import type { Link, MeteredTarget } from "./link.ts";
 import { conditionsOf, type LinkQuery, orderOf } from "./read/find.ts";
 import { withUtm } from "./routing/utm.ts";
-import { fieldColumns, fileOf, toChoice, toLink, toUtm, withVersion } from "./rows.ts";
+import { choiceFromRow, fieldColumns, fileOf, toLink, toUtm, withVersion } from "./rows.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
@@ -179,7 +179,7 @@ export function createLinkStore(sql: Sql): LinkStore {
           fallbackUrl: row.fallback_url,
           password: row.password_hash !== null,
           suspended: (row.suspended_at ?? row.tenant_suspended_at) !== null,
-          choice: toChoice(row),
+          choice: choiceFromRow(row),
           hitsMax: hitsMax(row.hits_per_month, {
             plan: row.plan ?? "",
             planLimits: row.plan_limits,

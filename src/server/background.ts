@@ -1,4 +1,4 @@
-import { type Applied, applyBlocklist } from "../abuse/apply-blocklist.ts";
+import { applyBlocklist, type BlocklistOutcome } from "../abuse/apply-blocklist.ts";
 import { dayMs } from "../base/clock.ts";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
@@ -6,9 +6,9 @@ import type { Resources } from "../base/resources.ts";
 import type { Config } from "../config/config.ts";
 import type { Core } from "../core.ts";
 import { nearLimits } from "../email/notices/near-limits.ts";
-import type { LimitUse } from "../email/notices/thresholds.ts";
+import type { NoticeUse } from "../email/notices/thresholds.ts";
 import { createEmailStore } from "../email/outbox/store.ts";
-import { type Recount, recount } from "../files/quota/standing.ts";
+import { type Recount, recount } from "../files/quota/storage-total.ts";
 import { pruneAnswers } from "../idempotency/answers.ts";
 import { monthName } from "../limits/month.ts";
 import type { Link } from "../links/link.ts";
@@ -37,21 +37,21 @@ export interface Background {
   /** Adds up a tenant's files anew. */
   recount(tenant: TenantId, dryRun: boolean): Promise<Recount>;
   /** The limits that are nearly or wholly used, of tenants that want to hear of it. */
-  nearLimits(): Promise<readonly LimitUse[]>;
+  nearLimits(): Promise<readonly NoticeUse[]>;
   /**
    * Reduces links a year past expiry to their version rows; forgets changes that all have seen, months long past, and
    * emails 90 days after their end.
    */
   clean(): Promise<Cleaned>;
   /** Stops links to hosts that are on the blocklist now, and frees those that no longer are. */
-  applyBlocklist(): Promise<Applied>;
+  applyBlocklist(): Promise<BlocklistOutcome>;
   /** New versions for the links of tenants that changed, where a command did not finish; how many. */
   raiseOutdated(): Promise<number>;
   close(): Promise<void>;
 }
 
 export function createBackground(core: Core): Background {
-  return inTurns(core.resources, core.config.embedded ? thread(core.config) : direct(core));
+  return inTurns(core.resources, core.config.embedded ? thread(core.config) : onThisThread(core));
 }
 
 function inTurns({ work, upkeep }: Resources, background: Background): Background {
@@ -81,7 +81,7 @@ const emailDays = 90;
 const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
 
 /** The same work on whatever thread this is. */
-export function direct(core: Core): Background {
+export function onThisThread(core: Core): Background {
   return {
     createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
     find: (tenant, query) => core.store.find(tenant, query),
@@ -116,7 +116,7 @@ async function untilFew(step: () => Promise<number>): Promise<number> {
   }
 }
 
-export type Job =
+export type BackgroundJob =
   | {
       readonly kind: "createMany";
       readonly tenant: Tenant;
@@ -135,7 +135,7 @@ export type Job =
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string> }
   | { readonly kind: "close" }
-  | (Job & { readonly id: number });
+  | (BackgroundJob & { readonly id: number });
 
 export type FromThread =
   | { readonly kind: "closed" }
@@ -171,7 +171,7 @@ function thread(config: Config): Background {
     return started;
   }
 
-  async function run(job: Job): Promise<unknown> {
+  async function run(job: BackgroundJob): Promise<unknown> {
     worker ??= start();
     const id = ++lastId;
     const result = Promise.withResolvers<unknown>();
@@ -192,9 +192,9 @@ function thread(config: Config): Background {
     find: (tenant, query) => run({ kind: "find", tenant, query }) as Promise<readonly Link[]>,
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     recount: (tenant, dryRun) => run({ kind: "recount", tenant, dryRun }) as Promise<Recount>,
-    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
+    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly NoticeUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
-    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
+    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<BlocklistOutcome>,
     raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
     async close() {
       if (!worker) return;

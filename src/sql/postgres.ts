@@ -1,7 +1,7 @@
 import { CompiledQuery, Kysely, PostgresDialect, sql as raw } from "kysely";
 import pg from "pg";
 import type { Logger } from "../base/log.ts";
-import { withoutSilent } from "./silent.ts";
+import { withoutSilent } from "./dead-connections.ts";
 import { type Sql, statementMs as statementMostMs } from "./sql.ts";
 import { createNamedStatements } from "./statement-names.ts";
 import type { SharedSchema } from "./tenant-db.ts";

@@ -11,7 +11,7 @@ import type { Trx } from "./tenant-db.ts";
  * PostgreSQL locks each row it raises until the commit. Two transactions that lock the same two rows in opposite orders
  * wait for each other, until PostgreSQL ends one of them with an error. So there is one order for all:
  *
- * 1. rows that must not change meanwhile: the tenant, its note (`outdated.ts`), domains, files by id, and the one link
+ * 1. rows that must not change meanwhile: the tenant, its note (`outdated-tenants.ts`), domains, files by id, and the one link
  *    that is edited;
  * 2. versions, by domain and code, or by key: this function sorts them;
  * 3. the rest: new links by id, suspensions, the tenant's usage this month, the position of an import.

@@ -8,11 +8,11 @@ import type { Trx } from "../sql/tenant-db.ts";
  * lock on the tenant's row ensures that. Within a server they queue before taking a connection, so that a tenant that
  * sends many at once occupies one connection of the pool, and other tenants do not wait.
  */
-export type InTurn = <Result>(tenant: TenantId, work: (trx: Trx) => Promise<Result>) => Promise<Result>;
+export type OneAtATime = <Result>(tenant: TenantId, work: (trx: Trx) => Promise<Result>) => Promise<Result>;
 
 const waitingMost = 100;
 
-export function createInTurn(sql: Sql): InTurn {
+export function createOneAtATime(sql: Sql): OneAtATime {
   const queues = new Map<TenantId, { last: Promise<unknown>; waiting: number }>();
 
   return (tenant, work) => {

@@ -7,7 +7,7 @@ import { type KeyId, newId, type TenantId } from "../base/ids.ts";
 import type { ApiKeyTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
-import { createInTurn } from "./in-turn.ts";
+import { createOneAtATime } from "./in-turn.ts";
 
 /**
  * API keys: `ql_` and 256 random bits, shown once. SQL stores only their SHA-256. A slow hash would protect guessable
@@ -97,7 +97,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
   const { db } = sql;
   // Keys are used far more often than their last use is read: times are buffered, one per key, until the next flush.
   const lastUsed = new Map<KeyId, number>();
-  const inTurn = createInTurn(sql);
+  const inTurn = createOneAtATime(sql);
 
   const of = (from: Db, tenantId: TenantId) => ofTenant(from, tenantId).selectFrom("api_keys");
 

@@ -1,7 +1,7 @@
 import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { newId, type TenantId } from "../base/ids.ts";
-import { outdate } from "../sql/outdated.ts";
+import { outdate } from "../sql/outdated-tenants.ts";
 import type { Sql } from "../sql/sql.ts";
 import { isUniqueViolation } from "../sql/sql.ts";
 import { acrossTenants, type Trx } from "../sql/tenant-db.ts";
@@ -19,7 +19,7 @@ import {
  * A tenant owns links, keys and limits. The slug is its identifier for the operator: unique, and easy to type.
  *
  * What a tenant's links answer depends on its hits per link per month. Changing that limit outdates its links in the
- * same transaction; they get new versions in pages afterwards (`sql/outdated.ts`).
+ * same transaction; they get new versions in pages afterwards (`sql/outdated-tenants.ts`).
  */
 export interface Tenant {
   readonly id: TenantId;

@@ -33,7 +33,7 @@ interface Code {
   readonly domains: typeof import("../../src/domains/store.ts");
   readonly files: typeof import("../../src/files/store.ts");
   readonly suspensions: typeof import("../../src/abuse/suspensions.ts");
-  readonly outdated: typeof import("../../src/sql/outdated.ts");
+  readonly outdated: typeof import("../../src/sql/outdated-tenants.ts");
   readonly tenants: typeof import("../../src/tenants/tenants.ts");
 }
 
@@ -43,7 +43,7 @@ const load = async (folder: string): Promise<Code> => ({
   domains: await import(join(folder, "domains/store.ts")),
   files: await import(join(folder, "files/store.ts")),
   suspensions: await import(join(folder, "abuse/suspensions.ts")),
-  outdated: await import(join(folder, "sql/outdated.ts")),
+  outdated: await import(join(folder, "sql/outdated-tenants.ts")),
   tenants: await import(join(folder, "tenants/tenants.ts")),
 });
 

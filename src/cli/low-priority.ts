@@ -1,0 +1,12 @@
+import { setPriority } from "node:os";
+
+const behind = 10;
+
+/** Lowers the priority of a long command, so that servers on the same machine come first. */
+export function lowerPriority(): void {
+  try {
+    setPriority(behind);
+  } catch {
+    // Not permitted everywhere; then it runs at normal priority.
+  }
+}
