@@ -43,7 +43,7 @@ Settings are read from the environment or a .env file. See docs/config.md.`,
   return program;
 }
 
-/** Only the command that was asked for is loaded: the others would double the time to start. */
+/** Only the requested command is loaded: loading all would double the start time. */
 const commands: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
   serve: ["start the server", async () => (await import("./cli/serve.ts")).serveCommand()],
   link: ["create, list, edit and delete short links", async () => (await import("./cli/link.ts")).linkCommand()],
@@ -83,7 +83,7 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   ],
 };
 
-/** Otherwise each command ends the process by itself, with a status of its own, and prints where the process does. */
+/** Otherwise each command exits the process by itself, with its own status, and prints to the process. */
 function ownErrorsAndOutput(command: Command): void {
   command.exitOverride();
   command.configureOutput(usageOutput);

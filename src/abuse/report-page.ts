@@ -2,7 +2,7 @@ import { escapeHtml, formPage, page } from "../redirect/pages.ts";
 import type { AbuseReason } from "../sql/schema.ts";
 import { reasons } from "./reports.ts";
 
-/** The form for reporting a link, without script: what was typed is still there when something is wrong with it. */
+/** The form for reporting a link, without scripts: the input is kept when something is wrong with it. */
 export interface Typed {
   readonly code: string;
   readonly reason: string;
@@ -52,6 +52,6 @@ function field(name: TypedName, label: string, mistakes: Mistakes, control: (mor
 export const thanksPage = (): Response =>
   page(200, "Thank you", "<p>We received your report. The operator will review the link.</p>");
 
-/** Something that is not about a field: wait, or come back later. */
+/** A message that is not about a field, such as to try again later. */
 export const laterPage = (status: number, text: string, retryAfterSeconds: number): Response =>
   page(status, "Please try again later", `<p>${escapeHtml(text)}</p>`, { "retry-after": String(retryAfterSeconds) });

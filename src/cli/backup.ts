@@ -88,7 +88,9 @@ interface Written {
   readonly files: Archived | undefined;
 }
 
-/** The snapshot first, then the files that it knows, then the snapshot with what became of them. */
+/**
+ * First the snapshot, then the files it lists, then the snapshot is updated with the files that were deleted meanwhile.
+ */
 async function write(config: Config, draft: string, options: BackupOptions, progress: Progress): Promise<Written> {
   const { files: wanted, onlyFiles } = options;
   const about: About = { files: !wanted ? "left_out" : config.S3_URL !== undefined ? "in_bucket" : "included" };
@@ -127,7 +129,7 @@ async function write(config: Config, draft: string, options: BackupOptions, prog
 
 const slowBytes = 100_000_000;
 
-/** One statement of SQLite: it cannot say how far it is. */
+/** A single SQLite statement: it reports no progress. */
 function takeSnapshot(config: Config, copy: string, progress: Progress): void {
   const path = join(config.QL_DATA, "quicklink.sqlite");
   const { size } = statSync(path);
@@ -135,7 +137,7 @@ function takeSnapshot(config: Config, copy: string, progress: Progress): void {
   snapshot(path, copy);
 }
 
-/** A function that is told of each piece. */
+/** Returns a function to call with the size of each piece. */
 export function progressOf(progress: Progress, all: number, what: string): (bytes: number) => void {
   let done = 0;
   return (bytes) => {
@@ -175,10 +177,10 @@ export function requireEmbedded(config: Config, tool: string): void {
   );
 }
 
-/** Of the files that hold secrets. */
+/** Names of secret files. */
 export const secretName = /^[A-Z0-9_]{1,64}$/;
 
-/** Those in force, wherever they come from, and whatever else lies beside them. */
+/** The secrets in use, wherever they come from, and any others in the folder. */
 function secretsOf(config: Config): Secrets {
   const folder = join(config.QL_DATA, "secrets");
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => secretName.test(name)) : [];
@@ -190,7 +192,7 @@ function secretsOf(config: Config): Secrets {
   return Object.fromEntries([...kept, ...inForce]);
 }
 
-/** A backup with another salt could be restored, and then not be served from. */
+/** A backup with another salt could be restored, but not served. */
 async function requireOwnSalt(config: Config, secrets: Secrets): Promise<void> {
   const sql = await openSql(config, quietLog());
   try {

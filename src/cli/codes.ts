@@ -53,7 +53,7 @@ the previous salt.`,
   return command;
 }
 
-/** While signatures are derived from the salt, another salt would end them without a word. */
+/** While signatures are derived from the salt, changing the salt would silently invalidate them. */
 function requireSigningKeys({ embedded, QL_SIGNING_KEYS: keys }: Config): void {
   if (embedded || keys !== undefined) return;
   throw new OperatorError(
@@ -63,9 +63,9 @@ function requireSigningKeys({ embedded, QL_SIGNING_KEYS: keys }: Config): void {
   );
 }
 
-/** The server's own salt is replaced before the epoch begins: stopped in between, the next run goes on with it. */
+/** The server's salt is replaced before the epoch starts: if interrupted in between, the next run continues with it. */
 async function rotate(config: Config, sql: Sql): Promise<number | undefined> {
-  // Before the salt is replaced: it may have signed until now.
+  // Before the salt is replaced: it may have signed so far.
   const { QL_CODE_SALT: salt } = withSecrets(config);
   const begin = (one: string) => rotateSalt(sql, createCodes(one).fingerprint, systemClock);
   const epoch = await begin(salt);

@@ -5,7 +5,7 @@ import { type Core, openCore } from "../core.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { readConfig, terminal } from "./terminal.ts";
 
-/** Commands work on the database directly: the operator needs no key, and spends no limit. */
+/** Commands work on the database directly: the operator needs no key and uses no limits. */
 export async function withCore<Result>(work: (core: Core) => Promise<Result>): Promise<Result> {
   const config = readConfig();
   const core = await openCore(config, { log: quietLog() });
@@ -16,7 +16,7 @@ export async function withCore<Result>(work: (core: Core) => Promise<Result>): P
   }
 }
 
-/** What a command has to say besides its output. */
+/** Warnings of a command, separate from its output. */
 export const quietLog = (): Logger => createLog("warn", terminal().stderr, true, systemClock.now);
 
 const hintMost = 20;

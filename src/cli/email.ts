@@ -81,7 +81,7 @@ export function emailCommand(): Command {
 
 async function stats({ config, clock, sql, tenants }: Core, { top, ...format }: Format & { top: number }) {
   const { limitsRedisUrl: url, QL_EMAILS_PER_HOUR: max } = config;
-  // Without Redis the counters are in the server; the table is what they start from.
+  // Without Redis the counters are in the server's memory; the table is what they start from.
   const shared = url === undefined ? undefined : await connectCounters(url, clock);
   try {
     const platform = createPlatformEmails({ sql, tenants, counters: shared?.ledger, max });
@@ -133,7 +133,7 @@ const testLetter = (baseUrl: string) => ({
 
 const written = ({ name, address }: Mailbox): string => (name === null ? address : `${name} <${address}>`);
 
-/** Never with what is signed in with. */
+/** Never shows credentials. */
 function nameOf({ provider }: Sender, smtpUrl: string | undefined, sendgridUrl: string): string {
   if (provider.name === "sendgrid") return `the tenant's own SendGrid key, at ${sendgridUrl}`;
   if (provider.name === "log") return "none: SMTP_URL is not set, so emails are only written to the server log";

@@ -133,7 +133,7 @@ const figure = (n: number): string => n.toLocaleString("en");
 const summary = ({ made, present, refused }: Position, dryRun: boolean): string =>
   `${figure(made)} links ${dryRun ? "would be created" : "created"}, ${figure(present)} already present, ${figure(refused)} rows rejected`;
 
-/** The same file for the same tenant, wherever it lies and whatever it is called. */
+/** The same for the same file content and tenant, whatever the file's path or name. */
 async function idOf(file: string, tenant: Tenant): Promise<string> {
   const hash = createHash("sha256").update(`${tenant.id}\n`);
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);

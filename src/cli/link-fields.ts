@@ -4,12 +4,15 @@ import type { Command } from "commander";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { terminal } from "./terminal.ts";
 
-/** Fields of a link that depend on who visits it. A password comes by standard input: others can read command lines. */
+/**
+ * Link fields that depend on the visitor. A password is read from standard input, because other users can read command
+ * lines.
+ */
 export interface VisitorOptions {
   readonly rules?: string;
   readonly forwardQuery?: boolean;
   readonly passwordStdin?: boolean;
-  /** False: taken away. */
+  /** False: removed. */
   readonly password?: boolean;
 }
 

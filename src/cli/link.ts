@@ -134,7 +134,7 @@ const fieldOptions = (command: Command): Command =>
       .option("--permanent", "answer 301 instead of 302"),
   );
 
-/** Those that were named. */
+/** The fields that were given. */
 async function sentFields(options: FieldOptions): Promise<Record<string, unknown>> {
   const { title, expires, permanent } = options;
   return {

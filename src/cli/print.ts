@@ -2,8 +2,8 @@ import { printable, printableLines } from "../base/printable.ts";
 import { terminal } from "./terminal.ts";
 
 /**
- * What commands print: columns for people, tab separated for programs that read lines, JSON for the rest. Everything that
- * a command writes to the terminal goes through here, so that no text from outside reaches it as it is.
+ * Output of commands: columns for people, tab-separated lines for programs, JSON for the rest. Everything a command
+ * writes to the terminal goes through here, so that no text from outside reaches it unescaped.
  */
 export interface Format {
   readonly json?: boolean;
@@ -17,7 +17,7 @@ export function printRows(rows: readonly Row[], columns: readonly string[], form
   printer.end();
 }
 
-/** As they come: of a list of any length one page is in memory. Columns are as wide as the first page needs. */
+/** Streams: only one page of a list is in memory. Columns are as wide as the first page needs. */
 export async function printPages(
   pages: AsyncIterable<readonly Row[]>,
   columns: readonly string[],
@@ -29,7 +29,7 @@ export async function printPages(
   printer.end();
 }
 
-/** What `pagesOf` gives, shown. */
+/** Maps the pages of `pagesOf`. */
 export async function* shown<Item>(
   pages: AsyncIterable<readonly Item[]>,
   show: (item: Item) => Row,
@@ -109,14 +109,17 @@ export function printFields(fields: Readonly<Record<string, unknown>>, format: F
 }
 
 export function printJson(value: unknown): void {
-  // JSON itself leaves some characters as they are; by their numbers they are the same text.
+  // JSON leaves some characters unescaped; escaping them keeps the same value.
   say(JSON.stringify(value, null, 2));
 }
 
-/** A sentence, or several lines of our own. A value in it that may have lines of its own goes through `printable` first. */
+/**
+ * A sentence, or several lines of our own. A value in it that may contain line breaks must go through `printable`
+ * first.
+ */
 export const say = (text: string): void => draw(printableLines(text));
 
-/** The same, beside what a program reads. */
+/** The same on standard error. */
 export const complain = (text: string): void => {
   const { ownsProcess, stderr } = terminal();
   if (ownsProcess) console.error(printableLines(text));
@@ -129,7 +132,7 @@ export const usageOutput = {
   writeErr: (text: string): void => void terminal().stderr.write(text),
 };
 
-/** What we have drawn ourselves, colours and all. The console does not mind when the reader has gone, as `head` does. */
+/** Text that we formatted ourselves, with colours. The console ignores that its reader has gone, as `head` does. */
 export const draw = (text: string): void => {
   const { ownsProcess, stdout } = terminal();
   if (ownsProcess) console.log(text);

@@ -1,10 +1,10 @@
 import { printable } from "../base/printable.ts";
 
-/** How far a long command has come: a bar that is redrawn on a terminal, a plain line now and then elsewhere. */
+/** Progress of a long command: a bar redrawn on a terminal, a plain line from time to time elsewhere. */
 export interface Progress {
-  /** `share` of the whole, if that is known; `text` says the rest. */
+  /** `share` is the completed part, if known. */
   show(share: number | undefined, text: string): void;
-  /** A line of its own, above the bar. */
+  /** A separate line above the bar. */
   say(line: string): void;
   end(): void;
 }

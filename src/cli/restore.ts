@@ -26,7 +26,7 @@ import { say } from "./print.ts";
 import { createProgress } from "./progress.ts";
 import { readConfig, terminal } from "./terminal.ts";
 
-/** More than anybody gives out between two backups, and nothing of 3.5 trillion. */
+/** More codes than are generated between two backups, and negligible in 3.5 trillion. */
 const codesSkipped = 1_000_000;
 
 interface RestoreOptions {
@@ -78,7 +78,7 @@ async function restore(config: Config, archive: ArchiveReader, options: RestoreO
     throw new OperatorError(`${folder} already contains: ${what}. To replace it with the backup: --force`, 2);
   }
   try {
-    // Everything is complete before anything is moved, the database last: without it nothing starts.
+    // Everything is prepared before anything is moved, the database last: without it nothing starts.
     for (const { make } of parts) await make();
     const suffix = `.replaced-${toIso(systemClock.now()).replaceAll(":", "")}`;
     const aside = there.map(({ path, beforeMove }) => {
@@ -105,13 +105,13 @@ async function restore(config: Config, archive: ArchiveReader, options: RestoreO
   }
 }
 
-/** Something that a restore puts in its place. */
+/** A part of a restore that is moved into place. */
 interface Part {
   readonly what: string;
   readonly path: string;
   readonly draft: string;
   make(): Promise<void> | void;
-  /** Before what is there is put aside. */
+  /** Before the existing data is put aside. */
   beforeMove?(): void;
   done?(): string;
 }
@@ -187,7 +187,9 @@ function noFiles(files: About["files"], { withoutFiles }: RestoreOptions): strin
   return `The backup does not contain uploaded files. Files in the data folder are unchanged.${where}`;
 }
 
-/** Secrets that the operator sets otherwise than the backup has them; those in the data folder are replaced anyway. */
+/**
+ * Secrets that the operator set to different values than the backup has; those in the data folder are replaced anyway.
+ */
 const contradicted = ({ shown, source }: Config, kept: Secrets): string[] =>
   shown
     .filter(
@@ -196,7 +198,7 @@ const contradicted = ({ shown, source }: Config, kept: Secrets): string[] =>
     )
     .map(({ name }) => name);
 
-/** A newer program made it, and this one would not know what to do with it. */
+/** Refuses a backup of a newer program, which this one could not read. */
 async function requireKnown(path: string): Promise<void> {
   const sql = openSqlite(path);
   try {

@@ -65,9 +65,9 @@ async function withSql(config: Config, work: (sql: Sql) => Promise<void>): Promi
 }
 
 /**
- * The file has both keys before the first row has the new one, and loses the old one after the last: whenever this is
- * stopped, every row opens, and the next run ends what this one began. A running server would go on with the ring of its
- * start and seal with a key that is about to go, so there must be none.
+ * The file has both keys before the first row uses the new one, and loses the old one after the last: whenever this is
+ * interrupted, every row can be decrypted, and the next run finishes it. A running server would keep the ring of its
+ * start and encrypt with a key that is about to be removed, so there must be none.
  */
 async function rotateOwn(config: Config, sql: Sql): Promise<void> {
   const path = secretPath(config.QL_DATA, "QL_SECRET_KEYS");

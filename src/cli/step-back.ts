@@ -3,12 +3,12 @@ import { terminal } from "./terminal.ts";
 
 const behind = 10;
 
-/** Long work of a command, beside servers on the same machine: whoever serves comes first. */
+/** Lowers the priority of a long command, so that servers on the same machine come first. */
 export function stepBack(): void {
   if (!terminal().ownsProcess) return;
   try {
     setPriority(behind);
   } catch {
-    // Not everywhere; then it is one among equals.
+    // Not permitted everywhere; then it runs at normal priority.
   }
 }

@@ -22,9 +22,9 @@ interface QuotaOptions extends Format {
 
 interface Found {
   readonly tenants: readonly QuotaSync[];
-  /** Only where all tenants are looked at. */
+  /** Only when all tenants are checked. */
   readonly orphans: Orphans | undefined;
-  /** Whether the counters could be told. */
+  /** Whether the counters could be updated. */
   readonly told: boolean;
 }
 
@@ -48,9 +48,9 @@ async function syncAll(core: Core, { tenant: slug, dryRun = false }: QuotaOption
   try {
     const store = createFileStore(sql);
     const room = createRoom(counters?.ledger ?? nowhere, store, clock.now);
-    const changed = () => {}; // servers follow the feed
+    const publish = () => {}; // servers follow the feed
     const mostBytes = config.QL_FILE_LIMIT;
-    const files = createFiles({ store, storage, room, clock, log: quietLog(), mostBytes, changed });
+    const files = createFiles({ store, storage, room, clock, log: quietLog(), mostBytes, publish });
     const settings = { recount: (id: Parameters<typeof recount>[1], dry: boolean) => recount(sql, id, dry), room };
     const synced: QuotaSync[] = [];
     const page = async (limit: number, last: Tenant | undefined) =>
@@ -65,7 +65,7 @@ async function syncAll(core: Core, { tenant: slug, dryRun = false }: QuotaOption
   }
 }
 
-/** In the memory of a running server, which this is not. */
+/** The counters are in the memory of a running server, which is another process. */
 const nowhere: Counters = {
   take: async () => unavailable,
   hold: async () => unavailable,

@@ -21,7 +21,7 @@ export const withTenant = (options: TenantOption, work: (core: Core, tenant: Ten
 
 export const show = (core: Core, link: Link) => showLink(link, core.config.baseUrl);
 
-/** With what was found where it leads, and whether it was stopped. */
+/** Includes the destination check and whether it is suspended. */
 export async function showKnown(core: Core, link: Link) {
   return showLink(link, core.config.baseUrl, (await statesOf(core, [link])).get(link.id));
 }

@@ -31,7 +31,7 @@ async function usageOf(core: Core, slug: string): Promise<Usage> {
     const busiest = () => busiestLinks(sql, tenant.id, tenant.limits.hitsPerLinkPerMonth, month);
     const files = createFileStore(sql);
     const room = counters && createRoom(counters.ledger, files, clock.now);
-    // Without Redis the counters are in the server; what SQL has is what they are a copy of.
+    // Without Redis the counters are in the server; they are a copy of what SQL has.
     const storage = room?.freshFigures ?? (async (id) => storedAndAnnounced(await files.standing(id)));
     return await createUsage({ sql, clock, counters, storage, busiest }).of(tenant);
   } finally {

@@ -6,7 +6,7 @@ const name = "disk space";
 const fewBytes = 1_073_741_824;
 const tooFewBytes = 104_857_600;
 
-/** Where the embedded database, its log and files grow. */
+/** The disk of the embedded database, its log and uploaded files. */
 export const disk: Check = async ({ embedded, QL_DATA: folder }) => {
   if (!embedded || !existsSync(folder)) return [];
   const { bavail, bsize } = await statfs(folder);

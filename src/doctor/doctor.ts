@@ -13,8 +13,8 @@ import { smtp } from "./smtp.ts";
 import { sql } from "./sql.ts";
 
 /**
- * Whether everything that a server needs is there and set up as it should be, without starting one and without changing
- * anything. A new check is a file of its own here, and a name in this list.
+ * Checks whether everything a server needs is available and configured correctly, without starting a server or changing
+ * anything. To add a check, add a file here and a name to this list.
  */
 const checks: Readonly<Record<string, Check>> = {
   settings,

@@ -8,7 +8,7 @@ import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 const name = "files";
 const roomLeastFiles = 10;
 
-/** Where the bytes of files are: the bucket, or the folder and the room that is left there. */
+/** The file storage: the bucket, or the folder and its free space. */
 export const files: Check = async (config) =>
   config.S3_URL === undefined ? await folder(config) : await store(config.S3_URL);
 

@@ -46,7 +46,7 @@ async function examine(use: RedisUse, url: string): Promise<Finding[]> {
   }
 }
 
-/** `samples`: nothing if Redis does not let us ask, as where others run it for you. */
+/** `samples`: `undefined` if Redis does not let us ask, as with some hosted services. */
 export function judge(name: string, use: RedisUse, info: RedisInfo, samples: number | undefined): Finding[] {
   const { version, maxBytes } = info;
   const megabytes = (bytes: number) => `${Math.round(bytes / 1_048_576)} MB`;

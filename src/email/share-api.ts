@@ -11,8 +11,8 @@ import type { Enqueued, Outbox } from "./outbox/outbox.ts";
 import { writeMail } from "./templates/templates.ts";
 
 /**
- * Sends somebody a link. One address at a time: it goes, or the caller hears at once why it does not, and what became of
- * some of several never has to be told.
+ * Shares a link by email. One recipient at a time: it is sent, or the caller learns at once why not; there are no
+ * partial results.
  */
 const addressMaxChars = 320;
 const messageMaxChars = 1_000;
@@ -67,7 +67,7 @@ export function shareRoutes(api: Api, { links, outbox, stopLinks, baseUrl, clock
     const { to, message = null } = c.req.valid("json");
     const once = c.get("once")?.id("email");
     const key = once && `share:${once}`;
-    // Before anything is asked of link or recipient, which may have changed since it was sent.
+    // Before checking link or recipient, which may have changed since it was sent.
     const before = key && (await outbox.find(tenant.id, key));
     if (before) return c.json({ id: before, state: "queued" as const }, 202);
     const id = parseId("link", c.req.valid("param").id);

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { FileId, TenantId } from "../base/ids.ts";
-import type { Change } from "../sql/feed.ts";
+import type { LinkVersion } from "../cache/feed.ts";
 import type { FileTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant } from "../sql/tenant-db.ts";
@@ -9,45 +9,45 @@ import type { TenantFile } from "./file.ts";
 import { type Counted, lockStanding, readStanding, type Standing, setStanding, sumOfBytes } from "./quota/standing.ts";
 
 /**
- * Files in SQL. What changes which of them count changes the tenant's standing in the same transaction.
+ * Files in SQL. A change of which files count also changes the tenant's standing, in the same transaction.
  *
- * A file counts from `stored` on, also while it is `deleting`, until its row is gone. One that is `deleting` and was
- * never stored has not counted yet.
+ * A file counts from `stored` on, also while it is `deleting`, until its row is deleted. One that is `deleting` but was
+ * never stored does not count.
  */
 export interface FileStore {
-  /** False when there is one with this id. */
+  /** False if the ID exists. */
   insert(file: NewFile): Promise<boolean>;
-  /** Its hold is there: from now on it may be uploaded, and is found. False when the row is gone. */
+  /** Its hold exists: from now on it may be uploaded, and is found. False if the row is gone. */
   admit(file: FileKey, until: number): Promise<boolean>;
-  /** It was refused before it was admitted. */
+  /** For an upload refused before it was admitted. */
   withdraw(file: FileKey): Promise<void>;
-  /** Whatever its state. */
+  /** In any state. */
   get(tenant: TenantId, id: FileId): Promise<TenantFile | undefined>;
-  /** Of whichever tenant, whatever its state: for who has a signed address of it. */
+  /** Of any tenant, in any state: for the holder of a signed URL. */
   byId(id: FileId): Promise<TenantFile | undefined>;
-  /** Those of them that are there, whatever their state. */
+  /** Those that exist, in any state. */
   several(tenant: TenantId, ids: readonly FileId[]): Promise<TenantFile[]>;
-  /** Those that are stored or may be uploaded, newest first. */
+  /** Files that are stored or may be uploaded, newest first. */
   list(tenant: TenantId, limit: number, before?: FileId): Promise<TenantFile[]>;
-  /** Makes a pending file a stored one if it fits: the last gate of the quota, whatever the counters think. */
+  /** Makes a pending file a stored one if it fits: the last check of the quota, whatever the counters say. */
   keep(file: FileKey, found: Found): Promise<Kept>;
   settled(file: FileKey): Promise<void>;
   /**
-   * From now on nobody can complete or see it. Only what is in this state, and if it is pending only if its upload ended
-   * before `endedBefore`: nothing otherwise.
+   * From now on it cannot be completed or seen. Only from this state, and a pending one only if its upload ended before
+   * `endedBefore`; otherwise `undefined`.
    */
   condemn(file: FileKey, from: "pending" | "stored", endedBefore?: number): Promise<TenantFile | undefined>;
   /** The next version of some of the links that lead to it, in the order of their codes. */
-  touchLinks(file: FileKey, after: Change | undefined, limit: number, at: number): Promise<Change[]>;
+  touchLinks(file: FileKey, after: LinkVersion | undefined, limit: number, at: number): Promise<LinkVersion[]>;
   /** The row is gone, and its bytes given back if they counted: the standing then. Nothing if it was gone already. */
   erase(file: FileKey): Promise<{ readonly standing: Standing | undefined } | undefined>;
-  /** What needs a hand: uploads that ended or were not admitted before then, files to be deleted, and holds not settled. */
+  /** Unfinished work: uploads that ended or were not admitted before then, files to be deleted, and unsettled holds. */
   unfinished(endedBefore: number, bornBefore: number, after: FileId | undefined, limit: number): Promise<TenantFile[]>;
-  /** Those that are held, or should be. */
+  /** Uploads that are held, or should be. */
   admitted(tenant: TenantId): Promise<TenantFile[]>;
-  /** Of these, which are still pending. */
+  /** Which of these are still pending. */
   stillPending(tenant: TenantId, ids: readonly FileId[]): Promise<Set<FileId>>;
-  /** What is stored, by the tenant's row, and what is announced on top of it. */
+  /** What is stored, by the tenant's row, and what is announced in addition. */
   standing(tenant: TenantId): Promise<Announced>;
 }
 
@@ -56,20 +56,20 @@ export type NewFile = Pick<TenantFile, "id" | "tenantId" | "name" | "sizeBytes" 
 
 export interface Found {
   readonly sha256: string;
-  /** What the tenant may have in all; null is without limit. */
+  /** The tenant's quota; null for no limit. */
   readonly max: number | null;
   readonly at: number;
 }
 
 export interface Announced extends Counted {
-  /** The bytes of uploads that are admitted, and how many those are. */
+  /** Bytes and number of admitted uploads. */
   readonly pending: number;
   readonly uploads: number;
 }
 
 export type Kept =
   | { readonly kind: "kept"; readonly file: TenantFile; readonly standing: Standing }
-  /** Somebody else was first. */
+  /** Another request was first. */
   | { readonly kind: "already"; readonly file: TenantFile }
   | { readonly kind: "full"; readonly standing: Standing }
   | { readonly kind: "gone" };
@@ -197,7 +197,7 @@ export function createFileStore(sql: Sql): FileStore {
           );
         }
         const links = await query.orderBy("domain").orderBy("code").limit(limit).execute();
-        return await raiseVersions(sql, trx, links, at);
+        return await raiseVersions(sql, trx, { links }, at);
       }),
 
     erase: (key) =>
@@ -211,7 +211,7 @@ export function createFileStore(sql: Sql): FileStore {
           .executeTakeFirst();
         if (row === undefined) return undefined;
         if (row.stored_at === null) return { standing: undefined };
-        // Less than nothing only if the row was wrong before; the sync says by how much.
+        // Negative only if the row was wrong before; the sync reports by how much.
         const left = { bytes: Math.max(0, bytes - row.size_bytes), files: Math.max(0, files - 1) };
         return { standing: await setStanding(trx, key.tenantId, { ...left, version: version + 1 }) };
       }),
@@ -254,7 +254,7 @@ export function createFileStore(sql: Sql): FileStore {
     },
 
     async standing(tenant) {
-      // What is announced is read first: a file that is stored in between is then counted twice and not missed.
+      // Announced uploads are read first: a file stored in between is then counted twice rather than missed.
       const announced = await ofTenant(db, tenant)
         .selectFrom("files")
         .select((is) => [sumOfBytes.as("pending"), is.fn.countAll<number>().as("uploads")])

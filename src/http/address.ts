@@ -1,6 +1,6 @@
 /**
- * The path and query of a request's address. The host in it is whatever the client wrote into its Host header, which
- * need not be one: `URL` would throw at some, so it is stepped over instead.
+ * The path and query of a request URL. The host in it is whatever the client sent as Host header, which may be invalid;
+ * `URL` would throw on some, so it is skipped instead.
  */
 export interface Target {
   readonly path: string;

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that we read ourselves: for the page at /docs, and for the client. */
+/** The parts of an OpenAPI document that we read: for the page at /docs, and for the client. */
 export interface Document {
   readonly info: { readonly title: string; readonly version: string };
   readonly servers?: readonly { readonly url: string }[];
@@ -72,7 +72,7 @@ export function resolve(document: Document, schema: Schema): Schema {
   return found;
 }
 
-/** All fields of an object, also of one that is made of several. */
+/** All fields of an object, including one composed of several. */
 export function fieldsOf(document: Document, schema: Schema): { name: string; field: Schema; required: boolean }[] {
   const whole = resolve(document, schema);
   const own = Object.entries(whole.properties ?? {}).map(([name, field]) => ({
@@ -101,7 +101,7 @@ export function typeText(schema: Schema): string {
 
 function words(type: string, { format, maxLength, description }: Schema): string {
   if (type === "string" && format === "date-time") return "time";
-  // Where there is a description it says what may be there, which is less.
+  // A description already says what is allowed, and more precisely.
   const bounded = type === "string" && maxLength !== undefined && description === undefined;
   const names: Readonly<Record<string, string>> = { string: "text", integer: "whole number", boolean: "true or false" };
   return `${names[type] ?? type}${bounded ? `, at most ${maxLength.toLocaleString("en")} characters` : ""}`;

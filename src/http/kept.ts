@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * An answer that stays the same as long as the server runs. It is made when it is first asked for and its bytes are kept, so
- * that one more request costs no more than sending them; a browser that has them gets 304.
+ * A response that stays the same as long as the server runs. It is built on the first request and its bytes are kept,
+ * so further requests only cost sending them; a browser that has them gets 304.
  */
 export type Kept = (request: Request) => Response;
 
@@ -23,6 +23,6 @@ function hashed(text: string) {
   return { bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"` };
 }
 
-/** A proxy that compressed it made the tag a weak one: `W/"…"`. */
+/** A proxy that compressed the response weakened the tag: `W/"…"`. */
 const isNamed = (etag: string, given: string | null): boolean =>
   given?.split(",").some((one) => one.trim().replace(/^W\//, "") === etag) ?? false;

@@ -8,8 +8,8 @@ import type { Window } from "../limits/window.ts";
 import type { RouteEnv } from "./route.ts";
 
 /**
- * Holds callers to their calls per minute, and tells them where they stand: `RateLimit-Policy` and `RateLimit` as in
- * draft-ietf-httpapi-ratelimit-headers-10, on every answer to a known caller, refusals and mistakes included.
+ * Enforces calls per minute and reports the state: `RateLimit-Policy` and `RateLimit` as in
+ * draft-ietf-httpapi-ratelimit-headers-10, on every response to a known caller, including refusals and errors.
  */
 export function limitCalls(limiter: CallLimiter, clock: Clock): MiddlewareHandler<RouteEnv> {
   return async (c, next) => {
@@ -35,7 +35,7 @@ export function limitCalls(limiter: CallLimiter, clock: Clock): MiddlewareHandle
 export const policies = (limits: readonly Limit[]): string =>
   limits.map((limit) => `"${nameOf(limit)}";q=${limit.max};w=${lengthSeconds(limit.window)}`).join(", ");
 
-/** `"tenant";r=599;t=60`: what is left, and when all of it will be there again. */
+/** `"tenant";r=599;t=60`: what is left, and when the full limit is available again. */
 export const states = (limits: readonly LimitStatus[], now: number): string =>
   limits
     .map(({ limit, used, held, max, resetsAt }) => {

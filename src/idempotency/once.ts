@@ -2,21 +2,21 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes }
 import { type Id, idFrom, type Named } from "../base/ids.ts";
 
 /**
- * A request that must happen once, as its handler sees it. Whatever it makes gets an id from here, and so finds what an
- * earlier run of the same request has made: that is why it may be run again after a crash.
+ * A request that must run once, as its handler sees it. Everything it creates gets an ID from here, and so finds what
+ * an earlier run of the same request created: that is why it may run again after a crash.
  */
 export interface Once {
-  /** The id of what the request makes; `place` tells several apart. */
+  /** The ID of what the request creates; `place` distinguishes several. */
   id<Name extends Named>(name: Name, place?: number): Id<Name>;
-  /** 32 bytes, the same on every run, which nobody can tell without the sender's key. */
+  /** 32 bytes, the same on every run, which cannot be derived without the client's key. */
   secret(purpose: string): Uint8Array;
-  /** Nothing was done, so nothing has to be kept: the key may be used again. */
+  /** Nothing was done, so nothing must be kept: the key may be used again. */
   forget(): void;
 }
 
 /**
- * What is derived for a request comes from three things that are never in one place: the server's secret, the row's
- * seed, and the sender's key, of which SQL has only the hash. The seed is gone after a day.
+ * Values are derived from three things that are never in one place: the server's secret, the row's seed, and the
+ * client's key, of which SQL has only the hash. The seed is deleted after a day.
  */
 export interface Origin {
   readonly serverSecret: Uint8Array;
@@ -27,7 +27,7 @@ export interface Origin {
 
 export interface Derived extends Omit<Once, "forget"> {
   seal(text: string): string;
-  /** What was sealed; throws if it was tampered with. */
+  /** Decrypts; throws if it was tampered with. */
   open(sealed: string): string;
 }
 
@@ -53,13 +53,13 @@ export function derive({ serverSecret, key, seed, createdAt }: Origin): Derived 
   };
 }
 
-/** Chance, with a mark by which the server's secret of that time is known again. */
+/** Random, with a mark that identifies the server secret of that time. */
 export function newSeed(serverSecret: Uint8Array): string {
   const chance = randomBytes(16).toString("hex");
   return `${chance}.${markOf(serverSecret, chance)}`;
 }
 
-/** Whether what is derived from it now is what was derived from it then. */
+/** Whether deriving from it now gives the same values as then. */
 export function isSeedOf(serverSecret: Uint8Array, seed: string): boolean {
   const [chance = "", mark] = seed.split(".");
   return mark === markOf(serverSecret, chance);

@@ -8,10 +8,10 @@ import { titleOf } from "./title.ts";
 import { judge, nextCheckAt } from "./verdict.ts";
 
 /**
- * One round of looking at where links lead: takes in new links, takes what is due, and asks each. A host is asked by one
- * question at a time and so many in a round; what is more than that waits its turn. Tenants take turns at asking, and
- * each has so many in a round: one whose targets are slow delays its own. Rounds are short and follow each other, one
- * process at a time (`sql/jobs.ts`), so that what a crash interrupts is due again.
+ * One round of destination checks: adopts new links, takes what is due, and checks each. A host gets one request at a
+ * time and a limited number per round; the rest waits. Tenants take turns, and each has a limited number per round: a
+ * tenant with slow destinations delays only its own. Rounds are short and run one after the other, in one process at a
+ * time (`sql/jobs.ts`), so what a crash interrupts is due again.
  */
 export interface RoundSettings {
   readonly store: TargetStore;
@@ -21,7 +21,7 @@ export interface RoundSettings {
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly chance: () => number;
-  /** If the link has none yet. */
+  /** Only if the link has none yet. */
   readonly setTitle: (tenant: TenantId, link: LinkId, title: string) => Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function runRound(settings: RoundSettings, signal: AbortSignal): Pr
   const now = clock.now();
   const found = await store.due(now, dueMost);
   const due = [...Map.groupBy(found, ({ tenantId }) => tenantId).values()].flatMap((all) => all.slice(0, perTenant));
-  // A tenant with so many that they fill the page makes room for what others have behind them.
+  // A tenant that fills the page leaves room for the others behind it.
   if (found.length === dueMost) {
     const chosen = new Set(due);
     const crowding = found.filter((target) => !chosen.has(target)).map(({ id }) => id);
@@ -87,7 +87,7 @@ export async function runRound(settings: RoundSettings, signal: AbortSignal): Pr
   return { adopted, checked, notOk };
 }
 
-/** Nothing if there is no place for it: it stays due. */
+/** `undefined` if there is no place for it: it stays due. */
 async function inTurn<Result>(
   places: Shares,
   { tenantId }: DueTarget,
@@ -117,7 +117,7 @@ async function check(settings: RoundSettings, target: DueTarget, signal: AbortSi
   return verdict.state;
 }
 
-/** HEAD is cheaper for both, but some servers only know GET. */
+/** HEAD is cheaper for both sides, but some servers only support GET. */
 async function look(guarded: Guarded, { url, wantsTitle }: DueTarget, signal: AbortSignal): Promise<Fetched> {
   if (!wantsTitle) {
     const head = await guarded.fetch("HEAD", url, signal);

@@ -42,7 +42,7 @@ interface JoinedFile {
   readonly sha256: string | null;
 }
 
-/** Nothing if it leads to none, or to one that is gone. */
+/** `undefined` if it leads to no file, or to a deleted one. */
 export function fileOf({
   tenant_id: tenantId,
   file_id: id,

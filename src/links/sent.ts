@@ -26,7 +26,7 @@ export function showLink(link: Link, baseUrl: string, { target, suspended }: Lin
   };
 }
 
-/** The same rules for those who do not come through HTTP. */
+/** The same validation for callers outside HTTP. */
 export function parseNewLink(sent: unknown): LinkInput {
   const parsed = createSchema.safeParse(sent);
   if (!parsed.success) throw invalidInput(parsed.error, "link");
@@ -61,7 +61,7 @@ export function toInput(sent: z.infer<typeof createSchema>): LinkInput {
   };
 }
 
-/** What was not given stays as it is; otherwise the one takes the other's place. */
+/** Omitted fields stay; otherwise one replaces the other. */
 function destinationOf(url: string | null | undefined, file: string | null | undefined): Partial<LinkFields> {
   if (url === undefined && file === undefined) return {};
   const id = file == null ? undefined : parseId("file", file);

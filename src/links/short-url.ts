@@ -2,11 +2,11 @@ import type { Place } from "../sql/versions.ts";
 import { ownDomain } from "./link.ts";
 
 /**
- * The address of a link, as people see it: the only place that puts one together. The same code may be another tenant's
- * link on another domain, so an address without the domain leads to somebody else.
+ * The public URL of a link: the only place that builds one. On another domain the same code may be another tenant's
+ * link, so a URL without the domain would lead to the wrong link.
  */
 export const shortUrl = (baseUrl: string, { domain, code }: Place): string => `${originOf(baseUrl, domain)}/${code}`;
 
-/** Custom domains are reached by the same scheme, on its usual port. */
+/** Custom domains use the same scheme, on its default port. */
 export const originOf = (baseUrl: string, domain: string): string =>
   domain === ownDomain ? baseUrl : `${new URL(baseUrl).protocol}//${domain}`;

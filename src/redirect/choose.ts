@@ -3,28 +3,28 @@ import { type Device, type Rule, type System, speaks, type When } from "../links
 import { isWithin } from "./zone.ts";
 
 /**
- * Which rule fits a visitor, and which part of a split is theirs. Nothing here asks anybody or remembers anything about
- * people: what is not known about a visitor fits no condition.
+ * Which rule matches a visitor, and which destination of a split they get. Nothing here does I/O or remembers visitors:
+ * a condition on something unknown does not match.
  *
- * What is known is worked out when a condition asks for it: most rules look at one thing.
+ * Facts are computed when a condition needs them: most rules look at one.
  */
 export interface Visitor {
   readonly country: string | undefined;
   readonly device: Device | undefined;
   readonly os: System | undefined;
-  /** What they want to read most, in small letters. */
+  /** The preferred language, in lower case. */
   readonly language: string | undefined;
-  /** The values of a query parameter; none if it is not there. */
+  /** The values of a query parameter; empty if it is absent. */
   asked(name: string): readonly string[];
 }
 
-/** The address of the first rule that fits. */
+/** The destination of the first matching rule. */
 export function chooseUrl(rules: readonly Rule[], visitor: Visitor, now: number): string | undefined {
   for (const { when, url } of rules) if (fits(when, visitor, now)) return url;
   return undefined;
 }
 
-/** The cheapest to find out first. */
+/** Cheapest conditions first. */
 function fits(when: When, visitor: Visitor, now: number): boolean {
   return (
     (when.from === undefined || now >= when.from) &&
@@ -52,7 +52,7 @@ function isAsked({ name, value }: NonNullable<When["query"]>, visitor: Visitor):
   return value === undefined ? values.length > 0 : values.includes(value);
 }
 
-/** `point` is from 0 to below 1, and a visitor's own: it says how far along the weights they stand. */
+/** `point` is from 0 to below 1, fixed per visitor: their position along the weights. */
 export function pickSplit(split: readonly SplitTarget[], point: number): string | undefined {
   let left = point * split.reduce((sum, { weight }) => sum + weight, 0);
   for (const { url, weight } of split) {

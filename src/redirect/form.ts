@@ -5,10 +5,11 @@ import { readRules } from "../links/routing/rules.ts";
 import type { Known } from "./resolve.ts";
 
 /**
- * A link in the shared cache: `{"u":"https://…"}`. A field is written only where it differs from what most links have.
+ * A link as stored in the shared cache: `{"u":"https://…"}`. A field is written only if it differs from what most links
+ * have.
  *
- * `fields` must name every field of a target, or it does not compile. So a field that is added to links cannot be lost
- * on the way through Redis. What the cache adds of its own stands around this object, not in it (`cache/tier.ts`).
+ * `fields` must name every field of a target, or it does not compile. So a field added to links cannot get lost on the
+ * way through Redis. The cache's own data is outside this object (`cache/tier.ts`).
  */
 export const linkForm: Form<Known> = {
   name: "v3",
@@ -37,7 +38,7 @@ export const linkForm: Form<Known> = {
 interface Field<Value> {
   readonly letter: string;
   write(value: Value): unknown;
-  /** Throws at what it does not know. */
+  /** Throws on anything unknown. */
   read(json: unknown): Value;
 }
 
@@ -50,7 +51,7 @@ const fields: Fields = {
   permanent: flag("p"),
   expiresAt: { letter: "e", write: (time) => time, read: count },
   fallbackUrl: { letter: "f", write: (url) => url, read: text },
-  /** Whether it asks for one; never which. */
+  /** Whether the link has a password; never the password. */
   password: flag("w"),
   suspended: flag("s"),
   hitsMax: { letter: "m", write: (max) => max, read: count },
@@ -125,5 +126,5 @@ function fileFromJson(json: unknown): TargetFile | null {
   return { key: k, name: n, type: t, sizeBytes: s, sha256: text(h) };
 }
 
-/** What is left of an object whose every field was taken out. A field that was forgotten does not compile. */
+/** What is left of an object after taking out every field. A forgotten field does not compile. */
 type Nothing = Readonly<Record<PropertyKey, never>>;

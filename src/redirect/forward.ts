@@ -1,12 +1,15 @@
 import { sentMost, withParameters } from "../links/routing/utm.ts";
 
-/** The query of a request's address, without its question mark. */
+/** The query of a request URL, without the question mark. */
 export function queryOf(url: string): string {
   const start = url.indexOf("?");
   return start === -1 ? "" : url.slice(start + 1);
 }
 
-/** The visitor's parameters, behind those of the address, which win. If that gets too long, the address alone. */
+/**
+ * Appends the visitor's parameters to the URL, whose own parameters win. If the result is too long, returns the URL
+ * alone.
+ */
 export function forwarded(url: string, query: string): string {
   if (query === "" || query.length > sentMost) return url;
   const longer = withParameters(url, new URLSearchParams(query));

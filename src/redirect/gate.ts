@@ -7,9 +7,9 @@ import { splitKey } from "../links/link.ts";
 import type { Passes } from "./pass.ts";
 
 /**
- * The gate in front of a link with a password. A pass is looked at on every visit, which costs a hash and asks nobody. A
- * password is what a form sends: it is checked last, for that is what costs: after where the form stood, its size, and
- * how often was tried. Only then is the hash read from SQL; it is in no cache, and goes no further than here.
+ * Guards links with a password. A password session is checked on every visit, which costs one hash and no I/O. A
+ * submitted password is checked last because that is expensive: after the form's origin, its size and the number of
+ * attempts. Only then is the hash read from SQL; it is never cached and goes no further than here.
  */
 export interface Gate {
   isOpen(request: Request, key: string, version: number): boolean;
@@ -17,12 +17,12 @@ export interface Gate {
 }
 
 export type PasswordOutcome =
-  /** Right; `pass` is the header that says so the next time. */
+  /** Right; `pass` is the header that starts the password session. */
   | { readonly kind: "open"; readonly version: number; readonly pass: string }
   | { readonly kind: "wrong_password" }
-  /** There is no password there any more. */
+  /** The link no longer has a password. */
   | { readonly kind: "unprotected" }
-  /** A form on somebody else's page, or no form at all. */
+  /** A form on another site's page, or no form at all. */
   | { readonly kind: "not_ours" }
   | { readonly kind: "attempts" | "busy"; readonly retryAfterSeconds: number };
 
@@ -37,7 +37,7 @@ export interface GateSettings {
   readonly attempts: Attempts;
   readonly passes: Passes;
   readonly addressOf: (request: Request) => string | undefined;
-  /** As people see the server: `https://s.example`. */
+  /** The public URL of the server: `https://s.example`. */
   readonly baseUrl: string;
   readonly clock: Clock;
 }
@@ -51,7 +51,7 @@ export function createGate(settings: GateSettings): Gate {
   const { passwordOf, passwords, attempts, passes, addressOf, clock } = settings;
   const ownHost = new URL(settings.baseUrl).host;
 
-  /** Browsers say where a form stood. Programs say nothing, and cannot be made to send one by a stranger's page. */
+  /** Browsers send the origin of a form. Programs send none, but a stranger's page cannot make them send one. */
   function isOurs(request: Request): boolean {
     const site = request.headers.get("sec-fetch-site");
     if (site !== null) return site === "same-origin" || site === "none";
@@ -75,7 +75,7 @@ export function createGate(settings: GateSettings): Gate {
       if (attempt.kind === "unavailable") return { kind: "busy", retryAfterSeconds: attempt.retryAfterSeconds };
       const stored = await passwordOf(key);
       if (stored === undefined || stored.hash === null) return { kind: "unprotected" };
-      // Where an address says nothing, visitors of one link share.
+      // If the address is unknown, visitors of one link share.
       const holder = (address && networkOf(address)) ?? key;
       const right =
         password.length <= passwordMost && (await passwords.matches(password, stored.hash, holder, request.signal));

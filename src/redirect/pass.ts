@@ -1,13 +1,13 @@
 import type { Signer } from "../base/signature.ts";
 
 /**
- * A pass: what a browser keeps after it gave a link's password, so that it is asked once a day. It names no password and
- * no person; it says until when, signed together with the link and its version. So it opens no other link, and every
- * change of the link ends it.
+ * A password session: what a browser keeps after the password was entered, so that it is asked once a day. It contains
+ * no password and no person; only its end, signed together with the link and its version. So it opens no other link,
+ * and every change of the link ends it.
  *
- * It is sent to the link's own address only (`Path`), and not along with everything else that is asked of this server;
- * the prefix `__Host-` would forbid that, so under https it is `__Secure-`. What `__Host-` guards against, a cookie that
- * a neighbouring host sets, is worth nothing without the signature.
+ * It is sent to the link's URL only (`Path`), not with every request to this server; the prefix `__Host-` would forbid
+ * that, so under https it is `__Secure-`. What `__Host-` protects against, a cookie set by a sibling host, is useless
+ * without the signature.
  */
 export interface Passes {
   /** A `Set-Cookie` header. */

@@ -1,20 +1,20 @@
 import { days, type Hours } from "../links/routing/rules.ts";
 
 /**
- * Whether a moment is within hours of a wall clock in some zone. Asking for a zone's offset takes some microseconds, and
- * it has only ever changed on the quarter of an hour since 1972: so it is asked once for each.
+ * Whether a time is within hours of a wall clock in a time zone. Computing a zone's offset takes some microseconds, and
+ * since 1972 offsets have only changed on a quarter of an hour: so it is computed once for each.
  */
 const slotMs = 900_000;
 const dayMinutes = 1_440;
 
 interface Known {
-  /** Nothing for a zone that this machine has never heard of. */
+  /** `undefined` for a zone unknown to this machine. */
   readonly format: Intl.DateTimeFormat | undefined;
   slot: number;
   offsetMs: number;
 }
 
-/** By name, of which there are some six hundred. */
+/** By name, of which there are about six hundred. */
 const zones = new Map<string, Known>();
 
 export function isWithin(hours: Hours, now: number): boolean {
@@ -59,7 +59,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat | undefined {
   }
 }
 
-/** What the clock there shows, read as if it were UTC. */
+/** The local time there, read as if it were UTC. */
 function wallClock(format: Intl.DateTimeFormat, at: number): number {
   const parts: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
   for (const { type, value } of format.formatToParts(at)) parts[type] = Number(value);

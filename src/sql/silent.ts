@@ -3,14 +3,14 @@ import type { Pool, PoolClient } from "pg";
 import type { NamedStatements } from "./statement-names.ts";
 
 /**
- * The same pool, which throws away a connection that did not answer in time.
+ * The same pool, but it discards a connection that did not answer in time.
  *
- * A network can forget a connection without telling either end: whatever is sent is lost, and TCP gives up only after a
- * quarter of an hour. The library would lend it to the next who asks, and to the next, and with a few of them PostgreSQL
- * would stay away long after it is back.
+ * A network can drop a connection without telling either end: whatever is sent is lost, and TCP gives up only after a
+ * quarter of an hour. The library would lend it to one caller after the other, and with a few of them PostgreSQL would
+ * seem unavailable long after it is back.
  */
 export function withoutSilent(pool: Pool, named: NamedStatements): PostgresPool {
-  // Kysely knows its connections by these.
+  // Kysely identifies its connections by these objects.
   const lent = new WeakMap<PoolClient, PostgresPoolClient>();
   return {
     async connect() {
@@ -28,7 +28,7 @@ function watched(client: PoolClient, named: NamedStatements): PostgresPoolClient
   let outdated = false;
 
   async function query(statement: string, parameters: unknown[]) {
-    // The rollback of what was not answered would wait as long again.
+    // The rollback of an unanswered transaction would wait as long again.
     if (silent) throw new Error("Connection terminated: it did not answer in time");
     try {
       return await named.query(client, statement, parameters, () => {
@@ -40,6 +40,6 @@ function watched(client: PoolClient, named: NamedStatements): PostgresPoolClient
     }
   }
 
-  // Without the form for cursors, which we have none of.
+  // Without the overload for cursors, which we do not use.
   return { query: query as unknown as PostgresPoolClient["query"], release: () => client.release(silent || outdated) };
 }

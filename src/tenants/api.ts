@@ -6,7 +6,7 @@ import { type Api, json, jsonBody, line, route, z } from "../http/route.ts";
 import { type ApiKey, type Keys, keyPerMinuteMost, scopes } from "./keys.ts";
 import { type LimitName, limitNames } from "./plans.ts";
 
-/** All routes of tenants and keys. A key only ever sees its own tenant. */
+/** All routes of tenants and keys. A key can only see its own tenant. */
 const limitsSchema = z.object(
   Object.fromEntries(limitNames.map((name) => [name, z.int().nullable()])) as Record<
     LimitName,
@@ -151,7 +151,7 @@ export function tenantRoutes(api: Api, keys: Keys, pages: Pages, clock: Clock): 
   });
 }
 
-/** A key as the API and the command line show it: everything but what would let somebody use it. */
+/** A key as the API and the command line show it: without the secret. */
 export function showKey(key: ApiKey) {
   const time = (at: number | null) => (at === null ? null : toIso(at));
   return {

@@ -4,9 +4,9 @@ import type { Sql } from "../sql/sql.ts";
 import type { Trx } from "../sql/tenant-db.ts";
 
 /**
- * Transactions of one tenant, one after the other: what one counts, no other changes. Between servers a lock on the
- * tenant's row sees to that. Within a server they queue before they take a connection, so that a tenant that sends many at
- * once occupies one of the pool, and the others wait for nothing.
+ * Runs the transactions of one tenant one after the other, so that no other changes what one counts. Between servers a
+ * lock on the tenant's row ensures that. Within a server they queue before taking a connection, so that a tenant that
+ * sends many at once occupies one connection of the pool, and other tenants do not wait.
  */
 export type InTurn = <Result>(tenant: TenantId, work: (trx: Trx) => Promise<Result>) => Promise<Result>;
 

@@ -3,8 +3,8 @@ import type { MonthlyUse } from "../sql/schema.ts";
 import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 
 /**
- * What a tenant has used this month, counted in the transaction that uses it: a crash undoes both or neither, and there
- * is nothing to bring back into line later.
+ * What a tenant has used this month, counted in the transaction that uses it: a crash undoes both or neither, so
+ * nothing can drift.
  */
 export interface MonthlyRow {
   readonly tenant: TenantId;
@@ -13,7 +13,7 @@ export interface MonthlyRow {
   readonly month: string;
 }
 
-/** Adds `amount`, and answers what was used before. Nobody else adds to the row until the transaction ends. */
+/** Adds `amount`, and returns what was used before. The row stays locked until the transaction ends. */
 export async function spendOfMonth(trx: Trx, row: MonthlyRow, amount: number): Promise<number> {
   const { used } = await ofTenant(trx, row.tenant)
     .insertInto("tenant_usage")

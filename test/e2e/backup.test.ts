@@ -332,7 +332,7 @@ describe("uploaded files in a backup", () => {
       ["delete from backup_pieces where id = 1", "damaged"],
       ["update backup_entries set sha256 = 'x' where name = 'quicklink.sqlite'", "damaged"],
       ["insert into backup_secrets values ('../../evil', 'x')", "invalid name"],
-      ["delete from backup", "not finished"],
+      ["delete from backup", "incomplete"],
     ] as const) {
       const bad = newFile();
       writeFileSync(bad, readFileSync(file));
@@ -389,9 +389,9 @@ describe("restoring", () => {
     const future = newFile();
     must(await cli(["backup", future], { env: newer.env }));
     for (const [source, sentence] of [
-      [none, "no backup"],
+      [none, "Not a file created by"],
       [cut, "damaged"],
-      [join(plain.QL_DATA, "quicklink.sqlite"), "no backup"],
+      [join(plain.QL_DATA, "quicklink.sqlite"), "Not a file created by"],
       [future, "newer than this program"],
       ["/nonexistent", "No such file"],
     ] as const) {

@@ -5,18 +5,18 @@ import { ofTenant } from "../../sql/tenant-db.ts";
 import { type MailKind, mailKinds } from "../outbox/outbox.ts";
 
 /**
- * Who gets no more email: a tenant's own list, and one of everybody's for addresses of which the platform's mail server
- * was told that they do not exist. Addresses are compared without regard to case: who wrote `Ann@` and asked for no
- * more is not to get more as `ann@`.
+ * Addresses that get no more email: a list per tenant, and a global one of addresses that do not exist according to the
+ * platform's mail server. Addresses are compared case-insensitively: after `Ann@` has unsubscribed, `ann@` must not get
+ * email either.
  */
 export interface Suppressions {
-  /** Why this tenant may send no such email to the address; nothing if it may. */
+  /** Why this tenant may not send such an email to the address; `undefined` if it may. */
   find(tenant: TenantId, address: string, kind: MailKind): Promise<SuppressionReason | undefined>;
-  /** The first reason stays, unless it is one that essential emails may pass. `everybody`: of all tenants. */
+  /** The first reason stays, unless essential emails may pass it. `everybody`: for all tenants. */
   add(tenant: TenantId | typeof everybody, address: string, reason: SuppressionReason): Promise<void>;
-  /** A tenant's own, by address; `after` is the last of the page before. */
+  /** A tenant's list, by address; `after` is the last of the previous page. */
   list(tenant: TenantId, limit: number, after?: string): Promise<Suppression[]>;
-  /** Whether it was there. */
+  /** Returns whether it was there. */
   remove(tenant: TenantId | typeof everybody, address: string): Promise<boolean>;
 }
 

@@ -10,11 +10,11 @@ import type { Tenants } from "../../tenants/tenants.ts";
 import { hitsKeyStart, type LimitUse, reached } from "./thresholds.ts";
 
 const tenantsAtOnce = 100;
-const linksMost = 100; // of a tenant at a time: what is told is not found again, and the next look has the next ones
+const linksMost = 100; // per tenant: notified links are not found again, and the next check has the next ones
 
 /**
- * Every limit that is nearly or wholly used, of all tenants that want to hear of it. Looks at every link that was visited:
- * not for the thread that serves.
+ * Every nearly or fully used limit of all tenants with a contact address. Reads every visited link: not for the serving
+ * thread.
  */
 export async function nearLimits(
   sql: Sql,
@@ -49,7 +49,7 @@ export async function nearLimits(
   return uses.filter(({ used, max }) => reached(used, max) !== undefined);
 }
 
-/** Links that are near their limit and of which no email was ever written. `allowed` is the most that each may have. */
+/** Links near their limit without a notice so far. `allowed` is the plan's limit per link. */
 async function untoldLinks(
   { db }: Sql,
   tenant: TenantId,
@@ -58,7 +58,7 @@ async function untoldLinks(
   now: number,
 ): Promise<LimitUse[]> {
   const max = hitsMaxOf(allowed);
-  // What is still reserved when nobody can have a lease any more was lost in a crash, and is as good as used.
+  // Units still reserved after all leases have expired were lost in a crash, and count as used.
   const used = raw<number>`q.counted + case when q.lent_until < ${now} then q.reserved else 0 end`;
   const key = raw<string>`${raw.lit(hitsKeyStart)} || l.id || ${raw.lit(`:${month}:`)} ||
     case when ${used} >= ${max} then '100' else '80' end`;
@@ -83,7 +83,7 @@ async function untoldLinks(
   }));
 }
 
-/** One link as it stands now: whose it is, and what is counted of its month. */
+/** The current state of one link: its tenant, and its hits this month. */
 export async function linkUse({ db }: Sql, { domain, code }: Place, month: string): Promise<LimitUse | undefined> {
   const row = await acrossTenants(db)
     .selectFrom("links as l")

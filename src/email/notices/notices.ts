@@ -14,19 +14,19 @@ import { writeMail } from "../templates/templates.ts";
 import { type LimitUse, noticeKey, reached } from "./thresholds.ts";
 
 /**
- * Tells tenants when 80 % and 100 % of a limit are used: an email to their contact address, once for each month.
+ * Emails tenants when 80 % and 100 % of a limit are used: one email to their contact address per month.
  *
- * Whoever learns what is used says so here, and goes on at once. Whether an email was written before is the outbox's to
- * know, by its key; that it was asked lately is remembered here, for a busy link would ask every second. What is dropped
- * on the way, by a full queue or a crash, is found again by the hourly look over all limits (`near-limits.ts`).
+ * Callers that learn of usage report it here without waiting. The outbox knows by its key whether an email was already
+ * written; recent checks are remembered here, because a busy link would ask every second. What is dropped on the way,
+ * by a full queue or a crash, is found by the hourly check of all limits (`near-limits.ts`).
  *
- * A tenant with a thousand links near their limit has at most a few notices waiting, and the rest is told as these go:
- * notices must not use up all that it may send.
+ * A tenant with a thousand links near their limit has at most a few notices waiting, and the rest follow as these are
+ * sent: notices must not use up the tenant's email limit.
  */
 export interface Notices {
-  /** Never fails, and nobody waits for it. */
+  /** Never fails, and is not awaited. */
   noticed(use: LimitUse): void;
-  /** Resolves when all that was said is dealt with. */
+  /** Resolves when everything reported is processed. */
   idle(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ const waitingMost = 20;
 
 export function createNotices(parts: NoticeSettings): Notices {
   const { sql, tenants, settings, outbox, stopLinks, baseUrl, clock, log } = parts;
-  /** Key → until when nobody needs to ask. */
+  /** Key → until when it need not be checked again. */
   const lately = new LRUCache<string, number>({ max: rememberedMost });
   const queue: LimitUse[] = [];
   let running: Promise<void> | undefined;

@@ -14,22 +14,22 @@ import { limitOf } from "./seeds.ts";
 import { type Claimed, type EmailStore, unsureMost, unsureRetryMs, type Why } from "./store.ts";
 import { createTurns } from "./turns.ts";
 
-/** One attempt to send an email that is claimed, from its charge to its mark. `sender.ts` says why in this order. */
+/** One attempt to send a claimed email, from its charge to its mark. `sender.ts` explains the order. */
 export interface Attempts {
-  /** All of it, for an email whose turn it is. */
+  /** The whole attempt, for an email that is due. */
   make(email: Claimed): Promise<void>;
-  /** The first half, for whoever wants to know now whether the limits have room. */
+  /** The first half, for callers that need to know at once whether the limits have room. */
   charge(email: Claimed): Promise<Charged>;
-  /** The second half, after a charge that was granted. */
+  /** The second half, after a granted charge. */
   handOver(email: Claimed, charged: Charged): Promise<void>;
-  /** Instead of it, when it cannot be done now: gives the charge back, and the email to whoever is next. */
+  /** Instead of the second half, if it cannot be done now: refunds the charge and requeues the email. */
   putBack(email: Claimed): Promise<void>;
 }
 
 export interface Charged {
   readonly sender: Sender;
   readonly verdict: CounterVerdict;
-  /** Since when it counts, by the clock that only grows. */
+  /** When it was charged, by the monotonic clock. */
   readonly since: number;
 }
 
@@ -54,23 +54,23 @@ export interface AttemptSettings {
 
 const deadlineMs = 30_000;
 /**
- * Later than this after its charge an email is not handed over: by when the provider has it, it must still count for an
- * hour, and the claim must not have run out.
+ * An email is not handed over later than this after its charge: when the provider receives it, it must still count for
+ * an hour, and the claim must still be valid.
  */
 const beginMs = 10_000;
-/** Of which only eight come to an answer: the others ended with their process, or by a mistake of ours. */
+/** At most eight of these get an answer: the others ended with their process, or by a bug. */
 const claimsMost = 20;
 const awayMs = 5_000;
 const asksMost = 4;
 const askAgainMs = 500;
 const markAgainMs = 500;
-const marksMost = 1_200; // ten minutes; by then somebody else has found it left behind
+const marksMost = 1_200; // ten minutes; by then another process has found it abandoned
 
 export function createAttempts(settings: AttemptSettings): Attempts {
   const { store, senders, charges, suppressions, count, clock, log } = settings;
   const turns = createTurns();
 
-  /** What is known about an email is worth waiting for the database. */
+  /** Retries until the database stores the mark. */
   async function lasting<Answer>(mark: () => Promise<Answer>): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       try {
@@ -90,7 +90,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     return { sender, since, verdict: await charges.take(email, limitOf(sender.provider.name)) };
   }
 
-  /** An answer that was lost is asked for again under the same name: what it charged is not charged twice, nor lost. */
+  /** A lost answer is asked for again under the same ID: the charge is neither doubled nor lost. */
   async function chargePatiently(email: Claimed): Promise<Charged> {
     for (let asks = 1; ; asks++) {
       const charged = await charge(email);
@@ -108,7 +108,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
       const ms = nextAsk(email.ageMs, verdict.retryAfterMs);
       if (ms === undefined) return void (await fail(email, why));
       await lasting(() => store.back(email, ms, why, "asked"));
-      // One statement instead of an attempt for each of them: they would all hear the same.
+      // One statement instead of an attempt for each of them: all would get the same answer.
       const moved = verdict.limit.name === platformEmails ? kindsLike(email.kind) : allKinds;
       await store.postpone(email.tenant, ms, moved);
       return;
@@ -139,7 +139,10 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     }
   }
 
-  /** From the moment the provider could have it to the mark: one email of this process, so that a crash repeats one. */
+  /**
+   * From the moment the provider could have it until the mark: one email per process, so that a crash repeats at most
+   * one.
+   */
   function takeTurn(): { begin(): Promise<void>; end(): void } {
     let giveBack: (() => void) | undefined;
     let over = false;
@@ -221,6 +224,6 @@ export function createAttempts(settings: AttemptSettings): Attempts {
 
 const allKinds = Object.keys(mailKinds) as MailKind[];
 
-/** Those that have the same part of the platform's limit. */
+/** The kinds with the same share of the platform's limit. */
 const kindsLike = (kind: MailKind): MailKind[] =>
   allKinds.filter((other) => mailKinds[other].essential === mailKinds[kind].essential);

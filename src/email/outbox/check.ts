@@ -3,8 +3,8 @@ import { parseAddress } from "../address.ts";
 import type { NewMail } from "./outbox.ts";
 
 /**
- * What may go into the outbox. Whatever becomes a header is checked here, where everybody passes: a line break in a
- * subject or an address would begin a header of the sender's own.
+ * Validates emails before the outbox. Everything that becomes a header is checked here, where every email passes: a
+ * line break in a subject or an address would inject a header.
  */
 export interface CheckedMail extends Omit<NewMail, "key" | "replyTo"> {
   readonly key: string | null;
@@ -35,7 +35,7 @@ export function checkMail({ key, to, replyTo, subject, text, html, ...mail }: Ne
 function addressOf(field: string, text: string): string {
   const address = parseAddress(text);
   if (address !== undefined) return address;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused.
   if (/[\u0000-\u001f\u007f]/.test(text)) {
     throw invalid(field, "control_characters", `${field}: must not contain line breaks or other control characters.`);
   }
@@ -46,7 +46,7 @@ function refuseHeader(field: string, text: string, maxChars: number): void {
   if (text.trim() === "") throw invalid(field, "blank", `${field}: must not be empty.`);
   if (text.length > maxChars) throw invalid(field, "too_long", `${field}: must have at most ${maxChars} characters.`);
   if (!text.isWellFormed()) throw invalid(field, "bad_unicode", `${field}: must be valid Unicode.`);
-  // Control characters, and the two that some programs take for a line's end.
+  // Control characters, and the two that some programs treat as line breaks.
   if (/[\p{Cc}\u2028\u2029]/u.test(text)) {
     throw invalid(field, "control_characters", `${field}: must not contain line breaks or other control characters.`);
   }

@@ -16,7 +16,7 @@ export interface IntakeSettings {
   readonly clock: Clock;
 }
 
-/** The way into the outbox: checked, written down, and then either queued or charged at once. */
+/** The way into the outbox: checked, stored, and then either queued or charged at once. */
 export function createOutbox({ store, suppressions, attempts, sender, clock }: IntakeSettings): Outbox {
   async function take(mail: NewMail): Promise<CheckedMail | Extract<Enqueued, { kind: "suppressed" }>> {
     const checked = checkMail(mail);

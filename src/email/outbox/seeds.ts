@@ -6,22 +6,22 @@ import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
 import type { ProviderName } from "../providers/provider.ts";
 
 /**
- * How many emails providers may have taken within the window of the limits, from the table: what a counter starts from
- * that is new or was lost.
+ * How many emails providers may have accepted within the window of the limits, from the table: the start value of a
+ * counter that is new or was lost.
  *
- * A row says when it was last handed over, and how often before that nobody learned the outcome. All of these count as if
- * they were of the last time, which is never too few: what was surely not taken is left out, for it was released. A
- * charge that is not yet in the table when it is counted is asked for again after its mark, see `sender.ts`.
+ * A row has its last hand-over, and how many before it have an unknown outcome. All of these count as if made at the
+ * last time, which is never too few; emails certainly not accepted are left out, because their charge was released. A
+ * charge not yet in the table when it is counted is asked for again after its mark, see `sender.ts`.
  */
 export interface EmailSeedQueries {
   tenant(tenant: TenantId, provider: EmailProvider): Promise<number>;
   platform(): Promise<number>;
 }
 
-/** The window of the limits, and the minute that a charge counts longer. */
+/** The window of the limits, and the minute by which a charge counts longer. */
 const seedMs = 62 * 60_000;
 
-/** Under which limit a provider's emails count: what only goes to the log is limited as if it were sent. */
+/** The limit of a provider's emails: emails written to the log are limited as if sent. */
 export const limitOf = (provider: ProviderName): EmailProvider => (provider === "sendgrid" ? "sendgrid" : "smtp");
 
 const providersOf: Readonly<Record<EmailProvider, readonly ProviderName[]>> = {

@@ -1,6 +1,6 @@
-/** One after the other: whoever asks gets its turn when those before have given theirs back. */
+/** Takes turns: a caller gets its turn when all earlier callers have returned theirs. */
 export interface Turns {
-  /** Resolves when it is your turn; call the answer when it is over, once. */
+  /** Resolves when it is your turn; call the result once when done. */
   take(): Promise<() => void>;
 }
 

@@ -12,7 +12,7 @@ export interface QuotaFacts {
     | { readonly kind: "storage" };
 }
 
-/** Nearly all, or all, of one of a tenant's limits is used: what that means for it, and what it can do. */
+/** A limit of a tenant is nearly or fully used: what that means, and what the tenant can do. */
 export function quota(facts: QuotaFacts): Letter {
   const { title, label, texts } = words(facts);
   return {

@@ -1,11 +1,11 @@
 import type { Letter } from "./letter.ts";
 
 export interface ShareFacts {
-  /** Who shares it. */
+  /** The sender. */
   readonly from: string;
   readonly shortUrl: string;
   readonly title: string | null;
-  /** Where it leads, as far as that says anything: `example.com`. */
+  /** The host of the destination, if meaningful: `example.com`. */
   readonly host: string | null;
   readonly message: string | null;
 }

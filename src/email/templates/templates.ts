@@ -3,7 +3,7 @@ import { type Letter, type Rendered, render } from "./letter.ts";
 import { type QuotaFacts, quota } from "./quota.ts";
 import { type ShareFacts, share } from "./share.ts";
 
-/** Every email there is, by its kind: a file beside this one that makes a letter from facts, and a line in both lists. */
+/** Every email by its kind: a file beside this one that builds a letter from facts, and a line in both lists. */
 interface Facts extends Partial<Record<MailKind, object>> {
   readonly quota: QuotaFacts;
   readonly share: ShareFacts;
@@ -13,7 +13,7 @@ export type Written = "quota" | "share";
 
 const templates: { readonly [Kind in Written]: (facts: Facts[Kind]) => Letter } = { quota, share };
 
-/** `stopUrl`: where its reader can ask for no more, if that is offered. */
+/** `stopUrl`: the unsubscribe link, if offered. */
 export function writeMail<Kind extends Written>(kind: Kind, facts: Facts[Kind], stopUrl: string | null): Rendered {
   return render(templates[kind](facts), stopUrl);
 }

@@ -1,4 +1,4 @@
-/** Numbers and times as any reader understands them. */
+/** Numbers and times for readers. */
 export const grouped = (count: number): string => count.toLocaleString("en-GB");
 
 /** `1 December 2026 (UTC)` */
@@ -8,7 +8,7 @@ const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone
 
 const units = ["bytes", "kB", "MB", "GB", "TB", "PB"] as const;
 
-/** `812.5 MB`: in thousands, as plans are written. Rounded down, so that what is not all is not called all. */
+/** `812.5 MB`: in thousands, as plans are written. Rounded down, so that a limit never looks reached early. */
 export function bytes(count: number): string {
   let [rest, place] = [count, 0];
   while (rest >= 1_000 && place < units.length - 1) [rest, place] = [rest / 1_000, place + 1];

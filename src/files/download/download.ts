@@ -11,11 +11,11 @@ import { attachment, servedType } from "./headers.ts";
 import { askedFor, hasAlready } from "./range.ts";
 
 /**
- * `GET /files/download/{token}`: the file, a part of it, or that the client has it already.
+ * `GET /files/download/{token}`: the file, a part of it, or 304.
  *
- * Each takes a place until the client has it all, shared between the networks that clients are on; where an address
- * says nothing (a proxy that is not trusted), between the tenants whose files they are. A client that takes nothing for
- * a while, or less than the least rate asks for in any window, is hung up on, and may ask for the rest.
+ * Each download takes a place until the client has everything, shared between the clients' networks; if an address is
+ * unknown (behind an untrusted proxy), between the tenants that own the files. A client that takes nothing for a while,
+ * or less than the minimum rate in any window, is disconnected, and may ask for the rest.
  */
 export interface DownloadSettings {
   readonly folder: Folder;
@@ -28,7 +28,7 @@ export interface DownloadSettings {
 
 export interface DownloadRate {
   readonly leastBytesPerSecond: number;
-  /** Over which the rate is measured. */
+  /** Window in which the rate is measured. */
   readonly windowMs: number;
   readonly stallMs: number;
   readonly mostMs: number;
@@ -116,7 +116,7 @@ function holderOf(address: string | undefined, key: string): string {
 
 const always = {
   "accept-ranges": "bytes",
-  // The address is a key: what it opens is kept by nobody but the one who asked, and asked for again when it is over.
+  // The URL is a credential: only the client that asked may cache the file, and must revalidate it.
   "cache-control": "private, no-cache",
   "content-security-policy": "sandbox; default-src 'none'",
   "cross-origin-resource-policy": "same-origin",

@@ -6,33 +6,33 @@ import type { Announced, FileStore } from "../store.ts";
 import type { Standing } from "./standing.ts";
 
 /**
- * A tenant's room for files, as the counters know it. They refuse early, before a byte is sent; SQL has the last word.
+ * A tenant's storage quota, as the counters know it. They refuse early, before a byte is sent; SQL has the last word.
  *
- * `used` there is a copy of the tenant's standing in SQL, taken over only if it is newer. What is held stands apart: an
- * upload that is stored is first synced and then released, so it counts twice for a moment and never not at all.
+ * `used` is a copy of the tenant's standing in SQL, replaced only by a newer one. Holds are separate: a stored upload
+ * is first synced and then released, so it counts twice for a moment but never not at all.
  *
- * The counters may forget: a restart in process, a flushed or older Redis. So before each hold they are brought up to
- * what SQL says (`freshen`): uploads that are admitted and no longer held are held again, then what is stored is synced.
- * Should they forget in between, the limit's seed does the same.
+ * The counters may forget: a restart in process, a flushed or older Redis. So before each hold they are updated from
+ * SQL (`freshen`): admitted uploads that are no longer held are held again, then what is stored is synced. Should they
+ * forget in between, the limit's seed does the same.
  */
 export interface Room {
-  /** Nothing when the counters do not answer. */
+  /** `undefined` when the counters do not answer. */
   freshen(tenant: TenantId): Promise<Announced | undefined>;
   hold(whose: Whose, file: Held): Promise<CounterVerdict>;
-  /** An upload that came to nothing. `over`: they know of no hold. `unavailable`: to be done again. */
+  /** For an upload that failed. `over`: there is no such hold. `unavailable`: to be repeated. */
   release(file: Held): Promise<"released" | "over" | "unavailable">;
-  /** An upload that is stored. False when the counters do not answer: to be done again. */
+  /** For an upload that is stored. False when the counters do not answer: to be repeated. */
   settle(file: Held, standing: Standing): Promise<boolean>;
   sync(tenant: TenantId, standing: Standing): Promise<boolean>;
-  /** What the counters have; nothing when they do not answer. */
+  /** What the counters have; `undefined` when they do not answer. */
   figures(tenant: TenantId): Promise<Figures | undefined>;
-  /** The same, brought up to what SQL says first. */
+  /** The same, updated from SQL first. */
   freshFigures(tenant: TenantId): Promise<Figures | undefined>;
 }
 
 export interface Whose {
   readonly id: TenantId;
-  /** Null is without limit. */
+  /** Null: no limit. */
   readonly max: number | null;
 }
 
@@ -49,21 +49,21 @@ const holdLeastMs = 60_000;
 const atOnce = 25;
 
 export function createRoom(counters: Counters, store: FileStore, now: () => number): Room {
-  /** After this everything that may still be stored is held. Throws when the counters do not answer. */
+  /** Afterwards everything that may still be stored is held. Throws when the counters do not answer. */
   async function holdAgain(tenant: TenantId): Promise<void> {
     const files = await store.admitted(tenant);
     for (let at = 0; at < files.length; at += atOnce) {
       await Promise.all(
         files.slice(at, at + atOnce).map(async (file) => {
           const ttlMs = Math.max(holdLeastMs, file.createdAt + holdMs - now());
-          // Granted once already: whether it fits is no question any more.
+          // Already granted once, so it is held without a limit.
           const charge = { limit: storageLimit(tenant, null), amount: file.sizeBytes };
           const verdict = await counters.hold(holdId(file), [charge], ttlMs);
           if (verdict.kind === "unavailable") throw new Error("the counters are unavailable");
         }),
       );
     }
-    // What ended before its hold was there released nothing, and nobody would come again to release it.
+    // An upload that ended before its hold existed released nothing, and nothing else would release it.
     const pending = await store.stillPending(
       tenant,
       files.map(({ id }) => id),
@@ -116,5 +116,5 @@ export function createRoom(counters: Counters, store: FileStore, now: () => numb
   };
 }
 
-/** The tenant in braces: in a Cluster it then stands where the tenant's limit does. */
+/** The tenant in braces: on a Redis Cluster it is then on the same node as the tenant's limit. */
 const holdId = ({ tenantId, id }: { tenantId: TenantId; id: FileId }): string => `{${tenantId}}/files/${id}`;

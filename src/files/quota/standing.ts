@@ -4,16 +4,16 @@ import type { Sql } from "../../sql/sql.ts";
 import { type Db, ofTenant, type Trx } from "../../sql/tenant-db.ts";
 
 /**
- * The bytes that a tenant has stored: one row, which changes in the transaction that changes a file, and gets the next
- * version each time. Whoever changes it holds its lock, and takes it before the file's. So it is always the sum of the
- * files that count, it never exceeds what was checked under the lock, and of two copies of it the newer is known.
+ * The bytes that a tenant has stored: one row, which changes in the transaction that changes a file, with a new version
+ * each time. A writer takes its lock before the file's. So it is always the sum of the files that count, it never
+ * exceeds what was checked under the lock, and of two copies the newer is known.
  */
 export interface Standing {
   readonly bytes: number;
   readonly version: number;
 }
 
-/** With how many files these are, which stays in SQL. */
+/** Also with the number of files, which stays in SQL. */
 export interface Counted extends Standing {
   readonly files: number;
 }
@@ -21,12 +21,12 @@ export interface Counted extends Standing {
 export interface Recount {
   /** How many of them count. */
   readonly files: number;
-  /** What the row said before. */
+  /** What the row had before. */
   readonly before: number;
   readonly standing: Standing;
 }
 
-/** Nobody else's until the transaction ends. */
+/** Locked until the transaction ends. */
 export async function lockStanding(sql: Sql, trx: Trx, tenant: TenantId): Promise<Counted> {
   await ofTenant(trx, tenant)
     .insertInto("tenant_storage")
@@ -46,8 +46,8 @@ export async function readStanding(db: Db, tenant: TenantId): Promise<Counted> {
 }
 
 /**
- * Adds the files up anew. Under the lock, so that no upload comes or goes meanwhile; the row is then right, and newer
- * than every copy, unless it is only looked at. Reads every file of the tenant: not for the thread that serves.
+ * Recounts the files. Under the lock, so that no upload comes or goes meanwhile; the row is then correct, and newer
+ * than every copy, unless it is a dry run. Reads every file of the tenant: not for the serving thread.
  */
 export function recount(sql: Sql, tenant: TenantId, dryRun: boolean): Promise<Recount> {
   return sql.transaction(async (trx) => {
@@ -55,7 +55,7 @@ export function recount(sql: Sql, tenant: TenantId, dryRun: boolean): Promise<Re
       .selectFrom("files")
       .select((is) => [is.fn.countAll<number>().as("files"), sumOfBytes.as("bytes")])
       .where("stored_at", "is not", null);
-    // Most tenants have no files, and need no row for that.
+    // Most tenants have no files and need no row.
     if ((await addUp.executeTakeFirstOrThrow()).files === 0 && !(await rowOf(trx, tenant).executeTakeFirst())) {
       return { files: 0, before: 0, standing: { bytes: 0, version: 0 } };
     }
@@ -67,7 +67,7 @@ export function recount(sql: Sql, tenant: TenantId, dryRun: boolean): Promise<Re
   });
 }
 
-/** PostgreSQL would make a sum of bigints a numeric, which is text to us. */
+/** PostgreSQL would return the sum of bigints as a numeric, which we get as text. */
 export const sumOfBytes = raw<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`;
 
 const rowOf = (from: Db, tenant: TenantId) =>

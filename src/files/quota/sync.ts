@@ -4,30 +4,29 @@ import type { Room } from "./room.ts";
 import type { Recount } from "./standing.ts";
 
 /**
- * Puts a tenant's storage right, from what is surely true: its files are added up under the lock of its row, and the
- * counters take over what the row then says. Uploads that go on meanwhile wait for the lock or come after it; what is
- * held is not touched. In the normal course of things there is no drift, for row and files change together: one that is
- * found is a mistake of ours, or somebody's who wrote into the database.
+ * Corrects a tenant's storage from the source of truth: its files are recounted under the lock of its row, and the
+ * counters get the result. Concurrent uploads wait for the lock or come after it; holds are not touched. Normally there
+ * is no drift, because row and files change together: drift is a bug, or a manual change in the database.
  */
 export interface QuotaSync {
   readonly tenant: string;
   readonly files: number;
-  /** What they have together. */
+  /** Their total size. */
   readonly bytes: number;
-  /** By how much the row was off: negative when it had too much. */
+  /** By how much the row was off: negative if it had too much. */
   readonly drift: number;
-  /** What the counters had as used and held, before; nothing when they cannot be asked. */
+  /** What the counters had as used and held before; null if they cannot be asked. */
   readonly counted: number | null;
   readonly held: number | null;
 }
 
 export interface QuotaSyncSettings {
   readonly recount: (tenant: TenantId, dryRun: boolean) => Promise<Recount>;
-  /** Nothing when the counters are in another process. */
+  /** `undefined` when the counters are in another process. */
   readonly room: Room | undefined;
 }
 
-/** Only looks, if asked to. */
+/** Changes nothing in a dry run. */
 export async function syncQuota(
   { recount, room }: QuotaSyncSettings,
   { id, slug }: Pick<Tenant, "id" | "slug">,

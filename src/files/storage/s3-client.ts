@@ -5,29 +5,29 @@ import { type Credentials, createSigner, withQuery } from "./s3-signer.ts";
 import { checkKey, StorageUnavailable } from "./storage.ts";
 
 /**
- * Signed calls to one bucket, each with a deadline. What fails for want of an answer, or with the store's own 5xx or 429,
- * is tried again after a pause that is partly chance: every call of ours may be made twice. Tries again are paid from an
- * allowance that answers fill up, so that a store that is down is not asked three times as often as one that is well.
+ * Signed calls to one bucket, each with a deadline. A call without an answer, or with a 5xx or 429, is retried after a
+ * partly random pause: all our calls may be repeated. Retries are paid from an allowance that successful answers
+ * refill, so that a failing store does not get three times the traffic.
  */
 export interface Bucket extends Credentials {
-  /** `https://s3.internal:9000/quicklink`, without a slash at the end. */
+  /** `https://s3.internal:9000/quicklink`, without a trailing slash. */
   readonly endpoint: string;
 }
 
 export interface S3Client {
-  /** The answer, unless it was worth another try in vain. Its body must be read or cancelled. */
+  /** The response, unless all retries failed. Its body must be read or cancelled. */
   call(call: Call): Promise<Response>;
-  /** An address that whoever holds it can use with these headers, for so long. */
+  /** A temporary URL that its holder can use with these headers. */
   presign(request: Presigned): Promise<string>;
 }
 
 export interface Call {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
-  /** The bucket itself if there is none. */
+  /** Without it: the bucket itself. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Until the last byte of the answer. */
+  /** Until the last byte of the response. */
   readonly deadlineMs?: number;
 }
 

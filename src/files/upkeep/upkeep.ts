@@ -14,7 +14,7 @@ import type { FileStore } from "../store.ts";
 import { findOrphans } from "./orphans.ts";
 import { sweepFiles } from "./sweep.ts";
 
-/** What keeps files in order: a sweep every minute, a sync every night, and their figures. */
+/** Maintenance of files: a sweep every minute, a sync every night, and their metrics. */
 export interface Upkeep {
   sweep(): Promise<void>;
   sync(): Promise<void>;
@@ -41,7 +41,7 @@ const lateMs = 300_000;
 
 export function createUpkeep(settings: UpkeepSettings): Upkeep {
   const { sql, store, storage, files, room, recount, tenants, clock, metrics, log } = settings;
-  // The next run may be another process's: figures of this one then no longer count.
+  // The next run may be in another process: this process's figures then no longer count.
   const synced = { at: Number.NEGATIVE_INFINITY, drift: 0, objects: 0, rows: 0 };
   const swept = { at: Number.NEGATIVE_INFINITY, failed: 0 };
   const isLast = (at: number, everyMs: number) => clock.elapsed() - at < everyMs + lateMs;

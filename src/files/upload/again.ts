@@ -5,20 +5,20 @@ import type { SignedRequest, Storage } from "../storage/storage.ts";
 import type { FileStore } from "../store.ts";
 
 /**
- * A request to announce a file that is run again, because the run before was cut off. It has a few ids of its own, in an
- * order: a run takes the first that is free, and another when that was denied or its hold is over. So whatever an earlier
- * run made stands under one of them.
+ * Repeats a request to announce a file whose earlier run was interrupted. It has a few derived IDs in a fixed order: a
+ * run takes the first free one, and another if that was denied or its hold has ended. So whatever an earlier run
+ * created has one of these IDs.
  *
- * What was admitted is given again, with an address for the same bytes: the same address while it is good, where the
- * store of files signs the same way twice. What was not admitted nobody has the address of, and its bytes may be held: it
- * is given up. What its owner deleted since is announced anew.
+ * An admitted upload is returned again, with a URL for the same bytes: the same URL while it is valid, if the file
+ * storage signs deterministically. The URL of an upload that was not admitted was never given out, and its bytes may be
+ * held: it is given up. A file that its owner deleted since is announced again.
  */
 export interface Admitted {
   readonly file: TenantFile;
   readonly upload: SignedRequest;
 }
 
-/** Each is used up by a run that came to nothing. */
+/** A failed run uses up one. */
 export const idsMost = 8;
 export const uploadMs = 15 * 60_000;
 
@@ -29,11 +29,11 @@ export interface AgainSettings {
   readonly discard: (file: TenantFile) => Promise<void>;
 }
 
-/** The file, or the ids that are free. */
+/** The file, or the free IDs. */
 export type Again = (tenant: TenantId, ids: readonly FileId[]) => Promise<Admitted | readonly FileId[]>;
 
 export function createAgain({ store, storage, clock, discard }: AgainSettings): Again {
-  /** Nothing if it was given up meanwhile. */
+  /** `undefined` if it was given up meanwhile. */
   async function renewed(file: TenantFile): Promise<Admitted | undefined> {
     const over = file.uploadUntil <= clock.now();
     const uploadUntil = over ? clock.now() + uploadMs : file.uploadUntil;

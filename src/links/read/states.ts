@@ -6,7 +6,7 @@ interface Sources {
   readonly suspensions: { ofLinks(links: readonly Link[]): Promise<Map<string, string>> };
 }
 
-/** What others know about links, from those who know it. */
+/** Collects what is known about links besides what their owners set. */
 export async function statesOf(
   { targets, suspensions }: Sources,
   links: readonly Link[],

@@ -3,7 +3,7 @@ import type { Choice, ChoiceFields, SplitTarget } from "./choice.ts";
 import { readRules } from "./rules.ts";
 import { type Utm, withUtm } from "./utm.ts";
 
-/** Rules, splits and parameters in their columns: null where there are none, so that a plain link is read as before. */
+/** Rules, splits and parameters in their columns: null if there are none, so that a plain link stays cheap to read. */
 type Columns = Pick<LinkTable, "rules" | "split" | "utm" | "forward_query">;
 
 export function choiceColumns({ rules, split, utm, forwardQuery }: ChoiceFields): Columns {
@@ -24,7 +24,7 @@ export const toChoiceFields = (row: Columns): ChoiceFields => ({
 
 export const toUtm = (stored: string | null): Utm | null => (stored === null ? null : JSON.parse(stored));
 
-/** For a redirect: the addresses as they are sent. Null where everybody gets the same. */
+/** For a redirect: URLs as they are sent. Null if every visitor gets the same. */
 export function toChoice(row: { readonly [Name in keyof Columns]: Columns[Name] | null }): Choice | null {
   if (row.rules === null && row.split === null && row.forward_query !== 1) return null;
   const utm = toUtm(row.utm);

@@ -5,10 +5,10 @@ import { type ChoiceFields, splitMost } from "./choice.ts";
 import { days, devices, type Hours, type Rule, rulesMost, systems, type When } from "./rules.ts";
 import type { Utm } from "./utm.ts";
 
-/** How rules, splits and parameters come in and go out: times as text, the rest as it is kept. */
+/** Rules, splits and parameters as JSON: times as text, the rest as stored. */
 const destination = z.string().max(destinationMost + 1_000, "Too long.");
 
-/** A list without the same twice. */
+/** A list without duplicates. */
 const some = <Item extends z.ZodType>(item: Item, most: number) =>
   z
     .array(item)
@@ -94,7 +94,7 @@ export const choiceFields = {
 
 type Sent = Partial<{ [Name in keyof typeof choiceFields]: z.infer<(typeof choiceFields)[Name]> | undefined }>;
 
-/** Of what was sent, the fields that are there. */
+/** The fields that were sent. */
 export function toChoice({ rules, split, utm, forwardQuery }: Sent): Partial<ChoiceFields> {
   return {
     ...(rules !== undefined && { rules: rules.map(toRule) }),
@@ -162,7 +162,7 @@ const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Numbe
 const timeOf = (minutes: number): string =>
   `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
 
-/** As the list of zones spells it. An offset is none: it does not know about summer. */
+/** As spelled in the list of zones. An offset is not accepted: it does not know about daylight saving time. */
 function zoneOf(name: string): string | undefined {
   if (!/^[A-Za-z]/.test(name)) return undefined;
   try {
