@@ -170,7 +170,7 @@ describe("what may be done where", () => {
   });
 
   test("nothing is printed but by cli/print.ts, which shows no text from outside as it is", () => {
-    const printing = /\bconsole\.\w+|\bprocess\.std(?:out|err)\.write\(\s*[^"\s]/g;
+    const printing = /\bconsole\.\w+|\b(?:process|terminal\(\))\.std(?:out|err)\.write\(\s*[^"\s]/g;
     expect(holding(outside("src/cli/print.ts"), printing)).toEqual([]);
   });
 });
