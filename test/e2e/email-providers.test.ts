@@ -101,7 +101,7 @@ describe("SMTP", async () => {
     lines.length = 0;
     for (let i = 0; i < 3; i++)
       expect(await provider.send(newMessage(), deadlineMs)).toMatchObject({ kind: "deferred" });
-    expect(lines.filter((line) => line.includes("refuses us"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("rejects us"))).toHaveLength(1);
   });
 
   test("a server that was restarted is found again, and nothing is sent twice on the way", async () => {
