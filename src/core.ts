@@ -11,12 +11,13 @@ import { createResources, type Resources } from "./base/resources.ts";
 import { createRing, type Ring } from "./base/seal.ts";
 import { createSigningKeys, type SigningKeys } from "./base/signature.ts";
 import { saltKey } from "./base/signing-keys.ts";
+import type { Publish } from "./cache/feed.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import type { Config } from "./config/config.ts";
 import { prepareDataFolder, withSecrets } from "./config/data-folder.ts";
 import { createDomains, type Domains } from "./domains/domains.ts";
-import { createDomainStore, domainCode } from "./domains/store.ts";
+import { createDomainStore } from "./domains/store.ts";
 import { createEvidence } from "./domains/verify.ts";
 import { createDisk } from "./files/storage/disk.ts";
 import type { Storage } from "./files/storage/storage.ts";
@@ -74,9 +75,8 @@ export interface Core {
 
 export interface CoreOptions {
   readonly log: Logger;
-  /** Called after each commit, for caches. */
-  readonly changed?: (domain: string, code: string, version: number) => void;
-  /** Some connections are reserved for lookups, see `openLookups`. */
+  readonly publish?: Publish;
+  /** Some connections are for lookups, see `openLookups`. */
   readonly serves?: boolean;
   /** The caller holds the data folder's lock, so that no server uses it. */
   readonly lockHeld?: boolean;
@@ -97,7 +97,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     await requireSalt(sql, codes.fingerprint, clock);
     const store = createLinkStore(sql);
     const blocklist = createBlocklist({ path: config.QL_BLOCKLIST, clock, log: options.log });
-    const changed = options.changed ?? (() => {});
+    const publish = options.publish ?? (() => {});
     const dns = createDns(config.QL_DNS_SERVERS);
     const guarded = createGuarded({
       allow: config.QL_FETCH_ALLOW,
@@ -130,7 +130,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         defaultDays: config.QL_LINK_DAYS,
-        changed,
+        publish,
       }),
       domains: createDomains({
         store: createDomainStore(sql),
@@ -139,7 +139,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         clock,
-        changed: (host) => changed(host, domainCode, 0),
+        publish,
       }),
       guarded,
       storage: await openStorage(config, signing, clock),

@@ -100,6 +100,16 @@ describe("documents that people write", () => {
     expect(lines.filter((line) => !/^- .+\.$/.test(line) || /[a-z`)]\. [A-Z]/.test(line))).toEqual([]);
   });
 
+  test("docs/README.md leads to every page of docs/, and docs/cli.md names every command", () => {
+    const index = read("docs/README.md");
+    const all = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page) && page !== "docs/README.md");
+    expect(all.filter((page) => !index.includes(`(${page.slice("docs/".length)}`))).toEqual([]);
+    const commands = [...read("src/main.ts").matchAll(/import\("\.\/cli\/(\w+)\.ts"\)/g)].map(([, name = ""]) => name);
+    const cells = [...read("docs/cli.md").matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)].map(([, cell = ""]) => cell);
+    const named = cells.flatMap((cell) => [...cell.matchAll(/\w+/g)].map(([name]) => name));
+    expect(named.toSorted()).toEqual(commands.toSorted());
+  });
+
   test("lead only to what is there", () => {
     const broken = pages.flatMap((page) =>
       [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].flatMap(

@@ -156,6 +156,15 @@ describe("what may be done where", () => {
     expect(holding(outside("src/links/short-url.ts"), address)).toEqual([]);
   });
 
+  test("versions are raised and changes recorded by one function, in one order of locks", () => {
+    const writing =
+      /\b(?:insertInto|updateTable|mergeInto)\(\s*["`](?:changes|versions|link_versions)\b|\b(?:insert\s+into|update)\s+"?(?:changes|versions|link_versions)\b/gi;
+    const planted = ['.insertInto("changes")', '.updateTable("link_versions")', "insert into changes (domain)"];
+    expect(planted.filter((code) => holding([{ path: "", text: code, code }], writing).length === 0)).toEqual([]);
+    // Migrations run while nobody else writes.
+    expect(holding(outside("src/sql/versions.ts", "src/sql/migrations"), writing)).toEqual([]);
+  });
+
   test("nothing is printed but by cli/print.ts, which shows no text from outside as it is", () => {
     const printing = /\bconsole\.\w+|\bprocess\.std(?:out|err)\.write\(\s*[^"\s]/g;
     expect(holding(outside("src/cli/print.ts"), printing)).toEqual([]);

@@ -1,6 +1,5 @@
 import type { Clock } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
-import { domainCode } from "../domains/store.ts";
 import { cacheKey } from "../links/link.ts";
 import { outdate } from "../sql/outdated.ts";
 import type { SuspendedLinkTable } from "../sql/schema.ts";
@@ -42,7 +41,7 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
   const { db } = sql;
 
   async function touch(trx: Trx, place: Place): Promise<number | undefined> {
-    return (await raiseVersions(sql, trx, [place], clock.now()))[0]?.version;
+    return (await raiseVersions(sql, trx, { links: [place] }, clock.now()))[0]?.version;
   }
 
   /** Its root and 404 targets follow the tenant. There are at most a hundred domains. */
@@ -52,8 +51,8 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
       .select("host")
       .where("state", "=", "verified")
       .execute();
-    const places = domains.map(({ host }) => ({ domain: host, code: domainCode }));
-    await raiseVersions(sql, trx, places, clock.now());
+    const keys = domains.map(({ host }) => host);
+    await raiseVersions(sql, trx, { kind: "domain", keys }, clock.now());
   }
 
   return {
@@ -71,12 +70,19 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
       }),
 
     restoreLink: ({ domain, code }, cause) =>
-      sql.transaction(async (trx) => {
-        let query = trx.deleteFrom("suspended_links").where("domain", "=", domain).where("code", "=", code);
-        if (cause !== undefined) query = query.where("cause", "=", cause);
-        const { numDeletedRows } = await query.executeTakeFirst();
-        return numDeletedRows === 0n ? undefined : await touch(trx, { domain, code });
-      }),
+      sql
+        .transaction(async (trx) => {
+          const version = await touch(trx, { domain, code });
+          let query = trx.deleteFrom("suspended_links").where("domain", "=", domain).where("code", "=", code);
+          if (cause !== undefined) query = query.where("cause", "=", cause);
+          const { numDeletedRows } = await query.executeTakeFirst();
+          if (numDeletedRows === 0n) throw new NotSuspended();
+          return version;
+        })
+        .catch((error: unknown) => {
+          if (error instanceof NotSuspended) return undefined;
+          throw error;
+        }),
 
     async ofLinks(links) {
       if (links.length === 0) return new Map();
@@ -100,17 +106,20 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
           .values(row)
           .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(row))
           .execute();
-        await touchDomains(trx, tenant);
         await outdate(trx, [tenant]);
+        await touchDomains(trx, tenant);
       }),
 
     restoreTenant: (tenant) =>
       sql.transaction(async (trx) => {
         const { numDeletedRows } = await ofTenant(trx, tenant).deleteFrom("suspended_tenants").executeTakeFirst();
         if (numDeletedRows === 0n) return false;
-        await touchDomains(trx, tenant);
         await outdate(trx, [tenant]);
+        await touchDomains(trx, tenant);
         return true;
       }),
   };
 }
+
+/** Undoes the new version of a link that was not stopped. The version comes first, as `sql/versions.ts` says. */
+class NotSuspended extends Error {}

@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
+import { nameOf } from "../../test/ground/changes.ts";
 import { createLog } from "../base/log.ts";
 import { createCorrect } from "./correct.ts";
-import type { Announced } from "./follow.ts";
+import type { LinkVersion } from "./feed.ts";
 
 interface Place {
   readonly at: number;
 }
 
-const change = (at: number): Announced & Place => ({ domain: "", code: `c${at}`, version: at, at });
-const round = (began: number, at: number, unsettled: readonly Announced[] = []) => {
+const change = (at: number): LinkVersion & Place => ({ kind: "link", domain: "", code: `c${at}`, version: at, at });
+const round = (began: number, at: number, unsettled: readonly LinkVersion[] = []) => {
   return { began, ended: began + 1, position: { at }, unsettled };
 };
 const toText = ({ at }: Place) => String(at).padStart(5, "0");
@@ -36,7 +37,7 @@ function setUp(servers: Record<string, { position?: number; idleMs?: number; beg
         return { idleMs: 0, position: toText({ at: servers[server]?.begunAt ?? Number(text) }) };
       },
       async fence(server, changes) {
-        if (changes.length > 0) step("fence", `${server} fences ${changes.map(({ code }) => code)}`);
+        if (changes.length > 0) step("fence", `${server} fences ${changes.map(nameOf)}`);
       },
       async moveOn(server, from, to) {
         step("moveOn", `${server} moves from ${Number(from)} to ${Number(to)}`);

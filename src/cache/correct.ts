@@ -1,5 +1,6 @@
 import type { Logger } from "../base/log.ts";
-import type { Announced, Followed, Round } from "./follow.ts";
+import type { Change, Feed } from "./feed.ts";
+import type { Round } from "./follow.ts";
 
 /**
  * Keeps the shared tier no older than the change feed, so that it can be trusted.
@@ -26,16 +27,11 @@ export interface Correctable {
   /** Starts another epoch at this position, or returns the one that another instance started first. */
   begin(server: string, position: string): Promise<Stand>;
   /** Throws unless all fences are in place. */
-  fence(server: string, changes: readonly Announced[]): Promise<void>;
+  fence(server: string, changes: readonly Change[]): Promise<void>;
   /** Throws if the position is now before `from`, missing, or in another epoch: then the fences went elsewhere. */
   moveOn(server: string, from: string, position: string): Promise<void>;
   /** The server may be trusted until it is not heard of any more. `began` is when the feed was read. */
   believe(server: string, began: number): void;
-}
-
-export interface Feed<Position> extends Followed<Position> {
-  readonly toText: (position: Position) => string;
-  readonly fromText: (text: string) => Position;
 }
 
 export type Correct<Position> = (round: Round<Position>) => Promise<void>;

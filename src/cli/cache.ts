@@ -14,7 +14,7 @@ import { createMetaCache, type MetaCache } from "../redis/meta.ts";
 import { withRedis } from "../redis/patient.ts";
 import { wake } from "../redis/wake.ts";
 import { openTier } from "../server/redis-links.ts";
-import { createFeed, type Feed } from "../sql/feed.ts";
+import { createFeed, type SqlFeed } from "../sql/feed.ts";
 import { quietLog, withCore } from "./core.ts";
 import { type Format, printFields, printJson, say } from "./print.ts";
 
@@ -53,7 +53,7 @@ export function cacheCommand(): Command {
 /** What the servers of this region read: a replica, if there is one, and Redis. */
 interface Place {
   readonly core: Core;
-  readonly feed: Feed;
+  readonly feed: SqlFeed;
   readonly load: (code: string) => Promise<Versioned<Known>>;
   readonly loadMeta: (code: string) => Promise<LinkMeta | undefined>;
   /** `undefined` if there is no Redis; throws if it does not answer. */
@@ -147,7 +147,7 @@ const showMeta = (meta: LinkMeta | undefined) => ({
   hitsThisMonth: meta?.hits ?? null,
 });
 
-const changesAfter = async (feed: Feed, position: string): Promise<number> =>
+const changesAfter = async (feed: SqlFeed, position: string): Promise<number> =>
   (await feed.after(feed.fromText(position), behindMost)).changes.length;
 
 async function drop({ core, onRedis }: Place, code: string, format: Format): Promise<void> {
@@ -159,8 +159,8 @@ async function drop({ core, onRedis }: Place, code: string, format: Format): Pro
       `The code "${code}" has never been used. If a cache has it, the cache belongs to another database: quicklink cache drop --all`,
     );
   }
-  // Done: the feed tells every server, and they update Redis. The message only makes it faster.
-  await onRedis(({ redis }) => wake(redis, code)).catch(() => {});
+  // Done: the feed tells every server, and they tell Redis. A message only makes it sooner.
+  await onRedis(({ redis }) => wake(redis)).catch(() => {});
   if (format.json) printJson({ code, version });
   else say(`${code} is now at version ${version}. Every server reads it from SQL within half a second.`);
 }
@@ -172,7 +172,7 @@ async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> 
       await tier.stand(server);
       await tier.begin(server, position);
     }
-    await wake(redis, "");
+    await wake(redis);
     return tier.servers().map(redis.nodeOf);
   });
   if (format.json) printJson({ dropped: dropped ?? [] });

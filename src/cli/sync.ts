@@ -48,9 +48,9 @@ async function syncAll(core: Core, { tenant: slug, dryRun = false }: QuotaOption
   try {
     const store = createFileStore(sql);
     const room = createRoom(counters?.ledger ?? nowhere, store, clock.now);
-    const changed = () => {}; // servers follow the feed
+    const publish = () => {}; // servers follow the feed
     const mostBytes = config.QL_FILE_LIMIT;
-    const files = createFiles({ store, storage, room, clock, log: quietLog(), mostBytes, changed });
+    const files = createFiles({ store, storage, room, clock, log: quietLog(), mostBytes, publish });
     const settings = { recount: (id: Parameters<typeof recount>[1], dry: boolean) => recount(sql, id, dry), room };
     const synced: QuotaSync[] = [];
     const page = async (limit: number, last: Tenant | undefined) =>

@@ -1,9 +1,10 @@
 import type { Insertable, Selectable } from "kysely";
 import type { TenantId } from "../base/ids.ts";
-import { recordChange } from "../sql/feed.ts";
+import type { Change } from "../cache/feed.ts";
 import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { raiseVersions } from "../sql/versions.ts";
 import { createInTurn } from "../tenants/in-turn.ts";
 import type { Domain } from "./domain.ts";
 
@@ -17,12 +18,12 @@ export interface DomainStore {
   get(tenant: TenantId, host: string): Promise<Domain | undefined>;
   /** Oldest first; `after` is the last one of the previous page. */
   list(tenant: TenantId, limit: number, after?: Pick<Domain, "createdAt" | "host">): Promise<Domain[]>;
-  /** Assigns it to the tenant, unless another tenant has it. */
-  verify(tenant: TenantId, host: string, at: number): Promise<Domain | "taken" | undefined>;
-  change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<Domain | undefined>;
-  /** Only when it has no links. */
-  remove(tenant: TenantId, host: string, at: number): Promise<"removed" | "missing" | { readonly links: number }>;
-  /** Where the tenant's new links are created by default; `undefined` for the server's own domain. */
+  /** Makes it the tenant's, unless it is somebody else's. */
+  verify(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "taken" | undefined>;
+  change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<ChangedDomain | undefined>;
+  /** Only when no link is on it any more. */
+  remove(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "missing" | { readonly links: number }>;
+  /** Where the tenant's new links go when nobody says; nothing is the server's own domain. */
   defaultHost(tenant: TenantId): Promise<string | undefined>;
   /** For redirects: the domains of all tenants, or one of them. Targets that must not be used are null. */
   verified(host?: string): Promise<Domain[]>;
@@ -30,14 +31,17 @@ export interface DomainStore {
   markBlocked(isBlocked: (host: string) => boolean, at: number): Promise<number>;
 }
 
+export interface ChangedDomain {
+  readonly domain: Domain;
+  /** Nothing where redirects do not depend on it: a domain that is not verified. */
+  readonly change: Change | undefined;
+}
+
 export interface DomainFields {
   readonly isDefault?: boolean;
   readonly rootUrl?: string | null;
   readonly missingUrl?: string | null;
 }
-
-/** The code of a domain itself in versions and feed. */
-export const domainCode = "";
 
 export function createDomainStore(sql: Sql): DomainStore {
   const { db } = sql;
@@ -48,6 +52,9 @@ export function createDomainStore(sql: Sql): DomainStore {
 
   const locked = async (trx: Trx, tenant: TenantId, host: string) =>
     sql.forUpdate(one(trx, tenant, host)).executeTakeFirst();
+
+  const raise = async (trx: Trx, host: string, at: number): Promise<Change | undefined> =>
+    (await raiseVersions(sql, trx, { kind: "domain", keys: [host] }, at))[0];
 
   return {
     add: (domain, most) =>
@@ -81,11 +88,10 @@ export function createDomainStore(sql: Sql): DomainStore {
         return await sql.transaction(async (trx) => {
           const row = await locked(trx, tenant, host);
           if (!row) return undefined;
-          if (row.state === "verified") return toDomain(row);
+          if (row.state === "verified") return { domain: toDomain(row), change: undefined };
           const changed = { state: "verified" as const, verified_at: at };
           await ofTenant(trx, tenant).updateTable("domains").set(changed).where("host", "=", host).execute();
-          await announce(trx, tenant, host, at);
-          return toDomain({ ...row, ...changed });
+          return { domain: toDomain({ ...row, ...changed }), change: await raise(trx, host, at) };
         });
       } catch (error) {
         if (isUniqueViolation(error)) return "taken";
@@ -96,7 +102,10 @@ export function createDomainStore(sql: Sql): DomainStore {
     change: (tenant, host, fields, at) =>
       sql.transaction(async (trx) => {
         const own = ofTenant(trx, tenant);
-        const row = await locked(trx, tenant, host);
+        // Those that are not the default any more change with it: all are locked, in one order.
+        const others = own.selectFrom("domains").selectAll().orderBy("host");
+        const rows = await sql.forUpdate(fields.isDefault ? others : others.where("host", "=", host)).execute();
+        const row = rows.find((one) => one.host === host);
         if (!row) return undefined;
         const changed = {
           is_default: flag(fields.isDefault, row.is_default),
@@ -110,25 +119,25 @@ export function createDomainStore(sql: Sql): DomainStore {
           await own.updateTable("domains").set({ is_default: 0 }).execute();
         }
         await own.updateTable("domains").set(changed).where("host", "=", host).execute();
-        if (row.state === "verified") await announce(trx, tenant, host, at);
-        return toDomain({ ...row, ...changed });
+        const change = row.state === "verified" ? await raise(trx, host, at) : undefined;
+        return { domain: toDomain({ ...row, ...changed }), change };
       }),
 
     remove: (tenant, host, at) =>
       sql.transaction(async (trx) => {
         const row = await locked(trx, tenant, host);
         if (!row) return "missing";
-        if (row.state === "verified") {
+        const isVerified = row.state === "verified";
+        if (isVerified) {
           const { links } = await acrossTenants(trx)
             .selectFrom("links")
             .select((expression) => expression.fn.countAll<number>().as("links"))
             .where("domain", "=", host)
             .executeTakeFirstOrThrow();
           if (Number(links) > 0) return { links: Number(links) };
-          await announce(trx, tenant, host, at);
         }
         await ofTenant(trx, tenant).deleteFrom("domains").where("host", "=", host).execute();
-        return "removed";
+        return { domain: toDomain(row), change: isVerified ? await raise(trx, host, at) : undefined };
       }),
 
     async defaultHost(tenant) {
@@ -172,7 +181,7 @@ export function createDomainStore(sql: Sql): DomainStore {
           const row = await locked(trx, tenant, host);
           if (!row || isRight(row)) return 0;
           await ofTenant(trx, tenant).updateTable("domains").set(flags(row)).where("host", "=", host).execute();
-          if (row.state === "verified") await announce(trx, tenant, host, at);
+          if (row.state === "verified") await raise(trx, host, at);
           return 1;
         });
       let marked = 0;
@@ -198,22 +207,6 @@ export function createDomainStore(sql: Sql): DomainStore {
       }
     },
   };
-}
-
-/** Raises the domain's version and adds a row to the feed, so that every cached copy is reloaded. */
-async function announce(trx: Trx, tenant: TenantId, host: string, at: number): Promise<void> {
-  const { version } = await trx
-    .insertInto("link_versions")
-    .values({ domain: host, code: domainCode, version: 1, state: "live", tenant_id: tenant })
-    .onConflict((conflict) =>
-      conflict.columns(["domain", "code"]).doUpdateSet((expression) => ({
-        version: expression("link_versions.version", "+", 1),
-        tenant_id: tenant,
-      })),
-    )
-    .returning("version")
-    .executeTakeFirstOrThrow();
-  await recordChange(trx, [{ domain: host, code: domainCode, version }], at);
 }
 
 const pageRows = 500;

@@ -24,8 +24,8 @@ import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type FileId, newId, type TenantId } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
+import type { LinkVersion, Publish } from "../cache/feed.ts";
 import type { TargetFile } from "../links/link.ts";
-import type { Change } from "../sql/feed.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { type FileInput, incomingKey, isAdmitted, storedKey, type TenantFile } from "./file.ts";
 import type { Room, Whose } from "./quota/room.ts";
@@ -64,9 +64,9 @@ export interface FileSettings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly mostBytes: number;
-  /** Called after the commit, for each link to a deleted file. */
-  readonly changed: (change: Change) => void;
-  /** Called after a file was stored, with the tenant's total. */
+  /** Each link that leads to a file that is gone. */
+  readonly publish: Publish;
+  /** Told after a file was stored: what the tenant's files come to. */
   readonly filled?: (tenant: Tenant, usedBytes: number) => void;
 }
 
@@ -80,7 +80,7 @@ const retrySeconds = 5;
 const uploadsRetrySeconds = 60;
 
 export function createFiles(settings: FileSettings): Files {
-  const { store, storage, room, clock, log, mostBytes, changed, filled } = settings;
+  const { store, storage, room, clock, log, mostBytes, publish, filled } = settings;
   const completing = new Map<FileId, Promise<TenantFile>>();
 
   /** `closed`: a hold with this ID was already released; announce it under another. */
@@ -226,9 +226,9 @@ export function createFiles(settings: FileSettings): Files {
   }
 
   async function finish(file: TenantFile): Promise<boolean> {
-    for (let after: Change | undefined, more = file.storedAt !== null; more; ) {
+    for (let after: LinkVersion | undefined, more = file.storedAt !== null; more; ) {
       const changes = await store.touchLinks(file, after, linksAtOnce, clock.now());
-      for (const change of changes) changed(change);
+      for (const change of changes) publish(change);
       after = changes.at(-1);
       more = changes.length === linksAtOnce;
     }

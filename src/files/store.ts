@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { FileId, TenantId } from "../base/ids.ts";
-import type { Change } from "../sql/feed.ts";
+import type { LinkVersion } from "../cache/feed.ts";
 import type { FileTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant } from "../sql/tenant-db.ts";
@@ -37,12 +37,9 @@ export interface FileStore {
    * `endedBefore`; otherwise `undefined`.
    */
   condemn(file: FileKey, from: "pending" | "stored", endedBefore?: number): Promise<TenantFile | undefined>;
-  /** Gives some of the links to it their next version, in the order of their codes. */
-  touchLinks(file: FileKey, after: Change | undefined, limit: number, at: number): Promise<Change[]>;
-  /**
-   * Deletes the row and subtracts its bytes if they counted; returns the standing. `undefined` if it was already
-   * deleted.
-   */
+  /** The next version of some of the links that lead to it, in the order of their codes. */
+  touchLinks(file: FileKey, after: LinkVersion | undefined, limit: number, at: number): Promise<LinkVersion[]>;
+  /** The row is gone, and its bytes given back if they counted: the standing then. Nothing if it was gone already. */
   erase(file: FileKey): Promise<{ readonly standing: Standing | undefined } | undefined>;
   /** Unfinished work: uploads that ended or were not admitted before then, files to be deleted, and unsettled holds. */
   unfinished(endedBefore: number, bornBefore: number, after: FileId | undefined, limit: number): Promise<TenantFile[]>;
@@ -200,7 +197,7 @@ export function createFileStore(sql: Sql): FileStore {
           );
         }
         const links = await query.orderBy("domain").orderBy("code").limit(limit).execute();
-        return await raiseVersions(sql, trx, links, at);
+        return await raiseVersions(sql, trx, { links }, at);
       }),
 
     erase: (key) =>

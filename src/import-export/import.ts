@@ -119,12 +119,12 @@ async function write(
   let refusals: readonly Refusal[] = [];
   for (let tries = 1; ; tries++) {
     try {
-      await store.insertWith(tenant.id, drafts, async (trx, written) => {
-        const kinds = written.map(({ kind }) => kind);
+      await store.createWith(tenant.id, drafts, async (trx, created) => {
+        const kinds = created.map(({ kind }) => kind);
         const unlucky = [...kinds.keys()].filter((place) => kinds[place] === "taken" && drafts[place]?.generated);
         if (unlucky.length > 0) throw new Unlucky(unlucky);
         const sorted = await sort(wanted, kinds, tenant.id, trx);
-        const to = arrive(kinds.filter((kind) => kind === "written").length, sorted);
+        const to = arrive(kinds.filter((kind) => kind === "created").length, sorted);
         if (id !== undefined) await positions.move(trx, tenant.id, id, from, to);
         refusals = sorted.refusals;
       });
@@ -155,6 +155,6 @@ async function look(
 ): Promise<readonly Refusal[]> {
   const kinds = await foresee(wanted, tenant.id, store, db);
   const sorted = await sort(wanted, kinds, tenant.id, db);
-  arrive(kinds.filter((kind) => kind === "written").length, sorted);
+  arrive(kinds.filter((kind) => kind === "created").length, sorted);
   return sorted.refusals;
 }

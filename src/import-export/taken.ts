@@ -1,6 +1,6 @@
 import type { Problem } from "../base/errors.ts";
 import type { FileId, TenantId } from "../base/ids.ts";
-import type { NewLink, Written } from "../links/create/new-links.ts";
+import type { Created, NewLink } from "../links/create/new-links.ts";
 import { refusal } from "../links/create/refusals.ts";
 import { cacheKey, type LinkKey, ownDomain } from "../links/link.ts";
 import type { LinkInput } from "../links/links.ts";
@@ -56,11 +56,11 @@ export async function foresee(
   const unfit = await store.unfit(tenant, wanted);
   return wanted.map((one, place): Kind => {
     const taken = one.input.code !== undefined && closed.has(keyOf(one));
-    return unfit[place] ?? (taken ? "taken" : "written");
+    return unfit[place] ?? (taken ? "taken" : "created");
   });
 }
 
-export type Kind = Written["kind"];
+export type Kind = Created["kind"];
 
 const keyOf = ({ domain, input }: Wanted): LinkKey => cacheKey(domain, input.code ?? "");
 
@@ -102,7 +102,7 @@ export async function sort(
     const problem = inTheWay(one, kinds[place], ours.get(keyOf(one)));
     return problem === undefined ? [] : [{ line: one.line, problem }];
   });
-  const left = kinds.filter((kind) => kind !== "written").length;
+  const left = kinds.filter((kind) => kind !== "created").length;
   return { present: left - refusals.length, refusals };
 }
 

@@ -1,4 +1,5 @@
 import type { FileId, LinkId, TenantId } from "../base/ids.ts";
+import type { LinkVersion } from "../cache/feed.ts";
 import type { Choice, ChoiceFields } from "./routing/choice.ts";
 
 /** A short link, as its owner sees it. */
@@ -14,6 +15,8 @@ export interface Link extends LinkFields {
   readonly createdAt: number;
   readonly updatedAt: number;
 }
+
+export const changeOf = ({ domain, code, version }: Link): LinkVersion => ({ kind: "link", domain, code, version });
 
 export type LinkStatus = "active" | "disabled";
 

@@ -2,6 +2,7 @@ import { type Clock, dayMs } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, newId, type TenantId } from "../base/ids.ts";
 import type { Passwords } from "../base/passwords.ts";
+import type { Publish } from "../cache/feed.ts";
 import type { Issuer } from "../codes/issuer.ts";
 import { privateCode } from "../codes/private.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
@@ -11,7 +12,7 @@ import { createBulk } from "./create/bulk.ts";
 import type { NewLink } from "./create/new-links.ts";
 import { foreignDomain, generatedTries, limitReached, missing, noFile, refusal } from "./create/refusals.ts";
 import { createAdmit } from "./destination.ts";
-import { type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
+import { changeOf, type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
 import { checkChoice } from "./routing/choice.ts";
 import type { Changed, LinkStore } from "./store.ts";
 
@@ -76,12 +77,11 @@ export interface LinkSettings {
   /** Hosts that nobody may be sent to. */
   readonly isBlocked?: (host: string) => boolean;
   readonly defaultDays: number;
-  /** Told after the commit. */
-  readonly changed: (domain: string, code: string, version: number) => void;
+  readonly publish: Publish;
 }
 
 export function createLinks(settings: LinkSettings): Links {
-  const { store, issuer, passwords, clock, ownHosts, isBlocked = () => false, defaultDays, changed } = settings;
+  const { store, issuer, passwords, clock, ownHosts, isBlocked = () => false, defaultDays, publish } = settings;
   const admit = createAdmit(ownHosts, isBlocked);
 
   function prepare(tenant: Tenant, input: LinkInput): LinkFields {
@@ -154,23 +154,23 @@ export function createLinks(settings: LinkSettings): Links {
     };
   }
 
-  /** Inserts, giving those whose generated code was taken another one. */
-  async function insert(tenant: Tenant, drafts: readonly NewLink[], maker: Maker): Promise<BulkResult[]> {
+  /** Those whose generated code was taken get another one. */
+  async function createDrafts(tenant: Tenant, drafts: readonly NewLink[], maker: Maker): Promise<BulkResult[]> {
     const spending = maker === "operator" ? "nothing" : tenant.limits;
     const results: BulkResult[] = [];
     let waiting = drafts.map((link, place) => ({ link, place }));
     for (let tries = 1; waiting.length > 0; tries++) {
-      const written = await store.insert(
+      const created = await store.createEach(
         tenant.id,
         waiting.map(({ link }) => link),
         spending,
       );
       const again: typeof waiting = [];
       for (const [i, { link, place }] of waiting.entries()) {
-        const outcome = written[i];
-        if (outcome?.kind === "written") {
+        const outcome = created[i];
+        if (outcome?.kind === "created") {
           results[place] = { link: outcome.link };
-          changed(link.domain, link.code, outcome.link.version);
+          publish(changeOf(outcome.link));
         } else if (outcome?.kind === "found") {
           results[place] = { link: outcome.link };
         } else if (outcome?.kind === "spent") {
@@ -195,7 +195,7 @@ export function createLinks(settings: LinkSettings): Links {
         "The link was changed since you read it. Read it again and repeat your change.",
       );
     }
-    changed(outcome.link.domain, outcome.link.code, outcome.link.version);
+    publish(changeOf(outcome.link));
     return outcome.link;
   }
 
@@ -203,13 +203,13 @@ export function createLinks(settings: LinkSettings): Links {
     async create(tenant, input, maker) {
       const made = input.id && (await store.get(tenant.id, input.id));
       if (made) return made;
-      const [result] = await insert(tenant, [await draft(tenant, input)], maker);
+      const [result] = await createDrafts(tenant, [await draft(tenant, input)], maker);
       if (result === undefined) throw new Error("the store returned nothing");
       if ("problem" in result) throw result.problem;
       return result.link;
     },
 
-    createMany: createBulk({ store, newCode, clock, changed, draft, insert }),
+    createMany: createBulk({ store, newCode, clock, publish, draft, createDrafts }),
 
     check: checkNew,
     draft,
@@ -235,12 +235,13 @@ export function createLinks(settings: LinkSettings): Links {
       const given = new Set(Object.keys(rest) as (keyof LinkFields)[]);
       const secret = await hashed(tenant.id, fields);
       const edit = (link: Link) => ({ ...check(tenant, { ...fieldsOf(link), ...rest }, given), ...secret });
-      return settle(await store.update(tenant.id, id, edit, clock.now(), expected));
+      return settle(await store.update(tenant.id, id, { edit, file: rest.file ?? null }, clock.now(), expected));
     },
 
     async replace(tenant, id, input, expected) {
       const fields = { ...prepare(tenant, input), ...(await hashed(tenant.id, input)) };
-      return settle(await store.update(tenant.id, id, () => fields, clock.now(), expected));
+      const { file } = fields;
+      return settle(await store.update(tenant.id, id, { edit: () => fields, file }, clock.now(), expected));
     },
 
     async remove(tenant, id, expected) {

@@ -16,7 +16,7 @@ import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Versioned } from "../cache/cache.ts";
 import type { Correctable, Stand } from "../cache/correct.ts";
-import type { Announced } from "../cache/follow.ts";
+import type { Change } from "../cache/feed.ts";
 import type { Form, Shared, Ticket, Tier } from "../cache/tier.ts";
 import { defineScript, type Redis } from "./client.ts";
 import putText from "./put.lua" with { type: "text" };
@@ -25,7 +25,8 @@ import standText from "./stand.lua" with { type: "text" };
 export interface RedisCacheOptions<Value> {
   readonly redis: Redis;
   readonly form: Form<Value>;
-  readonly keyOf: (change: Announced) => string;
+  /** Undefined: no key here depends on it. */
+  readonly keyOf: (change: Change) => string | undefined;
   /** How long a link is valid. An hour by default. */
   readonly lifeMs?: (key: string) => number;
   /** How long it is remembered that a link does not exist. Five minutes by default. */
@@ -207,8 +208,10 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
 
     async fence(tag, changes) {
       const server = unchanged(tag);
-      const here = changes.map((change) => ({ key: keyOf(change), version: change.version }));
-      const own = here.filter(({ key }) => redis.serverOf(`{${key}}`) === tag);
+      const own = changes.flatMap((change) => {
+        const key = keyOf(change);
+        return key !== undefined && redis.serverOf(`{${key}}`) === tag ? [{ key, version: change.version }] : [];
+      });
       for (let at = 0; at < own.length; at += fencesAtOnce) {
         await Promise.all(own.slice(at, at + fencesAtOnce).map(({ key, version }) => fence(server, key, version)));
       }

@@ -3,14 +3,15 @@ import { type Cache, createCache, type Source } from "../cache/cache.ts";
 import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
 import { createCorrect } from "../cache/correct.ts";
 import { type CacheCounts, countCache } from "../cache/counts.ts";
-import { type Announced, type Follower, follow } from "../cache/follow.ts";
+import type { Publish } from "../cache/feed.ts";
+import { type Follower, follow } from "../cache/follow.ts";
 import { guarded } from "../cache/guard.ts";
 import { lifeMs } from "../cache/life.ts";
 import { createTiered } from "../cache/tiered.ts";
 import type { HotLinks } from "../clicks/hot-links.ts";
 import { lookupConnections, openLookups, openReplica } from "../core.ts";
 import { type Hosts, openHosts } from "../domains/hosts.ts";
-import { createDomainStore, domainCode } from "../domains/store.ts";
+import { createDomainStore } from "../domains/store.ts";
 import { cacheKey, type LinkKey } from "../links/link.ts";
 import { createLinkStore } from "../links/store.ts";
 import { type Known, linkSource, sizeOfKnown } from "../redirect/resolve.ts";
@@ -38,7 +39,7 @@ export interface LinkCache {
   /** Loads these before anybody asks for them. Those that cannot be loaded are left out. */
   warm(keys: readonly LinkKey[]): Promise<void>;
   /** After a commit: this process serves nothing older, and the other servers are woken. */
-  changed(change: Announced): void;
+  readonly publish: Publish;
 }
 
 const sqlWaiting = 200;
@@ -80,22 +81,22 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
   const follower = await followFeed(wiring, { sql, tier: tiers.redis, links, hosts, changes });
   const listening = redis && (await onWake(redis, follower.wake));
   opened.defer(() => listening?.close());
-  const wakeOthers = redis && oncePerTurn((key: string) => wake(redis, key));
+  const wakeOthers = redis && oncePerTurn(() => wake(redis));
   return {
     links,
     hosts,
     replica,
     warm: (keys) => some(keys, (key) => links.lookup(key)),
-    changed({ domain, code, version }) {
-      const key = cacheKey(domain, code);
-      if (code === domainCode) {
-        if (replica === undefined) hosts.changed(domain);
-        return wakeOthers?.(key);
+    publish(change) {
+      if (change.kind === "domain" && replica === undefined) hosts.changed(change.key);
+      if (change.kind === "link") {
+        const key = cacheKey(change.domain, change.code);
+        const { version } = change;
+        if (replica === undefined) links.announce(key, version);
+        // Best effort and not waited for: the feed says the same a moment later.
+        if (version !== 1 || !tiers.created?.(key)) tiers.redis?.fenceOne(key, version).catch(() => {});
       }
-      if (replica === undefined) links.announce(key, version);
-      // Best effort and not waited for: the feed says the same a moment later.
-      if (version !== 1 || !tiers.created?.(key)) tiers.redis?.fenceOne(key, version).catch(() => {});
-      wakeOthers?.(key);
+      wakeOthers?.();
     },
   };
 }
@@ -161,11 +162,12 @@ async function followFeed(
   const feed = createFeed(sql);
   const follower = await follow({
     feed,
-    announce({ domain, code, version, at }) {
-      if (code === domainCode) return hosts.changed(domain);
-      const key = cacheKey(domain, code);
-      changes.add(key, version);
-      if (links.announce(key, version)) observeLag({}, Math.max(0, clock.now() - at) / 1_000);
+    announce(change) {
+      if (change.kind === "domain") hosts.changed(change.key);
+      if (change.kind !== "link") return;
+      const key = cacheKey(change.domain, change.code);
+      changes.add(key, change.version);
+      if (links.announce(key, change.version)) observeLag({}, Math.max(0, clock.now() - change.at) / 1_000);
     },
     followed(elapsed) {
       followedAt = elapsed;
@@ -290,14 +292,14 @@ function writeThrough(work: (key: string) => Promise<void>): (key: string) => bo
 }
 
 /** A thousand links in one request are one message. */
-function oncePerTurn(work: (code: string) => void): (code: string) => void {
+function oncePerTurn(work: () => void): () => void {
   let waiting = false;
-  return (code) => {
+  return () => {
     if (waiting) return;
     waiting = true;
     setImmediate(() => {
       waiting = false;
-      work(code);
+      work();
     });
   };
 }

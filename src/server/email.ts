@@ -69,7 +69,7 @@ export function openMail({ core, metrics, log, opened }: Wiring, counters: Count
     pause: (ms) => pause(ms),
   });
   const sender = createEmailSender({
-    ...{ store, attempts, log, chance },
+    ...{ store, attempts, clock, log, chance },
     name: randomBytes(9).toString("base64url"),
     onUnknown: (provider) => count(provider === "sendgrid" ? provider : platform, "unsure"),
   });

@@ -5,6 +5,7 @@ import { withDeadline } from "../base/deadline.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Patience } from "../base/patience.ts";
+import { repeat } from "../base/repeat.ts";
 import { createRecorder, type Recorder } from "../clicks/recorder.ts";
 import { openUnforced } from "../core.ts";
 import { type Cancelling, degrading } from "../limits/degrade.ts";
@@ -100,6 +101,7 @@ export interface CountingSettings {
 
 const sqlDeadlineMs = 1_000;
 const endMs = 1_000;
+const endDeadlineMs = 30_000;
 
 export function startCounting(settings: CountingSettings): Counting {
   const { id, fromSql, fromRedis, embedded, outage, wait, onRecorded, clock, metrics, log } = settings;
@@ -128,6 +130,7 @@ export function startCounting(settings: CountingSettings): Counting {
       fromRedis?.end(batch.flatMap(endedOnRedis));
       onRecorded(batch, totals);
     },
+    clock,
     log,
   });
   metrics.gauge(
@@ -137,11 +140,14 @@ export function startCounting(settings: CountingSettings): Counting {
     "max",
   );
   const tell = async () => fromRedis?.flush().catch(() => {}); // it is retried, and the breaker reports what is wrong
-  const timer = setInterval(tell, endMs);
+  const telling = repeat({
+    name: "telling Redis of ended leases",
+    ...{ everyMs: endMs, deadlineMs: endDeadlineMs, stopMs: endMs, work: tell, clock, log },
+  });
   return {
     meters,
     async close() {
-      clearInterval(timer);
+      await telling.stop();
       await recorder.stop().catch(() => log.error("the last hits could not be recorded and are lost"));
       await tell();
     },

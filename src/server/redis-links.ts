@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { Announced } from "../cache/follow.ts";
+import type { Change } from "../cache/feed.ts";
 import { cacheKey } from "../links/link.ts";
 import { linkForm } from "../redirect/form.ts";
 import type { Known } from "../redirect/resolve.ts";
@@ -13,4 +13,5 @@ export const openTier = (
   more: Pick<RedisCacheOptions<Known>, "written" | "lifeMs" | "missingMs" | "jitter" | "onEmpty"> = {},
 ): RedisCache<Known> => createRedisCache({ redis, form: linkForm, keyOf, clock, ...more });
 
-const keyOf = ({ domain, code }: Announced): string => cacheKey(domain, code);
+const keyOf = (change: Change): string | undefined =>
+  change.kind === "link" ? cacheKey(change.domain, change.code) : undefined;

@@ -18,6 +18,7 @@ import { imports } from "./migrations/0015-imports.ts";
 import { webhookSecret } from "./migrations/0016-webhook-secret.ts";
 import { blockedTargets } from "./migrations/0017-blocked-targets.ts";
 import { fileCount } from "./migrations/0018-file-count.ts";
+import { changeKinds } from "./migrations/0019-change-kinds.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -44,6 +45,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0016-webhook-secret": webhookSecret,
   "0017-blocked-targets": blockedTargets,
   "0018-file-count": fileCount,
+  "0019-change-kinds": changeKinds,
 };
 
 export interface Types {

@@ -60,7 +60,7 @@ export function createOutdated(sql: Sql, clock: Clock, page = pageLinks): Outdat
         .orderBy("id")
         .limit(page)
         .execute();
-      await raiseVersions(sql, trx, rows, clock.now());
+      await raiseVersions(sql, trx, { links: rows }, clock.now());
       const last = rows.at(-1)?.id;
       if (last === undefined || rows.length < page) await trx.deleteFrom("walks").where("name", "=", name).execute();
       else await trx.updateTable("walks").set({ position: last }).where("name", "=", name).execute();

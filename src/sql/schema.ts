@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from "kysely";
 import type { EmailId, FileId, KeyId, LinkId, ReportId, TenantId } from "../base/ids.ts";
+import type { Change, KeyVersion } from "../cache/feed.ts";
 
 /**
  * The tables as the program sees them. The DDL is in `migrations/`. Times are milliseconds since 1970, flags are 0 and
@@ -12,6 +13,7 @@ export interface Schema {
   counters: CounterTable;
   code_epochs: CodeEpochTable;
   link_versions: LinkVersionTable;
+  versions: VersionTable;
   links: LinkTable;
   changes: ChangeTable;
   quotas: QuotaTable;
@@ -101,7 +103,14 @@ export interface LinkVersionTable {
   tenant_id: TenantId;
 }
 
-/** `purged`: a year past expiry, free for anyone. */
+/** The versions of everything that is not a link, and outlive it in the same way. */
+export interface VersionTable {
+  kind: KeyVersion["kind"];
+  key: string;
+  version: number;
+}
+
+/** `purged` is a year past expiry: free for anybody. */
 export type CodeState = "live" | "deleted" | "purged";
 
 export interface LinkTable {
@@ -138,6 +147,8 @@ export interface ChangeTable {
   id: Generated<number>;
   /** PostgreSQL only: the transaction that wrote the row. */
   xid: ColumnType<string, never, never>;
+  /** What has this version now: a link, or something with a key of its own in `domain` and no code. */
+  kind: Change["kind"];
   domain: string;
   code: string;
   version: number;

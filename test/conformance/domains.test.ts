@@ -12,6 +12,7 @@ import { createFeed } from "../../src/sql/feed.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { nameOf } from "../ground/changes.ts";
 import { databases } from "./databases.ts";
 import { few } from "./stores.ts";
 import { notOfTwin } from "./two-tenants.ts";
@@ -32,7 +33,7 @@ for (const database of databases) {
         evidence: { shows: async (host, text) => published.has(`${host} ${text}`) },
         ownHosts: new Set(["go.example.net", "localhost:3000"]),
         clock: systemClock,
-        changed: (host) => void changed.push(host),
+        publish: (change) => void changed.push(`${change.kind} ${nameOf(change)}@${change.version}`),
       });
       const own = async (tenant: TenantId, host: string) => {
         const { token } = await domains.add(tenant, host);
@@ -63,9 +64,9 @@ for (const database of databases) {
       expect(await domains.verify(ours, "links.example.com")).toMatchObject({ state: "verified" });
       expect((await store.verified()).map(({ host }) => host)).toEqual(["links.example.com"]);
       expect((await feed.after(before, 10)).changes).toMatchObject([
-        { domain: "links.example.com", code: "", version: 1 },
+        { kind: "domain", key: "links.example.com", version: 1 },
       ]);
-      expect(changed).toEqual(["links.example.com"]);
+      expect(changed).toEqual(["domain links.example.com@1"]);
       await sql.close();
     });
 

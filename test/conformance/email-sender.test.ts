@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { handOversMost } from "../../src/email/outbox/sender.ts";
 import { claimMs } from "../../src/email/outbox/store.ts";
 import type { HandOver } from "../../src/email/providers/provider.ts";
@@ -264,7 +265,7 @@ onEachDatabase((database) => {
     const sql = await database.open();
     const tenant = await newTenant(sql, { smtp: 1 });
     const lost: { counters: Counters } = {
-      counters: createMemoryCounters({ clock: { now: Date.now, elapsed: () => 0 } }),
+      counters: createMemoryCounters({ clock: { ...systemClock, elapsed: () => 0 } }),
     };
     const counters: Counters = {
       take: (...call) => lost.counters.take(...call),
@@ -281,7 +282,7 @@ onEachDatabase((database) => {
         ...store,
         async handing(...mark) {
           // Everything is forgotten, and another takes what there seems to be.
-          lost.counters = createMemoryCounters({ clock: { now: Date.now, elapsed: () => 0 } });
+          lost.counters = createMemoryCounters({ clock: { ...systemClock, elapsed: () => 0 } });
           expect(await quick.outbox.sendNow(newMail(tenant, { kind: "share" }))).toMatchObject({ kind: "queued" });
           await quick.sender.idle();
           return await store.handing(...mark);
@@ -307,7 +308,7 @@ onEachDatabase((database) => {
 
   test("limits that do not answer cost nothing but time", async () => {
     const sql = await database.open();
-    const real = createMemoryCounters({ clock: { now: Date.now, elapsed: () => 0 } });
+    const real = createMemoryCounters({ clock: { ...systemClock, elapsed: () => 0 } });
     let away = true;
     const counters: Counters = { ...real, take: async (...call) => (away ? unavailable : await real.take(...call)) };
     const { outbox, work, handed, clock } = openOutbox(sql, { counters });
@@ -331,7 +332,7 @@ onEachDatabase((database) => {
   test("a charge whose answer was lost is neither charged again nor kept for another hour", async () => {
     const sql = await database.open();
     const tenant = await newTenant(sql, { smtp: 2 });
-    const real = createMemoryCounters({ clock: { now: Date.now, elapsed: () => 0 } });
+    const real = createMemoryCounters({ clock: { ...systemClock, elapsed: () => 0 } });
     let losing = 1;
     const counters: Counters = {
       ...real,
@@ -355,7 +356,7 @@ onEachDatabase((database) => {
   test("what could not be given back while the limits were away is given back when they answer", async () => {
     const sql = await database.open();
     const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
-    const real = createMemoryCounters({ clock: { now: Date.now, elapsed: () => 0 } });
+    const real = createMemoryCounters({ clock: { ...systemClock, elapsed: () => 0 } });
     let away = false;
     const counters: Counters = { ...real, release: async (id) => (away ? unavailable : await real.release(id)) };
     const { outbox, work, answers, charges } = openOutbox(sql, { counters });

@@ -2,10 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type FileId, newId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
+import type { Publish } from "../../src/cache/feed.ts";
 import { incomingKey, storedKey, type TenantFile } from "../../src/files/file.ts";
 import { createFiles, type Files } from "../../src/files/files.ts";
 import { createRoom, type Room } from "../../src/files/quota/room.ts";
@@ -25,6 +26,7 @@ import { createRedisCounters } from "../../src/redis/counters.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
+import { nameOf } from "../ground/changes.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
 import { connected, patientMs } from "./counter-stores.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -39,7 +41,7 @@ interface Ledger {
 }
 
 async function inProcess(): Promise<Ledger> {
-  const open = () => createMemoryCounters({ clock: { now: Date.now, elapsed: () => performance.now() } });
+  const open = () => createMemoryCounters({ clock: systemClock });
   let current = open();
   const counters: Counters = {
     take: (...given) => current.take(...given),
@@ -131,8 +133,8 @@ onEachDatabase(({ openTwo }) => {
       const on = (database: Sql) => {
         const rows = createFileStore(database);
         const space = createRoom(counters, rows, clock.now);
-        const tell = ({ code, version }: { code: string; version: number }) => void changed.push(`${code}@${version}`);
-        const flow = createFiles({ store: rows, storage, room: space, clock, log, mostBytes, changed: tell });
+        const publish: Publish = (change) => void changed.push(`${nameOf(change)}@${change.version}`);
+        const flow = createFiles({ store: rows, storage, room: space, clock, log, mostBytes, publish });
         return { rows, space, flow };
       };
       const here = on(one);
@@ -416,7 +418,7 @@ onEachDatabase(({ openTwo }) => {
         const file = await stored(tenant, 30);
         const links = createLinkStore(sql);
         const codes = ["one", "two"].map((word) => `${word}-${file.id.slice(-8)}`);
-        const written = await links.insert(
+        const created = await links.createEach(
           tenant.id,
           codes.map((code) => ({
             ...{ id: `lnk_${code}` as never, domain: ownDomain, code, generated: false, at: clock.now() },
@@ -426,7 +428,7 @@ onEachDatabase(({ openTwo }) => {
           })),
           "nothing",
         );
-        expect(written.map(({ kind }) => kind)).toEqual(["written", "written"]);
+        expect(created.map(({ kind }) => kind)).toEqual(["created", "created"]);
         const { value } = await links.target(ownDomain, codes[0] ?? "");
         const { name, type, sizeBytes, sha256 } = file;
         expect(value?.file).toEqual({ key: storedKey(file), name, type, sizeBytes, sha256 });
@@ -592,7 +594,7 @@ onEachDatabase(({ openTwo }) => {
           store,
           clock.now,
         );
-        const flow = createFiles({ store, storage, room: heldUnheard, clock, log, mostBytes, changed: () => {} });
+        const flow = createFiles({ store, storage, room: heldUnheard, clock, log, mostBytes, publish: () => {} });
         const input = { name: "a", size: 10, type: "text/plain" };
         expect((await problemOf(flow.create(tenant, input))).code).toBe("unavailable");
         expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
@@ -609,7 +611,7 @@ onEachDatabase(({ openTwo }) => {
           store,
           clock.now,
         );
-        const flow = createFiles({ store, storage, room: mute, clock, log, mostBytes, changed: () => {} });
+        const flow = createFiles({ store, storage, room: mute, clock, log, mostBytes, publish: () => {} });
         await problemOf(flow.create(tenant, { name: "a", size: 10, type: "text/plain" }));
         expect(await room.figures(tenant.id)).toMatchObject({ used: 0, held: 10 });
         clock.advance(unadmittedAfterMs + 1);

@@ -57,8 +57,8 @@ onEachDatabase(({ open }) => {
   });
 
   async function link(tenant: TenantId, code: string, more: Partial<NewLink> = {}) {
-    const [written] = await createLinkStore(sql).insert(tenant, [newLink(code, more)], "nothing");
-    if (written?.kind !== "written") throw new Error(`not written: ${written?.kind}`);
+    const [written] = await createLinkStore(sql).createEach(tenant, [newLink(code, more)], "nothing");
+    if (written?.kind !== "created") throw new Error(`not written: ${written?.kind}`);
     return written.link;
   }
 
@@ -110,8 +110,10 @@ onEachDatabase(({ open }) => {
       const { id } = await link(theirs, "theirs");
       expect(await store.get(ours, id)).toBeUndefined();
       expect(await store.byCode(ours, "", "theirs")).toBeUndefined();
-      expect(await store.made(ours, [id])).toEqual(new Map());
-      expect(await store.update(ours, id, () => fields, clock.now())).toEqual({ kind: "missing" });
+      expect(await store.byIds(ours, [id])).toEqual(new Map());
+      expect(await store.update(ours, id, { edit: () => fields, file: null }, clock.now())).toEqual({
+        kind: "missing",
+      });
       expect(await store.remove(ours, id, clock.now())).toEqual({ kind: "missing" });
       expect(await store.get(theirs, id)).toMatchObject({ version: 1 });
       const everything = { limit: 10, sort: "code", order: "asc" } as const;
@@ -127,7 +129,10 @@ onEachDatabase(({ open }) => {
       const { id } = await file(theirs, true);
       const wanted = [newLink("a", { domain: "links.example.com" }), newLink("b", { file: id, url: "" })];
       expect(await store.unfit(ours, wanted)).toEqual(["no_domain", "no_file"]);
-      expect((await store.insert(ours, wanted, "nothing")).map(({ kind }) => kind)).toEqual(["no_domain", "no_file"]);
+      expect((await store.createEach(ours, wanted, "nothing")).map(({ kind }) => kind)).toEqual([
+        "no_domain",
+        "no_file",
+      ]);
       expect(await store.unfit(theirs, wanted)).toEqual([undefined, undefined]);
     });
 
@@ -160,9 +165,9 @@ onEachDatabase(({ open }) => {
       const one = { line: 1, input: { url: fields.url, code: "deleted" }, domain: "", link: undefined };
       const wanted: Wanted[] = [{ ...one, url: fields.url, file: null }];
       expect(await foresee(wanted, ours, store, sql.db)).toEqual(["taken"]);
-      expect(await foresee(wanted, theirs, store, sql.db)).toEqual(["written"]);
-      expect((await store.insert(ours, [newLink("deleted")], "nothing"))[0]?.kind).toBe("taken");
-      expect((await store.insert(theirs, [newLink("deleted")], "nothing"))[0]?.kind).toBe("written");
+      expect(await foresee(wanted, theirs, store, sql.db)).toEqual(["created"]);
+      expect((await store.createEach(ours, [newLink("deleted")], "nothing"))[0]?.kind).toBe("taken");
+      expect((await store.createEach(theirs, [newLink("deleted")], "nothing"))[0]?.kind).toBe("created");
     });
 
     test("finds no file of theirs, and changes none", async () => {

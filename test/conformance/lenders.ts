@@ -99,7 +99,7 @@ function newInstance(sql: Sql, redis: Redis | undefined): Instance {
     usedUp: () => recorder.soon(),
     flush: () => recorder.flush(),
   });
-  const recorder = createRecorder({ meters, write: record, log: silent });
+  const recorder = createRecorder({ meters, write: record, clock: systemClock, log: silent });
   const visit: Instance["visit"] = (code, max) => meters.spend(meters.of(code), "hits", max, 0);
   return {
     id,

@@ -41,7 +41,7 @@ onEachDatabase(({ open }) => {
       ownHosts: new Set(),
       passwords: createPasswords(),
       defaultDays: 365,
-      changed() {},
+      publish() {},
     });
     tenant = await createTenants(sql, clock).create("targets", "Targets", "unlimited");
   });

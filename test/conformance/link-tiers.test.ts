@@ -178,7 +178,7 @@ if (redisAvailable()) {
         };
         const code = `code-${serial}`;
         const made = { ...stored, id: newId("link", systemClock), domain, code, generated: false, at: now };
-        expect((await store.insert(tenant.id, [made], "nothing"))[0]?.kind).toBe("written");
+        expect((await store.createEach(tenant.id, [made], "nothing"))[0]?.kind).toBe("created");
         const why = { cause: "operator", reason: "phishing", by: "a test" } as const;
         if (link.suspended === "the link") await suspensions.suspendLink({ domain, code }, why);
         if (link.suspended === "its tenant") await suspensions.suspendTenant(tenant.id, why.reason, why.by);

@@ -36,7 +36,7 @@ onEachDatabase(({ openTwo }) => {
       clock,
       ownHosts: new Set(),
       defaultDays: 365,
-      changed: () => {},
+      publish: () => {},
     });
 
   beforeAll(async () => {

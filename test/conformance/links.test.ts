@@ -13,6 +13,7 @@ import { createFeed } from "../../src/sql/feed.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
+import { nameOf } from "../ground/changes.ts";
 import { onEachDatabase } from "./databases.ts";
 import { notOfTwin } from "./two-tenants.ts";
 
@@ -58,7 +59,8 @@ onEachDatabase(({ openTwo }) => {
       clock,
       ownHosts: new Set(["go.example.com"]),
       defaultDays: 365,
-      changed: (domain, code, version) => told.push(`${domain}/${code}@${version}`),
+      publish: (change) =>
+        told.push(`${change.kind === "link" ? change.domain : ""}/${nameOf(change)}@${change.version}`),
     });
   }
 
@@ -239,7 +241,7 @@ onEachDatabase(({ openTwo }) => {
         clock,
         ownHosts: new Set(),
         defaultDays: 1,
-        changed: () => {},
+        publish: () => {},
       });
       expect((await own.create(tenant, { url }, "operator")).code).toBe(third as string);
     });
@@ -394,12 +396,8 @@ onEachDatabase(({ openTwo }) => {
       await links.patch(tenant, link.id, { title: "x" });
       await links.remove(tenant.id, link.id);
       const { changes } = await feed.after(end, 1_000);
-      const mine = changes.filter((change) => change.code === link.code);
-      expect(mine.map(({ domain, version }) => [domain, version])).toEqual([
-        ["", 1],
-        ["", 2],
-        ["", 3],
-      ]);
+      const mine = changes.filter((change) => nameOf(change) === link.code);
+      expect(mine).toMatchObject([1, 2, 3].map((version) => ({ kind: "link", domain: "", version })));
     });
   });
 
@@ -412,7 +410,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await links.get(stranger.id, link.id)).toEqual({ ...link, version: 2 });
       const { changes } = await feed.after(before, 1_000);
       // Its first version may still be in it: on a busy PostgreSQL the end of the feed is behind.
-      const touched = changes.filter(({ code, version }) => code === link.code && version > link.version);
+      const touched = changes.filter((change) => nameOf(change) === link.code && change.version > link.version);
       expect(touched).toMatchObject([{ domain: "", version: 2, at: start }]);
     });
 
@@ -464,7 +462,7 @@ onEachDatabase(({ openTwo }) => {
       const link = await links.create(tenant, { url, code: fresh("deleted") }, "operator");
       await links.remove(tenant.id, link.id);
       const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now() };
-      expect(await store.insert(tenant.id, [generated], "nothing")).toEqual([{ kind: "taken" }]);
+      expect(await store.createEach(tenant.id, [generated], "nothing")).toEqual([{ kind: "taken" }]);
     });
 
     test("of many who delete it at once is deleted by one", async () => {
@@ -504,8 +502,8 @@ onEachDatabase(({ openTwo }) => {
       clock.advance(2_000);
       await store.purge(clock.now(), 1_000, clock.now());
       const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now() };
-      expect(await store.insert(stranger.id, [generated], "nothing")).toMatchObject([
-        { kind: "written", link: { version: 3 } },
+      expect(await store.createEach(stranger.id, [generated], "nothing")).toMatchObject([
+        { kind: "created", link: { version: 3 } },
       ]);
     });
 
@@ -756,15 +754,15 @@ onEachDatabase(({ openTwo }) => {
       const owner = await newTenant();
       const [kept, undone] = [fresh("kept"), fresh("undone")];
       const before = [await count("links"), await count("link_versions"), await count("changes")];
-      const attempt = store.insertWith(owner.id, [await links.draft(owner, { url, code: undone })], async () => {
+      const attempt = store.createWith(owner.id, [await links.draft(owner, { url, code: undone })], async () => {
         throw new Error("not this time");
       });
       await expect(attempt).rejects.toThrow("not this time");
       expect([await count("links"), await count("link_versions"), await count("changes")]).toEqual(before);
-      const written = await store.insertWith(owner.id, [await links.draft(owner, { url, code: kept })], async (trx) => {
+      const written = await store.createWith(owner.id, [await links.draft(owner, { url, code: kept })], async (trx) => {
         await trx.updateTable("tenants").set({ name: "along" }).where("id", "=", owner.id).execute();
       });
-      expect(written).toMatchObject([{ kind: "written", link: { code: kept, version: 1 } }]);
+      expect(written).toMatchObject([{ kind: "created", link: { code: kept, version: 1 } }]);
       expect((await createTenants(sql, clock).bySlug(owner.slug))?.name).toBe("along");
     });
 

@@ -117,7 +117,7 @@ export function openOutbox(sql: Sql, options: OutboxOptions = {}) {
   });
   const unknown: (string | null)[] = [];
   const sender = createEmailSender({
-    ...{ store, attempts, name: newId("key", systemClock), log: silent, chance: () => 0 },
+    ...{ store, attempts, name: newId("key", systemClock), clock: systemClock, log: silent, chance: () => 0 },
     onUnknown: (by) => void unknown.push(by),
   });
   return {

@@ -48,7 +48,7 @@ onEachDatabase(({ openTwo }) => {
       clock.advance(1); // ids are in the order of time
       return { ...fields, id: newId("link", clock), code: `${slug}-${i}` };
     });
-    await createLinkStore(one()).insert(tenant.id, links, "nothing");
+    await createLinkStore(one()).createEach(tenant.id, links, "nothing");
     return tenant;
   }
 
@@ -182,7 +182,7 @@ onEachDatabase(({ openTwo }) => {
     const tenant = await tenantWithLinks();
     const code = (i: number) => ({ domain: "", code: `${tenant.slug}-${i}` });
     const raise = (on: Sql, places: readonly { domain: string; code: string }[]) =>
-      on.transaction((trx) => raiseVersions(on, trx, places, now));
+      on.transaction((trx) => raiseVersions(on, trx, { links: places }, now));
     expect(await raise(one(), [{ domain: "never.example", code: "was" }])).toEqual([]);
     expect(await raise(one(), [])).toEqual([]);
     const there = Array.from({ length: linksEach }, (_, i) => code(i));

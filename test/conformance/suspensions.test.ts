@@ -38,7 +38,7 @@ onEachDatabase(({ open }) => {
       ownHosts: new Set(),
       passwords: createPasswords(),
       defaultDays: 365,
-      changed() {},
+      publish() {},
     });
     tenants = createTenants(sql, clock);
     tenant = await tenants.create("somebody", "Somebody", "unlimited");

@@ -317,7 +317,7 @@ for (const database of databases) {
         ["acme", "Acme Ltd", "default", made.createdAt, "-"].join("\t"),
       );
 
-      expectFailure(await run("tenant", "create", "acme"), 1, /already a tenant "acme"/);
+      expectFailure(await run("tenant", "create", "acme"), 1, /tenant "acme" already exists/);
       const changed = await okJson<TenantShown>(
         "tenant",
         "update",

@@ -1,4 +1,6 @@
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
+import { type Repeated, repeat } from "../../base/repeat.ts";
 import type { Attempts } from "./attempt.ts";
 import type { Claimed, EmailStore } from "./store.ts";
 
@@ -60,6 +62,7 @@ export interface EmailSenderSettings {
   readonly attempts: Attempts;
   /** Of this process. */
   readonly name: string;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly chance: () => number;
   /** Called for emails that another process abandoned. */
@@ -69,13 +72,17 @@ export interface EmailSenderSettings {
 export const handOversMost = 8;
 const pollMs = 1_000;
 const longestPauseMs = 30_000;
+const deadlineMs = 30_000;
+const stopMs = 5_000;
 
-export function createEmailSender({ store, attempts, name, log, chance, onUnknown }: EmailSenderSettings): EmailSender {
+export function createEmailSender(settings: EmailSenderSettings): EmailSender {
+  const { store, attempts, name, clock, log, chance, onUnknown } = settings;
   const running = new Set<Promise<void>>();
   let claims = 0;
   let stopped = false;
-  let looping: Promise<void> | undefined;
-  let woken = Promise.withResolvers<void>();
+  /** There was more than there was room for. */
+  let more = false;
+  let looking: Repeated | undefined;
 
   const claimName = () => `${name}/${++claims}`;
 
@@ -84,7 +91,10 @@ export function createEmailSender({ store, attempts, name, log, chance, onUnknow
     const one = work()
       // Its row is unchanged: the process that finds the expired claim continues from there.
       .catch((error: unknown) => log.warn({ error }, "sending an email was interrupted; will retry"))
-      .finally(() => running.delete(one));
+      .finally(() => {
+        running.delete(one);
+        if (more) looking?.soon();
+      });
     running.add(one);
     return true;
   }
@@ -107,33 +117,10 @@ export function createEmailSender({ store, attempts, name, log, chance, onUnknow
     }
   }
 
-  async function loop(): Promise<void> {
-    let pauseMs = pollMs;
-    let failing = false;
-    while (!stopped) {
-      let more = false;
-      try {
-        more = await step();
-        if (failing) log.info("reading the outbox works again");
-        failing = false;
-        pauseMs = pollMs;
-      } catch (error) {
-        if (!failing) log.warn({ error }, "cannot read the outbox; emails wait");
-        failing = true;
-        pauseMs = Math.min(longestPauseMs, pauseMs * 2);
-      }
-      if (more && running.size > 0) await Promise.race(running);
-      else await sleep(pauseMs * (0.9 + chance() / 5));
-    }
-  }
-
-  /** Or until woken. */
-  async function sleep(ms: number): Promise<void> {
-    const timer = Promise.withResolvers<void>();
-    const due = setTimeout(timer.resolve, ms);
-    await Promise.race([timer.promise, woken.promise]);
-    clearTimeout(due);
-    woken = Promise.withResolvers();
+  /** If there may be more, the next end of a hand-over makes room for it. */
+  async function lookForMore(): Promise<void> {
+    more = false;
+    more = await step();
   }
 
   const idle = async () => {
@@ -145,14 +132,23 @@ export function createEmailSender({ store, attempts, name, log, chance, onUnknow
     run,
     step,
     idle,
-    wake: () => woken.resolve(),
+    wake: () => looking?.soon(),
     start() {
-      looping ??= loop();
+      looking ??= repeat({
+        name: "looking for emails that are due",
+        everyMs: (failures) => Math.min(longestPauseMs, pollMs * 2 ** failures) * (0.9 + chance() / 5),
+        firstMs: 0,
+        deadlineMs,
+        stopMs,
+        work: lookForMore,
+        texts: { fails: "cannot read the outbox; emails wait", worksAgain: "reading the outbox works again" },
+        clock,
+        log,
+      });
     },
     async stop() {
       stopped = true;
-      woken.resolve();
-      await looping;
+      await looking?.stop();
       await idle();
     },
   };

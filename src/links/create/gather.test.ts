@@ -7,7 +7,7 @@ function slowly(most: number) {
   const gather = createGather<string, number, string>({
     keyOf: (group) => group,
     most,
-    async write(group, all) {
+    async run(group, all) {
       const end = Promise.withResolvers<void>();
       writes.push({ group, all, end });
       await end.promise;

@@ -12,8 +12,8 @@ export type Gather<Group, One, Result> = (group: Group, some: readonly One[]) =>
 export interface GatherSettings<Group, One, Result> {
   readonly keyOf: (group: Group) => string;
   /** Answers for each in its place. */
-  readonly write: (group: Group, all: readonly One[]) => Promise<readonly Result[]>;
-  /** In one write, unless somebody brings more at once. */
+  readonly run: (group: Group, all: readonly One[]) => Promise<readonly Result[]>;
+  /** In one run, unless somebody brings more at once. */
   readonly most: number;
 }
 
@@ -27,15 +27,15 @@ const waitingMost = 1_000;
 export function createGather<Group, One, Result>(
   settings: GatherSettings<Group, One, Result>,
 ): Gather<Group, One, Result> {
-  const { keyOf, write, most } = settings;
-  /** A group is here while it is being written. */
+  const { keyOf, run, most } = settings;
+  /** A group is here while it is being run. */
   const queues = new Map<string, Waiting<One, Result>[]>();
 
   async function work(group: Group, queue: Waiting<One, Result>[]): Promise<void> {
     while (queue.length > 0) {
       const batch = queue.splice(0, fitting(queue, most));
       try {
-        const results = await write(
+        const results = await run(
           group,
           batch.flatMap(({ some }) => some),
         );
@@ -67,7 +67,7 @@ export function createGather<Group, One, Result>(
   };
 }
 
-/** How many from the front go into one write: one at least. */
+/** How many from the front go into one run: one at least. */
 function fitting(queue: readonly { readonly some: readonly unknown[] }[], most: number): number {
   let size = 0;
   const tooMany = queue.findIndex(({ some }) => {

@@ -2,7 +2,7 @@ import { toIso } from "../../base/clock.ts";
 import { invalid, Problem } from "../../base/errors.ts";
 import { monthEnd, secondsToMonthEnd } from "../../limits/month.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
-import type { NewLink, Written } from "./new-links.ts";
+import type { Created, NewLink } from "./new-links.ts";
 
 /** Why there is no such link, or no new one, in the words of whoever asked. */
 export const missing = () => new Problem("not_found", "No such link.");
@@ -28,9 +28,9 @@ export function limitReached(tenant: Tenant, now: number): Problem {
 export const noFile = () =>
   invalid("file", "unknown_file", "No such file, or it is not uploaded yet. Complete the upload first.");
 
-/** Why the store did not write it. */
+/** Why the store did not create it. */
 export function refusal(
-  kind: Exclude<Written["kind"], "written" | "found" | "spent">,
+  kind: Exclude<Created["kind"], "created" | "found" | "spent">,
   link: Pick<NewLink, "domain" | "code" | "generated">,
 ): Problem {
   switch (kind) {
