@@ -4,7 +4,7 @@ export {};
 const outfile = "dist/quicklink";
 
 await Bun.build({
-  // The thread for long work is a program of its own and has to be named; it keeps its path inside the executable.
+  // The background thread is a separate program and must be named; it keeps its path inside the executable.
   entrypoints: ["./src/main.ts", "./src/server/background-thread.ts"],
   compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
   minify: { whitespace: true, syntax: true, identifiers: false },

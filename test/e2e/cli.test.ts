@@ -492,7 +492,7 @@ describe("what cannot be is refused, and says why", () => {
       run("tenant", "update", "default", "--hits=-5"),
     ]);
     expectFailure(bad, 1, /Not A Slug/, /a-z, 0-9/);
-    expectFailure(taken, 1, /already a tenant "default"/);
+    expectFailure(taken, 1, /tenant "default" already exists/);
     expectFailure(plan, 1, /no plan "nope"/, /default, unlimited/);
     expectFailure(none, 1, /No tenant "nobody"/, /default/);
     expectFailure(limit, 2, /--hits/, /whole number or none/);
