@@ -1,4 +1,4 @@
-# Two stages: npm brings the packages and the runtime, and stays behind.
+# Two stages: npm installs the packages and the runtime, and is not part of the image.
 FROM node:22.21-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./

@@ -1,6 +1,6 @@
 /**
- * ops/grafana/dashboard.json, from a table: rows of panels, each with its questions to Prometheus. Written by hand the
- * JSON would be two thousand lines that nobody reads; `npm run docs` writes it.
+ * Generates ops/grafana/dashboard.json from a table: rows of panels, each with its Prometheus queries. `npm run docs` writes
+ * the file, which has two thousand lines.
  */
 interface Panel {
   readonly title: string;
@@ -9,11 +9,11 @@ interface Panel {
   readonly kind?: "timeseries" | "stat";
   /** Expression → legend. */
   readonly ask: Readonly<Record<string, string>>;
-  /** Where alerts warn and where they call; `below` when it is the small values that are bad. */
+  /** The thresholds of the alerts; `below` if small values are bad. */
   readonly alerts?: { readonly warning: number; readonly critical?: number; readonly below?: true };
 }
 
-/** As Grafana calls them. */
+/** Grafana's names. */
 type Unit = "reqps" | "ops" | "percentunit" | "s" | "bytes" | "short" | "cpm";
 
 const own = `{job=~"$job",instance=~"$instance"}`;
@@ -31,13 +31,13 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   Redirects: [
     {
       title: "Redirects",
-      help: "By outcome. Everything but counted, bot, head, prefetch, preview and fallback is a page instead.",
+      help: "By outcome. All outcomes except counted, bot, head, prefetch, preview and fallback are error pages.",
       unit: "reqps",
       ask: { [perSecond("quicklink_redirects_total", "outcome")]: "{{outcome}}" },
     },
     {
       title: "Answered with 503",
-      help: "Of all redirects: nobody could say where the link leads, or whether it may be followed.",
+      help: "Share of all redirects: the link or its limit could not be looked up.",
       unit: "percentunit",
       ask: {
         [`sum(rate(quicklink_redirects_total${ownAnd('outcome="unavailable"')}[$__rate_interval])) / sum(rate(quicklink_redirects_total${own}[$__rate_interval]))`]:
@@ -56,7 +56,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   Cache: [
     {
       title: "Hit rate",
-      help: "Of the lookups that memory left to Redis, those that Redis answered; without Redis, those that memory answered. Alerts below 90 % and 80 %.",
+      help: "Share of the lookups not answered by memory that Redis answered; without Redis, the share that memory answered. Alerts below 90 % and 80 %.",
       unit: "percentunit",
       ask: {
         [`sum by (tier) (rate(quicklink_cache_hit_total${own}[$__rate_interval])) / (${lookupsBy(own)})`]: "{{tier}}",
@@ -64,8 +64,8 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       alerts: { warning: 0.9, critical: 0.8, below: true },
     },
     {
-      title: "Who answers lookups",
-      help: "Memory, Redis, or SQL and why.",
+      title: "Lookups by tier",
+      help: "Answered by memory, by Redis, or by SQL with the reason.",
       unit: "ops",
       ask: {
         [perSecond("quicklink_cache_hit_total", "tier")]: "{{tier}}",
@@ -74,66 +74,66 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
     {
-      title: "Past Redis",
-      help: "Of the lookups that memory left to Redis, those that went to SQL because Redis did not answer or could not be trusted. Alerts above 10 % and 25 %.",
+      title: "Fallbacks to SQL",
+      help: "Share of the lookups not answered by memory that went to SQL because Redis did not answer or could not be trusted. Alerts above 10 % and 25 %.",
       unit: "percentunit",
       ask: {
         [`sum(rate(quicklink_cache_miss_reasons_total${ownAnd('why=~"untrusted|failed"')}[$__rate_interval])) / sum(${lookupsBy(ownAnd('tier="redis"'))})`]:
-          "past Redis",
+          "SQL instead of Redis",
       },
       alerts: { warning: 0.1, critical: 0.25 },
     },
     {
-      title: "Codes that lead nowhere, in Redis",
-      help: "Estimated from writes: each lives for five minutes. Alerts above 1 and 5 million.",
+      title: "Nonexistent codes in Redis",
+      help: "Estimated from writes: each entry lives for five minutes. Alerts above 1 and 5 million.",
       unit: "short",
       ask: { [`sum(increase(quicklink_cache_events_total${ownAnd('event="missing_written"')}[5m]))`]: "keys" },
       alerts: { warning: 1_000_000, critical: 5_000_000 },
     },
     {
-      title: "In memory",
-      help: "Links, and codes that lead nowhere, in the memory of all processes.",
+      title: "Entries in memory",
+      help: "Links, nonexistent codes and limits in the memory of all processes.",
       unit: "short",
       ask: {
         [`sum(quicklink_cache_links${own})`]: "links",
-        [`sum(quicklink_cache_missing${own})`]: "lead nowhere",
-        [`sum(quicklink_meters${own})`]: "being counted",
+        [`sum(quicklink_cache_missing${own})`]: "nonexistent codes",
+        [`sum(quicklink_meters${own})`]: "limits",
       },
     },
     {
-      title: "What else happens to entries",
-      help: "shed: sent away because too many waited for SQL.",
+      title: "Cache events",
+      help: "shed: answered 503 because too many lookups waited for SQL.",
       unit: "ops",
       ask: { [perSecond("quicklink_cache_events_total", "event")]: "{{event}}" },
     },
   ],
   Coherence: [
     {
-      title: "Age of the feed",
-      help: "How long ago the change feed was read to its end. Alerts above 1.5 s and 10 s.",
+      title: "Age of the change feed",
+      help: "Time since the change feed was last read to its end. Alerts above 1.5 s and 10 s.",
       unit: "s",
       ask: { [`max by (instance) (quicklink_feed_age_seconds${own})`]: "{{instance}}" },
       alerts: { warning: 1.5, critical: 10 },
     },
     {
-      title: "Lag of replicas",
-      help: "How old the last commit is that DATABASE_REPLICA_URL has; up to two seconds when all is well. Alerts above 10 s and 60 s.",
+      title: "Replica lag",
+      help: "Age of the last commit on the replica (DATABASE_REPLICA_URL); up to two seconds are normal. Alerts above 10 s and 60 s.",
       unit: "s",
       ask: { [`max by (instance) (quicklink_replica_lag_seconds${own})`]: "{{instance}}" },
       alerts: { warning: 10, critical: 60 },
     },
     {
-      title: "Lag of changes",
-      help: "From a change made elsewhere to its being known here.",
+      title: "Change lag",
+      help: "Time from a change on another server until this server knows of it.",
       unit: "s",
       ask: {
-        [quantile(0.5, "quicklink_feed_lag_seconds", "job")]: "half",
-        [quantile(0.99, "quicklink_feed_lag_seconds", "job")]: "99 %",
+        [quantile(0.5, "quicklink_feed_lag_seconds", "job")]: "median",
+        [quantile(0.99, "quicklink_feed_lag_seconds", "job")]: "p99",
       },
     },
     {
       title: "Stale answers and rejected fills",
-      help: "Answers that may be out of date, and loads that were thrown away because they were.",
+      help: "Answers that may be out of date, and reads that were rejected because they were.",
       unit: "ops",
       ask: {
         [`sum by (event) (rate(quicklink_cache_events_total${ownAnd('event=~"stale|fill_rejected"')}[$__rate_interval]))`]:
@@ -144,26 +144,26 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   Email: [
     {
       title: "Emails",
-      help: "Attempts to send one, by what came of them. An attempt that is limited, deferred or unavailable is made again.",
+      help: "Attempts to send an email, by outcome. Attempts that are limited, deferred or unavailable are repeated.",
       unit: "ops",
       ask: { [perSecond("quicklink_emails_total", "provider, outcome")]: "{{provider}} {{outcome}}" },
     },
     {
-      title: "Emails that wait",
-      help: "In the outbox, whatever for; at most 10,000 are counted.",
+      title: "Waiting emails",
+      help: "All emails in the outbox, for any reason; at most 10,000 are counted.",
       unit: "short",
       ask: { [`max(quicklink_emails_waiting${own})`]: "waiting" },
     },
     {
-      title: "The latest email",
-      help: "For how long it could have been sent. Alerts above five minutes.",
+      title: "Oldest late email",
+      help: "How long ago it should have been sent. Alerts above five minutes.",
       unit: "s",
       ask: { [`max(quicklink_email_late_seconds${own})`]: "late" },
       alerts: { warning: 300 },
     },
     {
-      title: "The platform's hour",
-      help: "Emails of all tenants through SMTP_URL within the last hour, of what ordinary mail may use: four fifths of QL_EMAILS_PER_HOUR. Above 100 % only verification and password resets go out. Alerts above 80 % and at 100 %.",
+      title: "Platform email limit",
+      help: "Emails of all tenants through SMTP_URL in the last hour, as a share of the limit for ordinary mail: four fifths of QL_EMAILS_PER_HOUR. Above 100 % only verification and password resets are sent. Alerts above 80 % and at 100 %.",
       unit: "percentunit",
       ask: {
         [`max(quicklink_platform_emails_used${own}) / max(quicklink_platform_emails_limit${ownAnd('mail="ordinary"')})`]:
@@ -174,8 +174,8 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   ],
   Limits: [
     {
-      title: "How hits are limited",
-      help: "0 as usual, 1 by SQL because Redis is away, 2 as QL_HITS_OUTAGE says.",
+      title: "Hit limits",
+      help: "0 normal, 1 enforced by SQL because Redis is unavailable, 2 as QL_HITS_OUTAGE says.",
       unit: "short",
       kind: "stat",
       ask: { [`max by (instance) (quicklink_hit_limits_state${own})`]: "{{instance}}" },
@@ -183,19 +183,19 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: "Leases",
-      help: "Blocks of a link's hits that processes asked for, by who answered.",
+      help: "Leases of hits that processes requested, by who issued them.",
       unit: "ops",
       ask: { [perSecond("quicklink_leases_total", "by")]: "{{by}}" },
     },
     {
       title: "Guessers",
-      help: "Addresses that must wait before they may ask for another code or key that does not exist.",
+      help: "Addresses that have to wait because they requested too many nonexistent codes or keys.",
       unit: "short",
       ask: { [`sum by (instance) (quicklink_guessers${own})`]: "{{instance}}" },
     },
     {
-      title: "Hits cannot be written down",
-      help: "1 while a process keeps them in memory.",
+      title: "Hits cannot be written",
+      help: "1 while a process keeps hits in memory because the database refuses them.",
       unit: "short",
       kind: "stat",
       ask: { [`max by (instance) (quicklink_recorder_failing${own})`]: "{{instance}}" },
@@ -204,8 +204,8 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   ],
   API: [
     {
-      title: "Limits on calls",
-      help: "How they were answered. Anything but granted and denied: Redis did not.",
+      title: "Rate limits",
+      help: "API calls by result. All results except granted and denied mean that Redis did not answer.",
       unit: "ops",
       ask: { [perSecond("quicklink_api_limit_total", "answer")]: "{{answer}}" },
     },
@@ -217,42 +217,42 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: "Duration",
-      help: "Half of the requests, and 99 of 100, take no longer.",
+      help: "Median and 99th percentile.",
       unit: "s",
       ask: {
-        [quantile(0.5, "quicklink_api_request_seconds", "job")]: "half",
-        [quantile(0.99, "quicklink_api_request_seconds", "job")]: "99 %",
+        [quantile(0.5, "quicklink_api_request_seconds", "job")]: "median",
+        [quantile(0.99, "quicklink_api_request_seconds", "job")]: "p99",
       },
     },
   ],
   Files: [
     {
       title: "Uploads",
-      help: "To this server, by outcome; none with S3_URL. Alerts on full.",
+      help: "Uploads to this server, by outcome; none with S3_URL. Alerts on full.",
       unit: "ops",
       ask: { [perSecond("quicklink_uploads_total", "outcome")]: "{{outcome}}" },
     },
     {
-      title: "Shared places taken",
-      help: "Of uploads, downloads, long work, password checks and outgoing requests: running by places.",
+      title: "Places in use",
+      help: "Share of the places for uploads, downloads, long work, password checks and outgoing requests.",
       unit: "percentunit",
       ask: { [shareOfPlaces]: "{{resource}}" },
     },
     {
-      title: "Callers without a place",
-      help: "Answered 503 because a shared resource was crowded, by resource. Alerts on this.",
+      title: "Refused callers",
+      help: "Requests that got 503 because all places were taken, by resource. Alerts above 100 in 10 minutes.",
       unit: "ops",
       ask: { [perSecond("quicklink_shares_refused_total", "resource")]: "{{resource}}" },
     },
     {
       title: "Downloads",
-      help: "From this server, by outcome; none with S3_URL.",
+      help: "Downloads from this server, by outcome; none with S3_URL.",
       unit: "ops",
       ask: { [perSecond("quicklink_downloads_total", "outcome")]: "{{outcome}}" },
     },
     {
-      title: "Bytes a second",
-      help: "Of uploads by what became of them, and of downloads that were begun.",
+      title: "Bytes per second",
+      help: "Uploads by result, and downloads that were started.",
       unit: "bytes",
       ask: {
         [perSecond("quicklink_upload_bytes_total", "fate")]: "uploads {{fate}}",
@@ -260,34 +260,34 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
     {
-      title: "Sync",
-      help: "How many bytes tenants' storage was off at the last sync, and what did not match. Alerts on all but orphans.",
+      title: "Storage sync",
+      help: "Difference in tenants' storage usage at the last sync, and mismatched files. Alerts on all except orphans.",
       unit: "short",
       ask: {
         [`max(quicklink_storage_drift_bytes${own})`]: "drift, bytes",
         [`max(quicklink_storage_orphans${own})`]: "objects without a file",
-        [`max(quicklink_storage_lost${own})`]: "files without their object",
-        [`max(quicklink_files_unswept${own})`]: "not swept",
+        [`max(quicklink_storage_lost${own})`]: "files without an object",
+        [`max(quicklink_files_unswept${own})`]: "not yet removed",
       },
     },
   ],
   Redis: [
     {
-      title: "Commands, 99 of 100",
-      help: "From call to answer or deadline. Alerts above 5 ms and 20 ms.",
+      title: "Command latency (p99)",
+      help: "From request to answer or timeout. Alerts above 5 ms and 20 ms.",
       unit: "s",
       ask: { [quantile(0.99, "redis_command_duration_seconds", "use, command")]: "{{use}} {{command}}" },
       alerts: { warning: 0.005, critical: 0.02 },
     },
     {
       title: "Commands",
-      help: "A second.",
+      help: "Per second, by use and command.",
       unit: "ops",
       ask: { [perSecond("redis_command_duration_seconds_count", "use, command")]: "{{use}} {{command}}" },
     },
     {
       title: "Memory",
-      help: "Of maxmemory. Alerts above 70 % and 85 %.",
+      help: "Share of maxmemory. Alerts above 70 % and 85 %.",
       unit: "percentunit",
       ask: {
         [`max by (use, node) (redis_memory_used_bytes${own}) / (max by (use, node) (redis_memory_max_bytes${own}) > 0)`]:
@@ -296,7 +296,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       alerts: { warning: 0.7, critical: 0.85 },
     },
     {
-      title: "Evicted keys a minute",
+      title: "Evicted keys per minute",
       help: "Alerts above 100 and 1,000.",
       unit: "cpm",
       ask: {
@@ -305,15 +305,15 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       alerts: { warning: 100, critical: 1_000 },
     },
     {
-      title: "Breakers",
-      help: "1 while it is left alone.",
+      title: "Circuit breakers",
+      help: "1 while open: the dependency is not used.",
       unit: "short",
       ask: { [`max by (of, instance) (quicklink_breaker_open${own})`]: "{{of}} {{instance}}" },
       alerts: { warning: 1 },
     },
     {
       title: "Dependencies",
-      help: "1 if it answered when last asked.",
+      help: "1 if the last check succeeded.",
       unit: "short",
       ask: { [`min by (dependency, instance) (quicklink_dependency_up${own})`]: "{{dependency}} {{instance}}" },
     },
@@ -321,7 +321,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   Process: [
     {
       title: "Processes",
-      help: "That use the database, and that are behind the addresses Prometheus asks.",
+      help: "Processes that use the database, and processes that Prometheus scrapes.",
       unit: "short",
       ask: {
         [`max(quicklink_instances${own})`]: "on the database",
@@ -329,14 +329,14 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
     {
-      title: "Processor",
-      help: "Seconds a second, of all processes of an instance.",
+      title: "CPU",
+      help: "Cores used by all processes of an instance.",
       unit: "short",
       ask: { [perSecond("process_cpu_seconds_total", "instance")]: "{{instance}}" },
     },
     {
       title: "Memory",
-      help: "Of all processes of an instance.",
+      help: "Resident memory of all processes of an instance.",
       unit: "bytes",
       ask: { [`sum by (instance) (process_resident_memory_bytes${own})`]: "{{instance}}" },
     },

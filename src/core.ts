@@ -11,31 +11,32 @@ import { createResources, type Resources } from "./base/resources.ts";
 import { createRing, type Ring } from "./base/seal.ts";
 import { createSigningKeys, type SigningKeys } from "./base/signature.ts";
 import { saltKey } from "./base/signing-keys.ts";
+import type { Publish } from "./cache/feed.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import type { Config } from "./config/config.ts";
 import { prepareDataFolder, withSecrets } from "./config/data-folder.ts";
 import { createDomains, type Domains } from "./domains/domains.ts";
-import { createDomainStore, domainCode } from "./domains/store.ts";
+import { createDomainStore } from "./domains/store.ts";
 import { createEvidence } from "./domains/verify.ts";
 import { createDisk } from "./files/storage/disk.ts";
 import type { Storage } from "./files/storage/storage.ts";
 import { createTokens } from "./files/storage/tokens.ts";
-import { createTargetStore, type TargetStore } from "./link-health/store.ts";
+import { createHealthStore, type HealthStore } from "./link-health/store.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { createDns } from "./safe-fetch/dns.ts";
-import { createGuarded, type Guarded } from "./safe-fetch/guarded.ts";
+import { createSafeFetch, type SafeFetch } from "./safe-fetch/safe-fetch.ts";
 import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
-import { createOutdated, type Outdated } from "./sql/outdated.ts";
+import { createOutdated, type Outdated } from "./sql/outdated-tenants.ts";
 import type { PostgresOptions } from "./sql/postgres.ts";
 import type { Sql } from "./sql/sql.ts";
 import { createKeys, type Keys } from "./tenants/keys.ts";
 import { createTenants, type Tenants } from "./tenants/tenants.ts";
 
-/** What the server, its background thread and the command line have in common: SQL and the subjects on top of it. */
+/** What the server, its background thread and the command line share: SQL and the subjects on top of it. */
 export interface Core {
   readonly config: Config;
   readonly sql: Sql;
@@ -43,37 +44,41 @@ export interface Core {
   readonly keys: Keys;
   readonly store: LinkStore;
   readonly links: Links;
-  readonly targets: TargetStore;
+  readonly targets: HealthStore;
   readonly suspensions: Suspensions;
   readonly outdated: Outdated;
   readonly blocklist: Blocklist;
   readonly reports: Reports;
   readonly domains: Domains;
-  /** For addresses that strangers name. */
-  readonly guarded: Guarded;
+  /** For addresses named by strangers. */
+  readonly safeFetch: SafeFetch;
   readonly passwords: Passwords;
-  /** What callers of this process share. */
+  /** Resources shared by all callers of this process. */
   readonly resources: Resources;
   readonly storage: Storage;
   readonly clock: Clock;
-  /** What signs addresses, cursors and passes. */
+  /** Signs URLs, cursors and password sessions. */
   readonly signing: SigningKeys;
-  /** A secret for hashes that count for a day at most: the same on every server, and another once the keys are rotated. */
+  /**
+   * A secret for hashes that are used for a day at most: the same on every server, and a different one after a key
+   * rotation.
+   */
   secretFor(purpose: string): Uint8Array;
-  /** For hashes that must never change. It follows from the database alone, so it is no secret to who can read that. */
+  /**
+   * For hashes that must never change. Derived from the database alone, so it is no secret to anyone who can read that.
+   */
   readonly hashKey: Uint8Array;
-  /** What tenants' own secrets are sealed with. Nothing where the operator has set no keys. */
+  /** Encrypts tenants' secrets. `undefined` if the operator has set no keys. */
   readonly ring: Ring | undefined;
   close(): Promise<void>;
 }
 
 export interface CoreOptions {
   readonly log: Logger;
-  /** Told after each commit, for whoever keeps a copy. */
-  readonly changed?: (domain: string, code: string, version: number) => void;
+  readonly publish?: Publish;
   /** Some connections are for lookups, see `openLookups`. */
   readonly serves?: boolean;
-  /** The caller holds the data folder's lock, so that nobody is serving from it. */
+  /** The caller holds the data folder's lock, so that no server uses it. */
   readonly lockHeld?: boolean;
 }
 
@@ -82,7 +87,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   if (config.embedded) prepareDataFolder(config);
   const secrets = config.embedded ? withSecrets(config) : config;
   const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = secrets;
-  const dividesPool = options.serves && config.DATABASE_REPLICA_URL === undefined; // lookups go to the replica
+  const dividesPool = options.serves && config.DATABASE_REPLICA_URL === undefined; // lookups use the replica
   const connections = dividesPool ? otherConnections(config) : config.QL_DATABASE_POOL;
   const sql = await openSql(config, options.log, false, connections);
   try {
@@ -92,9 +97,9 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     await requireSalt(sql, codes.fingerprint, clock);
     const store = createLinkStore(sql);
     const blocklist = createBlocklist({ path: config.QL_BLOCKLIST, clock, log: options.log });
-    const changed = options.changed ?? (() => {});
+    const publish = options.publish ?? (() => {});
     const dns = createDns(config.QL_DNS_SERVERS);
-    const guarded = createGuarded({
+    const safeFetch = createSafeFetch({
       allow: config.QL_FETCH_ALLOW,
       ports: config.QL_FETCH_PORTS,
       userAgent: `QuickLink/${version} (+${config.baseUrl})`,
@@ -109,7 +114,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       clock,
       store,
       tenants: createTenants(sql, clock),
-      targets: createTargetStore(sql),
+      targets: createHealthStore(sql),
       suspensions: createSuspensions(sql, clock),
       outdated: createOutdated(sql, clock),
       blocklist,
@@ -125,18 +130,18 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         defaultDays: config.QL_LINK_DAYS,
-        changed,
+        publish,
       }),
       domains: createDomains({
         store: createDomainStore(sql),
-        evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(guarded, url) }),
+        evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(safeFetch, url) }),
         outgoing: resources.outgoing,
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         clock,
-        changed: (host) => changed(host, domainCode, 0),
+        publish,
       }),
-      guarded,
+      safeFetch,
       storage: await openStorage(config, signing, clock),
       signing,
       secretFor: (purpose) => signing.secretsFor(purpose).newest,
@@ -150,12 +155,12 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   }
 }
 
-async function pageOf(guarded: Guarded, url: string): Promise<string | undefined> {
-  const answer = await guarded.fetch("GET", url);
+async function pageOf(safeFetch: SafeFetch, url: string): Promise<string | undefined> {
+  const answer = await safeFetch.fetch("GET", url);
   return answer.kind === "answered" && answer.status === 200 ? new TextDecoder().decode(answer.body) : undefined;
 }
 
-/** Asks nothing of it yet. */
+/** Does not connect yet. */
 async function openStorage(config: Config, signing: SigningKeys, clock: Clock): Promise<Storage> {
   if (config.S3_URL !== undefined)
     return (await import("./files/storage/s3.ts")).createS3({ bucket: config.S3_URL, clock });
@@ -163,7 +168,7 @@ async function openStorage(config: Config, signing: SigningKeys, clock: Clock): 
   return createDisk({ root: config.filesFolder, baseUrl: config.baseUrl, tokens });
 }
 
-/** The driver of the other database is not even loaded. */
+/** The driver of the other database is not loaded. */
 export async function openSql(
   config: Config,
   log: Logger,
@@ -177,27 +182,27 @@ export async function openSql(
   return openSqlite(join(config.QL_DATA, "quicklink.sqlite"));
 }
 
-/** On SQLite one whose commits do not wait for the disk: safe through kill -9, not through a power cut. */
+/** On SQLite, a connection whose commits do not wait for the disk: safe through kill -9, not through a power cut. */
 export async function openUnforced({ config, sql }: Core): Promise<Sql> {
   if (!config.embedded) return sql;
   const { openSqlite } = await import("./sql/sqlite.ts");
   return openSqlite(join(config.QL_DATA, "quicklink.sqlite"), "normal");
 }
 
-/** What this region reads from, if that is not where everything is written. */
+/** The replica of this region, if there is one. */
 export async function openReplica(config: Config, log: Logger): Promise<Sql | undefined> {
   const { DATABASE_REPLICA_URL: url } = config;
   if (url === undefined) return undefined;
   return await openAt("DATABASE_REPLICA_URL", url, log, { connections: otherConnections(config) });
 }
 
-/** Of the connections of a server, those that only lookups use; with a single one there is nothing to divide. */
+/** The connections of a server that only lookups use; a single connection is not divided. */
 export const lookupConnections = ({ QL_DATABASE_POOL: all }: Config): number => Math.max(1, Math.floor(all / 2));
 const otherConnections = (config: Config): number => Math.max(1, config.QL_DATABASE_POOL - lookupConnections(config));
 
 /**
- * The same database with connections for lookups alone: however slow they are, they take none from what writes or
- * follows the feed, nor the other way round. A lookup may take a second there; visitors wait for less.
+ * The same database with connections for lookups only: however slow they are, they take none from writes and the feed,
+ * nor the other way round. A lookup may take a second there; visitors wait for less.
  */
 export async function openLookups(config: Config, sql: Sql, log: Logger): Promise<Sql> {
   const url = config.DATABASE_REPLICA_URL ?? config.DATABASE_URL;
@@ -232,7 +237,7 @@ async function migrateEmbedded(config: Config, sql: Sql, lockHeld: boolean): Pro
     await migrate(sql);
     return;
   }
-  // A running server must not find its tables changed under it.
+  // A running server must not find its tables changed.
   const lock = tryLockFolder(config.QL_DATA);
   if (!lock) {
     throw new OperatorError("A server of an older version is running on this data folder. Stop it, then try again.", 2);
@@ -244,7 +249,7 @@ async function migrateEmbedded(config: Config, sql: Sql, lockHeld: boolean): Pro
   }
 }
 
-/** As people see it, and as somebody on the machine itself would write it. */
+/** The public host, and the names used on the machine itself. */
 function ownHosts(config: Config): Set<string> {
   const local = ["localhost", "127.0.0.1", "[::1]"].map((host) => new URL(`http://${host}:${config.PORT}`).host);
   const { host, port } = new URL(config.baseUrl);

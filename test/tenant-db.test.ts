@@ -22,7 +22,7 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
     1,
     "the operator reseals the keys of all tenants; each is read and written by its own handle",
   ],
-  "src/email/outbox/seeds.ts": [1, "the platform's limit counts the emails of all tenants"],
+  "src/email/outbox/counter-seeds.ts": [1, "the platform's limit counts the emails of all tenants"],
   "src/email/outbox/store.ts": [1, "one sender works off the outbox of all tenants"],
   "src/files/archive.ts": [3, "a backup has the files of all tenants"],
   "src/files/upkeep/orphans.ts": [2, "compares everything in storage with the files of all tenants"],

@@ -1,12 +1,12 @@
 /** One instance: the program's own way of counting, on stores over a network that fails and on a clock that is wrong. */
 import type { Breaker, BreakerRule } from "../../src/base/breaker.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import type { Ask, LeaseAnswer } from "../../src/limits/leases.ts";
 import type { Drained, Meters } from "../../src/limits/meters.ts";
 import { monthName } from "../../src/limits/month.ts";
-import { reasons } from "../../src/redirect/decide.ts";
+import { hitReasons } from "../../src/redirect/decide.ts";
 import type { Redis } from "../../src/redis/client.ts";
 import type { SqlLeases } from "../../src/sql/leases.ts";
 import type { Sql } from "../../src/sql/sql.ts";
@@ -56,7 +56,7 @@ export function createInstance(name: string, offMs: number, { time }: Surroundin
 /** To be called as the instance, for its timers to be its own. */
 export async function start(instance: Instance, stores: Stores, around: Surroundings, books: Books): Promise<void> {
   const { startCounting, createLimitsBreakers, openRedisLeases } = stores.code.counting;
-  const clock: Clock = { now: instance.wall, elapsed: () => around.time.now };
+  const clock: Clock = { now: instance.wall, elapsed: () => around.time.now, after: systemClock.after };
   const fromSql = watchedSqlLeases(instance, stores, around, books);
   const redis = stores.connectRedis?.(instance);
   const metrics = createMetrics();
@@ -105,7 +105,7 @@ function watchedSqlLeases(instance: Instance, stores: Stores, around: Surroundin
   }
 
   const over = overNetwork(sql, instance, around, committed);
-  const leases = code.sqlLeases.createSqlLeases(over, sqlClock, reasons, split, () => holders);
+  const leases = code.sqlLeases.createSqlLeases(over, sqlClock, hitReasons, split, () => holders);
   return {
     ...leases,
     async acquire(ask) {

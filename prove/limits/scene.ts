@@ -1,5 +1,5 @@
 /** What one seed plays on: clocks, stores, links and instances. */
-import type { Clock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import type { Draws } from "../../src/limits/leases.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { createLuaRedis, fieldOf, type LuaRedis } from "../../test/ground/lua-redis.ts";
@@ -75,7 +75,7 @@ export async function createScene(seed: number, code: Code, sql: Sql, tell: Tell
     now: () => time.now + redisClock.offMs,
   };
   const sqlOffMs = dice.between(-1_500, 1_500);
-  const sqlClock: Clock = { now: () => time.now + sqlOffMs, elapsed: () => time.now };
+  const sqlClock: Clock = { now: () => time.now + sqlOffMs, elapsed: () => time.now, after: systemClock.after };
   const instances = new Set<Instance>();
 
   function held(key: string, draws: Draws, month: string): number {

@@ -5,13 +5,12 @@ import type { Sql } from "../sql/sql.ts";
 import { acrossTenants } from "../sql/tenant-db.ts";
 import type { Place } from "../sql/versions.ts";
 import type { Blocklist } from "./blocklist.ts";
-import type { Suspensions, Why } from "./suspensions.ts";
+import type { SuspensionReason, Suspensions } from "./suspensions.ts";
 
 /**
- * A list that changed is applied to the links that are there already: those that lead to a host on it are stopped, and
- * those that only the list had stopped are freed when it no longer names them. The same goes for the root and 404 targets
- * of custom domains. Goes over all of them in short pages; one that was interrupted begins again, and finds most of it
- * done.
+ * Applies a changed blocklist to existing links: links to a listed host are suspended, and links suspended only by the
+ * list are restored when it no longer lists their host. The same goes for the root and 404 targets of custom domains.
+ * Processes all links in short pages; an interrupted run starts over and finds most of it done.
  */
 export interface BlocklistParts {
   readonly sql: Sql;
@@ -20,18 +19,18 @@ export interface BlocklistParts {
   readonly clock: Clock;
 }
 
-export interface Applied {
+export interface BlocklistOutcome {
   readonly looked: number;
   readonly suspended: number;
   readonly freed: number;
-  /** Custom domains with a target that is used no longer, or again. */
+  /** Custom domains with a target that was blocked or unblocked. */
   readonly domains: number;
 }
 
 const walk = "blocklist";
 const pageRows = 500;
 
-/** Whether there is a list, and another than the one that was applied last. */
+/** Whether there is a list that differs from the one applied last. */
 export async function isOutdated({ sql, blocklist }: Pick<BlocklistParts, "sql" | "blocklist">): Promise<boolean> {
   const fingerprint = blocklist.fingerprint();
   if (fingerprint === undefined) return false;
@@ -39,9 +38,9 @@ export async function isOutdated({ sql, blocklist }: Pick<BlocklistParts, "sql" 
   return row?.position !== fingerprint;
 }
 
-export async function applyBlocklist(parts: BlocklistParts): Promise<Applied> {
+export async function applyBlocklist(parts: BlocklistParts): Promise<BlocklistOutcome> {
   const { sql, blocklist } = parts;
-  // As it was at the beginning: what changes meanwhile is applied the next time.
+  // As it was at the start: later changes are applied by the next run.
   const position = blocklist.fingerprint();
   if (position === undefined) return { looked: 0, suspended: 0, freed: 0, domains: 0 };
   const freed = await free(parts);
@@ -56,8 +55,8 @@ export async function applyBlocklist(parts: BlocklistParts): Promise<Applied> {
 }
 
 /**
- * Lifts whatever stopped a link, unless the list still names a host that it leads to: then it stays stopped, by the list
- * alone, and is freed with it. The host in that case.
+ * Restores a link, unless the list still contains a host it leads to: then it stays suspended by the list alone, and is
+ * restored with it. Returns the host in that case.
  */
 export async function restoreUnlessBlocked(
   { sql, suspensions, blocklist }: Omit<BlocklistParts, "clock">,
@@ -79,7 +78,7 @@ export async function restoreUnlessBlocked(
   return version === undefined ? { kind: "not_suspended" } : { kind: "restored" };
 }
 
-const becauseOf = (host: string): Why => ({
+const becauseOf = (host: string): SuspensionReason => ({
   cause: "blocklist",
   reason: `${host} is on the blocklist`,
   by: "blocklist",
@@ -89,7 +88,7 @@ async function suspend({
   sql,
   suspensions,
   blocklist,
-}: BlocklistParts): Promise<Pick<Applied, "looked" | "suspended">> {
+}: BlocklistParts): Promise<Pick<BlocklistOutcome, "looked" | "suspended">> {
   let [looked, suspended] = [0, 0];
   let after = "" as LinkId;
   for (;;) {
@@ -116,7 +115,7 @@ async function suspend({
   }
 }
 
-/** All of them at once: lists stop few of the links that there are. */
+/** All at once: a list suspends only few links. */
 async function free({ sql, suspensions, blocklist }: BlocklistParts): Promise<number> {
   const rows = await acrossTenants(sql.db)
     .selectFrom("suspended_links as s")
@@ -133,7 +132,7 @@ async function free({ sql, suspensions, blocklist }: BlocklistParts): Promise<nu
   return freed;
 }
 
-/** Wherever a link may send somebody. */
+/** Every column with a destination. */
 const addresses = ["l.url", "l.fallback_url", "l.rules", "l.split"] as const;
 
 interface Addresses {

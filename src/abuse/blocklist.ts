@@ -5,19 +5,19 @@ import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 
 /**
- * Hosts that no link may lead to: a file of the operator, a host on each line.
+ * Hosts that no link may lead to: the operator's file with one host per line.
  *
- *   example.com      this host and all below it
- *   *.example.org    all below it, and not itself
+ *   example.com      this host and its subdomains
+ *   *.example.org    only its subdomains
  *   # a comment
  *
- * The file is looked at when the list is asked and the last look is a second old: a change is in force without a restart,
- * in the server, its background thread and every command alike. Lines that are no hosts are left out and named. When
- * the file is away, or too large, the list stays as it was.
+ * The file is checked when the list is used and the last check is a second old, so a change applies without a restart,
+ * in the server, its background thread and every command. Invalid lines are skipped and reported. If the file is
+ * missing or too large, the previous list stays in use.
  */
 export interface Blocklist {
   isBlocked(host: string): boolean;
-  /** Changes with the hosts on it; nothing as long as no list was ever read. */
+  /** Changes with the hosts on the list; `undefined` until a list was read. */
   fingerprint(): string | undefined;
 }
 
@@ -69,7 +69,7 @@ export function createBlocklist({ path, clock, log }: BlocklistSettings): Blockl
   };
 }
 
-/** Which of its states a file is in. */
+/** Identifies the state of a file. */
 function stampOf(path: string): string {
   try {
     const { ino, size, mtimeMs } = statSync(path);
@@ -90,7 +90,7 @@ export interface BadLine {
   readonly text: string;
 }
 
-/** Throws when there is no file, or none that can be read. */
+/** Throws if the file is missing or cannot be read. */
 export function readBlocklist(path: string): { hosts: HostList; bad: BadLine[] } {
   const { size } = statSync(path);
   if (size > sizeMostBytes) throw new Error(`${path} has more than ${sizeMostBytes} bytes`);
@@ -98,7 +98,7 @@ export function readBlocklist(path: string): { hosts: HostList; bad: BadLine[] }
 }
 
 export function parseBlocklist(text: string): { hosts: HostList; bad: BadLine[] } {
-  /** With all below them, and those of which only what is below. */
+  /** Hosts including their subdomains, and hosts of which only the subdomains are listed. */
   const whole = new Set<string>();
   const below = new Set<string>();
   const bad: BadLine[] = [];
@@ -129,7 +129,7 @@ export function parseBlocklist(text: string): { hosts: HostList; bad: BadLine[] 
   };
 }
 
-/** As `URL` spells it, for that is what links are compared by. */
+/** Normalized as `URL` does, because links are compared in that form. */
 function hostOf(text: string): string | undefined {
   if (!/^(?:[^\s/?#@:[\]\\*]+|\[[0-9a-f:.]+\])$/i.test(text) || !URL.canParse(`http://${text}/`)) return undefined;
   return new URL(`http://${text}/`).hostname.replace(/\.$/, "") || undefined;

@@ -8,18 +8,18 @@ import { problemResponse, wrongMethod } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { ReportLimit } from "../limits/report-limit.ts";
 import { finalPage } from "../redirect/pages.ts";
-import { detailsMost, laterPage, type Mistakes, reportPage, type Typed, thanksPage } from "./report-page.ts";
-import { type Reports, reasons } from "./reports.ts";
+import { detailsMost, laterPage, type ReportErrors, type ReportInput, reportPage, thanksPage } from "./report-page.ts";
+import { abuseReasons, type Reports } from "./reports.ts";
 
 /**
- * `/report`: anybody may tell the operator about a link. Strangers can write here, so it is bounded in every way: the
- * size of a report, how many an address may send, how many are kept. A code that does not exist is a guess like any.
+ * `/report`: anyone may report a link to the operator. Strangers can write here, so everything is bounded: the size of
+ * a report, the number per address, the number stored. An unknown code counts as a guess.
  */
 export interface ReportSettings {
   readonly reports: Reports;
   readonly limit: ReportLimit;
   readonly guesses: Guesses;
-  /** Where a link leads. */
+  /** The destination of a link. */
   readonly find: (domain: string, code: string) => Promise<{ readonly url: string } | undefined>;
   readonly log: Logger;
 }
@@ -51,7 +51,7 @@ export function mountReports(settings: ReportSettings): Mount {
   };
 }
 
-/** The host before it is whatever the client wrote, and may be none. */
+/** The host part is whatever the client sent, and may be invalid. */
 function queryOf(url: string): URLSearchParams {
   const mark = url.indexOf("?");
   return new URLSearchParams(mark === -1 ? "" : url.slice(mark));
@@ -83,7 +83,7 @@ async function receive(
     const outcome = await reports.add({
       domain,
       code,
-      reason: reasons.find((one) => one === typed.reason) ?? "other",
+      reason: abuseReasons.find((one) => one === typed.reason) ?? "other",
       details: typed.details.trim() || null,
       email: parseAddress(typed.email.trim()) ?? null,
       url: link.url,
@@ -92,7 +92,7 @@ async function receive(
       log.warn("no space for another abuse report; to review reports: quicklink abuse list");
       return laterPage(503, "We cannot accept more reports right now.", laterSeconds);
     }
-    // Loading the answer again must not send it again.
+    // Reloading the response must not send the report again.
     return new Response(null, { status: 303, headers: { location: "/report?thanks", "cache-control": "no-store" } });
   } catch (error) {
     log.error({ error }, "abuse report could not be stored");
@@ -100,10 +100,10 @@ async function receive(
   }
 }
 
-function typedFrom(fields: URLSearchParams): Typed {
+function typedFrom(fields: URLSearchParams): ReportInput {
   const given = (name: string) => (fields.get(name) ?? "").toWellFormed();
   const of = (name: string) => given(name).replace(control, "");
-  // Browsers count a line break as one character and send two.
+  // Browsers count a line break as one character but send two.
   const details = given("details").replace(/\r\n?/g, "\n").replace(controlButLines, "");
   return {
     code: of("code").slice(0, 300),
@@ -113,10 +113,10 @@ function typedFrom(fields: URLSearchParams): Typed {
   };
 }
 
-function mistakesOf({ reason, details, email }: Typed, code: string | undefined): Mistakes {
+function mistakesOf({ reason, details, email }: ReportInput, code: string | undefined): ReportErrors {
   return {
     ...(code === undefined && { code: "Enter the link, or the part after the last /." }),
-    ...(!reasons.some((one) => one === reason) && { reason: "Choose a reason." }),
+    ...(!abuseReasons.some((one) => one === reason) && { reason: "Choose a reason." }),
     ...(details.length > detailsMost && {
       details: `Must have at most ${detailsMost.toLocaleString("en")} characters.`,
     }),
@@ -127,7 +127,7 @@ function mistakesOf({ reason, details, email }: Typed, code: string | undefined)
   };
 }
 
-/** People paste the whole address, or that of the preview. */
+/** Visitors paste the whole URL, or that of the preview. */
 function codeOf(text: string): string | undefined {
   const [path = ""] = text.trim().split(/[?#]/, 1);
   const last = path.split("/").findLast((part) => part !== "") ?? "";

@@ -5,16 +5,18 @@ import type { AbuseReason, AbuseReportTable, AbuseState } from "../sql/schema.ts
 import type { Sql } from "../sql/sql.ts";
 import type { Place } from "../sql/versions.ts";
 
-/** What people say about links, waiting for the operator. Strangers write here, so there is an end to it. */
+/** Abuse reports waiting for the operator. Strangers write here, so their number is bounded. */
 export interface Reports {
-  /** `enough`: about this link the operator has heard; `full`: nobody reads them. In both nothing is kept. */
+  /**
+   * `enough`: this link has enough open reports; `full`: there are too many in total. In both cases nothing is stored.
+   */
   add(report: NewReport): Promise<"added" | "enough" | "full">;
   /** Oldest first. */
   list(state: AbuseState, limit: number): Promise<Report[]>;
   get(id: ReportId): Promise<Report | undefined>;
-  /** Closes all that are open about this link; answers how many. */
+  /** Closes all open reports about this link; returns how many. */
   close(link: Place, state: Exclude<AbuseState, "open">, by: string): Promise<number>;
-  /** Closes one; false if it was not open. */
+  /** Closes one report; false if it was not open. */
   dismiss(id: ReportId, by: string): Promise<boolean>;
 }
 
@@ -22,7 +24,7 @@ export interface NewReport extends Place {
   readonly reason: AbuseReason;
   readonly details: string | null;
   readonly email: string | null;
-  /** Where the link leads now. */
+  /** The link's current destination. */
   readonly url: string;
 }
 
@@ -35,7 +37,7 @@ export interface Report extends Omit<NewReport, "url"> {
   readonly closedBy: string | null;
 }
 
-export const reasons: readonly AbuseReason[] = ["phishing", "malware", "spam", "illegal", "other"];
+export const abuseReasons: readonly AbuseReason[] = ["phishing", "malware", "spam", "illegal", "other"];
 export const openPerLink = 20;
 export const openMost = 10_000;
 
@@ -46,7 +48,7 @@ export function createReports(sql: Sql, clock: Clock): Reports {
 
   return {
     async add({ domain, code, reason, details, email, url }) {
-      // Two at the same moment may both be the last one: the bounds are for room, not for justice.
+      // Two at the same moment may both be the last one: the bounds protect space, not fairness.
       const about = await open().where("domain", "=", domain).where("code", "=", code).limit(openPerLink).execute();
       if (about.length >= openPerLink) return "enough";
       if (

@@ -6,14 +6,24 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never decrease, for durations and deadlines. */
   elapsed(): number;
+  /** Calls `work` once, so many milliseconds from now, unless the returned function is called before. */
+  after(ms: number, work: () => void): () => void;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
+  after(ms, work) {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
+  },
 };
 
 export interface ManualClock extends Clock {
+  /**
+   * Calls timers that become due on the way, in order. Timers that these set count if they are set before the call
+   * returns.
+   */
   advance(ms: number): void;
   set(now: number): void;
 }
@@ -21,12 +31,29 @@ export interface ManualClock extends Clock {
 export function manualClock(start: number): ManualClock {
   let now = start;
   let elapsed = 0;
+  const timers = new Set<{ readonly at: number; readonly work: () => void }>();
+  function pass(ms: number): void {
+    now += ms;
+    elapsed += ms;
+  }
   return {
     now: () => now,
     elapsed: () => elapsed,
+    after(ms, work) {
+      const timer = { at: elapsed + Math.max(0, ms), work };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
     advance(ms) {
-      now += ms;
-      elapsed += ms;
+      const end = elapsed + ms;
+      for (;;) {
+        const [next] = [...timers].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at);
+        if (next === undefined) break;
+        timers.delete(next);
+        pass(next.at - elapsed);
+        next.work();
+      }
+      pass(end - elapsed);
     },
     set(time) {
       now = time;

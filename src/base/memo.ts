@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
 
 /**
- * Remembers the answers of a function that is asked the same few things again and again. At most `most` are kept, and the
- * one that was asked for longest ago goes first. Strangers choose the keys, so `keeps` decides which are worth the room.
+ * Caches the results of a function that is called with the same few keys again and again. At most `most` are kept; the
+ * least recently used is evicted first. Strangers choose the keys, so `keeps` decides which are worth the space.
  *
- * To ask for what is kept allocates nothing: lru-cache writes into the options of a call, and makes some where none are
- * given.
+ * Reading a cached result allocates nothing: lru-cache writes into the options of a call, and creates an object if none
+ * is given.
  */
 export interface Memo<Value> {
   get(key: string): Value;

@@ -1,15 +1,14 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { setImmediate as othersTurn } from "node:timers/promises";
+import { nameOf } from "../../test/ground/changes.ts";
 import { manualClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
-import { type Announced, follow } from "./follow.ts";
+import type { Change, LinkVersion } from "./feed.ts";
+import { follow } from "./follow.ts";
 
 const pollMs = 500;
 const batch = 1_000;
 const toldAtOnce = 250;
-
-beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
 
 /**
  * A feed in memory, and everything that its follower does with it. As on PostgreSQL, what is at or above the line of
@@ -17,12 +16,12 @@ afterEach(() => void jest.useRealTimers());
  */
 function setUp() {
   const clock = manualClock(0);
-  const rows: (Announced & { at: number })[] = [];
-  const announced: Announced[] = [];
+  const rows: (LinkVersion & { at: number })[] = [];
+  const announced: Change[] = [];
   const followed: number[] = [];
   const lines: string[] = [];
   const limits: number[] = [];
-  /** How much was announced whenever somebody else had a turn. */
+  /** How much was announced whenever another task had a turn. */
   const turns: number[] = [];
   let line = Number.POSITIVE_INFINITY;
   let fault: Error | undefined;
@@ -43,7 +42,7 @@ function setUp() {
     },
   };
   const insert = (code: string, at: number) => {
-    rows.push({ domain: "", code, version: 1, at });
+    rows.push({ kind: "link", domain: "", code, version: 1, at });
     rows.sort((a, b) => a.at - b.at);
   };
   return {
@@ -79,7 +78,6 @@ function setUp() {
     /** Lets time pass, and what came of it happen. */
     async pass(ms: number) {
       clock.advance(ms);
-      jest.advanceTimersByTime(ms);
       for (let turn = 0; turn < 15; turn++) {
         for (let step = 0; step < 10; step++) await Promise.resolve();
         await othersTurn();
@@ -89,7 +87,7 @@ function setUp() {
   };
 }
 
-const codes = (changes: readonly Announced[]) => changes.map(({ code }) => code);
+const codes = (changes: readonly Change[]) => changes.map(nameOf);
 
 describe("a follower", () => {
   test("announces what is committed after it began, in order, once", async () => {
@@ -125,7 +123,7 @@ describe("a follower", () => {
     const feed = {
       end: async () => ({}),
       after: async () => ({
-        changes: [{ domain: "", code: "a", version: 1, at: 0 }],
+        changes: [{ kind: "link" as const, domain: "", code: "a", version: 1, at: 0 }],
         next: {},
         settled: undefined,
         settledCount: 0,
@@ -139,7 +137,7 @@ describe("a follower", () => {
       clock,
       log: createLog("silent", { write() {} }, false, clock.now),
     });
-    jest.advanceTimersByTime(pollMs);
+    clock.advance(pollMs);
     await follower.stop();
     expect(told).toEqual(["followed", "announced", "followed", "corrected a"]);
   });
@@ -245,11 +243,16 @@ describe("a follower", () => {
 
   test("does not start where the end of the feed cannot be found", async () => {
     const clock = manualClock(0);
-    const down = async () => Promise.reject(new Error("no SQL"));
+    let asked = 0;
+    const down = async () => {
+      asked++;
+      throw new Error("no SQL");
+    };
     const log = createLog("silent", { write() {} }, false, clock.now);
     const starting = follow({ feed: { end: down, after: down }, announce() {}, followed() {}, clock, log });
     await expect(starting).rejects.toThrow("no SQL");
-    expect(jest.getTimerCount()).toBe(0);
+    clock.advance(10 * pollMs);
+    expect(asked).toBe(1);
   });
 
   test("reads at once when it is woken, and once more when it is woken while it reads", async () => {

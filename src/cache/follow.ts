@@ -1,35 +1,29 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import { repeat } from "../base/repeat.ts";
+import type { Change, Feed, RecordedChange } from "./feed.ts";
 
 /**
  * Reads the change feed for as long as the process lives, and tells the caches. It polls every 500 ms, and at once when
  * woken. An error is logged when it starts and when it ends; meanwhile the caches notice by themselves that they have
  * not been told anything.
  */
-export interface Followed<Position> {
-  readonly end: () => Promise<Position>;
-  /** Changes after `cursor`; `settled` is how far a follower may advance for good. */
-  readonly after: (cursor: Position, limit: number) => Promise<FollowedPage<Position>>;
+export interface Follower {
+  /** Something has changed: do not wait for the next poll. */
+  wake(): void;
+  stop(): Promise<void>;
 }
 
-export interface FollowedPage<Position> {
-  readonly changes: readonly Told[];
-  readonly next: Position;
-  readonly settled: Position | undefined;
-  /** How many of the changes are settled. */
-  readonly settledCount: number;
-}
-
-export interface Announced {
-  readonly domain: string;
-  readonly code: string;
-  readonly version: number;
-}
-
-export interface Told extends Announced {
-  /** Commit time, by the writer's clock. */
-  readonly at: number;
+export interface FollowSettings<Position> {
+  readonly feed: Pick<Feed<Position>, "end" | "after">;
+  readonly announce: (change: RecordedChange) => void;
+  /** Everything committed before this moment (`clock.elapsed()`) has been announced. */
+  readonly followed: (elapsed: number) => void;
+  /** For others that must keep up with the feed. Does not throw. */
+  readonly correct?: (round: Round<Position>) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 /** One read of the feed to its end. */
@@ -39,27 +33,12 @@ export interface Round<Position> {
   /** Up to here, no change can be missing any more. */
   readonly position: Position;
   /** Changes read beyond that; they will be read again. */
-  readonly unsettled: readonly Announced[];
-}
-
-export interface Follower {
-  /** Something has changed: do not wait for the next poll. */
-  wake(): void;
-  stop(): Promise<void>;
-}
-
-export interface FollowSettings<Position> {
-  readonly feed: Followed<Position>;
-  readonly announce: (change: Told) => void;
-  /** Everything committed before this moment (`clock.elapsed()`) has been announced. */
-  readonly followed: (elapsed: number) => void;
-  /** For others that must keep up with the feed. Does not throw. */
-  readonly correct?: (round: Round<Position>) => Promise<void>;
-  readonly clock: Clock;
-  readonly log: Logger;
+  readonly unsettled: readonly Change[];
 }
 
 const pollMs = 500;
+const deadlineMs = 60_000;
+const stopMs = 5_000;
 
 const batch = 1_000;
 
@@ -75,13 +54,10 @@ export async function follow<Position extends object>(settings: FollowSettings<P
   const { feed, announce, followed, correct, clock, log } = settings;
   const started = clock.elapsed();
   let position: Position = await feed.end();
-  let failing = false;
-  let running: Promise<void> | undefined;
-  let again = false;
   followed(started);
 
   async function toTheEnd(began: number): Promise<Round<Position>> {
-    const unsettled: Announced[] = [];
+    const unsettled: Change[] = [];
     // A row behind an unsettled one may settle after we passed it, so only the settled prefix counts.
     let settledSoFar = true;
     for (let cursor = position; ; ) {
@@ -99,46 +75,25 @@ export async function follow<Position extends object>(settings: FollowSettings<P
     }
   }
 
-  async function read(): Promise<void> {
-    try {
+  /** One read at a time: a slow read must not pile up. A wake-up during a read is remembered. */
+  const reading = repeat({
+    name: "following the change feed",
+    everyMs: pollMs,
+    deadlineMs,
+    stopMs,
+    async work() {
       const round = await toTheEnd(clock.elapsed());
       followed(round.began);
-      if (failing) log.info("following the change feed again");
-      failing = false;
       await correct?.(round);
-    } catch (error) {
-      if (!failing) log.warn({ error }, "cannot follow the change feed; trusting links in memory for 1 s only");
-      failing = true;
-    }
-  }
-
-  /** One read at a time: a slow read must not pile up. A wake-up during a read is remembered. */
-  function wake(): void {
-    if (running !== undefined) {
-      again = true;
-      return;
-    }
-    running = read().finally(() => {
-      running = undefined;
-      if (again) {
-        again = false;
-        wake();
-      }
-    });
-  }
-
-  const timer = setInterval(() => {
-    if (running === undefined) wake();
-  }, pollMs);
-
-  return {
-    wake,
-    async stop() {
-      clearInterval(timer);
-      again = false;
-      await running;
     },
-  };
+    texts: {
+      fails: "cannot follow the change feed; trusting links in memory for 1 s only",
+      worksAgain: "following the change feed again",
+    },
+    clock,
+    log,
+  });
+  return { wake: reading.soon, stop: reading.stop };
 }
 
 const same = (a: object | undefined, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,7 +1,7 @@
-import { shareOf } from "../limits/pace.ts";
+import { shareOf } from "../limits/forecast.ts";
 import type { LimitUse, LinkUse, Usage } from "../tenants/usage.ts";
 
-/** Limits as lines with bars, for a terminal: how full, how much of what, when it begins anew, and whether it will last. */
+/** Limits as lines with bars, for a terminal: how full, the figures, when it resets, and whether it will last. */
 export interface Terminal {
   readonly columns: number;
   readonly colours: boolean;
@@ -35,7 +35,7 @@ export function barLines(usage: Usage, terminal: Terminal): string[] {
   const notesWidth = widest(rows.map(({ notes }) => notes));
   const free = terminal.columns - labelWidth - figuresWidth - notesWidth - 3 * gap.length;
   const barWidth = Math.min(barMost, Math.max(barLeast, free));
-  // Where even the shortest bar leaves too little room, what comes last is left out rather than wrapped.
+  // If even the shortest bar leaves too little room, the last columns are dropped rather than wrapped.
   const room = terminal.columns - labelWidth - barWidth - figuresWidth - 3 * gap.length;
   const lines = rows.map(({ use, label, figures, notes }) =>
     [
@@ -59,7 +59,7 @@ function labelOf(use: LimitUse | LinkUse): string {
 function bar({ used, held, limit }: LimitUse, width: number, colours: boolean): string {
   if (used === null || limit === null) return " ".repeat(width);
   const share = shareOf({ used, held: held ?? 0, max: limit });
-  // What is used shows, however little; only what is spent is full.
+  // Any usage is visible, however little; only a fully used limit has a full bar.
   const filled = share === 1 ? width : Math.min(width - 1, Math.ceil(share * width));
   const drawn = `${"█".repeat(filled)}${"░".repeat(width - filled)}`;
   return colours ? `\u001b[${colourOf(share)}m${drawn}\u001b[0m` : drawn;
@@ -94,7 +94,7 @@ const units = [
   { name: "second", ms: 1_000 },
 ] as const;
 
-/** In the largest unit that fits, rounded up: by then it surely is. */
+/** In the largest unit that fits, rounded up, so that it is never too early. */
 function duration(ms: number): string {
   const unit = units.find((one) => ms >= one.ms) ?? units[3];
   const count = Math.max(1, Math.ceil(ms / unit.ms));

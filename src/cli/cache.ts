@@ -7,20 +7,20 @@ import { type Core, openReplica } from "../core.ts";
 import { splitKey, type Target } from "../links/link.ts";
 import { linkMeta } from "../links/read/meta.ts";
 import { createLinkStore } from "../links/store.ts";
-import { type Known, linkSource } from "../redirect/resolve.ts";
+import { type CachedLink, linkSource } from "../redirect/resolve.ts";
 import type { RedisCache } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 import { createMetaCache, type MetaCache } from "../redis/meta.ts";
-import { withRedis } from "../redis/patient.ts";
 import { wake } from "../redis/wake.ts";
+import { withRedis } from "../redis/with-redis.ts";
 import { openTier } from "../server/redis-links.ts";
-import { createFeed, type Feed } from "../sql/feed.ts";
+import { createFeed, type SqlFeed } from "../sql/feed.ts";
 import { quietLog, withCore } from "./core.ts";
-import { type Format, printFields, printJson, say } from "./print.ts";
+import { type OutputFormat, printFields, printJson, say } from "./print.ts";
 
 /**
- * What is cached of a link, and reading it anew. The memory of running servers cannot be looked into from here; it
- * follows the change feed, so whatever has to reach it is a change: `drop` gives the link its next version.
+ * Inspects and drops cached links. The memory of running servers cannot be read from here; it follows the change feed,
+ * so anything that must reach it is a change: `drop` gives the link its next version.
  */
 export function cacheCommand(): Command {
   const command = new Command("cache");
@@ -29,7 +29,9 @@ export function cacheCommand(): Command {
     .argument("<code>", "code, or host/code")
     .option("--json", "print as JSON")
     .description("show a link's entry in SQL and Redis")
-    .action((code: string, format: Format) => withPlace(async (place) => printFields(await look(place, code), format)));
+    .action((code: string, format: OutputFormat) =>
+      withPlace(async (place) => printFields(await look(place, code), format)),
+    );
   command
     .command("drop")
     .argument("[code]", "code, or host/code")
@@ -37,7 +39,7 @@ export function cacheCommand(): Command {
     .option("--json", "print as JSON")
     .description("drop a link from all caches, or everything from Redis")
     .addHelpText("after", "\nExamples:\n  $ quicklink cache drop sale\n  $ quicklink cache drop --all")
-    .action((code: string | undefined, { all, ...format }: Format & { all?: true }) => {
+    .action((code: string | undefined, { all, ...format }: OutputFormat & { all?: true }) => {
       if ((code === undefined) === (all === undefined)) throw new OperatorError("Give either a code or --all.", 2);
       return withPlace((place) => (code === undefined ? dropAll(place, format) : drop(place, code, format)));
     });
@@ -46,23 +48,23 @@ export function cacheCommand(): Command {
     .argument("<code>", "code, or host/code")
     .option("--json", "print as JSON")
     .description("load a link into Redis")
-    .action((code: string, format: Format) => withPlace((place) => warm(place, code, format)));
+    .action((code: string, format: OutputFormat) => withPlace((place) => warm(place, code, format)));
   return command;
 }
 
-/** What servers of this region read: a replica, if they have one, and Redis. */
+/** What the servers of this region read: a replica, if there is one, and Redis. */
 interface Place {
   readonly core: Core;
-  readonly feed: Feed;
-  readonly load: (code: string) => Promise<Versioned<Known>>;
+  readonly feed: SqlFeed;
+  readonly load: (code: string) => Promise<Versioned<CachedLink>>;
   readonly loadMeta: (code: string) => Promise<LinkMeta | undefined>;
-  /** Nothing if there is none; throws if it does not answer. */
+  /** `undefined` if there is no Redis; throws if it does not answer. */
   readonly onRedis: <Result>(work: (shared: Shared) => Promise<Result>) => Promise<Result | undefined>;
 }
 
 interface Shared {
   readonly redis: Redis;
-  readonly tier: RedisCache<Known>;
+  readonly tier: RedisCache<CachedLink>;
   readonly meta: MetaCache;
 }
 
@@ -112,12 +114,12 @@ async function look(place: Place, code: string): Promise<Record<string, unknown>
       redis: answer === undefined ? shared.kind : answer.value ? "link" : "missing",
       redisVersion: shared.kind === "fence" ? shared.version : (answer?.version ?? null),
       redisUrl: leadsTo(answer?.value),
-      // Of its hour; at 0 and below it is only used when SQL is away.
+      // Of its time to live; at 0 and below it is only used when SQL is unavailable.
       freshPercent: shared.kind === "value" ? Math.round(shared.left * 100) : null,
       keptSeconds: Math.round(keptMs / 1_000),
       node,
       epoch,
-      // Changes that this Redis was not corrected for, as far as anybody counts.
+      // Changes this Redis was not corrected for yet.
       behind: stand.position === "" ? null : await changesAfter(feed, stand.position),
     };
   });
@@ -127,7 +129,7 @@ async function look(place: Place, code: string): Promise<Record<string, unknown>
 
 const leadsTo = (target: Target | undefined): string | null => target?.file?.key ?? target?.url ?? null;
 
-/** As somebody looked it up a moment ago, unless the link has changed since. */
+/** Cached by a recent lookup, unless the link has changed since. */
 async function metaOf(
   { loadMeta }: Place,
   cache: MetaCache,
@@ -147,10 +149,10 @@ const showMeta = (meta: LinkMeta | undefined) => ({
   hitsThisMonth: meta?.hits ?? null,
 });
 
-const changesAfter = async (feed: Feed, position: string): Promise<number> =>
+const changesAfter = async (feed: SqlFeed, position: string): Promise<number> =>
   (await feed.after(feed.fromText(position), behindMost)).changes.length;
 
-async function drop({ core, onRedis }: Place, code: string, format: Format): Promise<void> {
+async function drop({ core, onRedis }: Place, code: string, format: OutputFormat): Promise<void> {
   const { domain, code: own } = splitKey(code);
   const version = await core.store.touch(domain, own, core.clock.now());
   if (version === undefined) {
@@ -160,19 +162,19 @@ async function drop({ core, onRedis }: Place, code: string, format: Format): Pro
     );
   }
   // Done: the feed tells every server, and they tell Redis. A message only makes it sooner.
-  await onRedis(({ redis }) => wake(redis, code)).catch(() => {});
+  await onRedis(({ redis }) => wake(redis)).catch(() => {});
   if (format.json) printJson({ code, version });
   else say(`${code} is now at version ${version}. Every server reads it from SQL within half a second.`);
 }
 
-async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> {
+async function dropAll({ feed, onRedis }: Place, format: OutputFormat): Promise<void> {
   const dropped = await onRedis(async ({ redis, tier }) => {
     const position = feed.toText(await feed.end());
     for (const server of tier.servers()) {
       await tier.stand(server);
       await tier.begin(server, position);
     }
-    await wake(redis, "");
+    await wake(redis);
     return tier.servers().map(redis.nodeOf);
   });
   if (format.json) printJson({ dropped: dropped ?? [] });
@@ -185,7 +187,7 @@ async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> 
   }
 }
 
-async function warm(place: Place, code: string, format: Format): Promise<void> {
+async function warm(place: Place, code: string, format: OutputFormat): Promise<void> {
   const warmed = await place.onRedis(async ({ tier }) => {
     for (const server of tier.servers()) await tier.stand(server);
     const ticket = tier.ticket(code);
@@ -193,7 +195,7 @@ async function warm(place: Place, code: string, format: Format): Promise<void> {
       throw new OperatorError("No server has used this Redis yet. Start a server and try again after a second.");
     }
     tier.put(code, await place.load(code), ticket);
-    await tier.get(code); // answered after what was sent before it
+    await tier.get(code); // answered after everything sent before it
     return true;
   });
   if (warmed || format.json) printFields(await look(place, code), format);

@@ -3,7 +3,7 @@ import { systemClock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import { newSecret, replaceSecret } from "../base/secret-file.ts";
 import { createCodes } from "../codes/codes.ts";
-import { type Config, loadConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { secretPath, withSecrets } from "../config/data-folder.ts";
 import { openSql } from "../core.ts";
 import { rotateSalt } from "../sql/counter.ts";
@@ -12,6 +12,7 @@ import { requireCurrentSchema } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";
 import { quietLog } from "./core.ts";
 import { say } from "./print.ts";
+import { readConfig } from "./terminal.ts";
 
 export function codesCommand(): Command {
   const command = new Command("codes");
@@ -27,7 +28,7 @@ On PostgreSQL: set the new salt, run this command with it, and restart every ser
 the previous salt.`,
     )
     .action(async () => {
-      const config = loadConfig();
+      const config = readConfig();
       requireSigningKeys(config);
       const lock = config.embedded ? tryLockFolder(config.QL_DATA) : undefined;
       if (config.embedded && lock === undefined) {
@@ -52,7 +53,7 @@ the previous salt.`,
   return command;
 }
 
-/** While signatures are derived from the salt, another salt would end them without a word. */
+/** While signatures are derived from the salt, changing the salt would silently invalidate them. */
 function requireSigningKeys({ embedded, QL_SIGNING_KEYS: keys }: Config): void {
   if (embedded || keys !== undefined) return;
   throw new OperatorError(
@@ -62,9 +63,9 @@ function requireSigningKeys({ embedded, QL_SIGNING_KEYS: keys }: Config): void {
   );
 }
 
-/** The server's own salt is replaced before the epoch begins: stopped in between, the next run goes on with it. */
+/** The server's salt is replaced before the epoch starts: if interrupted in between, the next run continues with it. */
 async function rotate(config: Config, sql: Sql): Promise<number | undefined> {
-  // Before the salt is replaced: it may have signed until now.
+  // Before the salt is replaced: it may have signed so far.
   const { QL_CODE_SALT: salt } = withSecrets(config);
   const begin = (one: string) => rotateSalt(sql, createCodes(one).fingerprint, systemClock);
   const epoch = await begin(salt);

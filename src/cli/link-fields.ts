@@ -2,13 +2,17 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { messageOf, OperatorError } from "../base/errors.ts";
+import { terminal } from "./terminal.ts";
 
-/** Fields of a link that depend on who visits it. A password comes by standard input: others can read command lines. */
+/**
+ * Link fields that depend on the visitor. A password is read from standard input, because other users can read command
+ * lines.
+ */
 export interface VisitorOptions {
   readonly rules?: string;
   readonly forwardQuery?: boolean;
   readonly passwordStdin?: boolean;
-  /** False: taken away. */
+  /** False: removed. */
   readonly password?: boolean;
 }
 
@@ -37,8 +41,8 @@ function readJson(path: string): unknown {
 }
 
 async function firstLine(): Promise<string> {
-  if (process.stdin.isTTY) process.stderr.write("Password: ");
-  for await (const line of createInterface({ input: process.stdin })) return line;
+  if (terminal().stdin.isTTY) terminal().stderr.write("Password: ");
+  for await (const line of createInterface({ input: terminal().stdin })) return line;
   throw new OperatorError(
     "Standard input has no password.\n  Example: quicklink link edit sale --password-stdin < file",
   );

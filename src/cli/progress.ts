@@ -1,10 +1,10 @@
 import { printable } from "../base/printable.ts";
 
-/** How far a long command has come: a bar that is redrawn on a terminal, a plain line now and then elsewhere. */
-export interface Progress {
-  /** `share` of the whole, if that is known; `text` says the rest. */
+/** Progress of a long command: a bar redrawn on a terminal, a plain line from time to time elsewhere. */
+export interface ProgressBar {
+  /** `share` is the completed part, if known. */
   show(share: number | undefined, text: string): void;
-  /** A line of its own, above the bar. */
+  /** A separate line above the bar. */
   say(line: string): void;
   end(): void;
 }
@@ -20,7 +20,7 @@ const lineMs = 5_000;
 const barWidth = 24;
 const clearLine = "\r\u001b[K";
 
-export function createProgress(screen: Screen, elapsed: () => number): Progress {
+export function createProgress(screen: Screen, elapsed: () => number): ProgressBar {
   const terminal = screen.isTTY === true;
   const everyMs = terminal ? redrawMs : lineMs;
   let lastMs = elapsed();

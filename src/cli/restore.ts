@@ -4,18 +4,18 @@ import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { systemClock, toIso } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
-import { type Config, loadConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { prepareDataFolder } from "../config/data-folder.ts";
 import { unarchiveFiles, writeAll } from "../files/archive.ts";
 import {
-  type About,
   type ArchiveReader,
+  type BackupContents,
+  type BackupSecrets,
   databaseEntry,
   type Entry,
   foldIntoOneFile,
   openArchive,
   prepareSnapshot,
-  type Secrets,
   toDisk,
 } from "../sql/backup.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
@@ -24,8 +24,9 @@ import { openSqlite } from "../sql/sqlite.ts";
 import { progressOf, requireEmbedded, secretName } from "./backup.ts";
 import { say } from "./print.ts";
 import { createProgress } from "./progress.ts";
+import { readConfig, terminal } from "./terminal.ts";
 
-/** More than anybody gives out between two backups, and nothing of 3.5 trillion. */
+/** More codes than are generated between two backups, and negligible in 3.5 trillion. */
 const codesSkipped = 1_000_000;
 
 interface RestoreOptions {
@@ -40,7 +41,7 @@ export function restoreCommand(): Command {
     .option("--without-files", "do not restore uploaded files")
     .addHelpText("after", "\nExample:\n  $ QL_DATA=/var/lib/quicklink quicklink restore quicklink-2026-11-16.sqlite")
     .action(async (file: string, options: RestoreOptions) => {
-      const config = loadConfig();
+      const config = readConfig();
       const source = resolve(file);
       if (!existsSync(source) || !statSync(source).isFile()) throw new OperatorError(`No such file: ${source}`, 2);
       const archive = openArchive(source);
@@ -77,7 +78,7 @@ async function restore(config: Config, archive: ArchiveReader, options: RestoreO
     throw new OperatorError(`${folder} already contains: ${what}. To replace it with the backup: --force`, 2);
   }
   try {
-    // Everything is complete before anything is moved, the database last: without it nothing starts.
+    // Everything is prepared before anything is moved, the database last: without it nothing starts.
     for (const { make } of parts) await make();
     const suffix = `.replaced-${toIso(systemClock.now()).replaceAll(":", "")}`;
     const aside = there.map(({ path, beforeMove }) => {
@@ -104,13 +105,13 @@ async function restore(config: Config, archive: ArchiveReader, options: RestoreO
   }
 }
 
-/** Something that a restore puts in its place. */
+/** A part of a restore that is moved into place. */
 interface Part {
   readonly what: string;
   readonly path: string;
   readonly draft: string;
   make(): Promise<void> | void;
-  /** Before what is there is put aside. */
+  /** Before the existing data is put aside. */
   beforeMove?(): void;
   done?(): string;
 }
@@ -140,7 +141,7 @@ function databasePart(folder: string, archive: ArchiveReader, entry: Entry): Par
     ...{ what: "a database", path, draft },
     async make() {
       const handle = await open(draft, "wx", 0o600);
-      const progress = createProgress(process.stderr, systemClock.elapsed);
+      const progress = createProgress(terminal().stderr, systemClock.elapsed);
       const wrote = progressOf(progress, entry.bytes, "of the database");
       try {
         for (const piece of archive.pieces(entry)) {
@@ -169,7 +170,7 @@ function filesPart(config: Config, archive: ArchiveReader): Part {
   return {
     ...{ what: "uploaded files", path, draft },
     async make() {
-      const progress = createProgress(process.stderr, systemClock.elapsed);
+      const progress = createProgress(terminal().stderr, systemClock.elapsed);
       try {
         files = await unarchiveFiles(archive, draft, progressOf(progress, 0, "of files"));
       } finally {
@@ -180,14 +181,16 @@ function filesPart(config: Config, archive: ArchiveReader): Part {
   };
 }
 
-function noFiles(files: About["files"], { withoutFiles }: RestoreOptions): string {
+function noFiles(files: BackupContents["files"], { withoutFiles }: RestoreOptions): string {
   if (files === "included" && withoutFiles) return "The uploaded files in the backup were not restored.";
   const where = files === "in_bucket" ? " They were in a bucket (S3_URL)." : "";
   return `The backup does not contain uploaded files. Files in the data folder are unchanged.${where}`;
 }
 
-/** Secrets that the operator sets otherwise than the backup has them; those in the data folder are replaced anyway. */
-const contradicted = ({ shown, source }: Config, kept: Secrets): string[] =>
+/**
+ * Secrets that the operator set to different values than the backup has; those in the data folder are replaced anyway.
+ */
+const contradicted = ({ shown, source }: Config, kept: BackupSecrets): string[] =>
   shown
     .filter(
       ({ name, origin }) =>
@@ -195,7 +198,7 @@ const contradicted = ({ shown, source }: Config, kept: Secrets): string[] =>
     )
     .map(({ name }) => name);
 
-/** A newer program made it, and this one would not know what to do with it. */
+/** Refuses a backup of a newer program, which this one could not read. */
 async function requireKnown(path: string): Promise<void> {
   const sql = openSqlite(path);
   try {

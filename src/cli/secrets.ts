@@ -3,7 +3,7 @@ import { OperatorError } from "../base/errors.ts";
 import { createRing, newKey, type SecretKey, writeKeys } from "../base/seal.ts";
 import { replaceSecret } from "../base/secret-file.ts";
 import { verifyDays } from "../base/signing-keys.ts";
-import { type Config, loadConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { prepareDataFolder, secretPath, withSecrets } from "../config/data-folder.ts";
 import { openSql } from "../core.ts";
 import { type Resealed, resealAll } from "../email/settings/reseal.ts";
@@ -13,6 +13,7 @@ import type { Sql } from "../sql/sql.ts";
 import { quietLog } from "./core.ts";
 import { say } from "./print.ts";
 import { rotateSigning } from "./signing.ts";
+import { readConfig } from "./terminal.ts";
 
 export function secretsCommand(): Command {
   const command = new Command("secrets");
@@ -34,7 +35,7 @@ Signing keys: run this command at any time and follow the printed steps. Previou
     )
     .action(async ({ signing, forget }: { signing?: true; forget?: true }) => {
       if (forget && !signing) throw new OperatorError("--forget requires --signing.", 2);
-      const config = loadConfig();
+      const config = readConfig();
       if (signing) return rotateSigning(config, forget === true);
       if (!config.ownSecrets.has("QL_SECRET_KEYS")) return withSql(config, (sql) => rotateGiven(config, sql));
       prepareDataFolder(config);
@@ -64,9 +65,9 @@ async function withSql(config: Config, work: (sql: Sql) => Promise<void>): Promi
 }
 
 /**
- * The file has both keys before the first row has the new one, and loses the old one after the last: whenever this is
- * stopped, every row opens, and the next run ends what this one began. A running server would go on with the ring of its
- * start and seal with a key that is about to go, so there must be none.
+ * The file has both keys before the first row uses the new one, and loses the old one after the last: whenever this is
+ * interrupted, every row can be decrypted, and the next run finishes it. A running server would keep the ring of its
+ * start and encrypt with a key that is about to be removed, so there must be none.
  */
 async function rotateOwn(config: Config, sql: Sql): Promise<void> {
   const path = secretPath(config.QL_DATA, "QL_SECRET_KEYS");

@@ -16,8 +16,8 @@ import { prepareDataFolder, secretPath, withSecrets } from "../config/data-folde
 import { say } from "./print.ts";
 
 /**
- * `quicklink secrets rotate --signing`. A server reads its keys when it starts, and goes on with them: it signs with what is
- * a former key by then, which verifies like any other. So nothing has to be stopped.
+ * `quicklink secrets rotate --signing`. A server reads its keys when it starts and keeps them: it continues to sign
+ * with what is then a previous key, which still verifies. So no server needs to be stopped.
  */
 export function rotateSigning(config: Config, forget: boolean): void {
   if (config.ownSecrets.has("QL_SIGNING_KEYS")) rotateOwn(config, forget);

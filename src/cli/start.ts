@@ -5,7 +5,9 @@ import type { Running } from "../server/server.ts";
 import type { Peers } from "../workers/channel.ts";
 import { showFirstKey } from "./first-key.ts";
 
-/** Starts the server in this process, and shows the key of a first start. `listening`: from now on it can be stopped. */
+/**
+ * Starts the server in this process, and shows the key of a first start. `listening`: from then on it can be stopped.
+ */
 export async function startServing(
   config: Config,
   log: Logger,
@@ -24,7 +26,7 @@ export async function startServing(
   if (key !== undefined) showFirstKey(config, key, log);
 }
 
-export const facts = (config: Config) => ({
+export const startFacts = (config: Config) => ({
   url: config.baseUrl,
   database: config.embedded ? "SQLite" : "PostgreSQL",
 });

@@ -5,9 +5,9 @@ const sameSignalMs = 1_000;
 const stopMs = 10_000;
 
 /**
- * The first signal lets what runs finish; a second one, or ten seconds, does not. One Ctrl-C can arrive twice, from the
- * terminal and from npm, a supervisor or another parent that passes it on: what follows within a second is the same one.
- * Returns how to stop for another reason than a signal.
+ * The first signal lets running work finish; a second one, or ten seconds, does not. One Ctrl-C can arrive twice, from
+ * the terminal and from npm, a supervisor or another parent: anything within a second is the same one. Returns a
+ * function to stop for another reason than a signal.
  */
 export function stopOnSignal(
   stop: () => Promise<void>,

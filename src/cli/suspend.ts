@@ -6,7 +6,7 @@ import { ownDomain } from "../links/link.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { say } from "./print.ts";
 
-/** Stopping links and tenants, and letting them go on. The operator's alone: the tenant is not asked for. */
+/** Suspends and restores links and tenants. For the operator, so no tenant option is needed. */
 interface SuspendOptions {
   readonly reason: string;
   readonly by: string;
@@ -73,11 +73,11 @@ export const restoreTenantCommand = (): Command =>
       }),
     );
 
-/** Who does it, as it is written down. */
+/** The name that is recorded. */
 export const withBy = (command: Command): Command =>
   command.option("--by <name>", "your name, for the record", reasonable(100), userName());
 
-/** A container may run as a number without a name. */
+/** A container may run as a numeric user without a name. */
 function userName(): string {
   try {
     return userInfo().username;

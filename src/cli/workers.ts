@@ -7,7 +7,7 @@ import type { Running } from "../server/server.ts";
 import { openChannel } from "../workers/channel.ts";
 import { requireFreePort } from "../workers/port.ts";
 import { createSupervisor } from "../workers/supervisor.ts";
-import { explainStart, facts, startServing } from "./start.ts";
+import { explainStart, startFacts, startServing } from "./start.ts";
 import { stopOnSignal } from "./stop.ts";
 
 /** `serve --workers N`: this process supervises, N others serve. */
@@ -20,17 +20,17 @@ export async function serveWithWorkers(config: Config, log: Logger): Promise<voi
   });
   const count = config.QL_WORKERS;
   const supervisor = createSupervisor({ count, spawn: spawnWorker, clock: systemClock, log });
-  // However this process comes to its end, short of kill -9: none of them may be left.
+  // However this process exits, short of kill -9, no worker may be left.
   process.on("exit", supervisor.kill);
   stopOnSignal(supervisor.stop, log);
-  if (await supervisor.start()) log.info({ ...facts(config), workers: count }, "listening");
+  if (await supervisor.start()) log.info({ ...startFacts(config), workers: count }, "listening");
 }
 
-/** `serve --as-worker`, one of the N. */
+/** `serve --as-worker`: one of the N. */
 export async function serveAsWorker(config: Config, shared: Logger): Promise<void> {
   const log = shared.child({ pid: process.pid });
   const channel = openChannel();
-  let stop: (reason: string) => void = () => process.exit(1); // while it starts there is nothing to finish
+  let stop: (reason: string) => void = () => process.exit(1); // nothing to finish while it starts
   channel.onLost(() => {
     log.warn("the supervisor is gone");
     stop("supervisor gone");
@@ -42,7 +42,10 @@ export async function serveAsWorker(config: Config, shared: Logger): Promise<voi
   channel.ready();
 }
 
-/** The same program with the same words. The one-file executable finds its program in itself; else the runtime is told. */
+/**
+ * Starts the same program with the same arguments. The one-file executable contains its program; otherwise its path is
+ * passed to the runtime.
+ */
 function spawnWorker(): ChildProcess {
   const [, program = "", ...words] = process.argv;
   const where = program.startsWith("/$bunfs/") ? [] : [...process.execArgv, program];

@@ -9,14 +9,14 @@ import type { Sql } from "../sql/sql.ts";
 import { createHot } from "./hot.ts";
 import { createHotStore, hotKeptMs } from "./hot-store.ts";
 
-/** The hottest links, put together: counted from what is recorded, kept in SQL, and known again after a start. */
+/** The hottest links: counted from what is recorded, stored in SQL, and loaded again after a start. */
 export interface HotLinks {
-  /** What was just written down. */
+  /** The hits that were just recorded. */
   count(batch: readonly Drained[]): void;
   perMinute(key: string): number;
-  /** The keys of the hottest now. */
+  /** The keys of the currently hottest links. */
   keys(): string[];
-  /** As all servers last knew them: what to have at hand first. */
+  /** The last hottest links of all servers: what to load first. */
   lastKeys(): Promise<LinkKey[]>;
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function openHotLinks({ sql, clock, metrics, log }: HotLinkSettings): Hot
     }
   }
 
-  /** At once after a quiet time, and not again when it is quiet: what was said last is what to have at hand then. */
+  /** At once after a quiet time, and not while it is quiet: the last list is what to load then. */
   function saveSoon(): void {
     due ??= setTimeout(saveNow, Math.max(0, savedAt + saveMs - clock.elapsed()));
   }
@@ -98,7 +98,7 @@ export function openHotLinks({ sql, clock, metrics, log }: HotLinkSettings): Hot
     },
     async stop() {
       if (due !== undefined) saveNow();
-      // Not to be held up by a database that is away: without it the next start is a little colder.
+      // Do not wait for an unavailable database: without the list the next start is slightly colder.
       await withDeadline(saving, lastSaveMs, "SQL").catch(() => {});
     },
   };

@@ -2,11 +2,11 @@ import type { Clock } from "../base/clock.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { HotLink } from "./hot.ts";
 
-/** The hottest links in SQL, so that those who do not count them can see them: commands, and a server that starts. */
+/** The hottest links in SQL, for readers that do not count them: commands, and a starting server. */
 export interface HotStore {
-  /** In the place of what this instance said before. */
+  /** Replaces what this instance stored before. */
   save(instance: string, links: readonly HotPlace[]): Promise<void>;
-  /** Of all servers together, as they were seen since then; the hottest first. */
+  /** Of all servers together, as seen since then; hottest first. */
   hottest(sinceMs: number, most: number): Promise<HotPlace[]>;
 }
 

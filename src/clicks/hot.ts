@@ -1,22 +1,22 @@
 import type { Clock } from "../base/clock.ts";
 
 /**
- * Which links are visited most right now, and which far more than they usually are. Fed from what the recorder writes
- * down anyway, once a second, so that a redirect does nothing for it; and bounded: of so many links the hottest are
- * followed, and a newcomer takes the place of the coldest when it is hotter.
+ * Which links are visited most right now, and which far more than usual. Fed once a second from what the recorder
+ * stores anyway, so that a redirect does nothing for it. Bounded: only the hottest links are tracked, and a newcomer
+ * replaces the coldest if it is hotter.
  *
- * A rate is a sum that fades: over a minute for now, over an hour for what is usual.
+ * A rate is a decaying sum: over a minute for the current rate, over an hour for the usual one.
  */
 export interface HotLink {
   readonly key: string;
   readonly perMinute: number;
   readonly usualPerMinute: number;
-  /** Far above its own usual rate, which was followed for long enough to be one. */
+  /** Far above its usual rate, which was tracked long enough to be meaningful. */
   readonly unusual: boolean;
 }
 
 export interface Hot {
-  /** What was counted since the last time, by link. */
+  /** Counts since the last call, by link. */
   add(counts: ReadonlyMap<string, number>): void;
   /** The hottest first. */
   top(most: number): HotLink[];
@@ -58,7 +58,7 @@ export function createHot(clock: Clock, linksMost = 1_000): Hot {
     return found;
   }
 
-  /** Whether there is room for it, if need be in the place of a colder one. */
+  /** Whether there is room for it, if necessary by replacing a colder link. */
   function admit(key: string, count: number, now: number): boolean {
     if (links.size >= linksMost) {
       const last = coldest(now);
@@ -71,7 +71,7 @@ export function createHot(clock: Clock, linksMost = 1_000): Hot {
 
   function show(key: string, link: Followed, now: number): HotLink {
     const { now: perMinute, usual, since } = fade(link, now);
-    // Not yet followed for an hour, the sum is of what there was so far.
+    // If tracked for less than an hour, the sum covers only that time.
     const age = Math.max(minuteMs, now - since);
     const usualPerMinute = (usual * minuteMs) / (hourMs * (1 - Math.exp(-age / hourMs)));
     const unusual = age > usualAfterMs && perMinute >= unusualLeast && perMinute >= unusualTimes * usualPerMinute;

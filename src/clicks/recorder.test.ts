@@ -23,6 +23,7 @@ describe("the recorder", () => {
     });
     const recorder = createRecorder({
       meters,
+      clock,
       log: silent,
       async write(sequence, batch) {
         sent.push([sequence, batch.reduce((sum, one) => sum + one.units, 0)]);

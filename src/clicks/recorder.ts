@@ -1,37 +1,39 @@
+import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import { repeat } from "../base/repeat.ts";
 import type { Drained, Meters } from "../limits/meters.ts";
 
 /**
- * Writes down what meters have spent: every second, and at once when a lease was used up, so that a crash loses count of
- * little. One batch at a time; a batch whose fate is unknown is sent again as it was, under its number, before anything
- * newer, and the store knows what it has seen.
+ * Records what meters have spent: every second, and at once when a lease is used up, so that a crash loses few hits.
+ * One batch at a time; a batch whose fate is unknown is sent again unchanged, under its number, before anything newer,
+ * and the store knows which it has seen.
  */
 export interface Recorder {
   /** A lease is used up: do not wait for the next second. */
   soon(): void;
-  /** Resolves when everything spent before the call is written down; throws when it cannot be. */
+  /** Resolves when everything spent before the call is stored; throws if it cannot be. */
   flush(): Promise<void>;
-  /** Ends all leases, writes down the rest, and stops. */
+  /** Ends all leases, records the rest, and stops. */
   stop(): Promise<void>;
-  /** The last attempt came to nothing. */
+  /** The last attempt failed. */
   readonly failing: boolean;
 }
 
 export interface RecorderSettings {
   readonly meters: Meters;
   readonly write: (sequence: number, batch: readonly Drained[]) => Promise<unknown>;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
 const flushMs = 1_000;
+const deadlineMs = 30_000;
+const stopMs = 10_000; // a process that stops has no longer
 
-export function createRecorder({ meters, write, log }: RecorderSettings): Recorder {
+export function createRecorder({ meters, write, clock, log }: RecorderSettings): Recorder {
   let sequence = 0;
   let unsure: readonly Drained[] | undefined;
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
   let again = false;
-  let failing = false;
 
   async function send(batch: readonly Drained[]): Promise<void> {
     if (batch.length === 0) return;
@@ -42,43 +44,25 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
     meters.acknowledge(batch);
   }
 
-  async function once(all: boolean): Promise<void> {
-    try {
-      if (unsure !== undefined) await send(unsure);
-      await send(meters.drain(all));
-      if (failing) log.info("recording hits works again");
-      failing = false;
-    } catch (error) {
-      if (!failing) log.error({ error }, "cannot record hits; keeping them in memory and retrying");
-      failing = true;
-      throw error;
-    }
+  async function record(all: boolean): Promise<void> {
+    if (unsure !== undefined) await send(unsure);
+    await send(meters.drain(all));
   }
 
-  /** What runs now may have looked before the caller's hits; all who come meanwhile share the one round after it. */
-  function flush(): Promise<void> {
-    if (running === undefined) return start(false);
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        next = undefined;
-        return start(false);
-      });
-    return next;
-  }
-
-  function start(all: boolean): Promise<void> {
-    running = once(all).finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
-
-  const quietly = () => {
-    flush().catch(() => {}); // logged above; the next round tries again
-  };
-
-  const timer = setInterval(quietly, flushMs);
+  const recording = repeat({
+    name: "recording hits",
+    everyMs: flushMs,
+    deadlineMs,
+    stopMs,
+    work: () => record(false),
+    texts: {
+      fails: "cannot record hits; keeping them in memory and retrying",
+      worksAgain: "recording hits works again",
+      level: "error",
+    },
+    clock,
+    log,
+  });
 
   return {
     soon() {
@@ -86,19 +70,19 @@ export function createRecorder({ meters, write, log }: RecorderSettings): Record
       again = true;
       setImmediate(() => {
         again = false;
-        quietly();
+        recording.soon();
       });
     },
-    flush,
+    // A running round may have read the meters before the caller's hits; all who come meanwhile share the next round.
+    flush: recording.run,
     async stop() {
-      clearInterval(timer);
-      while (running !== undefined || next !== undefined) await (next ?? running)?.catch(() => {});
-      // What comes after the last round would be lost to everybody.
+      await recording.stop();
+      // Units leased after the last round would be lost.
       await meters.stopRefilling();
-      await start(true);
+      await record(true);
     },
     get failing() {
-      return failing;
+      return recording.failing;
     },
   };
 }

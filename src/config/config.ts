@@ -6,7 +6,7 @@ import { OperatorError } from "../base/errors.ts";
 import { hostName } from "../base/host-name.ts";
 import type { Patience } from "../base/patience.ts";
 import { secretPath } from "./data-folder.ts";
-import { example, show } from "./describe.ts";
+import { example, showSetting } from "./describe.ts";
 import { type Setting, type SettingName, settingNames, settings, type Values } from "./settings.ts";
 
 export interface Shown {
@@ -17,30 +17,30 @@ export interface Shown {
 }
 
 export interface Config extends Values {
-  /** QL_BASE_URL, or what follows from PORT, without a slash at the end. */
+  /** QL_BASE_URL, or the default from PORT, without a trailing slash. */
   readonly baseUrl: string;
-  /** What the operator calls this server: the host of `baseUrl`, and QL_HOSTS. */
+  /** The names of this server: the host of `baseUrl`, and QL_HOSTS. */
   readonly ownNames: { readonly names: ReadonlySet<string>; readonly onlyThese: boolean };
   readonly embedded: boolean;
-  /** Where files are, unless S3_URL is set. */
+  /** The folder of uploaded files, unless S3_URL is set. */
   readonly filesFolder: string;
-  /** LIMITS_REDIS_URL, or REDIS_URL. Unset: this process shares its database with no other. */
+  /** LIMITS_REDIS_URL, or REDIS_URL. Unset: no other process uses this database. */
   readonly limitsRedisUrl: string | undefined;
-  /** How long a visitor waits, for all of Redis and for all of SQL. */
+  /** How long a visitor waits in total for Redis and for SQL. */
   readonly wait: Readonly<Patience>;
-  /** When a node of Redis is left alone. */
+  /** When the circuit breaker of a Redis node opens. */
   readonly breaker: BreakerRule;
-  /** Every setting as an operator may see it: secrets hidden, and where the value came from. */
+  /** Every setting for display: secrets hidden, and the source of each value. */
   readonly shown: readonly Shown[];
-  /** Secrets that nobody set: an embedded server makes them up, and they are its own to change. */
+  /** Generated secrets of an embedded server, which it may rotate itself. */
   readonly ownSecrets: ReadonlySet<SettingName>;
-  /** The texts behind the values, to load the same settings in another thread. */
+  /** The texts of the values, to load the same settings in another thread. */
   readonly source: Readonly<Record<string, string>>;
-  /** Variables that look like ours and are not: most likely a typing mistake. */
+  /** Variables that look like ours but are not: most likely typing mistakes. */
   readonly unknown: readonly string[];
 }
 
-/** SQLite has one writer, and tries a busy statement again for about so long: there is nowhere else to ask. */
+/** SQLite has one writer and retries a busy statement for about this long; there is no other store to ask. */
 const embeddedWaitMs = 5_000;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -61,7 +61,7 @@ export function loadConfig(
     values[name] = found.text === undefined ? undefined : parse(name, entry, found.text);
     if (found.text !== undefined) source[name] = found.text;
     if (found.own) ownSecrets.add(name);
-    shown.push({ name, value: show(entry, found.text), origin: found.origin, help: entry.help });
+    shown.push({ name, value: showSetting(entry, found.text), origin: found.origin, help: entry.help });
   }
   const config = values as unknown as Values;
   refuseContradictions(config);

@@ -5,7 +5,7 @@ import { keepSecret } from "../base/secret-file.ts";
 import type { Config } from "./config.ts";
 import { type Setting, settingNames, settings, type Values } from "./settings.ts";
 
-/** Before anything is put there; whatever is wrong with it is wrong with the setting. */
+/** Before anything is written there; any problem with the folder is reported as a problem with the setting. */
 export function prepareDataFolder(config: Config): void {
   try {
     mkdirSync(config.QL_DATA, { recursive: true, mode: 0o700 });
@@ -19,14 +19,17 @@ export function prepareDataFolder(config: Config): void {
   }
 }
 
-/** What an embedded server never lacks. */
+/** Secrets that an embedded server always has. */
 type Generated = {
   readonly [Name in "QL_CODE_SALT" | "QL_SECRET_KEYS" | "QL_SIGNING_KEYS"]: NonNullable<Values[Name]>;
 };
 
-/** First start of the embedded mode: secrets nobody set are made up once and kept beside the data, for us alone. */
+/**
+ * First start of the embedded mode: missing secrets are generated once and stored beside the data, readable only by the
+ * owner.
+ */
 export function withSecrets(config: Config): Config & Generated {
-  // Versions without signing keys signed with the salt. Where there is no database yet, nothing was signed.
+  // Earlier versions signed with the salt. Without a database, nothing was signed yet.
   const salt = existsSync(join(config.QL_DATA, "quicklink.sqlite")) ? config.QL_CODE_SALT : undefined;
   const made = settingNames.flatMap((name) => {
     const { generate, parse }: Setting<unknown> = settings[name];
@@ -36,7 +39,7 @@ export function withSecrets(config: Config): Config & Generated {
   return { ...config, ...Object.fromEntries(made) } as Config & Generated;
 }
 
-/** Where the key of the first start is, if no terminal could show it. */
+/** File with the API key of the first start, if there was no terminal to show it. */
 export const firstKeyPath = (dataFolder: string): string => join(dataFolder, "first-key");
 
 export const secretPath = (dataFolder: string, name: string): string => join(dataFolder, "secrets", name);

@@ -1,6 +1,6 @@
 import { type Setting, settingNames, settings } from "./settings.ts";
 
-/** docs/config.md, from the table. */
+/** docs/config.md, generated from the table. */
 export function describeSettings(): string {
   const rows = settingNames.map((name) => {
     const entry: Setting<unknown> = settings[name];
@@ -28,13 +28,16 @@ export function example(name: string, entry: Setting<unknown>): string {
     : `\`${name}=${entry.example}\``;
 }
 
-export function show(entry: Setting<unknown>, text: string | undefined): string {
+export function showSetting(entry: Setting<unknown>, text: string | undefined): string {
   if (text === undefined) return "";
   if (entry.secret === undefined) return text;
   return entry.secret === "all" ? "(hidden)" : withoutCredentials(text);
 }
 
-/** By its text, for an address of several hosts is no URL; and where a password could hide elsewhere, nothing of it. */
+/**
+ * Works on the text, because an address with several hosts is not a URL; where a password could be hidden elsewhere,
+ * nothing is shown.
+ */
 function withoutCredentials(address: string): string {
   const match = /^([a-z-]+:\/\/)([^?#]*@)?([^@?#]*)(\?[^@]*)?$/i.exec(address);
   if (match === null) return "(hidden)";

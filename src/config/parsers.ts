@@ -3,7 +3,7 @@ import { domainToASCII } from "node:url";
 import { hostName } from "../base/host-name.ts";
 import { parseRedisUrl } from "../redis/address.ts";
 
-/** How the text of a setting becomes its value. Each throws the end of a sentence that begins with the text. */
+/** Parsers of settings. Each throws the end of a sentence that starts with the text. */
 
 export function integer(min: number, max: number): (text: string) => number {
   return (text) => {
@@ -25,7 +25,7 @@ export function fraction(min: number, max: number): (text: string) => number {
   };
 }
 
-/** `null` for the word none. */
+/** `null` for the word "none". */
 export function orNone<Value>(parse: (text: string) => Value): (text: string) => Value | null {
   return (text) => (text === "none" ? null : parse(text));
 }
@@ -54,16 +54,16 @@ export function url(...protocols: string[]): (value: string) => string {
   };
 }
 
-/** Where files go, and who we are there. */
-export interface Bucket {
-  /** `https://s3.internal:9000/quicklink`, without a slash at the end. */
+/** The bucket for files, and our credentials. */
+export interface BucketSetting {
+  /** `https://s3.internal:9000/quicklink`, without a trailing slash. */
   readonly endpoint: string;
   readonly region: string;
   readonly keyId: string;
   readonly secret: string;
 }
 
-export function bucketUrl(value: string): Bucket {
+export function bucketUrl(value: string): BucketSetting {
   const parsed = new URL(url("http:", "https:")(value));
   const [, bucket = ""] = /^\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?$/.exec(parsed.pathname) ?? [];
   if (bucket === "") throw new Error("must have one bucket name after the host");
@@ -95,7 +95,7 @@ export function hostNames(value: string): readonly string[] {
     .map((part) => part.trim())
     .filter((part) => part !== "");
   return parts.map((part) => {
-    // domainToASCII would drop what follows a name, and a port is not part of one.
+    // domainToASCII would drop everything after the name, and a port is not part of it.
     const name = part.startsWith("[")
       ? hostName(part)
       : /[/\\?#@:]/.test(part)
@@ -120,7 +120,7 @@ export function baseUrl(value: string): string {
   return parsed.origin;
 }
 
-export function address(value: string): string {
+export function ipAddress(value: string): string {
   if (isIP(value) === 0 && value !== "localhost") throw new Error("is not an IP address");
   return value;
 }

@@ -5,7 +5,6 @@ import { newSecret } from "../base/secret-file.ts";
 import { parseSigningKeys, rotated, saltKey, writeSigningKeys } from "../base/signing-keys.ts";
 import { parseMailbox } from "../email/address.ts";
 import {
-  address,
   addressList,
   baseUrl,
   bucketUrl,
@@ -13,6 +12,7 @@ import {
   headerName,
   hostNames,
   integer,
+  ipAddress,
   nameServers,
   oneOf,
   orNone,
@@ -23,20 +23,20 @@ import {
 } from "./parsers.ts";
 
 /**
- * Every setting, in one table. A value is looked for in this order: the command line, the environment, the file that
- * NAME_FILE names (secrets only), `.env` in the working folder, the data folder (generated secrets), the default. Nothing
+ * Every setting, in one table. A value is taken from the first of: the command line, the environment, the file named by
+ * NAME_FILE (secrets only), `.env` in the working folder, the data folder (generated secrets), the default. Nothing
  * else in the program reads the environment.
  */
 export interface Setting<Value> {
   readonly help: string;
   readonly example: string;
-  /** Turns text into a value, or throws a sentence about what is wrong with it. */
+  /** Parses the text, or throws the end of a sentence that says what is wrong with it. */
   readonly parse: (text: string) => Value;
-  /** What stands in the documents for the default, and the text that is parsed; a setting without one may stay unset. */
+  /** The default as text: shown in the documentation, and parsed. A setting without one may stay unset. */
   readonly fallback?: string;
-  /** Hidden from view; of an address only who signs in, and with what. */
+  /** Hidden when shown: all of it, or only the credentials of a URL. */
   readonly secret?: "all" | "credentials";
-  /** A secret that an embedded server makes up for itself on its first start; `salt`, if it has signed until now. */
+  /** Generates the secret on the first start of an embedded server; `salt`, if it has signed so far. */
   readonly generate?: (salt: string | undefined) => string;
 }
 
@@ -51,7 +51,7 @@ export const settings = {
     help: "Address to listen on. Behind a proxy on the same machine, use 127.0.0.1.",
     example: "127.0.0.1",
     fallback: "0.0.0.0",
-    parse: address,
+    parse: ipAddress,
   }),
   QL_BASE_URL: setting({
     help: "Public URL that short links start with. Default: http://localhost:PORT.",

@@ -3,8 +3,8 @@ import { type Check, type Finding, ok, warn } from "./finding.ts";
 const name = "public address";
 const local = /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/;
 
-/** What short links start with, and whether that fits what stands before the server. */
-export const address: Check = async ({ baseUrl, embedded, source }) => {
+/** Checks the public address, and whether it fits the proxy in front of the server. */
+export const checkAddress: Check = async ({ baseUrl, embedded, source }) => {
   const { protocol, hostname } = new URL(baseUrl);
   const proxied = (source.QL_TRUSTED_PROXIES ?? "") !== "";
   const findings: Finding[] = [];
@@ -21,7 +21,7 @@ export const address: Check = async ({ baseUrl, embedded, source }) => {
       ),
     );
   } else if (!proxied && protocol === "https:") {
-    // There is a proxy, for we speak no TLS.
+    // An https address means a proxy, because the server itself has no TLS.
     findings.push(
       warn(
         name,

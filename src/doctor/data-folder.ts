@@ -6,9 +6,9 @@ import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const name = "data folder";
 
-export const dataFolder: Check = async (config) => [...(await folderOf(config)), ...firstKeyIn(config)];
+export const checkDataFolder: Check = async (config) => [...(await folderOf(config)), ...firstKeyIn(config)];
 
-/** It opens everything of its tenant, and is meant to be copied and deleted. */
+/** The key gives full access to its tenant, and is meant to be copied and deleted. */
 function firstKeyIn({ QL_DATA: folder }: Config): Finding[] {
   const path = firstKeyPath(folder);
   if (!existsSync(path)) return [];
@@ -33,7 +33,7 @@ const folderOf: Check = async ({ embedded, QL_DATA: folder }) => {
   }
 };
 
-/** A folder that nobody else can enter protects all that is in it. */
+/** A folder that only its owner can enter protects everything in it. */
 function readableByOthers(folder: string): Finding[] {
   const others = 0o077;
   const open = (path: string) => existsSync(path) && (statSync(path).mode & others) !== 0;

@@ -8,8 +8,8 @@ import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 const name = "files";
 const roomLeastFiles = 10;
 
-/** Where the bytes of files are: the bucket, or the folder and the room that is left there. */
-export const files: Check = async (config) =>
+/** The file storage: the bucket, or the folder and its free space. */
+export const checkFiles: Check = async (config) =>
   config.S3_URL === undefined ? await folder(config) : await store(config.S3_URL);
 
 async function store(bucket: NonNullable<Config["S3_URL"]>): Promise<Finding[]> {

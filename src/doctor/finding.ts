@@ -1,16 +1,19 @@
 import { messageOf } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 
-/** What a check found. `fail`: a server would not start, or not work as promised; `warn`: it would, but look at it. */
+/**
+ * The result of a check. `fail`: a server would not start, or not work as promised; `warn`: it would work, but needs
+ * attention.
+ */
 export interface Finding {
   readonly status: "ok" | "warn" | "fail";
   readonly check: string;
   readonly found: string;
-  /** What to do about it. */
+  /** What to do. */
   readonly advice?: string;
 }
 
-/** Looks at one thing. Finds nothing where there is nothing to look at. */
+/** Checks one thing. Returns no findings if it does not apply. */
 export type Check = (config: Config) => Promise<readonly Finding[]>;
 
 export const ok = (check: string, found: string): Finding => ({ status: "ok", check, found });
@@ -37,7 +40,7 @@ function oneLine(text: string): string {
 
 const skewMostMs = 1_000;
 
-/** Another machine's clock less ours. Months, leases and expiry are counted by whoever keeps them. */
+/** Another machine's clock minus ours. Months, leases and expiry are counted by the clock of the store. */
 export function clockFinding(check: string, skewMs: number): Finding {
   const seconds = (Math.abs(skewMs) / 1_000).toFixed(2);
   const found = `${seconds} s ${skewMs < 0 ? "behind" : "ahead of"} this machine`;

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { type Check, type Finding, ok, warn } from "./finding.ts";
 
-/** What the machine gives us: open files, cores. */
-export const machine: Check = async ({ QL_WORKERS: workers }) => [
+/** Limits of the machine: open files, cores. */
+export const checkMachine: Check = async ({ QL_WORKERS: workers }) => [
   ...openFiles(openFilesMost()),
   judgeWorkers(workers, availableParallelism()),
 ];

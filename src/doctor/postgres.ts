@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
-/** What can be wrong with PostgreSQL itself, and with a replica of it. */
+/** Checks of PostgreSQL itself, and of a replica. */
 type Look = (sql: Sql) => Promise<Finding[]>;
 
 export const encoding: Look = async (sql) => {
@@ -14,7 +14,7 @@ export const encoding: Look = async (sql) => {
   return [fail("database encoding", `${found}: cannot store all titles and tags`, advice)];
 };
 
-/** Those of this machine alone; other machines take theirs from the same number. */
+/** Connections of this machine only; other machines need theirs from the same maximum. */
 export const connections =
   ({ QL_WORKERS: workers, QL_DATABASE_POOL: pool }: Config): Look =>
   async (sql) => {
@@ -34,7 +34,7 @@ export const connections =
 const lagMostMs = 1_000;
 const lookMs = 50;
 
-/** A replica that has seen all that the primary has written by now; how long that takes is its lag. */
+/** Waits until the replica has replayed everything the primary has written so far; the time this takes is its lag. */
 export const replicaOf =
   (primary: Sql): Look =>
   async (replica) => {

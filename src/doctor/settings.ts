@@ -2,8 +2,8 @@ import { type Check, ok, warn } from "./finding.ts";
 
 const name = "settings";
 
-/** They could be read, or nobody would be here. */
-export const settings: Check = async ({ unknown }) =>
+/** The settings are valid, or the doctor would not have got here. */
+export const checkSettings: Check = async ({ unknown }) =>
   unknown.length === 0
     ? [ok(name, "all valid")]
     : unknown.map((one) =>

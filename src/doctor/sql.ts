@@ -14,7 +14,7 @@ import { connections, encoding, replicaOf } from "./postgres.ts";
 const reach = "database";
 const schema = "database schema";
 
-export const sql: Check = async (config) => {
+export const checkDatabase: Check = async (config) => {
   const silent = createLog("silent", { write() {} }, false, systemClock.now);
   if (config.embedded && !existsSync(join(config.QL_DATA, "quicklink.sqlite"))) {
     return [ok(reach, "none yet; the first start creates it")];
@@ -73,7 +73,7 @@ const schemaOf =
     return [embedded ? ok(schema, `${found}; the next start adds it`) : fail(schema, found, "Run: quicklink migrate")];
   };
 
-/** Codes were made with one salt, and a server with another is refused. */
+/** Codes belong to one salt, and a server with another salt is refused. */
 const saltOf =
   ({ embedded, QL_CODE_SALT: salt }: Config): Look =>
   async (database) => {
@@ -94,7 +94,7 @@ const saltOf =
     return [fail("code salt", found, advice)];
   };
 
-/** SQLite has no clock of its own. */
+/** SQLite uses this machine's clock. */
 const clockOf =
   ({ embedded }: Config): Look =>
   async ({ db, now }) => {

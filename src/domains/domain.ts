@@ -2,21 +2,21 @@ import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import type { TenantId } from "../base/ids.ts";
 
-/** A host name that a tenant's links are on, besides the server's own. */
+/** A custom domain: a host name for a tenant's links, besides the server's own. */
 export interface Domain {
   readonly tenantId: TenantId;
   /** Lower-case ASCII, without a port. */
   readonly host: string;
   readonly state: "pending" | "verified";
-  /** What the tenant must publish to show that it is in charge. */
+  /** The tenant publishes this to verify the domain. */
   readonly token: string;
-  /** Where new links of the tenant go when nobody says. */
+  /** Whether new links of the tenant are created on it by default. */
   readonly isDefault: boolean;
-  /** Where `/` leads; null is a plain page. */
+  /** Where `/` redirects; null for a plain page. */
   readonly rootUrl: string | null;
-  /** Where a code that does not exist leads; null is the usual 404. */
+  /** Where an unknown code redirects; null for the default 404 page. */
   readonly missingUrl: string | null;
-  /** The blocklist names the host that it leads to: it is not served. */
+  /** Its host is on the blocklist: it is not served. */
   readonly rootBlocked: boolean;
   readonly missingBlocked: boolean;
   readonly createdAt: number;
@@ -25,10 +25,10 @@ export interface Domain {
 
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** As DNS has it; nothing if it is no name of a public kind. */
+/** As DNS has it; `undefined` if it is not a public host name. */
 export function parseHost(text: string): string | undefined {
   const name = text.trim().replace(/\.$/, "");
-  // domainToASCII reads an address, and would drop what follows the host.
+  // domainToASCII parses a URL and would drop everything after the host.
   const host = /[/\\?#@:]/.test(name) ? "" : domainToASCII(name);
   if (host.length > 253 || isIP(host) !== 0) return undefined;
   const labels = host.split(".");

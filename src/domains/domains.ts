@@ -3,20 +3,24 @@ import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Shares } from "../base/shares.ts";
+import type { Publish } from "../cache/feed.ts";
 import { createAdmit } from "../links/destination.ts";
 import { type Domain, parseHost, tokenName, tokenPath, tokenText } from "./domain.ts";
-import type { DomainFields, DomainStore } from "./store.ts";
+import type { ChangedDomain, DomainFields, DomainStore } from "./store.ts";
 import type { Evidence } from "./verify.ts";
 
 /**
- * The rules of domains. A claim is anybody's to make; to make it good, its owner publishes a token that only this claim
- * has, in DNS or as a file. A domain that points here already cannot serve the file, so there DNS alone decides.
+ * The rules of custom domains. Anyone can claim a domain; to verify the claim, its owner publishes a token unique to
+ * it, in DNS or as a file. A domain that already points here cannot serve the file, so DNS alone decides.
  *
- * A domain passes to another tenant only when its links are deleted and its former owner has removed it: else printed
- * codes would lead to where somebody else decides.
+ * A domain passes to another tenant only after its links were deleted and its owner removed it. Otherwise published
+ * links would lead to another owner's destinations.
  */
 export interface Domains {
-  /** `chance`: of a request that may be run again, what its token is made of. By it an earlier run's claim is known. */
+  /**
+   * `chance`: for a request that may run again, the random bytes of its token, which identify the claim of an earlier
+   * run.
+   */
   add(tenant: TenantId, host: string, chance?: Uint8Array): Promise<Domain>;
   list: DomainStore["list"];
   get(tenant: TenantId, host: string): Promise<Domain>;
@@ -28,21 +32,20 @@ export interface Domains {
 export interface DomainSettings {
   readonly store: DomainStore;
   readonly evidence: Evidence;
-  /** Looking for evidence asks servers that tenants name. */
+  /** Verification contacts servers that tenants name. */
   readonly outgoing: Shares;
   readonly ownHosts: ReadonlySet<string>;
-  /** Hosts that nobody may be sent to. */
+  /** Blocked destination hosts. */
   readonly isBlocked?: (host: string) => boolean;
   readonly clock: Clock;
-  /** Told after a commit that redirects must know of. */
-  readonly changed: (host: string) => void;
+  readonly publish: Publish;
 }
 
 export const domainsMost = 100;
 const tokenBytes = 18;
 
 export function createDomains(settings: DomainSettings): Domains {
-  const { store, evidence, outgoing, ownHosts, isBlocked = () => false, clock, changed } = settings;
+  const { store, evidence, outgoing, ownHosts, isBlocked = () => false, clock, publish } = settings;
   const admit = createAdmit(ownHosts, isBlocked);
 
   const missing = () => new Problem("not_found", "No such domain. Add it first: POST /api/domains.");
@@ -50,6 +53,11 @@ export function createDomains(settings: DomainSettings): Domains {
   async function get(tenant: TenantId, host: string): Promise<Domain> {
     const domain = await store.get(tenant, parseHost(host) ?? "");
     if (!domain) throw missing();
+    return domain;
+  }
+
+  function published({ domain, change }: ChangedDomain): Domain {
+    if (change) publish(change);
     return domain;
   }
 
@@ -119,8 +127,7 @@ export function createDomains(settings: DomainSettings): Domains {
           `${host} belongs to another tenant. You can verify it once that tenant has deleted its links and removed the domain.`,
         );
       }
-      changed(host);
-      return outcome;
+      return published(outcome);
     },
 
     async change(tenant, text, fields) {
@@ -128,7 +135,7 @@ export function createDomains(settings: DomainSettings): Domains {
       if (fields.isDefault === true && domain.state !== "verified") {
         throw invalid("isDefault", "unverified", "Only a verified domain can be the default.");
       }
-      const changedDomain = await store.change(
+      const outcome = await store.change(
         tenant,
         domain.host,
         {
@@ -140,22 +147,21 @@ export function createDomains(settings: DomainSettings): Domains {
         },
         clock.now(),
       );
-      if (!changedDomain) throw missing();
-      changed(domain.host);
-      return changedDomain;
+      if (!outcome) throw missing();
+      return published(outcome);
     },
 
     async remove(tenant, text) {
       const { host } = await get(tenant, text);
       const outcome = await store.remove(tenant, host, clock.now());
       if (outcome === "missing") throw missing();
-      if (outcome !== "removed") {
+      if ("links" in outcome) {
         throw new Problem(
           "domain_in_use",
           `${host} has ${outcome.links.toLocaleString("en")} links. Delete them first, so that published links never lead to another owner's destinations.`,
         );
       }
-      changed(host);
+      published(outcome);
     },
   };
 }

@@ -4,22 +4,22 @@ import type { Domain } from "./domain.ts";
 import { type CustomHost, type OwnNames, type WhoseHost, whoseHost } from "./whose-host.ts";
 
 /**
- * The verified domains in memory. All of them are read at the start; each change in the feed has that one read again, and
- * now and then all are, which mends whatever went wrong in between.
+ * The verified domains in memory. All are read at the start; each change in the feed reloads one domain, and all are
+ * reloaded periodically, which corrects anything missed.
  *
- * Every request asks whose host it came to, and nearly all of them send one of a few names: the answers are kept by the
- * header as it was sent, until a domain changes. Strangers can send as many names as they like, so only so many are kept.
+ * Every request needs to know whose host it came to, and nearly all of them send one of a few names: answers are cached
+ * by the header as sent, until a domain changes. Strangers can send any number of names, so the cache is bounded.
  */
 export interface Hosts {
   /** By the `Host` header. */
   of(header: string | null): WhoseHost;
-  /** How many custom domains there are. */
+  /** Number of custom domains. */
   readonly size: number;
-  /** How many headers it knows the answer to by heart. */
+  /** Number of cached answers. */
   readonly kept: number;
-  /** Reads one again. */
+  /** Reloads one domain. */
   changed(host: string): void;
-  /** Done when what was being read has been read. */
+  /** Resolves when pending reloads are done. */
   idle(): Promise<void>;
   stop(): void;
 }

@@ -1,34 +1,41 @@
 import type { Insertable, Selectable } from "kysely";
 import type { TenantId } from "../base/ids.ts";
-import { recordChange } from "../sql/feed.ts";
+import type { Change } from "../cache/feed.ts";
 import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
-import { createInTurn } from "../tenants/in-turn.ts";
+import { raiseVersions } from "../sql/versions.ts";
+import { createOneAtATime } from "../tenants/in-turn.ts";
 import type { Domain } from "./domain.ts";
 
 /**
- * Domains in SQL. What a redirect must know of one (that it is ours, where `/` and missing codes lead) changes together
- * with a version and a row in the change feed, under the code that no link can have: the empty one.
+ * Domains in SQL. What a redirect must know of a domain (that it is ours, where `/` and unknown codes redirect) changes
+ * together with a version and a row in the change feed, under the empty code, which no link can have.
  */
 export interface DomainStore {
-  /** Unless the tenant has `most` of them. */
+  /** Unless the tenant already has `most` of them. */
   add(domain: Domain, most: number): Promise<"added" | "exists" | "full">;
   get(tenant: TenantId, host: string): Promise<Domain | undefined>;
-  /** Oldest first; `after` is the last one of the page before. */
+  /** Oldest first; `after` is the last one of the previous page. */
   list(tenant: TenantId, limit: number, after?: Pick<Domain, "createdAt" | "host">): Promise<Domain[]>;
   /** Makes it the tenant's, unless it is somebody else's. */
-  verify(tenant: TenantId, host: string, at: number): Promise<Domain | "taken" | undefined>;
-  change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<Domain | undefined>;
+  verify(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "taken" | undefined>;
+  change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<ChangedDomain | undefined>;
   /** Only when no link is on it any more. */
-  remove(tenant: TenantId, host: string, at: number): Promise<"removed" | "missing" | { readonly links: number }>;
+  remove(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "missing" | { readonly links: number }>;
   /** Where the tenant's new links go when nobody says; nothing is the server's own domain. */
   defaultHost(tenant: TenantId): Promise<string | undefined>;
-  /** For redirects: those of all tenants, or one of them. Targets that must not be used are null. */
+  /** For redirects: the domains of all tenants, or one of them. Targets that must not be used are null. */
   verified(host?: string): Promise<Domain[]>;
-  /** Marks the targets that lead to such hosts, and those no longer that do not. Answers how many domains that changed. */
+  /** Marks targets on blocked hosts, and unmarks the others. Returns how many domains changed. */
   markBlocked(isBlocked: (host: string) => boolean, at: number): Promise<number>;
+}
+
+export interface ChangedDomain {
+  readonly domain: Domain;
+  /** Nothing where redirects do not depend on it: a domain that is not verified. */
+  readonly change: Change | undefined;
 }
 
 export interface DomainFields {
@@ -37,18 +44,18 @@ export interface DomainFields {
   readonly missingUrl?: string | null;
 }
 
-/** The code under which a domain itself stands in versions and feed. */
-export const domainCode = "";
-
 export function createDomainStore(sql: Sql): DomainStore {
   const { db } = sql;
-  const inTurn = createInTurn(sql);
+  const inTurn = createOneAtATime(sql);
 
   const selectLocked = statement((own: TenantDb, { host }: Params<{ host: string }>) =>
     sql.forUpdate(own.selectFrom("domains").select(columns).where("host", "=", host)),
   );
 
   const locked = (trx: Trx, tenant: TenantId, host: string) => selectLocked.first(ofTenant(trx, tenant), { host });
+
+  const raise = async (trx: Trx, host: string, at: number): Promise<Change | undefined> =>
+    (await raiseVersions(sql, trx, { kind: "domain", keys: [host] }, at))[0];
 
   return {
     add: (domain, most) =>
@@ -82,11 +89,10 @@ export function createDomainStore(sql: Sql): DomainStore {
         return await sql.transaction(async (trx) => {
           const row = await locked(trx, tenant, host);
           if (!row) return undefined;
-          if (row.state === "verified") return toDomain(row);
+          if (row.state === "verified") return { domain: toDomain(row), change: undefined };
           const changed = { state: "verified" as const, verified_at: at };
           await ofTenant(trx, tenant).updateTable("domains").set(changed).where("host", "=", host).execute();
-          await announce(trx, tenant, host, at);
-          return toDomain({ ...row, ...changed });
+          return { domain: toDomain({ ...row, ...changed }), change: await raise(trx, host, at) };
         });
       } catch (error) {
         if (isUniqueViolation(error)) return "taken";
@@ -97,13 +103,16 @@ export function createDomainStore(sql: Sql): DomainStore {
     change: (tenant, host, fields, at) =>
       sql.transaction(async (trx) => {
         const own = ofTenant(trx, tenant);
-        const row = await locked(trx, tenant, host);
+        // Those that are not the default any more change with it: all are locked, in one order.
+        const others = own.selectFrom("domains").selectAll().orderBy("host");
+        const rows = await sql.forUpdate(fields.isDefault ? others : others.where("host", "=", host)).execute();
+        const row = rows.find((one) => one.host === host);
         if (!row) return undefined;
         const changed = {
           is_default: flag(fields.isDefault, row.is_default),
           root_url: fields.rootUrl === undefined ? row.root_url : fields.rootUrl,
           missing_url: fields.missingUrl === undefined ? row.missing_url : fields.missingUrl,
-          // One that was just accepted is on no list.
+          // A target that was just accepted is not on the blocklist.
           root_blocked: fields.rootUrl === undefined ? row.root_blocked : 0,
           missing_blocked: fields.missingUrl === undefined ? row.missing_blocked : 0,
         } as const;
@@ -111,25 +120,25 @@ export function createDomainStore(sql: Sql): DomainStore {
           await own.updateTable("domains").set({ is_default: 0 }).execute();
         }
         await own.updateTable("domains").set(changed).where("host", "=", host).execute();
-        if (row.state === "verified") await announce(trx, tenant, host, at);
-        return toDomain({ ...row, ...changed });
+        const change = row.state === "verified" ? await raise(trx, host, at) : undefined;
+        return { domain: toDomain({ ...row, ...changed }), change };
       }),
 
     remove: (tenant, host, at) =>
       sql.transaction(async (trx) => {
         const row = await locked(trx, tenant, host);
         if (!row) return "missing";
-        if (row.state === "verified") {
+        const isVerified = row.state === "verified";
+        if (isVerified) {
           const { links } = await acrossTenants(trx)
             .selectFrom("links")
             .select((expression) => expression.fn.countAll<number>().as("links"))
             .where("domain", "=", host)
             .executeTakeFirstOrThrow();
           if (Number(links) > 0) return { links: Number(links) };
-          await announce(trx, tenant, host, at);
         }
         await ofTenant(trx, tenant).deleteFrom("domains").where("host", "=", host).execute();
-        return "removed";
+        return { domain: toDomain(row), change: isVerified ? await raise(trx, host, at) : undefined };
       }),
 
     async defaultHost(tenant) {
@@ -138,7 +147,7 @@ export function createDomainStore(sql: Sql): DomainStore {
 
     async verified(host) {
       const rows = await (host === undefined ? selectVerified.all(db) : selectVerifiedHost.all(db, { host }));
-      // A tenant that was stopped sends nobody anywhere.
+      // The domains of a suspended tenant redirect nowhere.
       return rows.map(({ suspended_at: stopped, ...row }) =>
         toDomain({
           ...row,
@@ -162,7 +171,7 @@ export function createDomainStore(sql: Sql): DomainStore {
           const row = await locked(trx, tenant, host);
           if (!row || isRight(row)) return 0;
           await ofTenant(trx, tenant).updateTable("domains").set(flags(row)).where("host", "=", host).execute();
-          if (row.state === "verified") await announce(trx, tenant, host, at);
+          if (row.state === "verified") await raise(trx, host, at);
           return 1;
         });
       let marked = 0;
@@ -216,22 +225,6 @@ const selectVerified = statement((db: Db) => verified(db));
 const selectVerifiedHost = statement((db: Db, { host }: Params<{ host: string }>) =>
   verified(db).where("d.host", "=", host),
 );
-
-/** The domain's next version, and a row in the feed: whoever keeps a copy reads it anew. */
-async function announce(trx: Trx, tenant: TenantId, host: string, at: number): Promise<void> {
-  const { version } = await trx
-    .insertInto("link_versions")
-    .values({ domain: host, code: domainCode, version: 1, state: "live", tenant_id: tenant })
-    .onConflict((conflict) =>
-      conflict.columns(["domain", "code"]).doUpdateSet((expression) => ({
-        version: expression("link_versions.version", "+", 1),
-        tenant_id: tenant,
-      })),
-    )
-    .returning("version")
-    .executeTakeFirstOrThrow();
-  await recordChange(trx, [{ domain: host, code: domainCode, version }], at);
-}
 
 const pageRows = 500;
 

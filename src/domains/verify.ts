@@ -1,14 +1,14 @@
 import { tokenName, tokenPath } from "./domain.ts";
 
-/** Looks for what only the one in charge of a domain can publish there. */
+/** Looks for what only the owner of a domain can publish there. */
 export interface Evidence {
   shows(host: string, text: string): Promise<boolean>;
 }
 
 export interface EvidenceSettings {
-  /** The texts of a TXT record; none if there is no such record, or nobody answers. */
+  /** The texts of a TXT record; empty if there is no such record, or no answer. */
   readonly texts: (name: string) => Promise<readonly string[]>;
-  /** The beginning of what an address answers with 200; nothing if it does not. */
+  /** The beginning of a page that answers with 200; `undefined` if it does not. */
   readonly page: (url: string) => Promise<string | undefined>;
 }
 

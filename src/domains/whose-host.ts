@@ -1,19 +1,19 @@
 import { hostName, isNameless } from "../base/host-name.ts";
 
 /**
- * Whose host a request came to. This is the only place that decides it; the server asks before it does anything else, so
- * redirects, pages, the API and everything mounted get the same answer.
+ * Whose host a request came to. This is the only place that decides it; the server asks before anything else, so
+ * redirects, pages, the API and all mounts get the same answer.
  *
- * Ports are ignored and one trailing dot is stripped. A name that the operator set is ours, even if a tenant has verified
- * it. An IP address or a name without a dot can never be a custom domain, so it is ours too. Any other name is foreign:
- * serving our links there would let strangers use a customer's name. While the operator has not said what our name is
- * (QL_BASE_URL), every name that is not a custom domain is ours.
+ * Ports are ignored and one trailing dot is stripped. A name that the operator set is ours, even if a tenant has
+ * verified it. An IP address or a name without a dot can never be a custom domain, so it is ours too. Any other name is
+ * foreign: serving our links there would let strangers use a customer's name. While QL_BASE_URL is not set, every name
+ * that is not a custom domain is ours.
  */
 export type WhoseHost = OwnHost | CustomHost | { readonly kind: "foreign" } | { readonly kind: "malformed" };
 
 export interface OwnHost {
   readonly kind: "ours";
-  /** In QL_BASE_URL or QL_HOSTS; else it is ours because it cannot be anybody else's. */
+  /** In QL_BASE_URL or QL_HOSTS; otherwise it is ours because it cannot belong to anyone else. */
   readonly named: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface CustomHost {
 }
 
 export interface OwnNames {
-  /** The host of QL_BASE_URL and those of QL_HOSTS. */
+  /** The host of QL_BASE_URL and the names in QL_HOSTS. */
   readonly names: ReadonlySet<string>;
   /** Whether QL_BASE_URL is set. */
   readonly onlyThese: boolean;

@@ -6,7 +6,7 @@ import { parseAddress } from "./address.ts";
 import type { Suppressions } from "./delivery/suppressions.ts";
 import type { EmailStats, ProviderStats } from "./stats.ts";
 
-/** What a tenant sent and may send, and who gets no more of it. */
+/** Routes for email usage, limits and the suppression list. */
 const providerSchema = z
   .object({
     provider: z.enum(["smtp", "sendgrid"]),
@@ -115,7 +115,7 @@ export function emailRoutes(api: Api, stats: EmailStats, suppressions: Suppressi
   });
 
   api.openapi(routes.remove, async (c) => {
-    // What is no address is in no list.
+    // Anything that is not an address is not on the list.
     const address = parseAddress(c.req.valid("param").address);
     if (address === undefined || !(await suppressions.remove(c.get("caller").tenant.id, address))) {
       throw new Problem("not_found", "This address is not on your suppression list.");

@@ -10,7 +10,7 @@ import type { Suppressions } from "./delivery/suppressions.ts";
 import { type StopLinks, stopPath } from "./delivery/unsubscribe.ts";
 import { eventsPath } from "./delivery/webhook.ts";
 
-/** What of email is outside the API: the page of those who want no more of it, and the events of SendGrid. */
+/** Email routes outside the API: the unsubscribe page, and SendGrid's events. */
 export interface EmailMount {
   readonly stopLinks: StopLinks;
   readonly suppressions: Suppressions;
@@ -24,8 +24,8 @@ export function mountEmail(settings: EmailMount): Mount {
   const { stopLinks, suppressions, tenants, guesses, webhook, log } = settings;
 
   /**
-   * A visit only asks: scanners follow every link in an email. The button, and the mail program's own (RFC 8058), do it,
-   * as often as somebody likes.
+   * A GET only asks, because scanners follow every link in an email. The button, and the mail program's own (RFC 8058),
+   * unsubscribe; repeating it is harmless.
    */
   async function stop(request: Request, token: string, address: string | undefined): Promise<Response> {
     const recipient = stopLinks.read(token);

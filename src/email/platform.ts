@@ -5,25 +5,28 @@ import { bucketAt, countsUntil } from "../limits/window.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 import { ordinaryMax } from "./outbox/charges.ts";
-import { createEmailSeeds, takenThroughPlatform } from "./outbox/seeds.ts";
+import { createEmailSeeds, takenThroughPlatform } from "./outbox/counter-seeds.ts";
 
-/** What all tenants together sent through the platform's SMTP within the last hour, and may still send: for the operator. */
+/**
+ * What all tenants together sent through the platform's SMTP within the last hour, and may still send: for the
+ * operator.
+ */
 export interface PlatformEmails {
   standing(): Promise<PlatformStanding>;
-  /** From the table of emails. An email whose fate is not known may count here and not in `standing`, or the reverse. */
+  /** From the emails table. An email with an unknown outcome may count here and not in `standing`, or the reverse. */
   kinds(): Promise<readonly KindUse[]>;
-  /** Those that sent most. */
+  /** The tenants that sent most. */
   tenants(most: number): Promise<readonly TenantUse[]>;
 }
 
 export interface PlatformStanding {
-  /** Null: the counters do not answer right now. */
+  /** Null: the counters are unavailable. */
   readonly used: number | null;
-  /** Null: without limit. */
+  /** Null: no limit. */
   readonly limit: number | null;
-  /** The part of it that ordinary mail may use. The rest is reserved for verification and password resets. */
+  /** The part for ordinary mail. The rest is reserved for verification and password resets. */
   readonly ordinaryLimit: number | null;
-  /** When what is used now no longer counts; null when nothing is used. */
+  /** When everything used now no longer counts; null when nothing is used. */
   readonly resetsAt: number | null;
 }
 
@@ -41,7 +44,7 @@ export interface TenantUse {
 export interface PlatformEmailSettings {
   readonly sql: Sql;
   readonly tenants: Pick<Tenants, "byId">;
-  /** Without them, for a command beside a server that counts in its own memory, the table of emails is the answer. */
+  /** Absent in a command beside a server that counts in memory: then the emails table is used. */
   readonly counters: Pick<Counters, "status"> | undefined;
   readonly max: number | null;
 }

@@ -1,18 +1,18 @@
 import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { parseId } from "../base/ids.ts";
-import { type Api, json, jsonBody, lines, route, z } from "../http/route.ts";
+import { type Api, json, jsonBody, multiLine, route, z } from "../http/route.ts";
 import type { Link } from "../links/link.ts";
 import type { Links } from "../links/links.ts";
-import { showLink } from "../links/sent.ts";
+import { showLink } from "../links/show-link.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { StopLinks } from "./delivery/unsubscribe.ts";
 import type { Enqueued, Outbox } from "./outbox/outbox.ts";
 import { writeMail } from "./templates/templates.ts";
 
 /**
- * Sends somebody a link. One address at a time: it goes, or the caller hears at once why it does not, and what became of
- * some of several never has to be told.
+ * Shares a link by email. One recipient at a time: it is sent, or the caller learns at once why not; there are no
+ * partial results.
  */
 const addressMaxChars = 320;
 const messageMaxChars = 1_000;
@@ -32,7 +32,7 @@ const shareRoute = route(
         z
           .strictObject({
             to: z.string().max(addressMaxChars).openapi({ description: "One recipient address." }),
-            message: lines(messageMaxChars).nullable().optional().openapi({ description: "Plain text." }),
+            message: multiLine(messageMaxChars).nullable().optional().openapi({ description: "Plain text." }),
           })
           .openapi("Share", { example: { to: "ann@example.com", message: "Have a look." } }),
       ),
@@ -67,7 +67,7 @@ export function shareRoutes(api: Api, { links, outbox, stopLinks, baseUrl, clock
     const { to, message = null } = c.req.valid("json");
     const once = c.get("once")?.id("email");
     const key = once && `share:${once}`;
-    // Before anything is asked of link or recipient, which may have changed since it was sent.
+    // Before checking link or recipient, which may have changed since it was sent.
     const before = key && (await outbox.find(tenant.id, key));
     if (before) return c.json({ id: before, state: "queued" as const }, 202);
     const id = parseId("link", c.req.valid("param").id);

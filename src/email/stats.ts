@@ -5,7 +5,7 @@ import type { EmailProvider } from "../limits/email-limits.ts";
 import type { Sql } from "../sql/sql.ts";
 import { ofTenant } from "../sql/tenant-db.ts";
 import type { Charges } from "./outbox/charges.ts";
-import { limitOf } from "./outbox/seeds.ts";
+import { limitOf } from "./outbox/counter-seeds.ts";
 import type { Senders } from "./providers/senders.ts";
 
 /** What a tenant sent, and may send, by provider. */
@@ -14,30 +14,30 @@ export interface EmailStats {
 }
 
 export interface TenantEmailStats {
-  /** Who carries the tenant's next email. */
+  /** The provider of the tenant's next email. */
   readonly current: EmailProvider;
-  /** The counts below look back so far. */
+  /** The period of the counts below. */
   readonly periodDays: number;
   readonly providers: readonly ProviderStats[];
 }
 
 export interface ProviderStats {
   readonly provider: EmailProvider;
-  /** 1: the platform's SMTP. 2: the tenant's own SendGrid key. */
+  /** 1: the platform's SMTP. 2: the tenant's SendGrid key. */
   readonly tier: 1 | 2;
-  /** Null: the counters do not answer right now. */
+  /** Null: the counters are unavailable. */
   readonly used: number | null;
-  /** Null: without limit. */
+  /** Null: no limit. */
   readonly limit: number | null;
   readonly remaining: number | null;
-  /** When all of it is there again; null when nothing is used. */
+  /** When the full limit is available again; null when nothing is used. */
   readonly resetsAt: number | null;
   readonly sent: number;
   readonly failed: number;
   readonly waiting: number;
   readonly bounced: number;
   readonly complaints: number;
-  /** Those of which it is, or was, unknown whether the provider took them. */
+  /** Emails for which it is, or was, unknown whether the provider accepted them. */
   readonly unsure: number;
 }
 
@@ -53,7 +53,7 @@ export function createEmailStats(
 ): EmailStats {
   const count = (condition: string) => raw<number>`sum(case when ${raw.raw(condition)} then 1 else 0 end)`;
 
-  /** By provider; an email that never had one will go to the current. */
+  /** By provider; an email without one yet will use the current provider. */
   async function counts(tenant: TenantId) {
     return await ofTenant(db, tenant)
       .selectFrom("emails")

@@ -11,26 +11,26 @@ import { isCode } from "./storage/folder.ts";
 import { toFile } from "./store.ts";
 
 /**
- * Uploaded files on disk, into a backup and out of it.
+ * Copies uploaded files on disk into a backup and out of it.
  *
- * Which files belong to a backup is what its snapshot of the database says, taken before: one that was stored since is not
- * needed. One that was deleted since has no bytes any more; the caller marks it as deleted in the snapshot, too. A file
- * that should be there and is not, or not as it was stored, is damage.
+ * The backup's database snapshot, taken first, determines its files: a file stored since is not needed. A file deleted
+ * since has no bytes any more; the caller marks it as deleted in the snapshot too. A file that is missing, or differs
+ * from what was stored, is damaged.
  */
 export interface Archived {
   readonly files: number;
   readonly bytes: number;
-  /** Deleted while the backup was made. */
+  /** Deleted during the backup. */
   readonly deleted: readonly FileId[];
-  /** Missing, or not the bytes that were stored; some of them by name. */
+  /** Missing, or different from what was stored; some of them by name. */
   readonly damaged: number;
   readonly named: readonly string[];
 }
 
 export interface ArchiveFiles {
-  /** What the backup says. */
+  /** The backup's database. */
   readonly snapshot: Sql;
-  /** What is true now. */
+  /** The current database. */
   readonly live: Sql;
   readonly root: string;
   readonly archive: Pick<ArchiveWriter, "put">;
@@ -45,7 +45,7 @@ export async function archiveFiles({ snapshot, live, root, archive, progress }: 
 
   async function archiveOne(file: TenantFile): Promise<void> {
     const key = storedKey(file);
-    // The size is what was announced and checked, the checksum what was computed when it was stored.
+    // The size was announced and checked, the checksum computed when it was stored.
     const expected = { bytes: file.sizeBytes, sha256: file.sha256 ?? "" };
     const entry = await archive.put(key, piecesOf(join(root, key), progress), expected).catch(ifUnreadable);
     if (entry !== undefined) {
@@ -63,7 +63,7 @@ export async function archiveFiles({ snapshot, live, root, archive, progress }: 
   return { files, bytes, deleted, damaged, named };
 }
 
-/** How much there will be to read. */
+/** How many bytes there are to read. */
 export async function bytesOfAllTenants({ db }: Sql): Promise<number> {
   const row = await acrossTenants(db)
     .selectFrom("tenant_storage")
@@ -72,7 +72,7 @@ export async function bytesOfAllTenants({ db }: Sql): Promise<number> {
   return Number(row?.bytes ?? 0);
 }
 
-/** So that a server on the restored database ends what was begun: counts, links and row. */
+/** So that a server on the restored database finishes the deletion: counts, links and row. */
 export async function markDeleted({ db }: Sql, ids: readonly FileId[]): Promise<void> {
   for (let start = 0; start < ids.length; start += idsAtOnce) {
     await acrossTenants(db)
@@ -86,7 +86,7 @@ export async function markDeleted({ db }: Sql, ids: readonly FileId[]): Promise<
 
 const idsAtOnce = 500;
 
-/** Into a new folder: nothing that is there already is followed or replaced. Answers how many there were. */
+/** Into a new folder: nothing that exists is followed or replaced. Returns how many there were. */
 export async function unarchiveFiles(
   archive: Pick<ArchiveReader, "entries" | "pieces">,
   root: string,
@@ -114,7 +114,7 @@ export async function unarchiveFiles(
   return files;
 }
 
-/** The key that is made of the ids in a name; nothing for any other name, wherever it would lead. */
+/** The key made of the IDs in a name; `undefined` for any other name, which could lead anywhere. */
 export function fileKeyIn(name: string): string | undefined {
   const [, tenant = "", file = ""] = name.split("/");
   const [tenantId, id] = [parseId("tenant", tenant), parseId("file", file)];
@@ -134,7 +134,7 @@ async function isStored({ db }: Sql, { tenantId, id }: TenantFile): Promise<bool
   return row?.state === "stored";
 }
 
-/** A link in the place of a file is not followed. */
+/** A symbolic link in place of a file is not followed. */
 export async function* piecesOf(path: string, progress: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {

@@ -1,57 +1,58 @@
 /**
- * A file's way: announced → uploaded → complete; and out again.
+ * The life of a file: announced → uploaded → complete; and its deletion.
  *
- * **In.** `create` writes a pending row, holds the bytes, signs an address for exactly them, and admits the upload: only
- * an admitted one is ever found or completed. `complete` moves what arrived to where nobody else can write, and looks at
- * it there; then one transaction makes it stored and counts it, unless it does not fit after all; then the counters are
- * told. Out of step they can only be until they are told again, never beyond the limit: that transaction decides.
+ * **In.** `create` writes a pending row, holds the bytes, signs a URL for exactly them, and admits the upload: only an
+ * admitted one is ever found or completed. `complete` moves the upload to where only we can write, and checks it there;
+ * then one transaction makes it stored and counts it, unless it does not fit after all; then the counters are updated.
+ * Until then they can be out of step, but never beyond the limit: that transaction decides.
  *
- * **Out.** A file that is deleted, or an upload that was refused or abandoned, is condemned first: from then on nobody
- * finds or completes it. Then its links get a new version, its bytes are removed, a hold is released, and last the row
- * goes, with what it counted for.
+ * **Out.** A deleted file, or an upload that was refused or abandoned, is condemned first: from then on it cannot be
+ * found or completed. Then its links get a new version, its bytes are removed, a hold is released, and last the row is
+ * deleted, with what it counted for.
  *
- * Where a crash may leave things, and who goes on from there:
- * - row, no hold, or held and not admitted: nobody has its address; the sweeper removes it after a minute, or the request
- *   that made it when it is run again (`again.ts`);
- * - admitted, whatever was uploaded: the client completes it, or the sweeper removes it two hours after the address ended;
- * - moved and not stored: the same, for `complete` finds it at its final place;
- * - stored and the counters not told (`settled` is 0): it counts twice there until the sweeper tells them;
- * - condemned: the sweeper goes on from the start, and every step may be done twice;
- * - the row gone and the counters not told: whoever asks for room next tells them.
+ * Where a crash may leave things, and who continues:
+ * - a row without a hold, or held and not admitted: its URL was never given out; the sweeper removes it after a minute,
+ *   or the request that made it when it runs again (`repeated-request.ts`);
+ * - admitted, whatever was uploaded: the client completes it, or the sweeper removes it two hours after the URL
+ *   expired;
+ * - moved and not stored: the same, because `complete` finds it at its final place;
+ * - stored and the counters not updated (`settled` is 0): it counts twice there until the sweeper updates them;
+ * - condemned: the sweeper starts over, and every step may be repeated;
+ * - the row deleted and the counters not updated: the next request for storage updates them.
  */
 import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type FileId, newId, type TenantId } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
+import type { LinkVersion, Publish } from "../cache/feed.ts";
 import type { TargetFile } from "../links/link.ts";
-import type { Change } from "../sql/feed.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { type FileInput, incomingKey, isAdmitted, storedKey, type TenantFile } from "./file.ts";
-import type { Room, Whose } from "./quota/room.ts";
+import type { QuotaOwner, StorageQuota } from "./quota/quota.ts";
 import type { Storage } from "./storage/storage.ts";
 import type { FileKey, FileStore, NewFile } from "./store.ts";
-import { type Admitted, createAgain, idsMost, uploadMs } from "./upload/again.ts";
 import { contradiction, headBytes } from "./upload/content.ts";
+import { type Admitted, createRepeatedRequest, idsMost, uploadMs } from "./upload/repeated-request.ts";
 
 export interface Files {
-  /** `idOf`: the ids of a request that may be run again. It then finds what an earlier run has made. */
+  /** `idOf`: the IDs of a request that may run again. It then finds what an earlier run created. */
   create(tenant: Tenant, input: FileInput, idOf?: (place: number) => FileId): Promise<Admitted>;
-  /** Asked again, it gives the same answer. */
+  /** Repeating it returns the same answer. */
   complete(tenant: Tenant, id: FileId): Promise<TenantFile>;
   get(tenant: TenantId, id: FileId): Promise<TenantFile>;
-  /** Newest first; `before` is the last one of the page before. */
+  /** Newest first; `before` is the last one of the previous page. */
   list(tenant: TenantId, limit: number, before?: FileId): Promise<TenantFile[]>;
-  /** An address that anybody can fetch it from, for a while. */
-  download(tenant: TenantId, id: FileId): Promise<Offer>;
-  /** The same for whoever knows already what it is. */
+  /** A temporary URL from which anyone can download it. */
+  download(tenant: TenantId, id: FileId): Promise<SignedUrl>;
+  /** The same for a caller that already has the file's data. */
   offer(file: TargetFile): Promise<string>;
-  /** A stored file, or an upload that is not wanted any more. */
+  /** Deletes a stored file or cancels an upload. */
   remove(tenant: TenantId, id: FileId): Promise<void>;
-  /** Goes on with a condemned file. False when it has to be done again. */
+  /** Continues with a condemned file. False if it must be repeated. */
   finish(file: TenantFile): Promise<boolean>;
 }
 
-export interface Offer {
+export interface SignedUrl {
   readonly url: string;
   readonly until: number;
 }
@@ -59,33 +60,33 @@ export interface Offer {
 export interface FileSettings {
   readonly store: FileStore;
   readonly storage: Storage;
-  readonly room: Room;
+  readonly quota: StorageQuota;
   readonly clock: Clock;
   readonly log: Logger;
   readonly mostBytes: number;
-  /** Told after the commit, of each link that leads to a file that is gone. */
-  readonly changed: (change: Change) => void;
+  /** Each link that leads to a file that is gone. */
+  readonly publish: Publish;
   /** Told after a file was stored: what the tenant's files come to. */
   readonly filled?: (tenant: Tenant, usedBytes: number) => void;
 }
 
 export const downloadMs = 10 * 60_000;
-/** Of one tenant, at a time: the counters look through all of them at each hold. */
+/** Per tenant: the counters scan all of them for each hold. */
 const uploadsMost = 200;
-/** Of one tenant: its storage alone would allow as many as it has bytes. */
+/** Per tenant: storage alone would allow as many files as it has bytes. */
 export const filesMost = 100_000;
 const linksAtOnce = 100;
 const retrySeconds = 5;
 const uploadsRetrySeconds = 60;
 
 export function createFiles(settings: FileSettings): Files {
-  const { store, storage, room, clock, log, mostBytes, changed, filled } = settings;
+  const { store, storage, quota, clock, log, mostBytes, publish, filled } = settings;
   const completing = new Map<FileId, Promise<TenantFile>>();
 
-  /** `closed`: under this id a hold was released already; it can be announced under another. */
-  async function admit(whose: Whose, draft: NewFile): Promise<Admitted | "denied" | "closed"> {
+  /** `closed`: a hold with this ID was already released; announce it under another. */
+  async function admit(whose: QuotaOwner, draft: NewFile): Promise<Admitted | "denied" | "closed"> {
     if (!(await store.insert(draft))) throw runningAlready();
-    const verdict = await room.hold(whose, draft);
+    const verdict = await quota.hold(whose, draft);
     if (verdict.kind === "denied" || verdict.kind === "closed") {
       await store.withdraw(draft);
       return verdict.kind;
@@ -103,8 +104,8 @@ export function createFiles(settings: FileSettings): Files {
       throw error;
     });
     if (!(await store.admit(draft, until))) {
-      // We were held up for so long that the sweeper came, perhaps before the hold.
-      await room.release(draft);
+      // We were delayed so long that the sweeper came, perhaps before the hold.
+      await quota.release(draft);
       throw unavailable();
     }
     const file = { ...draft, state: "pending", settled: false, uploadUntil: until, storedAt: null } as const;
@@ -112,21 +113,21 @@ export function createFiles(settings: FileSettings): Files {
   }
 
   /**
-   * It may be held or not, for an answer that did not come says nothing. The row stays until that is sure: who finds it
-   * there releases the hold.
+   * It may be held or not: a missing answer says nothing. The row stays until that is certain, so that the hold can be
+   * released later.
    */
   async function giveUp(draft: NewFile): Promise<void> {
-    if ((await room.release(draft)) === "released") await store.withdraw(draft);
+    if ((await quota.release(draft)) === "released") await store.withdraw(draft);
   }
 
-  /** What was denied is looked at again: between two steps of another upload it may have counted twice. */
-  async function fits({ id, max }: Whose, size: number): Promise<boolean> {
-    const { bytes, pending } = await store.standing(id);
+  /** A denial is checked again: between two steps of another upload, that may have counted twice. */
+  async function fits({ id, max }: QuotaOwner, size: number): Promise<boolean> {
+    const { bytes, pending } = await store.storageUse(id);
     return max === null || bytes + pending + size <= max;
   }
 
-  async function refuse({ id, max }: Whose, size: number): Promise<Problem> {
-    const { used, held } = (await room.freshFigures(id)) ?? (await standingFigures(id));
+  async function refuse({ id, max }: QuotaOwner, size: number): Promise<Problem> {
+    const { used, held } = (await quota.freshFigures(id)) ?? (await figuresInSql(id));
     const missing = used + held + size - (max ?? Number.POSITIVE_INFINITY);
     return missing > 0
       ? overQuota({ used, held, limit: max ?? 0, missing }, size)
@@ -135,8 +136,8 @@ export function createFiles(settings: FileSettings): Files {
         });
   }
 
-  async function standingFigures(tenant: TenantId) {
-    const { bytes, pending } = await store.standing(tenant);
+  async function figuresInSql(tenant: TenantId) {
+    const { bytes, pending } = await store.storageUse(tenant);
     return { used: bytes, held: pending };
   }
 
@@ -166,23 +167,23 @@ export function createFiles(settings: FileSettings): Files {
       case "already":
         return kept.file;
       case "gone":
-        // Condemned after we looked; perhaps before we moved.
+        // Condemned after we checked; perhaps before we moved.
         await storage.remove(key);
         throw missing();
       case "full": {
-        const { bytes } = kept.standing;
+        const { bytes } = kept.total;
         await discard(file);
         const over = bytes + file.sizeBytes - (max ?? 0);
         throw overQuota({ used: bytes, held: 0, limit: max ?? 0, missing: over }, file.sizeBytes);
       }
       case "kept":
-        filled?.(tenant, kept.standing.bytes);
-        if (await room.settle(file, kept.standing)) await store.settled(file);
+        filled?.(tenant, kept.total.bytes);
+        if (await quota.settle(file, kept.total)) await store.settled(file);
         return kept.file;
     }
   }
 
-  /** Somebody else may have completed, refused or deleted it meanwhile. */
+  /** Another request may have completed, refused or deleted it meanwhile. */
   async function notThere({ tenantId, id }: FileKey): Promise<TenantFile> {
     const file = await find(tenantId, id);
     if (file.state === "stored") return file;
@@ -190,7 +191,7 @@ export function createFiles(settings: FileSettings): Files {
     throw new Problem("upload_missing", detail);
   }
 
-  /** What it is, or why that will not do; nothing if it has gone. */
+  /** What it is, or why it is refused; `undefined` if it is gone. */
   async function inspect(file: TenantFile, key: string): Promise<{ sha256: string } | Problem | undefined> {
     const object = await storage.stat(key);
     if (object === undefined) return undefined;
@@ -217,7 +218,7 @@ export function createFiles(settings: FileSettings): Files {
     if (condemned !== undefined) await finishSoon(condemned);
   }
 
-  /** To whoever asked it is gone either way; if something is away now, the sweeper goes on. */
+  /** For the caller it is gone either way; if a dependency is unavailable, the sweeper continues. */
   async function finishSoon(file: TenantFile): Promise<void> {
     await finish(file).catch((error: unknown) =>
       log.warn({ error, file: file.id }, "could not remove a file; will retry"),
@@ -225,21 +226,21 @@ export function createFiles(settings: FileSettings): Files {
   }
 
   async function finish(file: TenantFile): Promise<boolean> {
-    for (let after: Change | undefined, more = file.storedAt !== null; more; ) {
+    for (let after: LinkVersion | undefined, more = file.storedAt !== null; more; ) {
       const changes = await store.touchLinks(file, after, linksAtOnce, clock.now());
-      for (const change of changes) changed(change);
+      for (const change of changes) publish(change);
       after = changes.at(-1);
       more = changes.length === linksAtOnce;
     }
     await storage.remove(incomingKey(file.id));
     await storage.remove(storedKey(file));
-    if (!file.settled && (await room.release(file)) === "unavailable") return false;
+    if (!file.settled && (await quota.release(file)) === "unavailable") return false;
     const erased = await store.erase(file);
-    if (erased?.standing !== undefined) await room.sync(file.tenantId, erased.standing);
+    if (erased?.total !== undefined) await quota.sync(file.tenantId, erased.total);
     return true;
   }
 
-  const findAgain = createAgain({ store, storage, clock, discard });
+  const findAgain = createRepeatedRequest({ store, storage, clock, discard });
 
   return {
     async create(tenant, input, idOf) {
@@ -251,7 +252,7 @@ export function createFiles(settings: FileSettings): Files {
       const whose = { id: tenant.id, max: tenant.limits.storageBytes };
       let denials = 0;
       for (const id of again) {
-        const announced = await room.freshen(tenant.id);
+        const announced = await quota.freshen(tenant.id);
         if (announced === undefined) throw unavailable();
         if (announced.files + announced.uploads >= filesMost) throw tooManyFiles();
         if (announced.uploads >= uploadsMost) throw tooManyUploads();
@@ -288,7 +289,7 @@ export function createFiles(settings: FileSettings): Files {
       storage.signDownload({ key, name, type, sha256, until: clock.now() + downloadMs }),
 
     async remove(tenant, id) {
-      // Twice, for an upload may be completed between the look and the deed.
+      // Twice, because an upload may be completed between the check and the deletion.
       for (let tries = 1; tries <= 2; tries++) {
         const file = await find(tenant, id);
         if (file.state === "deleting") break;
@@ -309,7 +310,7 @@ const unavailable = () =>
     retryAfterSeconds: retrySeconds,
   });
 
-/** Or it came to nothing so often that there is no id left. */
+/** Or it failed so often that no ID is left. */
 const runningAlready = () =>
   new Problem("busy", "The same request is running right now. Send it again shortly.", { retryAfterSeconds: 1 });
 

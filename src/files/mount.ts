@@ -5,7 +5,7 @@ import { createDownload, type DownloadSettings } from "./download/download.ts";
 import { downloadPath, uploadPath } from "./storage/disk.ts";
 import { createUpload, type UploadSettings } from "./upload/upload.ts";
 
-/** Where the folder's files are sent to and fetched from, each by an address that says it all and is signed. */
+/** Uploads to and downloads from the folder, each by a self-contained signed URL. */
 export function mountFiles(settings: UploadSettings & DownloadSettings): Mount {
   const [upload, download] = [createUpload(settings), createDownload(settings)];
   return {

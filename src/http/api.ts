@@ -11,27 +11,30 @@ import type { Tenants } from "../tenants/tenants.ts";
 import { targetOf } from "./address.ts";
 import { authenticate } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
+import { type CachedPage, cachedPage } from "./cached-page.ts";
 import { docsHeaders, docsPage } from "./docs-page.ts";
 import type { Document } from "./document.ts";
 import type { RunOnce } from "./idempotency.ts";
-import { type Kept, kept } from "./kept.ts";
 import { problemResponse } from "./problem.ts";
 import { limitCalls } from "./rate-limit.ts";
 import { type Api, createApi } from "./route.ts";
 
-/** The API as one function: a request id, the caller and its limits, a bounded body, the routes, and a problem for whatever goes wrong. */
+/**
+ * The API as one function: a request ID, the caller and its limits, a bounded body, the routes, and a problem for
+ * everything that goes wrong.
+ */
 export interface HttpApi {
-  handle(request: Request, from: Origin): Promise<Response>;
+  handle(request: Request, from: RequestOrigin): Promise<Response>;
   /** OpenAPI, for programs. */
-  readonly document: Kept;
+  readonly document: CachedPage;
   /** The same as a page for people. */
-  readonly docs: Kept;
+  readonly docs: CachedPage;
 }
 
-export interface Origin {
-  /** The other end of the connection is a proxy of ours. */
+export interface RequestOrigin {
+  /** The peer of the connection is one of our proxies. */
   readonly trustedPeer: boolean;
-  /** Where it came from, if that can be told. */
+  /** The client's address, if known. */
   readonly address: string | undefined;
 }
 
@@ -47,16 +50,16 @@ export interface ApiSettings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Whether an error says that the database or the store of files is away, rather than that we made a mistake. */
+  /** Whether an error means that the database or the file storage is unavailable, rather than a bug. */
   readonly isUnavailable: (error: unknown) => boolean;
-  /** Each subject adds its own. */
+  /** Each subject adds its routes. */
   readonly routes: readonly ((api: Api) => void)[];
 }
 
 export function createHttpApi(settings: ApiSettings): HttpApi {
   const { log, clock, baseUrl } = settings;
   const api = createApi();
-  // Who calls, and whether they may, before a byte of the body is read.
+  // Authentication and the rate limit come before any byte of the body is read.
   api.use("/api/*", authenticate(settings.keys, settings.tenants, settings.guesses));
   api.use("/api/*", limitCalls(settings.limiter, clock));
   api.use("/api/*", async (c, next) => {
@@ -80,7 +83,7 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
 
   function toProblem(error: unknown, requestId: string): Problem {
     if (error instanceof Problem) return error;
-    // What hono itself refuses: a body that it was promised and did not get.
+    // Errors of hono itself: a body that was announced but did not arrive.
     if (error instanceof HTTPException && error.status < 500) {
       return new Problem(
         "invalid_json",
@@ -140,8 +143,8 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
       );
       return response;
     },
-    document: kept(documentHeaders, () => JSON.stringify(document)),
-    docs: kept(docsHeaders, () => docsPage(document as unknown as Document)),
+    document: cachedPage(documentHeaders, () => JSON.stringify(document)),
+    docs: cachedPage(docsHeaders, () => docsPage(document as unknown as Document)),
   };
 }
 
@@ -151,7 +154,7 @@ const documentHeaders = {
   "x-content-type-options": "nosniff",
 };
 
-/** For the log: somebody may have pasted a key where an id belongs, and whose email address it is belongs nowhere. */
+/** For the log: a client may have pasted a key in place of an ID, and email addresses must not be logged. */
 const shownPath = (url: string): string =>
   targetOf(url)
     .path.split("/")
@@ -159,7 +162,7 @@ const shownPath = (url: string): string =>
     .join("/")
     .slice(0, 200);
 
-/** Nothing of an API answer is for caches, frames, or other sites' scripts. */
+/** API responses are not for caches, frames or scripts of other sites. */
 function secure(headers: Headers, baseUrl: string): void {
   headers.set("cache-control", "no-store");
   headers.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
@@ -168,7 +171,7 @@ function secure(headers: Headers, baseUrl: string): void {
   if (baseUrl.startsWith("https:")) headers.set("strict-transport-security", "max-age=31536000");
 }
 
-/** A proxy of ours may have named the request already; anybody else could only confuse the logs. */
+/** One of our proxies may have assigned a request ID; from any other client it could only confuse the logs. */
 function requestIdOf(request: Request, trustedPeer: boolean): string {
   const given = trustedPeer ? request.headers.get("x-request-id") : null;
   return given !== null && /^[\w.-]{1,64}$/.test(given) ? given : `req_${randomBytes(9).toString("base64url")}`;
@@ -192,7 +195,7 @@ function nothingHere(table: MethodTable, path: string): Problem {
     : new Problem("not_found", `No route at ${path}. See /openapi.json for all routes.`);
 }
 
-/** `{id}` stands for any part that is not empty. */
+/** `{id}` matches any non-empty part. */
 const fits = (parts: readonly string[], given: readonly string[]): boolean =>
   parts.length === given.length &&
   parts.every((part, i) => (part.startsWith("{") ? given[i] !== "" : given[i] === part));

@@ -6,10 +6,10 @@ import type { Tenants } from "../tenants/tenants.ts";
 import type { RouteEnv } from "./route.ts";
 
 /**
- * Finds out who calls, from `Authorization: Bearer ql_…`. What the caller may do is each route's business.
+ * Authenticates the caller by `Authorization: Bearer ql_…`. Each route checks what the caller may do.
  *
- * A key that does not work is a guess. Too many of them, and the address is told to wait; a key that works still works
- * from there, for nobody guesses 256 bits, and a neighbour behind the same address must not lock a tenant out.
+ * An invalid key counts as a guess. After too many, the address must wait. A valid key still works from there: 256 bits
+ * cannot be guessed, and a neighbour behind the same address must not lock a tenant out.
  */
 export function authenticate(keys: Keys, tenants: Tenants, guesses: Guesses): MiddlewareHandler<RouteEnv> {
   return async (c, next) => {

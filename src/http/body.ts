@@ -3,8 +3,8 @@ import { readBody } from "../base/read-body.ts";
 import { targetOf } from "./address.ts";
 
 /**
- * Reads a request's JSON within a size and a time, whatever its headers claim, and answers a request that can be read
- * again at leisure. What is not JSON ends here, before any route sees it.
+ * Reads a request's JSON within a size and time limit, whatever its headers claim, and returns a request whose body can
+ * be read again. Anything that is not JSON ends here, before any route sees it.
  */
 const deadlineMs = 10_000;
 
@@ -21,7 +21,7 @@ export async function withCheckedBody(request: Request, limitBytes: number): Pro
   }
   const text = parse(bytes);
   const headers = new Headers(request.headers);
-  headers.set("content-type", "application/json"); // however it was spelled
+  headers.set("content-type", "application/json"); // normalizes the spelling
   const { path, query } = targetOf(request.url);
   return new Request(`http://host${path}${query}`, {
     method: request.method,
@@ -31,7 +31,7 @@ export async function withCheckedBody(request: Request, limitBytes: number): Pro
   });
 }
 
-/** The bytes as they came. */
+/** The bytes as received. */
 export async function readWhole({ body }: Request, limitBytes: number): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();
   const read = await readBody(body, limitBytes, deadlineMs);

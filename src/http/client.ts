@@ -1,8 +1,8 @@
 import { type BlockList, isIP } from "node:net";
 
 /**
- * Who is asking. The peer of the connection, unless that is one of our own proxies; then the last address in
- * X-Forwarded-For that is not. Anybody can send that header, so it counts for nothing from a peer that is not listed.
+ * The client's address: the peer of the connection, unless that is one of our proxies; then the last address in
+ * X-Forwarded-For that is not. Any client can send that header, so it is ignored from a peer that is not listed.
  */
 export function clientAddress(
   peer: string | undefined,

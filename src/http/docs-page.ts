@@ -5,18 +5,18 @@ import {
   bodyOf,
   type Document,
   fieldsOf,
+  type JsonSchema,
   nameOfRef,
   type Parameter,
   type Route,
   resolve,
   routesOf,
-  type Schema,
   typeText,
 } from "./document.ts";
 
 /**
- * The page at /docs, made from the OpenAPI document: every route with what it takes, what it answers and a line for curl.
- * A test runs those lines as they stand on the page.
+ * The page at /docs, generated from the OpenAPI document: every route with its input, its responses and a curl command.
+ * A test runs those commands as shown on the page.
  */
 export function docsPage(document: Document): string {
   const byTag = Map.groupBy(routesOf(document), ({ operation }) => operation.tags?.[0] ?? "More");
@@ -48,7 +48,7 @@ export const docsHeaders = {
   "x-content-type-options": "nosniff",
 };
 
-/** A subject, to be unfolded: there is more than fits on a screen. */
+/** A collapsible subject: not everything fits on one screen. */
 const group = (name: string, entries: readonly string[], open: boolean): string =>
   `<details${open ? " open" : ""}><summary>${escapeHtml(name)} <span>${entries.length}</span></summary><ul>${entries.join("")}</ul></details>`;
 
@@ -94,7 +94,7 @@ function answered(content: Route["operation"]["responses"][string]["content"]): 
 const parameter = ({ name, in: place, required, description, schema }: Parameter): string =>
   `<dt><code>${escapeHtml(name)}</code><span>${place}, ${type(schema)}</span>${needed(required)}</dt><dd>${text(description ?? schema.description ?? "")}${initially(schema)}</dd>`;
 
-function fields(document: Document, schema: Schema): string {
+function fields(document: Document, schema: JsonSchema): string {
   const rows = fieldsOf(document, schema).map(
     ({ name, field, required }) =>
       `<dt><code>${escapeHtml(name)}</code><span>${type(field)}</span>${needed(required)}</dt><dd>${text(field.description ?? "")}${initially(field)}</dd>`,
@@ -110,17 +110,17 @@ function object(document: Document, name: string): string {
 
 const needed = (required: boolean | undefined): string => (required ? '<span class="needed">required</span>' : "");
 
-const initially = ({ default: value }: Schema): string =>
+const initially = ({ default: value }: JsonSchema): string =>
   value === undefined ? "" : ` Default: <code>${escapeHtml(JSON.stringify(value))}</code>.`;
 
-const type = (schema: Schema): string =>
+const type = (schema: JsonSchema): string =>
   escapeHtml(typeText(schema)) + (schema.items?.$ref ? ` (${reference(schema.items.$ref)})` : "");
 
 const anchor = (name: string): string => `object-${name}`;
 
 const reference = (ref: string): string => `<a href="#${anchor(nameOfRef(ref))}">${escapeHtml(nameOfRef(ref))}</a>`;
 
-/** As it can be pasted into a shell. */
+/** Ready to paste into a shell. */
 function curl(document: Document, { method, path, operation }: Route): string {
   const body = bodyOf(operation);
   const query = (operation.parameters ?? [])
@@ -136,8 +136,8 @@ function curl(document: Document, { method, path, operation }: Route): string {
 
 const quoted = (value: unknown): string => JSON.stringify(value).replaceAll("'", "'\\''");
 
-/** What the schema gives as one, or else the needed fields with something in them. */
-export function exampleOf(document: Document, schema: Schema): unknown {
+/** The schema's example, or else the required fields with sample values. */
+export function exampleOf(document: Document, schema: JsonSchema): unknown {
   const whole = resolve(document, schema);
   if (whole.example !== undefined) return whole.example;
   if (whole.enum) return whole.enum[0];
@@ -153,5 +153,5 @@ export function exampleOf(document: Document, schema: Schema): unknown {
   );
 }
 
-/** What stands between backticks is code. */
+/** Text between backticks is code. */
 const text = (plain: string): string => escapeHtml(plain).replace(/`([^`]+)`/g, "<code>$1</code>");

@@ -1,4 +1,4 @@
-/** How the page at /docs looks: no script, nothing from elsewhere; light and dark, from a phone to a wide screen. */
+/** Style of the page at /docs: no scripts, no external resources; light and dark, from a phone to a wide screen. */
 export const docsStyle = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #566171; --line: #dfe4ea; --back: #f6f7f9; --card: #fff; --code: #f0f2f6;
   --accent: #2456d6; --get: #1a6fb0; --post: #1f7a45; --put: #8a5a00; --patch: #8a5a00; --delete: #b3312f }

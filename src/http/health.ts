@@ -2,14 +2,14 @@ import type { Clock } from "../base/clock.ts";
 import { Late, withDeadline } from "../base/deadline.ts";
 import type { Metrics } from "../base/metrics.ts";
 
-/** What the server depends on, asked one by one with a deadline. */
+/** The server's dependencies, each checked with a timeout. */
 export interface Dependency {
   readonly name: string;
   ping(): Promise<void>;
 }
 
 export interface Readiness {
-  /** `degraded`: something is missing, but redirects are still answered. */
+  /** `degraded`: a dependency is unavailable, but redirects are still answered. */
   readonly status: (typeof states)[number];
   readonly dependencies: Record<string, { readonly ok: boolean; readonly ms: number; readonly error?: string }>;
 }
@@ -42,7 +42,9 @@ export async function readiness(
   };
 }
 
-/** The same for Prometheus. Asked now and then, not by the scrape: it must answer also when a dependency does not. */
+/**
+ * The same for Prometheus. Checked periodically, not by the scrape, which must answer even when a dependency does not.
+ */
 export function watchReadiness(ask: () => Promise<Readiness>, metrics: Metrics): { stop(): void } {
   let last: Readiness | undefined;
   const poll = async () => {
@@ -67,7 +69,7 @@ export function watchReadiness(ask: () => Promise<Readiness>, metrics: Metrics):
   return { stop: () => timers.forEach(clearTimeout) };
 }
 
-/** Anybody may ask: say what is wrong, not where things are. */
+/** Anyone may read this: say what is wrong, not where things are. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
   return error instanceof Late ? error.message : "failed";

@@ -1,15 +1,15 @@
 import type { Context } from "hono";
 import { invalid, Problem } from "../base/errors.ts";
-import type { Answer, Answers, Begun, Run } from "../idempotency/answers.ts";
-import { claimMs } from "../idempotency/answers.ts";
-import { sha256 } from "../idempotency/once.ts";
+import type { Answers, BeginOutcome, IdempotentRun, StoredAnswer } from "../idempotency/answers.ts";
+import { runClaimMs } from "../idempotency/answers.ts";
+import { sha256 } from "../idempotency/derived-ids.ts";
 import { targetOf } from "./address.ts";
 import type { RouteEnv } from "./route.ts";
 
 /**
- * `Idempotency-Key` on every POST. The first request with a key is run, and its answer kept for a day; the same again
- * gets the same answer, and does nothing. Only success is kept: a refusal has changed nothing, so asking again is asking
- * for the first time. After a failure of ours nobody knows, and the next one runs it again where that is safe.
+ * `Idempotency-Key` on every POST. The first request with a key runs, and its response is kept for a day; a repeat gets
+ * the same response and does nothing. Only success is kept: a refusal changed nothing, so a repeat runs for the first
+ * time. After a failure of ours the outcome is unknown, and a repeat runs again where that is safe.
  */
 export type RunOnce = (c: Context<RouteEnv>, next: () => Promise<void>, repeatable: boolean) => Promise<void>;
 
@@ -19,12 +19,12 @@ export const idempotencyOutcomes = ["run", "replay", "mismatch", "in_flight", "u
 export interface IdempotencySettings {
   readonly answers: Answers;
   readonly count: Record<IdempotencyOutcome, number>;
-  /** Told when an answer could not be kept, or given up. */
+  /** Called when a response could not be kept, or the key not released. */
   readonly failed: (error: unknown) => void;
 }
 
 const pattern = /^[\x21-\x7e]{1,255}$/;
-/** What of an answer is its own; the rest is about the request, or the same on all. */
+/** The headers that belong to the response itself; the others are about the request, or the same on all. */
 const keptHeaders = ["content-type", "etag", "location"];
 
 export function createRunOnce({ answers, count, failed }: IdempotencySettings): RunOnce {
@@ -45,7 +45,7 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
     }
   };
 
-  async function work(c: Context<RouteEnv>, next: () => Promise<void>, run: Run): Promise<void> {
+  async function work(c: Context<RouteEnv>, next: () => Promise<void>, run: IdempotentRun): Promise<void> {
     let changedNothing = false;
     const { id, secret } = run.derived;
     c.set("once", {
@@ -55,30 +55,30 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
         changedNothing = true;
       },
     });
-    const renewing = setInterval(() => void run.renew().catch(failed), claimMs / 3);
+    const renewing = setInterval(() => void run.renew().catch(failed), runClaimMs / 3);
     try {
       await next();
     } finally {
       clearInterval(renewing);
     }
-    // Whoever waits has what they asked for, and is told so even if it cannot be kept. Asked again, it is found.
+    // The caller has what they asked for and is told so, even if the response cannot be kept. A repeat finds it.
     await keep(c.res, run, changedNothing).catch(failed);
   }
 
-  async function keep(response: Response, run: Run, changedNothing: boolean): Promise<void> {
+  async function keep(response: Response, run: IdempotentRun, changedNothing: boolean): Promise<void> {
     if (response.status >= 500) return run.release();
     if (!response.ok || changedNothing) return run.forget();
     return run.finish(await answerOf(response));
   }
 }
 
-/** Byte for byte: what is asked, and of which address. */
+/** Byte for byte: method, path, query and body. */
 async function fingerprintOf(c: Context<RouteEnv>): Promise<string> {
   const { path, query } = targetOf(c.req.url);
   return sha256(`${c.req.method} ${path}${query}\n${await c.req.text()}`);
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(response: Response): Promise<StoredAnswer> {
   const headers = keptHeaders.flatMap((name) => {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
@@ -86,11 +86,11 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.clone().text() };
 }
 
-function replay({ status, headers, body }: Answer): Response {
+function replay({ status, headers, body }: StoredAnswer): Response {
   return new Response(body === "" ? null : body, { status, headers: { ...headers, "idempotency-replayed": "true" } });
 }
 
-function refusal(begun: Exclude<Begun, { kind: "run" | "replay" }>): Problem {
+function refusal(begun: Exclude<BeginOutcome, { kind: "run" | "replay" }>): Problem {
   switch (begun.kind) {
     case "mismatch":
       return new Problem(

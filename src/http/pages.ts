@@ -4,25 +4,25 @@ import type { Signer } from "../base/signature.ts";
 import { z } from "./route.ts";
 
 /**
- * Every list of the API comes in pages, and this is how. A route takes `limit` and `cursor` (`pageParams`), answers with
- * `items` and `nextCursor` (`pageSchema`), and asks its store for a page through `Pages.page`.
+ * Pagination of every API list. A route takes `limit` and `cursor` (`pageParams`), answers with `items` and
+ * `nextCursor` (`pageSchema`), and reads a page through `Pages.page`.
  *
- * A cursor holds the last item's place in the order, so items that come and go meanwhile make no other one appear twice or
- * not at all; and a signature, so that what comes back is what was given, to this tenant and for this list.
+ * A cursor contains the last item's position in the order, so items created or deleted meanwhile do not repeat or hide
+ * others; and a signature, so that only cursors issued to this tenant for this list are accepted.
  */
 export interface Pages {
   page<Item, Place extends readonly (string | number)[]>(
-    list: List,
+    list: ListName,
     asked: { readonly limit: number; readonly cursor?: string | undefined },
-    /** At most `limit` items after that place, in the list's order. */
+    /** At most `limit` items after that position, in the list's order. */
     find: (limit: number, after: Place | undefined) => Promise<readonly Item[]>,
     placeOf: (item: Item) => Place,
   ): Promise<Page<Item>>;
 }
 
-export interface List {
+export interface ListName {
   readonly tenant: TenantId;
-  /** Which list, in which order: a cursor is good for this one only. */
+  /** Name and order of the list: a cursor is valid for this list only. */
   readonly name: string;
 }
 
@@ -34,7 +34,7 @@ export interface Page<Item> {
 const pageMost = 100;
 const cursorMost = 1_000;
 
-/** Of a query. */
+/** Query parameters. */
 export const pageParams = {
   limit: z.coerce.number().int().min(1).max(pageMost).default(50),
   cursor: z.string().max(cursorMost).optional().openapi({ description: "The `nextCursor` of the previous page." }),
@@ -44,15 +44,15 @@ export const pageSchema = <Item extends z.ZodType>(item: Item, name: string) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() }).openapi(name);
 
 export function createPages(signer: Signer): Pages {
-  const placed = ({ tenant, name }: List, text: string): string => `${tenant} ${name} ${text}`;
+  const placed = ({ tenant, name }: ListName, text: string): string => `${tenant} ${name} ${text}`;
 
-  function write(list: List, place: readonly (string | number)[]): string {
+  function write(list: ListName, place: readonly (string | number)[]): string {
     const text = Buffer.from(JSON.stringify(place)).toString("base64url");
     return `${text}.${signer.sign(placed(list, text))}`;
   }
 
-  /** What is signed is what we wrote, for this list: so it has the form of this list's places. */
-  function read<Place>(list: List, cursor: string): Place {
+  /** The signature covers the list, so the text has the format of this list's positions. */
+  function read<Place>(list: ListName, cursor: string): Place {
     const [text = "", signature = ""] = cursor.split(".");
     if (!signer.isSigned(placed(list, text), signature)) throw badCursor();
     return JSON.parse(Buffer.from(text, "base64url").toString()) as Place;

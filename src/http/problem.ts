@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type FieldError, Problem, problems } from "../base/errors.ts";
 
-/** Problems on the wire: RFC 9457, with our stable `code`, the bad fields, and the id to quote when asking for help. */
+/** Problems as RFC 9457 documents, with our stable `code`, the invalid fields, and the request ID. */
 export function problemResponse(problem: Problem, requestId?: string): Response {
   const headers = new Headers({
     "content-type": "application/problem+json",
@@ -30,7 +30,7 @@ export function problemBody(problem: Problem, requestId?: string) {
   };
 }
 
-/** What zod found, in our words: one entry per bad field. */
+/** zod's findings in our words: one entry per invalid field. */
 export function invalidInput(error: z.ZodError, where: string): Problem {
   const errors = error.issues.slice(0, errorsMost).flatMap(toFieldErrors);
   const first = errors[0];
@@ -85,7 +85,7 @@ const kinds: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-// zod keeps the input out of its issues, lest it be logged; the message is where it tells the two apart.
+// zod leaves the input out of its issues, so that it is not logged; only the message tells the two cases apart.
 const isAbsent = (issue: z.core.$ZodIssueInvalidType): boolean => issue.message.endsWith("received undefined");
 
 function codeOf(issue: z.core.$ZodIssue): string {

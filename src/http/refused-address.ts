@@ -2,9 +2,9 @@ import { Problem } from "../base/errors.ts";
 import { finalPage, page, wantsJson } from "../redirect/pages.ts";
 import { problemResponse } from "./problem.ts";
 
-/** Answers to requests that are refused by their address alone, before anything behind it is asked. */
+/** Responses to requests that are refused by their address alone, before anything else is done. */
 
-/** 421: the name leads here, but nobody said that we serve it. */
+/** 421: the name resolves to this server, but is not configured. */
 export function misdirected(request: Request, path: string): Response {
   const told = "This server answers to the host of QL_BASE_URL, the names in QL_HOSTS and verified custom domains.";
   const next = "If you run this server, add the name to QL_HOSTS. If this is your domain, add and verify it first.";
@@ -20,7 +20,7 @@ export function misdirected(request: Request, path: string): Response {
 export const malformedHost = (): Response =>
   problemResponse(new Problem("invalid_host", "Send exactly one Host header with a host name and an optional port."));
 
-/** A path that is longer than any address here leads nowhere. It is not compared with anything. */
+/** A path longer than any valid one is not looked up. */
 export const tooLongToExist = (request: Request, path: string): Response =>
   isApi(path)
     ? problemResponse(new Problem("not_found", "There is nothing at this URL: its path is too long."))

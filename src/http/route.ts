@@ -1,32 +1,32 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { Problem, type ProblemCode, problems } from "../base/errors.ts";
-import type { Once } from "../idempotency/once.ts";
+import type { Once } from "../idempotency/derived-ids.ts";
 import { type ApiKey, allows, type Scope } from "../tenants/keys.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { RunOnce } from "./idempotency.ts";
 import { invalidInput } from "./problem.ts";
 
 /**
- * What a subject needs to offer routes: a schema for what comes in and goes out, the scope a caller must have, and a
- * handler. From the same declaration come the check of the input, the refusal of strangers and the OpenAPI document.
+ * What a subject needs to define routes: schemas for input and output, the scope a caller must have, and a handler.
+ * Input validation, authorization and the OpenAPI document all come from this declaration.
  */
 export interface Caller {
   readonly tenant: Tenant;
   readonly key: ApiKey;
 }
 
-/** What is known about a request besides itself, and what its answer will carry, whatever that is. */
+/** What is known about a request besides itself, and headers for its response. */
 export interface RequestFacts {
   readonly requestId: string;
-  /** Where it came from, if that can be told. */
+  /** The client's address, if known. */
   readonly address: string | undefined;
   readonly headers: Headers;
 }
 
 export interface RouteEnv {
   Bindings: RequestFacts;
-  /** `once`: the sender asked that this happens once, whatever becomes of the answer. */
+  /** `once`: set when the request has an Idempotency-Key. */
   Variables: { caller: Caller; runOnce: RunOnce; once: Once | undefined };
 }
 
@@ -59,14 +59,14 @@ export const problemSchema = z
   })
   .openapi("Problem");
 
-/** `operationId` is the method's name in the client and the place on the page: once given out it stays. */
+/** `operationId` is the method's name in the client and the anchor on the page: once published, it must not change. */
 type Described = Omit<Parameters<typeof createRoute>[0], "responses"> & { readonly operationId: string };
 
 /**
- * A route that only callers with `scope` may take, and the problems it may answer besides the usual ones.
+ * A route for callers with `scope`, and the problems it may answer besides the usual ones.
  *
- * A POST with an Idempotency-Key happens once. `x-repeatable` says of one that it may be run again after a crash, because
- * all that it makes has ids from `once`.
+ * A POST with an Idempotency-Key runs once. `x-repeatable` says that it may run again after a crash, because everything
+ * it creates has IDs from `once`.
  */
 export function route<
   const Path extends string,
@@ -143,15 +143,15 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   content: { "application/json": { schema } },
 });
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused.
 const lineControl = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all but tab and line breaks.
 const textControl = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
-/** One line that people read: no control characters, not blank, well-formed. */
-export const line = (most: number) => readable(most, lineControl, "Must not contain control characters.");
+/** One line of text: no control characters, not blank, well-formed. */
+export const singleLine = (most: number) => readable(most, lineControl, "Must not contain control characters.");
 /** Several lines. */
-export const lines = (most: number) =>
+export const multiLine = (most: number) =>
   readable(most, textControl, "Must not contain control characters other than tabs and line breaks.");
 
 function readable(most: number, refused: RegExp, message: string) {

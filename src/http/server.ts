@@ -18,27 +18,27 @@ import { problemResponse, wrongMethod } from "./problem.ts";
 import { apiElsewhere, isApi, malformedHost, misdirected, tooLongToExist } from "./refused-address.ts";
 
 /**
- * The socket. Whose host a request came to is decided first, once for everything behind. A redirect is tried next and
- * answered without entering the framework; what it declines is looked up in a short list of fixed addresses, and
- * everything under /api goes to the API.
+ * The socket. The host of a request is decided first, once for everything behind. A redirect is tried next and answered
+ * without entering the framework; everything else is looked up in a short list of fixed paths, and /api goes to the
+ * API.
  *
  * | host | answers |
  * |---|---|
  * | ours | everything |
- * | a custom domain | its links, root and 404 targets, and mounts that say so; never the API or its documentation |
+ * | a custom domain | its links, root and 404 targets, and mounts that allow it; never the API or its documentation |
  * | foreign | 421 |
  * | malformed, or two | 400 |
  *
- * What probes ask (health, metrics, `/domains/allowed`) is answered on every host: they come by names of their own.
+ * Probes (health, metrics, `/domains/allowed`) are answered on every host, because they use their own names.
  */
 export interface ServerSettings {
   readonly hostname: string;
   readonly port: number;
-  /** With other processes of ours. */
+  /** Whether other processes of ours listen on the same port. */
   readonly sharesPort: boolean;
   readonly baseUrl: string;
   readonly redirect: ServeRedirect;
-  /** Loaded when first asked for. */
+  /** Loaded on first use. */
   readonly api: () => Promise<HttpApi>;
   readonly hosts: Pick<Hosts, "of">;
   readonly readiness: () => Promise<Readiness>;
@@ -46,7 +46,7 @@ export interface ServerSettings {
   readonly metricsToken: string | undefined;
   readonly trustedProxies: BlockList;
   readonly bodyLimitBytes: number;
-  /** The largest body of a mount, if that is more. */
+  /** The largest body of a mount, if larger than the API's. */
   readonly uploadLimitBytes: number;
   readonly mounts: readonly Mount[];
   readonly log: Logger;
@@ -55,23 +55,23 @@ export interface ServerSettings {
 export interface Server {
   readonly port: number;
   /**
-   * Who asks, as far as they can be held to it. A proxy on this machine that is not listed passes on everybody under its
-   * own address, so that address is nobody's.
+   * The client's address, if it can be trusted. A proxy on this machine that is not listed forwards everyone under its
+   * own address, so that address counts as unknown.
    */
   addressOf(request: Request): string | undefined;
-  /** Whether it came by one of our own proxies, whose headers are believed. */
+  /** Whether the request came through one of our proxies, whose headers are trusted. */
   isFromProxy(request: Request): boolean;
-  /** Stops accepting, lets what runs finish, and cuts off what has not by the deadline. */
+  /** Stops accepting, lets running requests finish, and aborts the rest at the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 const pathMost = 4_096;
 const idleSeconds = 10;
 const wallBytes = 64 * 1_048_576;
-/** Bun sets its own timeout again when it begins to send a file; each time that we set it, it starts again. */
+/** Bun resets its timeout when it starts to send a file, and restarts it whenever we set it. */
 const armMs = [0, 1_000, 5_000];
 const watchMs = 50;
-/** Most downloads are over by then, and cost no search for their connection. */
+/** Most downloads have ended by then, so their connection need not be searched for. */
 const firstLookMs = 1_000;
 
 export function startServer(settings: ServerSettings): Server {
@@ -83,10 +83,11 @@ export function startServer(settings: ServerSettings): Server {
     hostname: settings.hostname,
     port: settings.port,
     development: false,
-    // Outside of development Bun shares the port by default, and a second server would go unnoticed.
+    // Outside development Bun shares the port by default, so a second server would go unnoticed.
     reusePort: settings.sharesPort,
     idleTimeout: idleSeconds,
-    // The API's own limit answers with a problem that explains itself; this is the wall far behind it, which does not.
+    // The API's own limit answers with a problem that explains itself; this is a larger limit behind it, which does
+    // not.
     maxRequestBodySize: Math.max(settings.bodyLimitBytes, settings.uploadLimitBytes) + wallBytes,
     routes: { "/:code": (request) => receive(request, request.params.code) },
     fetch: (request) => receive(request, undefined),
@@ -98,7 +99,7 @@ export function startServer(settings: ServerSettings): Server {
     },
   });
 
-  /** `code`: the path, if it is of one part, with its escapes undone. */
+  /** `code`: the path if it has one part, decoded. */
   function receive(request: Request, code: string | undefined): Response | Promise<Response> {
     const host = hosts.of(request.headers.get("host"));
     if (host.kind === "malformed") return malformedHost();
@@ -163,7 +164,7 @@ export function startServer(settings: ServerSettings): Server {
     }
   }
 
-  /** For a proxy that gets certificates when they are first needed: whether links are served on this host. */
+  /** For a proxy with on-demand certificates: whether links are served on this host. */
   function allowed(request: Request): Response {
     const host = hosts.of(new URLSearchParams(targetOf(request.url).query).get("domain"));
     const known = host.kind === "custom" || (host.kind === "ours" && host.named);
@@ -189,15 +190,15 @@ export function startServer(settings: ServerSettings): Server {
     try {
       return await mount.handle(request, tools);
     } finally {
-      // A timeout belongs to the connection, and outlives the request that it was set for.
+      // A timeout belongs to the connection and outlives the request it was set for.
       if (isPatient) server.timeout(request, idleSeconds);
     }
   }
 
   /**
-   * Bun says neither how much a client has taken nor when it has all, so the kernel is asked. Bun forgets a request that is
-   * over, and starts its timeout again whenever the socket takes more: that is all there is where the kernel does not tell.
-   * A stream of our own would lose the Content-Length.
+   * Bun tells neither how much a client has received nor when it has everything, so the kernel is asked. Bun forgets a
+   * request that has ended, and restarts its timeout whenever the socket accepts more: without the kernel, that is all
+   * we have. A stream of our own would lose the Content-Length.
    */
   function watchSending(request: Request, limits: SendingLimits): Promise<void> {
     const { stallMs, deadlineMs, windowMs, leastBytesPerSecond } = limits;
@@ -210,11 +211,11 @@ export function startServer(settings: ServerSettings): Server {
       function hangUp(): void {
         hungUp = true;
         if (connection !== undefined) connection.reset();
-        // One that is fast enough to be heard of every second is as good as done.
+        // A client fast enough to be seen every second is as good as done.
         else server.timeout(request, 1);
       }
 
-      /** Whether enough was taken since it was last asked. */
+      /** Whether enough was received since the last check. */
       function isFastEnough(): boolean {
         const taken = connection?.takenBytes();
         const enough = taken === undefined || taken - takenBefore >= leastBytes;
@@ -270,7 +271,9 @@ export function startServer(settings: ServerSettings): Server {
     );
   }
 
-  /** Figures about everybody's traffic are the operator's: with the token, or straight from this machine. */
+  /**
+   * Metrics cover all tenants' traffic, so they are for the operator: with the token, or directly from this machine.
+   */
   async function metrics(request: Request): Promise<Response> {
     const { metricsToken } = settings;
     const allowed =

@@ -2,65 +2,65 @@ import { randomBytes } from "node:crypto";
 import { sql as raw } from "kysely";
 import { dayMs } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
-import type { Secrets } from "../base/signature.ts";
+import type { SigningSecrets } from "../base/signature.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, ofTenant, type TenantDb } from "../sql/tenant-db.ts";
-import { type Derived, derive, isSeedOf, newSeed, sha256 } from "./once.ts";
+import { type DerivedIds, derive, isSeedOf, newSeed, sha256 } from "./derived-ids.ts";
 
 /**
- * Requests that must happen once, and the answers they got.
+ * Requests that must run once, and their responses.
  *
- * A row is claimed before the work and finished after it, each in a commit of its own. What happens between them is not
- * in their transaction, and need not be: ids and secrets of what the request makes are derived from the row, so a
- * request whose claim was left behind by a crash is simply run again, and finds what was made. A claim is renewed
- * while its work runs and otherwise good for seconds; if two should run after all, they make the same things, and the
- * primary keys of those let one of them in.
+ * A row is claimed before the work and finished after it, each in its own commit. The work is not in their transaction,
+ * and need not be: IDs and secrets of what the request creates are derived from the row, so a request whose claim was
+ * abandoned by a crash simply runs again and finds what was created. A claim is renewed while its work runs and
+ * otherwise valid for seconds; should two run after all, they create the same things, and the primary keys let only one
+ * in.
  *
- * On SQLite the commits do not wait for the disk. They need not: they are in the log before what the request makes,
- * and whose commit waits for the disk waits for all before it.
+ * On SQLite these commits do not wait for the disk, and need not: they precede the request's own commit in the log, and
+ * a commit that waits for the disk waits for all before it.
  */
 export interface Answers {
-  begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun>;
+  begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<BeginOutcome>;
 }
 
-export interface Answer {
+export interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export type Begun =
-  /** Do it. */
-  | { readonly kind: "run"; readonly run: Run }
-  | { readonly kind: "replay"; readonly answer: Answer }
+export type BeginOutcome =
+  /** Run the request. */
+  | { readonly kind: "run"; readonly run: IdempotentRun }
+  | { readonly kind: "replay"; readonly answer: StoredAnswer }
   | { readonly kind: "mismatch" }
   | { readonly kind: "in_flight"; readonly retryAfterMs: number }
-  /** Whoever did it ended in the middle, and it is not a request that can be run again. */
+  /** The process running it ended in the middle, and it is not a request that can run again. */
   | { readonly kind: "unknown" };
 
-export interface Run {
-  readonly derived: Derived;
-  /** Goes on having it; to be called at least every `claimMs`. */
+export interface IdempotentRun {
+  readonly derived: DerivedIds;
+  /** Keeps the claim; call at least every `claimMs`. */
   renew(): Promise<void>;
-  finish(answer: Answer): Promise<void>;
-  /** Whether it was done is not known: the next one may run it again. */
+  finish(answer: StoredAnswer): Promise<void>;
+  /** Whether it was done is unknown: the next one may run it again. */
   release(): Promise<void>;
-  /** As if it had never been asked. */
+  /** As if it had never been sent. */
   forget(): Promise<void>;
 }
 
 export interface AnswerSettings {
   readonly sql: Sql;
-  /** The newest makes rows, all of them read rows. */
-  readonly serverSecrets: Secrets;
-  /** No other process uses this database, so claims from before this one are nobody's. */
+  /** The newest creates rows, all of them read rows. */
+  readonly serverSecrets: SigningSecrets;
+  /** No other process uses this database, so earlier claims are abandoned. */
   readonly alone: boolean;
 }
 
-export const claimMs = 5_000;
+export const runClaimMs = 5_000;
 const keptMs = dayMs;
-/** Of an answer as it is stored. A larger one is made again when it is asked for again. */
+/** Size of a stored response. A larger one is generated again on a repeat. */
 const answerMost = 4 * 1_048_576;
 const inFlightMs = 1_000;
 
@@ -68,11 +68,11 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
   const { db } = sql;
   let released: Promise<unknown> | undefined;
 
-  const until = raw<number>`${sql.now} + ${claimMs}`;
-  /** The secret that a row was made with, if it is still known. */
+  const until = raw<number>`${sql.now} + ${runClaimMs}`;
+  /** The secret that a row was created with, if still known. */
   const secretOf = (seed: string) => serverSecrets.all().find((secret) => isSeedOf(secret, seed));
 
-  /** A row of its own, or that of a key which is no longer kept. */
+  /** A new row, or that of a key that is no longer kept. */
   const insert = statement((own: TenantDb, { hash, fingerprint, seed, claim }: Params<NewRow>) => {
     const fresh = {
       fingerprint,
@@ -128,10 +128,10 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
       .where("state", "=", "running"),
   );
 
-  async function begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<Begun> {
+  async function begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<BeginOutcome> {
     const hash = sha256(key);
     const claim = randomBytes(12).toString("base64url");
-    const run = (row: Row, secret: Uint8Array): Begun => ({
+    const run = (row: Row, secret: Uint8Array): BeginOutcome => ({
       kind: "run",
       run: running(tenant, hash, claim, origin(secret, key, row)),
     });
@@ -139,10 +139,10 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
     const inserted = await insert.first(own, { hash, fingerprint, seed: newSeed(serverSecrets.newest), claim });
     if (inserted) return run(inserted, serverSecrets.newest);
     const row = await find.first(own, { hash });
-    // Forgotten between the two statements: whoever had it has just failed.
+    // Deleted between the two statements: its request has just failed.
     if (!row) return { kind: "in_flight", retryAfterMs: inFlightMs };
     if (row.fingerprint !== fingerprint) return { kind: "mismatch" };
-    // Made with a secret that was removed: neither can the answer be read, nor would the same ids be made again.
+    // Created with a secret that was removed: the response cannot be read, nor the same IDs be derived.
     const secret = secretOf(row.seed);
     if (secret === undefined) return { kind: "unknown" };
     if (row.answer !== null) return { kind: "replay", answer: parse(origin(secret, key, row).open(row.answer)) };
@@ -155,7 +155,7 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
   const origin = (serverSecret: Uint8Array, key: string, row: Row) =>
     derive({ serverSecret, key, seed: row.seed, createdAt: row.created_at });
 
-  function running(tenant: TenantId, hash: string, claim: string, derived: Derived): Run {
+  function running(tenant: TenantId, hash: string, claim: string, derived: DerivedIds): IdempotentRun {
     const own = ofTenant(db, tenant);
     const mine = { hash, claim };
     return {
@@ -210,9 +210,9 @@ interface Row {
   readonly created_at: number;
 }
 
-const parse = (text: string): Answer => JSON.parse(text) as Answer;
+const parse = (text: string): StoredAnswer => JSON.parse(text) as StoredAnswer;
 
-/** Forgets those that were kept long enough; answers how many. */
+/** Deletes rows past their retention; returns how many. */
 export async function pruneAnswers({ db, transaction, now }: Sql, limit: number): Promise<number> {
   const rows = await acrossTenants(db)
     .selectFrom("idempotency")

@@ -1,15 +1,15 @@
 /**
- * Counters in this process, for the embedded mode, which is one process. A restart forgets them; seeds bring back what
- * SQL knows.
+ * Counters in this process, for the embedded mode, which is one process. A restart forgets them; seeds restore what SQL
+ * knows.
  *
- * Nothing runs on a timer. What has expired counts for nothing when it is looked at, and every call also looks at a few
- * other entries and drops those that are over, so memory follows the traffic. Two bounds hold whatever comes:
- * - `keysMost` counters. A further one is answered `unavailable`: to drop a counter in use would forget what it counts.
- *   Where strangers decide how many counters there are, that would let them close the door to everybody else. Such a
- *   store `forgets`: each kind of limit has `keysMost` counters of its own, and a further one takes the place of the one
- *   that was asked longest ago. Whoever wants theirs forgotten has to ask for as many others first.
- * - `idsMost` remembered ids, and a tenth of it for denials. Beyond that the oldest is forgotten, which errs to the safe
- *   side: repeated it is charged again, undone it changes nothing, and a hold behind it runs out by itself.
+ * Nothing runs on a timer. Expired entries are ignored when read, and every call also checks a few other entries and
+ * drops expired ones, so memory follows the traffic. Two bounds always hold:
+ * - `keysMost` counters. A further one is answered `unavailable`: dropping a counter in use would forget what it
+ *   counts. Where strangers determine the number of counters, that would let them lock everyone else out. Such a store
+ *   `forgets`: each kind of limit has `keysMost` counters, and a further one replaces the least recently used. To have
+ *   a counter forgotten, an attacker must ask for as many others first.
+ * - `idsMost` remembered IDs, and a tenth of that for denials. Beyond that the oldest is forgotten, which errs on the
+ *   safe side: repeating it charges again, undoing it changes nothing, and a hold behind it expires by itself.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../base/clock.ts";
@@ -17,8 +17,7 @@ import {
   type Charge,
   type Counters,
   type CounterVerdict,
-  granted,
-  invalid,
+  invalidCall,
   isAmount,
   isCount,
   type Limit,
@@ -36,13 +35,23 @@ import {
   seedOf,
   unavailable,
 } from "../limits/counters.ts";
-import { bucketAt, countsUntil, fitsAt, keyAt, type Leaving, leaving, sum, type Window } from "../limits/window.ts";
+import { granted } from "../limits/verdict.ts";
+import {
+  bucketAt,
+  countsUntil,
+  fitsAt,
+  keyAt,
+  type Leaving,
+  leavingBuckets,
+  sum,
+  type Window,
+} from "../limits/window.ts";
 
 export interface MemoryCountersOptions {
   readonly clock: Clock;
   readonly keysMost?: number;
   readonly idsMost?: number;
-  /** When there is no room for a counter, forget the one that was asked longest ago, and do not refuse. */
+  /** When there is no room for a counter, drop the least recently used instead of refusing. */
   readonly forgets?: boolean;
 }
 
@@ -50,11 +59,11 @@ export interface MemoryCounters extends Counters {
   readonly size: { readonly keys: number; readonly ids: number; readonly denials: number };
 }
 
-/** What is used under one key. */
+/** Usage under one key. */
 interface Used {
   readonly window: Window;
   readonly buckets: Map<number, number>;
-  /** Of the source of truth, when it was last set from there. */
+  /** Version of the source of truth it was last set from. */
   version: number;
   expiresAt: number;
 }
@@ -90,7 +99,7 @@ const sweptPerCall = 2;
 export function createMemoryCounters(options: MemoryCountersOptions): MemoryCounters {
   const { clock, keysMost = keysMostByDefault, idsMost = idsMostByDefault, forgets = false } = options;
   const denialsMost = Math.ceil(idsMost / 10);
-  /** By kind of limit where counters are forgotten, so that none of one kind takes the place of another; else one. */
+  /** By kind of limit where counters are forgotten, so that one kind does not evict another; otherwise one. */
   const rooms = new Map<string, Room>();
   const holds = new Map<string, Map<string, Leaving>>();
   const entries = new Map<string, Entry>();
@@ -130,7 +139,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     const found = liveUsed(limit, key, now);
     if (found !== undefined) foldFuture(found, now);
     return {
-      used: leaving(limit.window, found?.buckets ?? new Map(), now),
+      used: leavingBuckets(limit.window, found?.buckets ?? new Map(), now),
       held: [...openHolds(limit.key, now).values()],
     };
   }
@@ -175,7 +184,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
   function remembered(id: string, kind: Kind, now: number): CounterVerdict | undefined {
     const entry = entryOf(id, now);
     if (entry !== undefined) {
-      if (entry.kind !== kind) return invalid("id_in_use");
+      if (entry.kind !== kind) return invalidCall("id_in_use");
       if (entry.state === "released") return { kind: "closed", how: "released" };
       return isExpired(entry, now) ? { kind: "closed", how: "expired" } : granted;
     }
@@ -217,7 +226,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
   const keyCount = (): number => rooms.values().reduce((all, room) => all + room.size, 0);
   const isFull = (): boolean => !forgets && keyCount() >= keysMost;
 
-  /** Decides and acts without a pause in between: in one thread that is what makes it one step. */
+  /** Decides and acts without awaiting: on one thread, that makes it atomic. */
   function charge(id: string, kind: Kind, charges: readonly Charge[], ttlMs: number, now: number): CounterVerdict {
     const waits = charges.map((each) => waitFor(each, kind, now)).filter((wait) => wait !== undefined);
     const longest = longestWait(waits);
@@ -248,7 +257,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     }
     const now = clock.now();
     for (const limit of missing(charges, now)) {
-      // While we waited for one seed, a month may have ended or another counter may have run out: it wants a new one.
+      // While we awaited one seed, a month may have ended or another counter may have expired: it needs a new one.
       const seed = seeds.get(limit.key);
       if (seed === undefined || isFull()) return unavailable;
       add(limit, seed, now);
@@ -285,7 +294,8 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     const most = Math.min(...entry.parts.map((part) => part.amount));
     if (amount !== undefined && amount > most) return { kind: "excessive", most };
     if (entry.state === "held") {
-      if (amount !== undefined && entry.parts.some((part) => part.amount !== amount)) return invalid("partial_hold");
+      if (amount !== undefined && entry.parts.some((part) => part.amount !== amount))
+        return invalidCall("partial_hold");
       dropHolds(id, entry, now);
     } else {
       for (const part of entry.parts) subtract(part, amount ?? part.amount, now);
@@ -327,7 +337,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
 
     async release(id, amount) {
       sweep();
-      if (amount !== undefined && !isAmount(amount)) return invalid("amount");
+      if (amount !== undefined && !isAmount(amount)) return invalidCall("amount");
       return refuseId(id) ?? release(id, amount, clock.now());
     },
 
@@ -344,9 +354,9 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     async sync(limit, amount, version) {
       const refused = refuseLimits([limit]);
       if (refused) return refused;
-      if (limit.window.kind !== "total") return invalid("window");
-      if (!isCount(amount)) return invalid("amount");
-      if (!isCount(version)) return invalid("version");
+      if (limit.window.kind !== "total") return invalidCall("window");
+      if (!isCount(amount)) return invalidCall("amount");
+      if (!isCount(version)) return invalidCall("version");
       const found = roomOf(limit).get(limit.key);
       if (found !== undefined && found.version >= version) return { kind: "older" };
       if (found === undefined && isFull()) return unavailable;
@@ -405,8 +415,8 @@ function patientRoom(): [Room, Sweep] {
 }
 
 /**
- * To look a counter up is to ask about it, so that what is denied again and again is not forgotten meanwhile. A Map would
- * serve, but to find its first key costs more the more were deleted before it: 65 µs with 50,000.
+ * Looking a counter up counts as use, so that a counter that keeps denying is not evicted. A Map would do, but finding
+ * its first key gets slower the more were deleted before it: 65 µs with 50,000.
  */
 function forgetfulRoom(most: number): [Room, Sweep] {
   const room = new LRUCache<string, Used>({ max: most });
@@ -421,7 +431,7 @@ function forgetfulRoom(most: number): [Room, Sweep] {
   return [room, sweep];
 }
 
-/** Looks at the next few entries on each call, around and around. */
+/** Checks the next few entries on each call, round-robin. */
 function sweeper<Value>(
   map: Map<string, Value>,
   isOver: (key: string, now: number, value: Value) => boolean,

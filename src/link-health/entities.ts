@@ -1,4 +1,4 @@
-/** The names that occur in titles; there are two thousand more, which stay as they are. */
+/** The entities that occur in titles; two thousand others are left as they are. */
 const named: Readonly<Record<string, string>> = {
   amp: "&",
   apos: "'",
@@ -24,7 +24,7 @@ const named: Readonly<Record<string, string>> = {
   trade: "™",
 };
 
-/** `&eacute;` is a letter and a name for what stands on it. */
+/** `&eacute;` is a letter and the name of its accent. */
 const marks: Readonly<Record<string, string>> = {
   acute: "\u0301",
   cedil: "\u0327",

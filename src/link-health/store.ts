@@ -1,26 +1,26 @@
 import { createHash } from "node:crypto";
 import { idAt, type LinkId, type TenantId } from "../base/ids.ts";
-import type { LinkTarget } from "../links/link.ts";
+import type { LinkHealth } from "../links/link.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants } from "../sql/tenant-db.ts";
-import type { Verdict } from "./verdict.ts";
+import type { HealthVerdict } from "./verdict.ts";
 
 /**
- * What was found where links lead to, in SQL, in a table of its own: a link is made without it, gets a row when the
- * walk over new links comes by or its owner asks, and what is found is no new version of the link. All statements are
- * short, for on SQLite they hold the thread that serves.
+ * Results of destination checks, in a separate SQL table: a link is created without a row, gets one when the walk over
+ * new links reaches it or its owner asks, and a result does not create a new version of the link. All statements are
+ * short, because on SQLite they block the serving thread.
  */
-export interface TargetStore {
-  /** What is known about where these lead now. */
-  of(links: readonly Pointing[]): Promise<Map<LinkId, LinkTarget>>;
-  /** Soon, and its title too. */
+export interface HealthStore {
+  /** What is known about the current destinations of these links. */
+  of(links: readonly Pointing[]): Promise<Map<LinkId, LinkHealth>>;
+  /** Check soon, and fetch the title. */
   want(link: LinkId, now: number): Promise<void>;
-  /** Takes in links that were made since the last time, to be looked at for the first time at `at`; answers how many. */
+  /** Adds rows for links created since the last call, with a first check at `at`; returns how many. */
   adopt(now: number, limit: number, at: () => number): Promise<number>;
-  due(now: number, limit: number): Promise<DueTarget[]>;
+  due(now: number, limit: number): Promise<DueCheck[]>;
   putOff(links: readonly LinkId[], at: number): Promise<void>;
   forget(link: LinkId): Promise<void>;
-  record(link: Pointing, verdict: Verdict, now: number, nextAt: number): Promise<void>;
+  record(link: Pointing, verdict: HealthVerdict, now: number, nextAt: number): Promise<void>;
 }
 
 interface Pointing {
@@ -28,22 +28,22 @@ interface Pointing {
   readonly url: string;
 }
 
-export interface DueTarget extends Pointing {
-  /** Null: the link is gone. */
+export interface DueCheck extends Pointing {
+  /** Null: the link was deleted. */
   readonly tenantId: TenantId | null;
   readonly active: boolean;
   readonly expiresAt: number | null;
   readonly title: string | null;
-  /** In a row, at this address. */
+  /** Consecutive failures at this URL. */
   readonly failures: number;
   readonly wantsTitle: boolean;
 }
 
 const walk = "targets";
-// Ids are by the clocks of those who made the links, and are committed a little later: none is then overtaken.
+// IDs use the clocks of the servers that created the links, which commit a little later: waiting this long misses none.
 const graceMs = 300_000;
 
-export function createTargetStore(sql: Sql): TargetStore {
+export function createHealthStore(sql: Sql): HealthStore {
   const { db } = sql;
 
   return {
@@ -162,5 +162,5 @@ export function createTargetStore(sql: Sql): TargetStore {
 
 const unknown = { url_hash: null, state: null, http_status: null, reason: null, failures: 0, checked_at: null };
 
-/** To tell whether it is the same address; it need not be read back. */
+/** Only to tell whether the URL is the same. */
 const hashOf = (url: string): string => createHash("sha256").update(url).digest("base64url").slice(0, 22);

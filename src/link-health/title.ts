@@ -1,14 +1,14 @@
 import { decodeEntities } from "./entities.ts";
 
 /**
- * What a page calls itself: its og:title, else its title. Pages come from strangers, so this goes over the text once, looks
- * at a bounded number of tags, and gives a line that could have been typed: no breaks, nothing unseen, 200 characters.
+ * The title of a page: its og:title, else its title. Pages come from strangers, so this scans the text once, looks at a
+ * bounded number of tags, and returns one clean line: no breaks, no invisible characters, 200 characters.
  */
 export const titleMost = 200;
 
 const tagsMost = 2_000;
 const tagMost = 4_096;
-// The name ends where something else begins, so that there is one way to read a tag.
+// The name ends where another character follows, so that a tag can be parsed in only one way.
 const tag = /^<([a-z][a-z0-9]*)((?:[^a-z0-9"'<>]|"[^"]*"|'[^']*')(?:[^"'<>]|"[^"]*"|'[^']*')*)?>/i;
 const attribute = /(?:^|\s)([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))/gi;
 
@@ -47,13 +47,13 @@ function findTitle(html: string): string | undefined {
   return title;
 }
 
-/** Behind the next occurrence; without one, behind everything. */
+/** Position after the next occurrence; the end if there is none. */
 function after(text: string, what: string, from: number): number {
   const found = text.indexOf(what, from);
   return found === -1 ? text.length : found + what.length;
 }
 
-/** By their names in lower case; the first of each counts. */
+/** By lower-case name; the first of each counts. */
 function attributesOf(text: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const [, name = "", quoted, single, bare] of text.matchAll(attribute)) {
@@ -65,7 +65,7 @@ function attributesOf(text: string): Map<string, string> {
 
 type Encoding = ConstructorParameters<typeof TextDecoder>[0];
 
-/** By what the server says, else by the page itself. */
+/** By the server's charset, else the page's. */
 function decode(body: Buffer, contentType: string): string {
   const start = body.subarray(0, 1_024).toString("latin1");
   const said = /charset\s*=\s*["']?([\w:.-]+)/i;
@@ -79,7 +79,7 @@ function decode(body: Buffer, contentType: string): string {
   try {
     return new TextDecoder((label ?? "utf-8") as Encoding).decode(body);
   } catch {
-    return new TextDecoder().decode(body); // a name that nobody knows
+    return new TextDecoder().decode(body); // an unknown charset
   }
 }
 

@@ -7,7 +7,7 @@ import { type Api, type Caller, json, jsonBody, route, z } from "../http/route.t
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Link, LinkState } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
-import { type LinkQuery, type Position, positionOf } from "./read/find.ts";
+import { type LinkQuery, type ListPosition, positionOf } from "./read/find.ts";
 import {
   bulkElementSchema,
   bulkResultSchema,
@@ -22,7 +22,7 @@ import {
   patchSchema,
   replaceSchema,
 } from "./schemas.ts";
-import { showLink, toFields, toInput } from "./sent.ts";
+import { showLink, toFields, toInput } from "./show-link.ts";
 
 /** All routes of links. */
 const routes = {
@@ -140,27 +140,27 @@ const routes = {
   ),
 };
 
-type Place = readonly [value: Position["value"], id: Position["id"]];
+type Place = readonly [value: ListPosition["value"], id: ListPosition["id"]];
 
 export interface LinkApiSettings {
   readonly links: Links;
   readonly baseUrl: string;
   readonly find: (tenant: TenantId, query: LinkQuery) => Promise<readonly Link[]>;
   readonly pages: Pages;
-  /** Whoever has many links made at once takes turns. */
+  /** Callers with large requests take turns. */
   readonly large: Shares;
-  /** Many rows at once, away from the thread that serves. */
+  /** Many rows at once, off the serving thread. */
   readonly createMany: (caller: Caller, inputs: readonly LinkInput[], atomic: boolean) => Promise<BulkResult[]>;
-  /** Told after a tenant has made links. */
+  /** Called after a tenant has created links. */
   readonly made: (tenant: Tenant) => void;
   readonly statesOf: (links: readonly Link[]) => Promise<Map<LinkId, LinkState>>;
-  /** Has the titles of these fetched soon. */
+  /** Requests that the titles of these links are fetched soon. */
   readonly wantTitles: (links: readonly Link[]) => Promise<void>;
 }
 
 export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   const { links, baseUrl, large, createMany, find, pages, made, statesOf, wantTitles } = settings;
-  /** A new one: nobody knows anything about it yet. */
+  /** For a new link, about which nothing else is known yet. */
   const show = (link: Link) => showLink(link, baseUrl);
   const showAll = async (some: readonly Link[]) => {
     const states = await statesOf(some);
@@ -181,7 +181,7 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
     return c.json(show(link), 201);
   });
 
-  // Reading a thousand links holds this thread for longer than anything else that a caller can send: in turns, too.
+  // Parsing a thousand links blocks this thread longer than any other request: so callers take turns here too.
   api.openapi(routes.bulk, (c) => {
     const work = async () => {
       const { links: elements, atomic } = c.req.valid("json");
@@ -191,7 +191,7 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
         if (!element.success) return [];
         return [{ ...toInput(element.data), ...(once && { id: once.id("link", place) }) }];
       });
-      // What cannot even be read keeps an atomic request from being tried.
+      // In an atomic request, nothing is tried if an element cannot be read.
       const written = (
         atomic && good.length < given.length ? [] : await createMany(c.get("caller"), good, atomic)
       ).values();
@@ -270,7 +270,7 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   });
 }
 
-/** What was asked for of it, which its schema leaves open. */
+/** Only the requested fields, which the schema leaves open. */
 function only<Whole extends object>(whole: Whole, fields: readonly string[] | undefined): Whole {
   if (fields === undefined) return whole;
   return Object.fromEntries(Object.entries(whole).filter(([name]) => fields.includes(name))) as Whole;

@@ -1,15 +1,15 @@
 import { invalid } from "../base/errors.ts";
 
 /**
- * Where a link may lead. The text is parsed once, here, by the same rules that browsers use, and what is stored and sent
- * is the parser's own spelling: plain ASCII, so it can stand in a header as it is.
+ * Where a link may lead. The text is parsed once, here, by the rules that browsers use, and the parser's spelling is
+ * stored and sent: plain ASCII, safe to use in a header.
  */
 export const destinationMost = 2_048;
 
-/** Reads an address that somebody sends visitors to, or throws what is wrong with the field. */
+/** Parses a URL that visitors are sent to, or throws what is wrong with the field. */
 export type Admit = (field: string, text: string) => string;
 
-/** Every address that visitors are sent to goes through one of these. */
+/** Every destination URL goes through this check. */
 export function createAdmit(ownHosts: ReadonlySet<string>, isBlocked: (host: string) => boolean): Admit {
   return (field, text) => {
     const href = parseDestination(field, text, ownHosts);
@@ -19,7 +19,7 @@ export function createAdmit(ownHosts: ReadonlySet<string>, isBlocked: (host: str
   };
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for; URL would silently drop some.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused; URL would silently drop some.
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 
 export function parseDestination(field: string, text: string, ownHosts: ReadonlySet<string>): string {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql as raw } from "kysely";
 import { type StoredLimits, storedLimits } from "../tenants/plans.ts";
 
-/** How many hits a link may have in a month: what its owner set, within what its tenant is allowed. Null: no limit. */
+/** How many hits a link may have in a month: what its owner set, within its tenant's limit. Null: no limit. */
 export function hitsMax(own: number | null, tenant: StoredLimits): number | null {
   const { hitsPerLinkPerMonth: allowed } = storedLimits(tenant);
   if (own === null || allowed === null) return own ?? allowed;
@@ -9,7 +9,7 @@ export function hitsMax(own: number | null, tenant: StoredLimits): number | null
 }
 
 /**
- * The same as an expression over `links as l`. `hits_per_month` is null where the owner set nothing, and a comparison with
+ * The same as an expression over `links as l`. `hits_per_month` is null if the owner set nothing, and a comparison with
  * null is not true.
  */
 export const hitsMaxOf = (allowed: number | null): RawBuilder<number> =>

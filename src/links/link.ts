@@ -1,4 +1,6 @@
 import type { FileId, LinkId, TenantId } from "../base/ids.ts";
+import type { LinkVersion } from "../cache/feed.ts";
+import type { Place } from "../sql/versions.ts";
 import type { Choice, ChoiceFields } from "./routing/choice.ts";
 
 /** A short link, as its owner sees it. */
@@ -8,20 +10,22 @@ export interface Link extends LinkFields {
   /** Empty: the server's own domain. */
   readonly domain: string;
   readonly code: string;
-  /** Whether it asks for one; which, nobody can say. */
+  /** Whether it has a password; the password itself is never readable. */
   readonly password: boolean;
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
+export const changeOf = ({ domain, code, version }: Link): LinkVersion => ({ kind: "link", domain, code, version });
+
 export type LinkStatus = "active" | "disabled";
 
-/** What its owner may say about a link; the rest we know. */
+/** The fields that the owner sets. */
 export interface LinkFields extends ChoiceFields {
-  /** Empty when it leads to a file. */
+  /** Empty if it leads to a file. */
   readonly url: string;
-  /** Which may be gone: then the link leads nowhere. */
+  /** The file may have been deleted: then the link leads nowhere. */
   readonly file: FileId | null;
   readonly permanent: boolean;
   readonly status: LinkStatus;
@@ -33,15 +37,15 @@ export interface LinkFields extends ChoiceFields {
   readonly hitsPerMonth: number | null;
 }
 
-/** What others know about a link, and its owner cannot say. */
+/** What is known about a link besides what its owner set. */
 export interface LinkState {
-  /** Null: nobody looked yet. */
-  readonly target: LinkTarget | null;
-  /** Why the operator stopped it; null where nobody did. */
+  /** Null: not checked yet. */
+  readonly target: LinkHealth | null;
+  /** Why the operator suspended it; null if not suspended. */
   readonly suspended: string | null;
 }
 
-export interface LinkTarget {
+export interface LinkHealth {
   readonly state: "ok" | "failing" | "dead" | "unchecked";
   readonly checkedAt: number;
   readonly httpStatus: number | null;
@@ -50,24 +54,24 @@ export interface LinkTarget {
 
 export const stateless: LinkState = { target: null, suspended: null };
 
-/** What a redirect needs to know, and nothing that it must not leak. */
+/** What a redirect needs, and nothing that it must not leak. */
 export interface Target {
-  /** Empty when it leads to a file. */
+  /** Empty if it leads to a file. */
   readonly url: string;
   readonly file: TargetFile | null;
   readonly permanent: boolean;
   readonly expiresAt: number | null;
   readonly fallbackUrl: string | null;
   readonly password: boolean;
-  /** By the operator: the link, or its tenant. */
+  /** Whether the operator suspended the link or its tenant. */
   readonly suspended: boolean;
-  /** Null: everybody gets the same answer. */
+  /** Null: every visitor gets the same answer. */
   readonly choice: Choice | null;
 }
 
-/** What a download needs to know of a file. */
+/** What a download needs of a file. */
 export interface TargetFile {
-  /** Of its bytes, in the store of files. */
+  /** Key of its bytes in the file storage. */
   readonly key: string;
   readonly name: string;
   readonly type: string;
@@ -75,22 +79,22 @@ export interface TargetFile {
   readonly sha256: string | null;
 }
 
-/** The same with the link's monthly limit: its own, else the tenant's, else the plan's; null is without. */
+/** Includes the link's monthly limit: its own, else the tenant's, else the plan's; null for no limit. */
 export interface MeteredTarget extends Target {
   readonly hitsMax: number | null;
 }
 
 export const ownDomain = "";
 
-/** The (domain, code) of such a name: no code has a slash, and no host either. */
+/** The (domain, code) of a key: neither codes nor hosts contain a slash. */
 export function splitKey(key: string): { readonly domain: string; readonly code: string } {
   const slash = key.indexOf("/");
   return slash === -1 ? { domain: ownDomain, code: key } : { domain: key.slice(0, slash), code: key.slice(slash + 1) };
 }
 
 /**
- * The name of a (domain, code) in caches: the bare code on the server's own domain. Only `cacheKey` and `keyOfPath` make
- * one, and neither takes a code with a slash: that would name a link of another domain.
+ * The name of a (domain, code) in caches: just the code on the server's own domain. Only `cacheKey` and `keyOfPath`
+ * create one, and neither accepts a code with a slash: that would name a link of another domain.
  */
 export type LinkKey = string & { readonly [brand]: "link key" };
 declare const brand: unique symbol;
@@ -101,6 +105,16 @@ export function cacheKey(domain: string, code: string): LinkKey {
   return key;
 }
 
-/** For what a visitor asks for: the last part of the path, with its escapes undone, may hold anything. */
+/** For a visitor's request: the last part of the path, decoded, may contain anything. */
 export const keyOfPath = (domain: string, path: string): LinkKey | undefined =>
   path.includes("/") ? undefined : ((domain === ownDomain ? path : `${domain}/${path}`) as LinkKey);
+
+/**
+ * The public URL of a link: the only place that builds one. On another domain the same code may be another tenant's
+ * link, so a URL without the domain would lead to the wrong link.
+ */
+export const shortUrl = (baseUrl: string, { domain, code }: Place): string => `${originOf(baseUrl, domain)}/${code}`;
+
+/** Custom domains use the same scheme, on its default port. */
+export const originOf = (baseUrl: string, domain: string): string =>
+  domain === ownDomain ? baseUrl : `${new URL(baseUrl).protocol}//${domain}`;

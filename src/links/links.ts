@@ -2,6 +2,7 @@ import { type Clock, dayMs } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, newId, type TenantId } from "../base/ids.ts";
 import type { Passwords } from "../base/passwords.ts";
+import type { Publish } from "../cache/feed.ts";
 import type { Issuer } from "../codes/issuer.ts";
 import { privateCode } from "../codes/private.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
@@ -11,58 +12,58 @@ import { createBulk } from "./create/bulk.ts";
 import type { NewLink } from "./create/new-links.ts";
 import { foreignDomain, generatedTries, limitReached, missing, noFile, refusal } from "./create/refusals.ts";
 import { createAdmit } from "./destination.ts";
-import { type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
+import { changeOf, type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
 import { checkChoice } from "./routing/choice.ts";
 import type { Changed, LinkStore } from "./store.ts";
 
-/** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */
+/** The rules of links: what is accepted, a link's defaults, and who is told when one changes. */
 export interface LinkChange extends Partial<LinkFields> {
-  /** As people type it; it goes no further than here. Null: none from now on. */
+  /** In plain text; it goes no further than here. Null removes it. */
   readonly password?: string | null;
 }
 
 export interface LinkInput extends LinkChange {
   readonly code?: string;
-  /** One of the tenant's own. Null: the server's. Left out: the tenant's default. */
+  /** One of the tenant's domains. Null: the server's own. Omitted: the tenant's default. */
   readonly domain?: string | null;
-  /** A code that nobody finds by trying. */
+  /** Generate a code that is hard to guess. */
   readonly private?: boolean;
-  /** Chosen before it was first asked for: asked for again, the link that has it is the answer. */
+  /** Derived from the request: a repeated request returns the link that has it. */
   readonly id?: LinkId;
 }
 
-export interface Page {
+export interface LinkPage {
   readonly items: readonly Link[];
   readonly nextCursor: LinkId | null;
 }
 
-/** One place in a bulk request: the link, or why there is none. */
+/** One element of a bulk request: the link, or why there is none. */
 export type BulkResult = { readonly link: Link } | { readonly problem: Problem };
 
-/** Who makes a link. What the operator makes on the machine itself spends none of the tenant's limits. */
+/** Who creates a link. Links created by the operator on the machine itself do not count towards the tenant's limits. */
 export type Maker = "tenant" | "operator";
 
 export interface Links {
   create(tenant: Tenant, input: LinkInput, maker: Maker): Promise<Link>;
-  /** Each on its own: a bad one does not keep the others out. `atomic`: all of them, or none. */
+  /** Each separately: an invalid one does not affect the others. `atomic`: all of them, or none. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
-  /** What a new link would be, by all rules but whether its code is free. Nothing is written. */
+  /** What a new link would be, by all rules except whether its code is free. Writes nothing. */
   check(tenant: Tenant, input: LinkInput): LinkFields & { readonly domain: string };
-  /** The same with an id and a code, for whoever writes many in a transaction of their own. */
+  /** The same with an ID and a code, for callers that write many in their own transaction. */
   draft(tenant: Tenant, input: LinkInput): Promise<NewLink>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
-  /** By its code, or host/code on a domain of the tenant's own. */
+  /** By its code, or host/code on a custom domain. */
   byCode(tenant: TenantId, key: string): Promise<Link>;
-  list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<Page>;
-  /** Changes the fields given and leaves the others. */
+  list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<LinkPage>;
+  /** Updates only the given fields. */
   patch(tenant: Tenant, id: LinkId, fields: LinkChange, expected?: number): Promise<Link>;
   /**
-   * Sets every field; those not given go back to what a new link has. But not the password: whoever reads a link and
-   * writes it back cannot know it, and must not open the link by that.
+   * Replaces all fields; omitted ones get their default. Except the password: a client that reads a link and writes it
+   * back cannot know it, and must not remove it that way.
    */
   replace(tenant: Tenant, id: LinkId, fields: LinkInput, expected?: number): Promise<Link>;
   remove(tenant: TenantId, id: LinkId, expected?: number): Promise<void>;
-  /** A domain as the store knows it; the server's own may be said in any of its names. */
+  /** A domain as stored; any name of the server itself is accepted for its own. */
   domainOf(text: string): string;
 }
 
@@ -71,17 +72,16 @@ export interface LinkSettings {
   readonly issuer: Issuer;
   readonly passwords: Passwords;
   readonly clock: Clock;
-  /** Hosts that are this server: links must not lead back to it. */
+  /** Hosts of this server: links must not lead back to it. */
   readonly ownHosts: ReadonlySet<string>;
-  /** Hosts that nobody may be sent to. */
+  /** Blocked destination hosts. */
   readonly isBlocked?: (host: string) => boolean;
   readonly defaultDays: number;
-  /** Told after the commit. */
-  readonly changed: (domain: string, code: string, version: number) => void;
+  readonly publish: Publish;
 }
 
 export function createLinks(settings: LinkSettings): Links {
-  const { store, issuer, passwords, clock, ownHosts, isBlocked = () => false, defaultDays, changed } = settings;
+  const { store, issuer, passwords, clock, ownHosts, isBlocked = () => false, defaultDays, publish } = settings;
   const admit = createAdmit(ownHosts, isBlocked);
 
   function prepare(tenant: Tenant, input: LinkInput): LinkFields {
@@ -89,7 +89,7 @@ export function createLinks(settings: LinkSettings): Links {
     return check(tenant, fields, new Set(Object.keys(input) as (keyof LinkFields)[]));
   }
 
-  /** Only what the caller gave is held to the rules of today; the rest was accepted when it came. */
+  /** Only the given fields are validated by today's rules; the others were accepted when they were set. */
   function check(tenant: Tenant, fields: LinkFields, given: ReadonlySet<keyof LinkFields>): LinkFields {
     const most = tenant.limits.hitsPerLinkPerMonth;
     if (given.has("hitsPerMonth") && fields.hitsPerMonth !== null && most !== null && fields.hitsPerMonth > most) {
@@ -112,7 +112,7 @@ export function createLinks(settings: LinkSettings): Links {
 
   const newCode = async (hidden: boolean): Promise<string> => (hidden ? privateCode() : issuer.next());
 
-  /** Nothing if the caller says nothing about it. */
+  /** `undefined` if the password is not changed. */
   async function hashed(tenant: TenantId, { password }: LinkChange): Promise<{ passwordHash?: string | null }> {
     if (password === undefined || password === null) return password === null ? { passwordHash: null } : {};
     const passwordHash = await passwords.hash(password, tenant);
@@ -122,7 +122,7 @@ export function createLinks(settings: LinkSettings): Links {
     });
   }
 
-  /** As the store knows it; the server's own may be said in any of its names, of which nothing is none. */
+  /** As stored: empty for any name of the server itself, including none. */
   function domainOf(text: string): string {
     if (ownHosts.has(text.trim().toLowerCase())) return ownDomain;
     const host = parseHost(text);
@@ -154,23 +154,23 @@ export function createLinks(settings: LinkSettings): Links {
     };
   }
 
-  /** Inserts, giving those whose generated code was taken another one. */
-  async function insert(tenant: Tenant, drafts: readonly NewLink[], maker: Maker): Promise<BulkResult[]> {
+  /** Links whose generated code was taken get another one. */
+  async function createDrafts(tenant: Tenant, drafts: readonly NewLink[], maker: Maker): Promise<BulkResult[]> {
     const spending = maker === "operator" ? "nothing" : tenant.limits;
     const results: BulkResult[] = [];
     let waiting = drafts.map((link, place) => ({ link, place }));
     for (let tries = 1; waiting.length > 0; tries++) {
-      const written = await store.insert(
+      const created = await store.createEach(
         tenant.id,
         waiting.map(({ link }) => link),
         spending,
       );
       const again: typeof waiting = [];
       for (const [i, { link, place }] of waiting.entries()) {
-        const outcome = written[i];
-        if (outcome?.kind === "written") {
+        const outcome = created[i];
+        if (outcome?.kind === "created") {
           results[place] = { link: outcome.link };
-          changed(link.domain, link.code, outcome.link.version);
+          publish(changeOf(outcome.link));
         } else if (outcome?.kind === "found") {
           results[place] = { link: outcome.link };
         } else if (outcome?.kind === "spent") {
@@ -195,7 +195,7 @@ export function createLinks(settings: LinkSettings): Links {
         "The link was changed since you read it. Read it again and repeat your change.",
       );
     }
-    changed(outcome.link.domain, outcome.link.code, outcome.link.version);
+    publish(changeOf(outcome.link));
     return outcome.link;
   }
 
@@ -203,13 +203,13 @@ export function createLinks(settings: LinkSettings): Links {
     async create(tenant, input, maker) {
       const made = input.id && (await store.get(tenant.id, input.id));
       if (made) return made;
-      const [result] = await insert(tenant, [await draft(tenant, input)], maker);
+      const [result] = await createDrafts(tenant, [await draft(tenant, input)], maker);
       if (result === undefined) throw new Error("the store returned nothing");
       if ("problem" in result) throw result.problem;
       return result.link;
     },
 
-    createMany: createBulk({ store, newCode, clock, changed, draft, insert }),
+    createMany: createBulk({ store, newCode, clock, publish, draft, createDrafts }),
 
     check: checkNew,
     draft,
@@ -235,12 +235,13 @@ export function createLinks(settings: LinkSettings): Links {
       const given = new Set(Object.keys(rest) as (keyof LinkFields)[]);
       const secret = await hashed(tenant.id, fields);
       const edit = (link: Link) => ({ ...check(tenant, { ...fieldsOf(link), ...rest }, given), ...secret });
-      return settle(await store.update(tenant.id, id, edit, clock.now(), expected));
+      return settle(await store.update(tenant.id, id, { edit, file: rest.file ?? null }, clock.now(), expected));
     },
 
     async replace(tenant, id, input, expected) {
       const fields = { ...prepare(tenant, input), ...(await hashed(tenant.id, input)) };
-      return settle(await store.update(tenant.id, id, () => fields, clock.now(), expected));
+      const { file } = fields;
+      return settle(await store.update(tenant.id, id, { edit: () => fields, file }, clock.now(), expected));
     },
 
     async remove(tenant, id, expected) {

@@ -1,12 +1,12 @@
 import { fromIso } from "../base/clock.ts";
 import { parseId } from "../base/ids.ts";
 import { pageParams, pageSchema } from "../http/pages.ts";
-import { line, lines, problemSchema, z } from "../http/route.ts";
+import { multiLine, problemSchema, singleLine, z } from "../http/route.ts";
 import { destinationMost } from "./destination.ts";
 import { linkSorts } from "./read/find.ts";
 import { choiceFields } from "./routing/choice-schema.ts";
 
-/** Links as JSON: what may be sent about one, and what is answered. */
+/** Links as JSON: what may be sent, and what is returned. */
 const destination = z.string().max(destinationMost + 1_000, "Too long.");
 
 const fileId = z
@@ -25,10 +25,10 @@ const fields = {
     .openapi({ description: "Redirect with 301 instead of 302. Browsers cache it for 90 seconds." }),
   status: z.enum(["active", "disabled"]),
   expiresAt: z.iso.datetime({ offset: true }).nullable().openapi({ description: "Null: never. Default: in one year." }),
-  title: line(200).nullable(),
-  notes: lines(2_000).nullable(),
+  title: singleLine(200).nullable(),
+  notes: multiLine(2_000).nullable(),
   tags: z
-    .array(line(50))
+    .array(singleLine(50))
     .max(20)
     .refine((tags) => new Set(tags).size === tags.length, {
       message: "Must not contain duplicates.",
@@ -56,8 +56,8 @@ const fields = {
 };
 
 /**
- * Six digits are a million, which 50 tries an hour go through in two years. A password that is stored already is never held
- * against this: only one that is set.
+ * Six digits are a million, which 50 attempts an hour exhaust in two years. Applies only when a password is set, never
+ * to a stored one.
  */
 function isLongEnough(password: string): boolean {
   return [...password.slice(0, 32)].length >= 8 || /^\d{6,7}$/.test(password);
@@ -77,7 +77,7 @@ interface Destined {
 
 type Refine = (value: Destined, context: z.core.$RefinementCtx<Destined>) => void;
 
-/** A link leads to an address or to a file. */
+/** A link leads to a URL or to a file. */
 const oneDestination: Refine = ({ url, file }, { addIssue }) => {
   if (url && file) {
     const message = "Give either url or file, not both.";
@@ -87,7 +87,7 @@ const oneDestination: Refine = ({ url, file }, { addIssue }) => {
   }
 };
 
-/** The same for a change, which may leave both as they are. */
+/** The same for a change, which may leave both unchanged. */
 const oneDestinationIfAny: Refine = (value, context) => {
   if (value.url !== undefined || value.file !== undefined) oneDestination(value, context);
 };
@@ -150,7 +150,7 @@ export const linkSchema = z
     hitsPerMonth: z.int().nullable(),
     ...choiceFields,
     password: z.boolean().openapi({ description: "Whether visitors need a password." }),
-    // Not `nullable()`, which would make the object of that name nullable wherever it is meant.
+    // Not `nullable()`, which would make the named object nullable everywhere.
     target: z
       .union([targetSchema, z.null()])
       .openapi({ description: "Result of the last destination check. Null: not checked yet." }),
@@ -208,7 +208,7 @@ export const listSchema = z.strictObject({
   createdAfter: moment.openapi({ type: "string", format: "date-time" }),
   createdBefore: moment.openapi({ type: "string", format: "date-time" }),
   expiresBefore: moment.openapi({ type: "string", format: "date-time" }),
-  search: line(100).optional().openapi({
+  search: singleLine(100).optional().openapi({
     description: "Substring of the code, URL, title, notes or tags. Case-insensitive for A to Z.",
   }),
   fields: fieldsParam,

@@ -1,6 +1,5 @@
-import type { LinkId, TenantId } from "../base/ids.ts";
+import type { FileId, LinkId, TenantId } from "../base/ids.ts";
 import type { Versioned } from "../cache/cache.ts";
-import { recordChange } from "../sql/feed.ts";
 import type { CodeState } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
@@ -10,9 +9,8 @@ import { createNewLinks, lockFiles, type NewLinks, type StoredFields } from "./c
 import { hitsMax } from "./hits-max.ts";
 import type { Link, MeteredTarget } from "./link.ts";
 import { conditionsOf, type LinkQuery, orderOf } from "./read/find.ts";
-import { toChoice, toUtm } from "./routing/choice-columns.ts";
 import { withUtm } from "./routing/utm.ts";
-import { fieldColumns, fileOf, toLink, withVersion } from "./rows.ts";
+import { choiceFromRow, fieldColumns, fileOf, toLink, toUtm, withVersion } from "./rows.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
@@ -28,13 +26,7 @@ export interface LinkStore extends NewLinks {
   find(tenant: TenantId, query: LinkQuery): Promise<Link[]>;
   /** Oldest first; `after` is the last id of the page before. */
   listUp(tenant: TenantId, limit: number, after?: LinkId): Promise<Link[]>;
-  update(
-    tenant: TenantId,
-    id: LinkId,
-    edit: (link: Link) => StoredFields,
-    at: number,
-    expected?: number,
-  ): Promise<Changed>;
+  update(tenant: TenantId, id: LinkId, change: Edit, at: number, expected?: number): Promise<Changed>;
   remove(tenant: TenantId, id: LinkId, at: number, expected?: number): Promise<Changed>;
   /** For the redirect: any tenant's. A disabled link is as good as none. */
   target(domain: string, code: string): Promise<Versioned<MeteredTarget>>;
@@ -45,6 +37,12 @@ export interface LinkStore extends NewLinks {
   touch(domain: string, code: string, at: number): Promise<number | undefined>;
   /** Reduces links that expired before `expiredBefore` to their version rows; answers how many. */
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
+}
+
+export interface Edit {
+  readonly edit: (link: Link) => StoredFields;
+  /** The file that it may lead to after that; null where the edit does not speak of it. */
+  readonly file: FileId | null;
 }
 
 export type Changed =
@@ -67,22 +65,18 @@ export function createLinkStore(sql: Sql): LinkStore {
     at: number,
     state: CodeState,
     apply: (trx: Trx, link: Link, version: number) => Promise<Link>,
+    /** What it locks before the link. */
+    prepare: (trx: Trx) => Promise<void> = async () => {},
   ): Promise<Changed> {
     return sql.transaction(async (trx) => {
+      await prepare(trx);
       const row = await sql.forUpdate(byId(trx, tenant, id)).executeTakeFirst();
       if (!row) return { kind: "missing" };
       const link = toLink(row);
       if (expected !== undefined && expected !== link.version) return { kind: "conflict", version: link.version };
-      const version = link.version + 1;
-      await trx
-        .updateTable("link_versions")
-        .set({ version, state })
-        .where("domain", "=", link.domain)
-        .where("code", "=", link.code)
-        .execute();
-      const changed = await apply(trx, link, version);
-      await recordChange(trx, [{ domain: link.domain, code: link.code, version }], at);
-      return { kind: "changed", link: changed };
+      const [change] = await raiseVersions(sql, trx, { links: [link], state }, at);
+      if (change === undefined) throw new Error("a link without a version");
+      return { kind: "changed", link: await apply(trx, link, change.version) };
     });
   }
 
@@ -119,11 +113,14 @@ export function createLinkStore(sql: Sql): LinkStore {
       return rows.map(toLink);
     },
 
-    update: (tenant, id, edit, at, expected) =>
-      change(tenant, id, expected, at, "live", async (trx, link, version) => {
+    update(tenant, id, { edit, file }, at, expected) {
+      let files: ReadonlySet<FileId> = new Set();
+      const lock = async (trx: Trx) => {
+        files = await lockFiles(sql, trx, tenant, [{ file }]);
+      };
+      const apply = async (trx: Trx, link: Link, version: number) => {
         const { passwordHash, ...fields } = edit(link);
-        const other = fields.file !== null && fields.file !== link.file;
-        if (other && (await lockFiles(sql, trx, tenant, [fields])).size === 0) throw new NoFile();
+        if (fields.file !== null && fields.file !== link.file && !files.has(fields.file)) throw new NoFile();
         await ofTenant(trx, tenant)
           .updateTable("links")
           .set({ ...fieldColumns(fields), ...(passwordHash !== undefined && { password_hash: passwordHash }) })
@@ -132,10 +129,12 @@ export function createLinkStore(sql: Sql): LinkStore {
           .execute();
         const password = passwordHash === undefined ? link.password : passwordHash !== null;
         return { ...link, ...fields, password, version, updatedAt: at };
-      }).catch((error: unknown): Changed => {
+      };
+      return change(tenant, id, expected, at, "live", apply, lock).catch((error: unknown): Changed => {
         if (error instanceof NoFile) return { kind: "no_file" };
         throw error;
-      }),
+      });
+    },
 
     remove: (tenant, id, at, expected) =>
       change(tenant, id, expected, at, "deleted", async (trx, link, version) => {
@@ -159,7 +158,7 @@ export function createLinkStore(sql: Sql): LinkStore {
           fallbackUrl: row.fallback_url,
           password: row.password_hash !== null,
           suspended: (row.suspended_at ?? row.tenant_suspended_at) !== null,
-          choice: toChoice(row),
+          choice: choiceFromRow(row),
           hitsMax: hitsMax(row.hits_per_month, {
             plan: row.plan ?? "",
             planLimits: row.plan_limits,
@@ -170,7 +169,7 @@ export function createLinkStore(sql: Sql): LinkStore {
     },
 
     touch: (domain, code, at) =>
-      sql.transaction(async (trx) => (await raiseVersions(sql, trx, [{ domain, code }], at))[0]?.version),
+      sql.transaction(async (trx) => (await raiseVersions(sql, trx, { links: [{ domain, code }] }, at))[0]?.version),
 
     async purge(expiredBefore, limit, at) {
       const rows = await acrossTenants(db)

@@ -3,8 +3,8 @@ import { createMemo } from "../base/memo.ts";
 import type { Device, System } from "../links/routing/rules.ts";
 
 /**
- * What a User-Agent says its device and system are. It says so itself, and not always the truth: an iPad asks for the
- * pages of a Mac by default, and is one here. The last answers are kept, for the parser takes 7 µs.
+ * Device and operating system according to the User-Agent, which is not always true: an iPad asks for desktop pages by
+ * default and counts as a Mac. The last answers are cached, because parsing takes 7 µs.
  */
 export interface Agent {
   readonly device: Device | undefined;
@@ -37,12 +37,12 @@ const systems: Readonly<Record<string, System>> = {
 function parse(userAgent: string): Agent {
   const parser = new UAParser(userAgent);
   const name = parser.getOS().name;
-  // Programs name no system, and are neither a phone nor a desktop.
+  // Programs name no system, and are neither phone nor desktop.
   if (name === undefined) return unknown;
   const type = parser.getDevice().type;
   return {
     device: type === undefined ? "desktop" : type === "mobile" || type === "tablet" ? type : "other",
-    // Distributions go by many names; all of them say that they are Linux.
+    // Distributions have many names, but all of them mention Linux.
     os: systems[name] ?? (type === undefined && /linux|x11/i.test(userAgent) ? "linux" : "other"),
   };
 }

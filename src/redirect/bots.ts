@@ -2,8 +2,8 @@ import { isbot } from "isbot";
 import { createMemo } from "../base/memo.ts";
 
 /**
- * Whether a User-Agent is a known bot. The list is one long regular expression (2.3 µs a time), and few distinct agents
- * make most visits, so the last verdicts are kept.
+ * Whether a User-Agent is a known bot. The list is one long regular expression (2.3 µs per check), and few distinct
+ * agents make most visits, so the last verdicts are cached.
  */
 export type IsBot = (userAgent: string | null) => boolean;
 
@@ -16,6 +16,6 @@ export function createBots(): IsBot {
     find: (userAgent) => isbot(userAgent.slice(0, lengthMost)),
     keeps: (userAgent) => userAgent.length <= lengthMost,
   });
-  // No browser is silent about itself.
+  // Every browser sends a User-Agent.
   return (userAgent) => userAgent === null || userAgent === "" || verdicts.get(userAgent);
 }

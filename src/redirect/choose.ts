@@ -1,35 +1,35 @@
 import type { SplitTarget } from "../links/routing/choice.ts";
-import { type Device, type Rule, type System, speaks, type When } from "../links/routing/rules.ts";
-import { isWithin } from "./zone.ts";
+import { type Device, matchesLanguage, type Rule, type RuleCondition, type System } from "../links/routing/rules.ts";
+import { isWithinHours } from "./hours.ts";
 
 /**
- * Which rule fits a visitor, and which part of a split is theirs. Nothing here asks anybody or remembers anything about
- * people: what is not known about a visitor fits no condition.
+ * Which rule matches a visitor, and which destination of a split they get. Nothing here does I/O or remembers visitors:
+ * a condition on something unknown does not match.
  *
- * What is known is worked out when a condition asks for it: most rules look at one thing.
+ * Facts are computed when a condition needs them: most rules look at one.
  */
 export interface Visitor {
   readonly country: string | undefined;
   readonly device: Device | undefined;
   readonly os: System | undefined;
-  /** What they want to read most, in small letters. */
+  /** The preferred language, in lower case. */
   readonly language: string | undefined;
-  /** The values of a query parameter; none if it is not there. */
+  /** The values of a query parameter; empty if it is absent. */
   asked(name: string): readonly string[];
 }
 
-/** The address of the first rule that fits. */
+/** The destination of the first matching rule. */
 export function chooseUrl(rules: readonly Rule[], visitor: Visitor, now: number): string | undefined {
   for (const { when, url } of rules) if (fits(when, visitor, now)) return url;
   return undefined;
 }
 
-/** The cheapest to find out first. */
-function fits(when: When, visitor: Visitor, now: number): boolean {
+/** Cheapest conditions first. */
+function fits(when: RuleCondition, visitor: Visitor, now: number): boolean {
   return (
     (when.from === undefined || now >= when.from) &&
     (when.until === undefined || now < when.until) &&
-    (when.hours === undefined || isWithin(when.hours, now)) &&
+    (when.hours === undefined || isWithinHours(when.hours, now)) &&
     (when.language === undefined || isSpoken(when.language, visitor.language)) &&
     isOneOf(when.device, () => visitor.device) &&
     isOneOf(when.os, () => visitor.os) &&
@@ -45,14 +45,14 @@ function isOneOf<Value extends string>(wanted: readonly Value[] | undefined, fou
 }
 
 const isSpoken = (wanted: readonly string[], language: string | undefined): boolean =>
-  language !== undefined && wanted.some((one) => speaks(language, one));
+  language !== undefined && wanted.some((one) => matchesLanguage(language, one));
 
-function isAsked({ name, value }: NonNullable<When["query"]>, visitor: Visitor): boolean {
+function isAsked({ name, value }: NonNullable<RuleCondition["query"]>, visitor: Visitor): boolean {
   const values = visitor.asked(name);
   return value === undefined ? values.length > 0 : values.includes(value);
 }
 
-/** `point` is from 0 to below 1, and a visitor's own: it says how far along the weights they stand. */
+/** `point` is from 0 to below 1, fixed per visitor: their position along the weights. */
 export function pickSplit(split: readonly SplitTarget[], point: number): string | undefined {
   let left = point * split.reduce((sum, { weight }) => sum + weight, 0);
   for (const { url, weight } of split) {

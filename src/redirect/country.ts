@@ -4,12 +4,12 @@ import { networkOf } from "../limits/network.ts";
 import { isCountry } from "../links/routing/countries.ts";
 
 /**
- * The country of an address, from a table that comes with the program: nobody is asked about a visitor. The table (5 MB)
- * is read when the first rule wants to know a country, and until then, and whenever it cannot be read, the country is
- * not known. No redirect waits for it.
+ * The country of an address, from a table that is part of the program: visitors are not looked up anywhere else. The
+ * table (5 MB) is loaded when the first rule needs a country. Until then, and if it cannot be read, the country is
+ * unknown. No redirect waits for it.
  *
- * A proxy in front may know better. Its word counts if the operator named the header, and the request came from a proxy
- * of ours: anybody else could write what they like into it.
+ * A proxy may know better. Its header is used if the operator named it and the request came from one of our proxies:
+ * any other client could send whatever it likes.
  */
 export interface Countries {
   of(request: Request): string | undefined;
@@ -17,7 +17,7 @@ export interface Countries {
 
 export interface CountrySettings {
   readonly addressOf: (request: Request) => string | undefined;
-  /** Whether the peer of the connection is one of our own proxies. */
+  /** Whether the peer of the connection is one of our proxies. */
   readonly isFromProxy: (request: Request) => boolean;
   readonly header: string | undefined;
   readonly log: Logger;
@@ -59,7 +59,7 @@ export function createCountries({
   function byAddress(address: string | undefined): string | undefined {
     if (table === undefined) begin();
     if (table === undefined || address === undefined) return undefined;
-    // IPv4 in the clothes of IPv6 is looked for as IPv4; of IPv6 the network is enough.
+    // IPv4-mapped IPv6 is looked up as IPv4; for IPv6 the network is enough.
     const network = networkOf(address)?.replace("/64", "");
     return network === undefined ? undefined : known(table.get(network)?.country_code);
   }
@@ -72,7 +72,7 @@ export function createCountries({
   };
 }
 
-/** Some write XX for "unknown" and T1 for Tor: those are no countries. */
+/** Some databases use XX for "unknown" and T1 for Tor, which are not countries. */
 const known = (code: string | undefined): string | undefined =>
   code !== undefined && isCountry(code) ? code : undefined;
 

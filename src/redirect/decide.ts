@@ -3,35 +3,35 @@ import type { Verdict } from "../limits/verdict.ts";
 import type { Target } from "../links/link.ts";
 
 /**
- * What a redirect answers, decided without waiting for anything. First `decide`, from what is known about the link and
- * the request; it may say that the answer draws on a limit. Then the caller asks that limit, and `complete` turns its
- * verdict into the final outcome.
+ * The answer to a redirect, decided without I/O. First `decide`, from what is known about the link and the request; it
+ * may say that the answer draws on a limit. Then the caller asks that limit, and `complete` turns its verdict into the
+ * final outcome.
  */
-export interface Facts {
+export interface VisitFacts {
   readonly head: boolean;
-  /** Fetched ahead of time by a browser; perhaps nobody will look. */
+  /** Prefetched by a browser; perhaps never shown. */
   readonly prefetch: boolean;
   readonly bot: boolean;
-  /** `/{code}+`: show where it leads instead of going there. */
+  /** `/{code}+`: show the destination instead of redirecting. */
   readonly preview: boolean;
   /** The link's password was given. */
   readonly unlocked: boolean;
 }
 
-/** Why a hit was counted as what it was. Hits are recorded by their place in this list. */
-export const reasons = ["counted", "bot", "head", "prefetch", "preview", "fallback", "over_quota"] as const;
-export type Reason = (typeof reasons)[number];
+/** Why a hit was counted the way it was. Hits are recorded by their index in this list. */
+export const hitReasons = ["counted", "bot", "head", "prefetch", "preview", "fallback", "over_quota"] as const;
+export type HitReason = (typeof hitReasons)[number];
 
 export interface Answer {
-  /** To an address, to a file, or to a page that says which. */
+  /** To a URL, to a file, or to a preview page. */
   readonly kind: "redirect" | "download" | "preview";
   readonly url: string;
   readonly status: 301 | 302;
-  readonly reason: Reason;
+  readonly reason: HitReason;
   readonly draws: Draws;
 }
 
-export type Final =
+export type FinalRefusal =
   | { readonly kind: "missing" }
   | { readonly kind: "suspended" }
   | { readonly kind: "expired" }
@@ -39,18 +39,18 @@ export type Final =
   | { readonly kind: "spent"; readonly retryAfterSeconds: number }
   | { readonly kind: "unavailable"; readonly retryAfterSeconds: number };
 
-export type Decision = Answer | Final;
+export type Decision = Answer | FinalRefusal;
 
-const missing: Final = { kind: "missing" };
-const suspended: Final = { kind: "suspended" };
-const expired: Final = { kind: "expired" };
-const password: Final = { kind: "password" };
+const missing: FinalRefusal = { kind: "missing" };
+const suspended: FinalRefusal = { kind: "suspended" };
+const expired: FinalRefusal = { kind: "expired" };
+const password: FinalRefusal = { kind: "password" };
 
 /**
- * In this order: suspended, preview, password, expiry. A preview redirects nobody, and shows nothing of a link with a
- * password. Such a link answers nobody else before the password was given, not even with its fallback.
+ * In this order: suspended, preview, password, expiry. A preview redirects no visitor, and shows nothing of a link with
+ * a password. Such a link answers nothing else before the password was given, not even its fallback.
  */
-export function decide(target: Target | undefined, facts: Facts, now: number): Decision {
+export function decide(target: Target | undefined, facts: VisitFacts, now: number): Decision {
   if (target === undefined) return missing;
   if (target.suspended) return suspended;
   if (facts.preview) return target.password ? password : preview(target, now);
@@ -62,8 +62,8 @@ export function decide(target: Target | undefined, facts: Facts, now: number): D
   return {
     kind: target.file === null ? "redirect" : "download",
     url: target.url,
-    // Never a 301 where the next visitor may get another answer or has to be asked; nor for a file: the address that it
-    // is fetched from is good for minutes.
+    // Never a 301 if the next visitor may get another answer or must be asked for a password; nor for a file, whose URL
+    // is valid for minutes.
     status: target.permanent && target.file === null && target.choice === null && !target.password ? 301 : 302,
     reason,
     draws: reason === "counted" ? "hits" : "exempt",
@@ -72,14 +72,17 @@ export function decide(target: Target | undefined, facts: Facts, now: number): D
 
 export const isExpired = ({ expiresAt }: Target, now: number): boolean => expiresAt !== null && expiresAt <= now;
 
-/** Where the link leads now: an expired one no longer tells its own address. */
+/** The current destination: an expired link no longer shows its own URL. */
 function preview(target: Target, now: number): Decision {
   const url = isExpired(target, now) ? target.fallbackUrl : target.url;
   if (url === null) return expired;
   return { kind: "preview", url, status: 302, reason: "preview", draws: "exempt" };
 }
 
-/** A denied visit may still be sent to the fallback, which draws on the exempt limit in its turn: the result can be an `Answer`. */
+/**
+ * A denied visit may still be sent to the fallback, which draws on the exempt limit: the result can be another
+ * `Answer`.
+ */
 export function complete(target: Target, answer: Answer, verdict: Verdict): Decision {
   switch (verdict.kind) {
     case "granted":
@@ -93,7 +96,7 @@ export function complete(target: Target, answer: Answer, verdict: Verdict): Deci
   }
 }
 
-function reasonOf(facts: Facts): Reason {
+function reasonOf(facts: VisitFacts): HitReason {
   if (facts.head) return "head";
   if (facts.prefetch) return "prefetch";
   return facts.bot ? "bot" : "counted";

@@ -1,6 +1,6 @@
 /**
- * The language that an Accept-Language header wants most: the highest weight, and of equal ones the first. Only that one
- * counts: whoever lists German fifth does not want the German page.
+ * The preferred language of an Accept-Language header: the highest weight, the first of equal ones. Only that one
+ * counts: a visitor who lists German fifth does not want the German page.
  */
 const lengthMost = 512;
 const tagPattern = /^[a-z]{2,3}(?:-[a-z0-9]{1,8})*$/;

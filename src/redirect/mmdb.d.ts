@@ -1,4 +1,4 @@
-/** A file that is packed into the executable; what is imported is its path. */
+/** A file packed into the executable; the import is its path. */
 declare module "*.mmdb" {
   const path: string;
   export default path;

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import { problemResponse } from "../http/problem.ts";
-import type { Final } from "./decide.ts";
+import type { FinalRefusal } from "./decide.ts";
 
 /**
- * What people see when a link does not lead on: a small page without scripts, in light and dark, that says what
- * happened and what they can do. Programs that ask for JSON get the same as a problem.
+ * Pages shown when a link does not redirect: small, without scripts, light and dark, saying what happened and what to
+ * do. Programs that ask for JSON get the same as a problem.
  */
 const style = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #dfe4ea; --edge: #7d8794; --back: #f6f7f9; --card: #fff;
@@ -51,7 +51,7 @@ const headers = {
   "x-robots-tag": "noindex",
 };
 
-/** `body` is HTML: whatever comes from outside must have gone through `escapeHtml`. */
+/** `body` is HTML: anything from outside must have gone through `escapeHtml`. */
 export function page(status: number, title: string, body: string, more: Record<string, string> = {}): Response {
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -62,11 +62,11 @@ ${body}</main></body></html>
   return new Response(html, { status, headers: { ...headers, ...more } });
 }
 
-/** With a form in it, that goes to ourselves. */
+/** A page with a form that posts to ourselves. */
 export const formPage = (status: number, title: string, body: string): Response =>
   page(status, title, body, { "content-security-policy": policy("'self'"), "referrer-policy": "same-origin" });
 
-/** A page with one button, which sends an empty form to the page's own address. */
+/** A page with one button that posts an empty form to the same URL. */
 export const buttonPage = (title: string, body: string, button: string): Response =>
   formPage(200, title, `${body}\n<form method="post"><button>${escapeHtml(button)}</button></form>\n`);
 
@@ -84,13 +84,13 @@ interface Told {
   readonly text: string;
 }
 
-/** What a visitor may be told instead of being sent on; `guessing` before anything is known about the link. */
-export type Refusal =
-  | Final
+/** What a visitor can be told instead of being redirected; `guessing` before anything is known about the link. */
+export type VisitRefusal =
+  | FinalRefusal
   | { readonly kind: "wrong_password" | "not_ours" }
   | { readonly kind: "guessing" | "attempts" | "busy"; readonly retryAfterSeconds: number };
 
-const told: Readonly<Record<Refusal["kind"], Told>> = {
+const told: Readonly<Record<VisitRefusal["kind"], Told>> = {
   missing: {
     code: "not_found",
     title: "This link does not exist",
@@ -148,7 +148,7 @@ const told: Readonly<Record<Refusal["kind"], Told>> = {
   },
 };
 
-export function finalPage(refusal: Refusal, request: Request): Response {
+export function finalPage(refusal: VisitRefusal, request: Request): Response {
   const { code, title, text: reason } = told[refusal.kind];
   const wait = "retryAfterSeconds" in refusal ? refusal.retryAfterSeconds : undefined;
   const text = refusal.kind === "attempts" ? `${reason} Try again ${inTime(refusal.retryAfterSeconds)}.` : reason;
@@ -167,18 +167,17 @@ export function finalPage(refusal: Refusal, request: Request): Response {
   return response;
 }
 
-/** Never too early. */
+/** Rounded up, never too early. */
 function inTime(seconds: number): string {
   if (seconds < 120) return `in ${seconds} second${seconds === 1 ? "" : "s"}`;
   return `in ${Math.ceil(seconds / 60)} minutes`;
 }
 
-const asksForPassword = ({ kind }: Refusal): boolean => kind === "password" || kind === "wrong_password";
+const asksForPassword = ({ kind }: VisitRefusal): boolean => kind === "password" || kind === "wrong_password";
 
 /**
- * The form has no address of its own: it goes to where it stands, with the query that may be forwarded. Browsers hold
- * `form-action` also against where an answer leads on to, which may be anywhere; and say where a form stood only if
- * the page lets them tell its own server.
+ * The form posts to its own URL, with the query that may be forwarded. Browsers apply `form-action` also to where the
+ * response redirects, which may be anywhere; and send the form's origin only if the page allows it for its own server.
  */
 function passwordPage(status: number, again: boolean): Response {
   const { title, text } = told[again ? "wrong_password" : "password"];

@@ -5,9 +5,9 @@ import { isExpired } from "./decide.ts";
 import { escapeHtml, page } from "./pages.ts";
 
 /**
- * `/{code}+`: everything about where a link leads, without going there. All addresses are shown that anybody might be sent
- * to, the fallback included: whoever looks first wants to know the worst. An expired link leads to its fallback only.
- * Links with a password, and expired ones without a fallback, never get here.
+ * `/{code}+`: shows where a link leads without redirecting. It shows every URL that any visitor might be sent to,
+ * including the fallback: a careful visitor wants to know the worst. An expired link shows its fallback only. Links
+ * with a password, and expired ones without a fallback, never get here.
  */
 export function previewPage(key: string, target: Target, details: LinkDetails | undefined, now: number): Response {
   const { code } = splitKey(key);
@@ -60,7 +60,7 @@ function otherUrls({ url, choice }: Target): string[] {
   return [...new Set(all)].filter((other) => other !== url);
 }
 
-/** HTML: a day stays in one piece where lines are broken. */
+/** HTML: keeps a date on one line. */
 const dayOf = (time: number): string => `<time>${toIso(time).slice(0, 10)}</time>`;
 
 function anchor(url: string): string {

@@ -2,13 +2,15 @@ import type { Source, Versioned } from "../cache/cache.ts";
 import { type MeteredTarget, splitKey } from "../links/link.ts";
 import type { Choice } from "../links/routing/choice.ts";
 
-/** What memory keeps of a link besides where it leads: its answer, made when first given and copied from then on. */
-export interface Known extends MeteredTarget {
+/** What memory keeps of a link besides its target: its response, built on first use and copied from then on. */
+export interface CachedLink extends MeteredTarget {
   pattern: Response | undefined;
 }
 
 /** The tier below memory. */
-export function linkSource(target: (domain: string, code: string) => Promise<Versioned<MeteredTarget>>): Source<Known> {
+export function linkSource(
+  target: (domain: string, code: string) => Promise<Versioned<MeteredTarget>>,
+): Source<CachedLink> {
   return {
     async load(key) {
       const { domain, code } = splitKey(key);
@@ -18,8 +20,8 @@ export function linkSource(target: (domain: string, code: string) => Promise<Ver
   };
 }
 
-/** In bytes, roughly: the object, its strings, its rules or file, and the answer that will be kept with it. */
-export const sizeOfKnown = ({ url, file, fallbackUrl, choice }: Known): number =>
+/** Estimated size in bytes: the object, its strings, its rules or file, and the response kept with it. */
+export const sizeOfCached = ({ url, file, fallbackUrl, choice }: CachedLink): number =>
   700 +
   url.length * 2 +
   (fallbackUrl?.length ?? 0) +
@@ -28,5 +30,5 @@ export const sizeOfKnown = ({ url, file, fallbackUrl, choice }: Known): number =
 
 const fileBytes = 400;
 
-/** As objects they take some times the room of their text. */
+/** Objects take several times the space of their text. */
 const sizeOfChoice = (choice: Choice): number => 200 + 3 * JSON.stringify(choice).length;

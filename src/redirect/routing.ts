@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import { chooseUrl, pickSplit } from "./choose.ts";
-import { forwarded, queryOf } from "./forward.ts";
+import { addVisitorQuery, queryOf } from "./forward-query.ts";
 import type { Visitors } from "./visitors.ts";
 
-/** Where a link leads for this visitor: the first rule that fits, else their part of the split, else its own address. */
+/** The destination for this visitor: the first matching rule, else their part of the split, else the link's URL. */
 export type RouteVisitor = (choice: Choice, url: string, request: Request, key: string) => string;
 
 export const createRouting =
@@ -12,6 +12,6 @@ export const createRouting =
   ({ rules, split, forwardQuery }, url, request, key) => {
     const ruled = rules.length === 0 ? undefined : chooseUrl(rules, visitors.of(request), clock.now());
     const picked = ruled ?? (split.length === 0 ? url : (pickSplit(split, visitors.pointOf(request, key)) ?? url));
-    // Empty: to the link's file, whose address is signed as it is.
-    return forwardQuery && picked !== "" ? forwarded(picked, queryOf(request.url)) : picked;
+    // Empty: the link's file, whose URL is signed as it is.
+    return forwardQuery && picked !== "" ? addVisitorQuery(picked, queryOf(request.url)) : picked;
   };

@@ -12,48 +12,47 @@ import type { Verdict } from "../limits/verdict.ts";
 import { cacheKey, keyOfPath, type LinkKey, type TargetFile } from "../links/link.ts";
 import type { LinkDetails } from "../links/read/details.ts";
 import type { IsBot } from "./bots.ts";
-import { type Answer, complete, type Decision, decide, type Facts, type Reason, reasons } from "./decide.ts";
-import type { Gate, PasswordOutcome } from "./gate.ts";
-import { finalPage, type Refusal } from "./pages.ts";
+import { type Answer, complete, type Decision, decide, type HitReason, hitReasons, type VisitFacts } from "./decide.ts";
+import { finalPage, type VisitRefusal } from "./pages.ts";
+import type { PasswordGate, PasswordOutcome } from "./password-gate.ts";
 import { previewPage } from "./preview.ts";
-import type { Known } from "./resolve.ts";
+import type { CachedLink } from "./resolve.ts";
 import type { RouteVisitor } from "./routing.ts";
 
 /**
- * The way of a redirect, in front of everything else. A link that is in memory is answered on the spot: no promise, no
- * log line, no parsing. Everything else takes `slow`, which may wait for the next tier, and declines what is not a code
- * at all. There too are those kept off who guess codes: for an address that missed too often, only what is in memory
- * is answered.
+ * The redirect path, in front of everything else. A link in memory is answered at once: no promise, no log line, no
+ * parsing. Everything else takes `slow`, which may wait for the next tier and declines what is not a code. Guessing is
+ * stopped there too: for an address with too many misses, only links in memory are answered.
  *
- * A link with rules, a split, forwarded parameters or a password has no pattern: its answer is made for each visitor, by
- * `routing.ts`, behind `gate`.
+ * A link with rules, a split, forwarded parameters or a password has no pattern: its response is built for each visitor
+ * by `routing.ts`, behind `gate`.
  *
- * What it costs, measured against a server that answers a constant 302 (15 µs with all of the kernel's work): looking at
- * any header at all 1.7 µs, the second and third next to nothing; the lookup 0.5 to 1.5 µs, by how many links are in
- * use; a `Response` with fresh headers 1.5 µs more than one made after a pattern, which is why each link keeps one.
+ * Costs, measured against a server that answers a constant 302 (15 µs including the kernel): reading any header 1.7 µs,
+ * the second and third almost nothing; the lookup 0.5 to 1.5 µs, depending on the number of links in use; a `Response`
+ * with fresh headers 1.5 µs more than one copied from a pattern, which is why each link keeps one.
  */
 export type ServeRedirect = (
   request: Request,
   path: string,
-  /** That the request came to. */
+  /** The domain of the request. */
   domain: string,
 ) => Response | Promise<Response> | undefined;
 
 export interface RedirectSettings {
-  readonly cache: Cache<Known, LinkKey>;
+  readonly cache: Cache<CachedLink, LinkKey>;
   readonly hosts: Pick<Hosts, "of">;
   readonly isBot: IsBot;
   readonly meters: Meters;
   readonly guesses: Guesses;
-  readonly gate: Gate;
+  readonly gate: PasswordGate;
   readonly routeVisitor: RouteVisitor;
-  /** For the preview page; nothing if it cannot be had. */
+  /** For the preview page; `undefined` if unavailable. */
   readonly detailsOf: (key: string) => Promise<LinkDetails | undefined>;
-  /** Who asks, if that can be told. */
+  /** The client's address, if known. */
   readonly addressOf: (request: Request) => string | undefined;
-  /** The address of a file's bytes, for a while. */
+  /** A temporary URL of a file's bytes. */
   readonly signDownload: (file: TargetFile) => Promise<string>;
-  /** What a visitor waits for all of Redis and all of SQL. */
+  /** How long a visitor waits in total for Redis and for SQL. */
   readonly wait: Readonly<Patience>;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -61,15 +60,15 @@ export interface RedirectSettings {
 }
 
 const outcomes = [
-  ...reasons,
+  ...hitReasons,
   ...(["missing", "suspended", "expired", "password", "wrong_password", "attempts", "not_ours", "busy"] as const),
   ...(["spent", "guessing", "unavailable"] as const),
 ] as const;
-const placeOf = Object.fromEntries(reasons.map((reason, place) => [reason, place])) as Record<Reason, number>;
+const placeOf = Object.fromEntries(hitReasons.map((reason, place) => [reason, place])) as Record<HitReason, number>;
 
-// 301 is remembered by browsers; so short that an edit and the count are missed for at most this long.
+// Browsers remember a 301; this short, so that an edit takes effect and hits are missed for at most this long.
 const permanentCaching = "private, max-age=90";
-// Made for one visitor: nobody else may be given it, nor the same one later.
+// Built for one visitor: not for anyone else, and not for later.
 const personalCaching = "private, no-store";
 const retrySeconds = 5;
 
@@ -96,7 +95,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     const key = cacheKey(domain, code);
     if (!["GET", "HEAD", "POST"].includes(request.method)) return undefined;
     const wait = guesses.blockedFor(addressOf(request));
-    // Whether the code exists or not: an answer to that is what they are after.
+    // Whether or not the code exists: that is what a guesser wants to learn.
     if (wait !== undefined && cache.peek(key)?.value === undefined) return refuse(request, wait);
     return lookUp(request, key, preview);
   }
@@ -107,7 +106,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   async function miss(request: Request, patience: Patience = { ...wait }): Promise<Response> {
-    // One that cannot be counted in time is just a miss.
+    // A miss that cannot be counted in time is not limited.
     const counted = within(patience, "redis", guesses.missed(addressOf(request)), clock);
     const seconds = await counted.catch(() => undefined);
     if (seconds !== undefined) return refuse(request, seconds);
@@ -128,8 +127,8 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     return answer(request, key, known, request.method === "HEAD", preview, false, patience);
   }
 
-  /** Nothing: it cannot be looked up now. */
-  async function find(key: LinkKey, patience?: Patience): Promise<Versioned<Known> | undefined> {
+  /** `undefined`: it cannot be looked up now. */
+  async function find(key: LinkKey, patience?: Patience): Promise<Versioned<CachedLink> | undefined> {
     try {
       const known = await cache.lookup(key, patience);
       if (failing) log.info("database available: looking up links again");
@@ -142,8 +141,8 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     }
   }
 
-  /** Somebody gives a password. If it is right the visit goes on as any other, and is counted once. */
-  async function tryPassword(request: Request, key: LinkKey, known: Versioned<Known>): Promise<Response> {
+  /** Handles a submitted password. If it is right, the visit continues as usual and counts once. */
+  async function tryPassword(request: Request, key: LinkKey, known: Versioned<CachedLink>): Promise<Response> {
     if (known.value === undefined) return miss(request);
     if (!known.value.password) return notForPosts();
     let outcome: PasswordOutcome;
@@ -163,12 +162,12 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     }
   }
 
-  function refused(request: Request, refusal: Refusal & { readonly kind: (typeof outcomes)[number] }): Response {
+  function refused(request: Request, refusal: VisitRefusal & { readonly kind: (typeof outcomes)[number] }): Response {
     count[refusal.kind]++;
     return finalPage(refusal, request);
   }
 
-  /** The password was that of this version: nothing older may be shown for it. */
+  /** The password belongs to this version: nothing older may be served for it. */
   async function enter(request: Request, key: LinkKey, version: number, pass: string): Promise<Response> {
     cache.announce(key, version);
     const known = await find(key);
@@ -176,14 +175,14 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     const response = await answer(request, key, known, false, false, known.version === version);
     const headers = new Headers(response.headers);
     headers.append("set-cookie", pass);
-    // 303: whatever it was asked with, go there with GET.
+    // 303: follow with GET, whatever the method was.
     return new Response(response.body, { status: response.status === 302 ? 303 : response.status, headers });
   }
 
   function answer(
     request: Request,
     key: LinkKey,
-    known: Versioned<Known>,
+    known: Versioned<CachedLink>,
     head: boolean,
     preview: boolean,
     entered = false,
@@ -191,7 +190,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   ): Response | Promise<Response> {
     const headers = request.headers;
     const target = known.value;
-    const facts: Facts = {
+    const facts: VisitFacts = {
       head,
       prefetch: isPrefetch(headers),
       bot: isBot(headers.get("user-agent")),
@@ -208,18 +207,18 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
 
   function charge(
     key: LinkKey,
-    target: Known,
+    target: CachedLink,
     answer: Answer,
     patience: Patience | undefined,
   ): Verdict | Promise<Verdict> {
     return meters.spend(meters.of(key), answer.draws, target.hitsMax, placeOf[answer.reason], patience);
   }
 
-  /** A visit that is denied may be sent to the fallback, which asks the other limit: twice at most. */
+  /** A denied visit may be sent to the fallback, which asks the other limit: at most twice. */
   function afterCharge(
     request: Request,
     key: LinkKey,
-    target: Known,
+    target: CachedLink,
     answer: Answer,
     verdict: Verdict,
     patience: Patience | undefined,
@@ -235,7 +234,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   function respond(
     request: Request,
     key: LinkKey,
-    target: Known | undefined,
+    target: CachedLink | undefined,
     decision: Decision,
     patience?: Patience,
   ): Response | Promise<Response> {
@@ -254,18 +253,22 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     return new Response(null, target.pattern);
   }
 
-  /** An answer for this visitor alone. */
-  function personalAnswer(request: Request, key: LinkKey, { url, file, choice }: Known): Response | Promise<Response> {
+  /** A response for this visitor only. */
+  function personalAnswer(
+    request: Request,
+    key: LinkKey,
+    { url, file, choice }: CachedLink,
+  ): Response | Promise<Response> {
     const chosen = choice === null ? url : routeVisitor(choice, url, request, key);
     return chosen === "" && file !== null ? download(request, file) : personal(chosen);
   }
 
-  async function preview(key: LinkKey, target: Known): Promise<Response> {
+  async function preview(key: LinkKey, target: CachedLink): Promise<Response> {
     const details = await detailsOf(key).catch(() => undefined);
     return previewPage(key, target, details, clock.now());
   }
 
-  /** Counted by now: the answer is given even if nobody can fetch the file. */
+  /** Already counted: the response is sent even if the file cannot be fetched. */
   async function download(request: Request, file: TargetFile): Promise<Response> {
     try {
       return personal(await signDownload(file));

@@ -3,15 +3,15 @@ import { networkOf } from "../limits/network.ts";
 import type { Agent, AgentOf } from "./agents.ts";
 import type { Visitor } from "./choose.ts";
 import type { Countries } from "./country.ts";
-import { queryOf } from "./forward.ts";
+import { queryOf } from "./forward-query.ts";
 import { bestLanguage } from "./language.ts";
 
-/** What a request tells about who asks, found out piece by piece as it is wanted, and forgotten with the request. */
+/** What a request tells about its visitor, computed on demand and forgotten with the request. */
 export interface Visitors {
   of(request: Request): Visitor;
   /**
-   * From 0 to below 1, the same for a visitor and a link every time, and different for other links. By network and
-   * User-Agent, so that nothing need be stored with anybody; under a key, so that nobody can choose theirs.
+   * From 0 to below 1, always the same for a visitor and a link, and different for other links. Derived from network
+   * and User-Agent, so that nothing is stored on the visitor; keyed, so that visitors cannot choose theirs.
    */
   pointOf(request: Request, key: string): number;
 }

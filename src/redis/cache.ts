@@ -15,8 +15,8 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Versioned } from "../cache/cache.ts";
-import type { Correctable, Stand } from "../cache/correct.ts";
-import type { Announced } from "../cache/follow.ts";
+import type { Correctable, Stand } from "../cache/correct-tier.ts";
+import type { Change } from "../cache/feed.ts";
 import type { Form, Shared, Ticket, Tier } from "../cache/tier.ts";
 import { defineScript, type Redis } from "./client.ts";
 import putText from "./put.lua" with { type: "text" };
@@ -25,7 +25,8 @@ import standText from "./stand.lua" with { type: "text" };
 export interface RedisCacheOptions<Value> {
   readonly redis: Redis;
   readonly form: Form<Value>;
-  readonly keyOf: (change: Announced) => string;
+  /** Undefined: no key here depends on it. */
+  readonly keyOf: (change: Change) => string | undefined;
   /** How long a link is valid. An hour by default. */
   readonly lifeMs?: (key: string) => number;
   /** How long it is remembered that a link does not exist. Five minutes by default. */
@@ -99,7 +100,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     words: readonly [version: number, kind: string, value: string, keepForMs: number, notAfter: number],
   ): Promise<boolean> {
     const reply = (await redis.script(scripts.put, keysOf(form.name, epoch, key), words.map(String))) as string[];
-    if (reply[0] === "garbage") throw new Error(`${reply[1]} holds what is not ours`);
+    if (reply[0] === "garbage") throw new Error(`${reply[1]} contains foreign data`);
     return reply[0] === "written";
   }
 
@@ -115,8 +116,8 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     const asked = clock.now();
     const reply = (await redis.script(scripts.stand, [`ql:${form.name}:feed:{${tag}}`], words)) as string[];
     const [epoch = "", position = "", touched = "0", now = "0"] = reply;
-    if (epoch === "behind") throw new Error("an older state of Redis has come back, or another epoch has begun");
-    if (epoch === "garbage") throw new Error(`${position} holds what is not ours, or of another format`);
+    if (epoch === "behind") throw new Error("Redis came back with older data, or another epoch has started");
+    if (epoch === "garbage") throw new Error(`${position} contains foreign data or another format`);
     const before = servers.get(tag);
     const same = before?.epoch === epoch && before.generation === generation;
     const believedAt = same ? before.believedAt : Number.NEGATIVE_INFINITY;
@@ -129,7 +130,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
   function unchanged(tag: string): Server {
     const server = servers.get(tag);
     if (server?.generation === redis.generation) return server;
-    throw new Error("Redis was emptied, or the connection to it made anew, meanwhile");
+    throw new Error("Redis was flushed or reconnected meanwhile");
   }
 
   const namesOf = (key: string) => keysOf(form.name, serverOf(key)?.epoch ?? plain, key);
@@ -207,8 +208,10 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
 
     async fence(tag, changes) {
       const server = unchanged(tag);
-      const here = changes.map((change) => ({ key: keyOf(change), version: change.version }));
-      const own = here.filter(({ key }) => redis.serverOf(`{${key}}`) === tag);
+      const own = changes.flatMap((change) => {
+        const key = keyOf(change);
+        return key !== undefined && redis.serverOf(`{${key}}`) === tag ? [{ key, version: change.version }] : [];
+      });
       for (let at = 0; at < own.length; at += fencesAtOnce) {
         await Promise.all(own.slice(at, at + fencesAtOnce).map(({ key, version }) => fence(server, key, version)));
       }

@@ -8,6 +8,6 @@ const channel = "ql:invalidate";
 
 export const onWake = (redis: Redis, work: () => void): Promise<Listening> => redis.listen(channel, work);
 
-export async function wake(redis: Redis, code: string): Promise<void> {
-  await redis.send(channel, ["PUBLISH", channel, JSON.stringify({ code })]).catch(() => {});
+export async function wake(redis: Redis): Promise<void> {
+  await redis.send(channel, ["PUBLISH", channel, ""]).catch(() => {});
 }

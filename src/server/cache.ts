@@ -1,19 +1,20 @@
 import { createBreakers } from "../base/breaker.ts";
 import { type Cache, createCache, type Source } from "../cache/cache.ts";
 import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
-import { createCorrect } from "../cache/correct.ts";
+import { createCorrect } from "../cache/correct-tier.ts";
 import { type CacheCounts, countCache } from "../cache/counts.ts";
-import { type Announced, type Follower, follow } from "../cache/follow.ts";
-import { guarded } from "../cache/guard.ts";
-import { lifeMs } from "../cache/life.ts";
+import type { Publish } from "../cache/feed.ts";
+import { type Follower, follow } from "../cache/follow.ts";
+import { limitedSource } from "../cache/limited-source.ts";
 import { createTiered } from "../cache/tiered.ts";
+import { ttlMs } from "../cache/ttl.ts";
 import type { HotLinks } from "../clicks/hot-links.ts";
 import { lookupConnections, openLookups, openReplica } from "../core.ts";
 import { type Hosts, openHosts } from "../domains/hosts.ts";
-import { createDomainStore, domainCode } from "../domains/store.ts";
+import { createDomainStore } from "../domains/store.ts";
 import { cacheKey, type LinkKey } from "../links/link.ts";
 import { createLinkStore } from "../links/store.ts";
-import { type Known, linkSource, sizeOfKnown } from "../redirect/resolve.ts";
+import { type CachedLink, linkSource, sizeOfCached } from "../redirect/resolve.ts";
 import type { RedisCache, RedisCacheOptions } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 import { onWake, wake } from "../redis/wake.ts";
@@ -30,7 +31,7 @@ import type { Wiring } from "./wiring.ts";
  * A change made here is then not announced here before the replica has it, because until then it cannot be read.
  */
 export interface LinkCache {
-  readonly links: Cache<Known, LinkKey>;
+  readonly links: Cache<CachedLink, LinkKey>;
   /** Whose host a request came to. */
   readonly hosts: Hosts;
   /** What lookups read from, if that is not the database that everything is written to. */
@@ -38,7 +39,7 @@ export interface LinkCache {
   /** Loads these before anybody asks for them. Those that cannot be loaded are left out. */
   warm(keys: readonly LinkKey[]): Promise<void>;
   /** After a commit: this process serves nothing older, and the other servers are woken. */
-  changed(change: Announced): void;
+  readonly publish: Publish;
 }
 
 const sqlWaiting = 200;
@@ -62,12 +63,12 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
   opened.defer(() => watching.stop());
   const changes = createChangeRates(clock);
   const tiers = await openTiers(wiring, { redis, sql, hot, changes, counts });
-  const links = createCache<Known, LinkKey>({
+  const links = createCache<CachedLink, LinkKey>({
     source: tiers.source,
     clock,
     counts,
     sizeBytes: config.QL_CACHE_MB * 1_048_576,
-    sizeOf: sizeOfKnown,
+    sizeOf: sizeOfCached,
     wait: config.wait,
     jitter: config.QL_CACHE_JITTER,
   });
@@ -80,30 +81,30 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
   const follower = await followFeed(wiring, { sql, tier: tiers.redis, links, hosts, changes });
   const listening = redis && (await onWake(redis, follower.wake));
   opened.defer(() => listening?.close());
-  const wakeOthers = redis && oncePerTurn((key: string) => wake(redis, key));
+  const wakeOthers = redis && oncePerTurn(() => wake(redis));
   return {
     links,
     hosts,
     replica,
     warm: (keys) => some(keys, (key) => links.lookup(key)),
-    changed({ domain, code, version }) {
-      const key = cacheKey(domain, code);
-      if (code === domainCode) {
-        if (replica === undefined) hosts.changed(domain);
-        return wakeOthers?.(key);
+    publish(change) {
+      if (change.kind === "domain" && replica === undefined) hosts.changed(change.key);
+      if (change.kind === "link") {
+        const key = cacheKey(change.domain, change.code);
+        const { version } = change;
+        if (replica === undefined) links.announce(key, version);
+        // Best effort and not waited for: the feed says the same a moment later.
+        if (version !== 1 || !tiers.created?.(key)) tiers.redis?.fenceOne(key, version).catch(() => {});
       }
-      if (replica === undefined) links.announce(key, version);
-      // Best effort and not waited for: the feed says the same a moment later.
-      if (version !== 1 || !tiers.created?.(key)) tiers.redis?.fenceOne(key, version).catch(() => {});
-      wakeOthers?.(key);
+      wakeOthers?.();
     },
   };
 }
 
 interface Tiers {
   /** What memory is filled from. */
-  readonly source: Source<Known>;
-  readonly redis: RedisCache<Known> | undefined;
+  readonly source: Source<CachedLink>;
+  readonly redis: RedisCache<CachedLink> | undefined;
   /** Writes a new link to Redis; whether there is room for it. */
   readonly created: ((key: string) => boolean) | undefined;
 }
@@ -125,7 +126,7 @@ async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: T
   if (redis === undefined) return { source: counted(fromSql, counts), redis: undefined, created: undefined };
   const usualMs = config.QL_CACHE_TTL_SECONDS * 1_000;
   const tier = await openGuarded(redis, counts, wiring, {
-    lifeMs: (key) => lifeMs(hot.perMinute(key), changes.perDay(key), usualMs),
+    lifeMs: (key) => ttlMs(hot.perMinute(key), changes.perDay(key), usualMs),
     // A Redis that lost everything gets the hottest links back first.
     onEmpty: () => void some(hot.keys(), (key) => tiered.load(key, 0)),
   });
@@ -135,8 +136,8 @@ async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: T
 
 interface Following {
   readonly sql: Sql;
-  readonly tier: RedisCache<Known> | undefined;
-  readonly links: Cache<Known, LinkKey>;
+  readonly tier: RedisCache<CachedLink> | undefined;
+  readonly links: Cache<CachedLink, LinkKey>;
   readonly hosts: Hosts;
   readonly changes: ChangeRates;
 }
@@ -161,11 +162,12 @@ async function followFeed(
   const feed = createFeed(sql);
   const follower = await follow({
     feed,
-    announce({ domain, code, version, at }) {
-      if (code === domainCode) return hosts.changed(domain);
-      const key = cacheKey(domain, code);
-      changes.add(key, version);
-      if (links.announce(key, version)) observeLag({}, Math.max(0, clock.now() - at) / 1_000);
+    announce(change) {
+      if (change.kind === "domain") hosts.changed(change.key);
+      if (change.kind !== "link") return;
+      const key = cacheKey(change.domain, change.code);
+      changes.add(key, change.version);
+      if (links.announce(key, change.version)) observeLag({}, Math.max(0, clock.now() - change.at) / 1_000);
     },
     followed(elapsed) {
       followedAt = elapsed;
@@ -180,7 +182,7 @@ async function followFeed(
 }
 
 /** SQLite answers before a timer could run, and has one reader; PostgreSQL may be slow, away or busy. */
-function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring): Source<Known> {
+function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring): Source<CachedLink> {
   const { config, store, clock } = core;
   if (config.embedded) return linkSource(store.target);
   const breakers = createBreakers({
@@ -199,7 +201,7 @@ function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring
         ? log.error("PostgreSQL lookups fail too often; pausing lookups")
         : log.info("PostgreSQL is available for lookups again"),
   });
-  return guarded(linkSource(createLinkStore(sql).target), {
+  return limitedSource(linkSource(createLinkStore(sql).target), {
     atOnce: lookupConnections(config),
     waiting: sqlWaiting,
     waitMs: config.QL_SQL_WAIT_MS,
@@ -209,7 +211,7 @@ function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring
   });
 }
 
-const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
+const counted = (sql: Source<CachedLink>, { miss }: CacheCounts): Source<CachedLink> => ({
   load(key, atLeast, visit) {
     miss.memory++;
     return sql.load(key, atLeast, visit);
@@ -221,10 +223,10 @@ async function openGuarded(
   redis: Redis,
   { events }: CacheCounts,
   { core: { clock, config }, metrics, log }: Wiring,
-  options: Pick<RedisCacheOptions<Known>, "lifeMs" | "onEmpty">,
-): Promise<RedisCache<Known>> {
+  options: Pick<RedisCacheOptions<CachedLink>, "lifeMs" | "onEmpty">,
+): Promise<RedisCache<CachedLink>> {
   const { openTier } = await import("./redis-links.ts");
-  const { guarded: withBreaker } = await import("../redis/guarded.ts");
+  const { withBreakers: withBreaker } = await import("../redis/with-breakers.ts");
   const breakers = createBreakers({
     of: "cache",
     nodes: redis.owners,
@@ -290,14 +292,14 @@ function writeThrough(work: (key: string) => Promise<void>): (key: string) => bo
 }
 
 /** A thousand links in one request are one message. */
-function oncePerTurn(work: (code: string) => void): (code: string) => void {
+function oncePerTurn(work: () => void): () => void {
   let waiting = false;
-  return (code) => {
+  return () => {
     if (waiting) return;
     waiting = true;
     setImmediate(() => {
       waiting = false;
-      work(code);
+      work();
     });
   };
 }

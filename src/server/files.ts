@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { withDeadline } from "../base/deadline.ts";
+import type { Publish } from "../cache/feed.ts";
 import { createFiles, type Files } from "../files/files.ts";
 import { mountFiles } from "../files/mount.ts";
-import { createRoom, type Room } from "../files/quota/room.ts";
+import { createStorageQuota, type StorageQuota } from "../files/quota/quota.ts";
 import { createFolder, type Folder } from "../files/storage/folder.ts";
 import { uploadMostMs } from "../files/storage/storage.ts";
 import { createTokens } from "../files/storage/tokens.ts";
@@ -10,7 +11,6 @@ import { createFileStore, type FileStore } from "../files/store.ts";
 import { createUpkeep, type UpkeepSettings } from "../files/upkeep/upkeep.ts";
 import type { Mount } from "../http/mount.ts";
 import type { Counters } from "../limits/counters.ts";
-import type { Change } from "../sql/feed.ts";
 import { createJobs, type Job, type Jobs } from "../sql/jobs.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Wiring } from "./wiring.ts";
@@ -18,7 +18,7 @@ import type { Wiring } from "./wiring.ts";
 /** Files: uploads and downloads, and the upkeep that one process does for all. */
 export interface OpenFiles {
   readonly files: Files;
-  readonly room: Room;
+  readonly quota: StorageQuota;
   /** A file of any tenant, for those who hold its signed address. */
   readonly fileOf: FileStore["byId"];
   /** Where this server itself stores the bytes; nothing with S3_URL. */
@@ -31,7 +31,7 @@ export interface FileParts {
   readonly counters: Counters;
   readonly recount: UpkeepSettings["recount"];
   /** Called for each link whose file is gone. */
-  readonly changed: (change: Change) => void;
+  readonly publish: Publish;
   /** Called after a file was stored, with the tenant's new total. */
   readonly filled: (tenant: Tenant, usedBytes: number) => void;
 }
@@ -42,13 +42,22 @@ const closeMs = 1_000;
 const sweepMostMs = 600_000;
 const syncMostMs = 3_600_000;
 
-export function openFiles(wiring: Wiring, { counters, recount, changed, filled }: FileParts): OpenFiles {
+export function openFiles(wiring: Wiring, { counters, recount, publish, filled }: FileParts): OpenFiles {
   const { core, metrics, log } = wiring;
   const { sql, storage, clock, tenants, config } = core;
   const store = createFileStore(sql);
-  const room = createRoom(counters, store, clock.now);
-  const files = createFiles({ store, storage, room, clock, log, mostBytes: config.QL_FILE_LIMIT, changed, filled });
-  const upkeep = createUpkeep({ sql, store, storage, files, room, recount, tenants, clock, metrics, log });
+  const quota = createStorageQuota(counters, store, clock.now);
+  const files = createFiles({
+    store,
+    storage,
+    quota,
+    clock,
+    log,
+    mostBytes: config.QL_FILE_LIMIT,
+    publish,
+    filled,
+  });
+  const upkeep = createUpkeep({ sql, store, storage, files, quota, recount, tenants, clock, metrics, log });
   const jobs = createJobs(sql, randomBytes(12).toString("base64url"), clock);
   runJobs(wiring, jobs, [
     { name: "files-sweep", atMostMs: sweepMostMs, next: upkeep.nextSweep, work: upkeep.sweep },
@@ -57,7 +66,7 @@ export function openFiles(wiring: Wiring, { counters, recount, changed, filled }
   const folder = config.S3_URL === undefined ? createFolder(config.filesFolder) : undefined;
   return {
     files,
-    room,
+    quota,
     fileOf: store.byId,
     folder,
     // Twice the longest upload: a clock that was set must not remove one that is still running.

@@ -18,6 +18,7 @@ import type { Answers } from "../idempotency/answers.ts";
 import { type CallLimiter, callOutcomes, createCallLimiter } from "../limits/call-limiter.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import { type LinkApiSettings, linkRoutes } from "../links/api.ts";
+import { changeOf } from "../links/link.ts";
 import { isPlain } from "../links/read/find.ts";
 import { statesOf } from "../links/read/states.ts";
 import { qrRoutes } from "../qr/api.ts";
@@ -39,7 +40,7 @@ export interface ApiParts {
   readonly guesses: Guesses;
   readonly answers: Answers;
   readonly files: OpenFiles;
-  readonly cache: Pick<LinkCache, "changed">;
+  readonly cache: Pick<LinkCache, "publish">;
   readonly background: Background;
   readonly notices: Pick<LimitWatch, "made">;
   readonly mail: Mail;
@@ -55,7 +56,7 @@ export function openApi({ core, log, metrics }: Wiring, parts: ApiParts): HttpAp
   const { outbox, stopLinks, settings } = mail;
   const checkKey = createKeyCheck(config.QL_SENDGRID_URL);
   const pages = createPages(core.signing.signerFor("cursors of lists"));
-  const storage = files.room.freshFigures;
+  const storage = files.quota.freshFigures;
   return createHttpApi({
     keys,
     tenants,
@@ -92,7 +93,7 @@ function linkWriting(
     made: notices.made,
     async createMany({ tenant }, inputs, atomic) {
       const results = await background.createMany(tenant, inputs, "tenant", atomic);
-      for (const result of results) if ("link" in result) cache.changed(result.link);
+      for (const result of results) if ("link" in result) cache.publish(changeOf(result.link));
       return results;
     },
     find: (tenant, query) => (isPlain(query) ? core.store.find(tenant, query) : background.find(tenant, query)),

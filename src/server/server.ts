@@ -4,6 +4,7 @@ import type { Logger } from "../base/log.ts";
 import { createMetrics, type Metrics } from "../base/metrics.ts";
 import { countProcess } from "../base/process.ts";
 import { countShares } from "../base/shares.ts";
+import type { Publish } from "../cache/feed.ts";
 import { openHotLinks } from "../clicks/hot-links.ts";
 import type { Config } from "../config/config.ts";
 import { prepareDataFolder } from "../config/data-folder.ts";
@@ -70,8 +71,8 @@ async function serve(
 ): Promise<Running> {
   const lock = config.embedded ? lockFolder(config.QL_DATA) : undefined;
   opened.defer(() => lock?.release());
-  const changed = (domain: string, code: string, version: number) => cache.changed({ domain, code, version });
-  const core = await openCore(config, { log, changed, serves: true, lockHeld: true });
+  const publish: Publish = (change) => cache.publish(change);
+  const core = await openCore(config, { log, publish, serves: true, lockHeld: true });
   opened.defer(() => core.close());
   const metrics = openMetrics(core, peers);
   const wiring: Wiring = { core, metrics, log, opened };
@@ -94,7 +95,7 @@ async function serve(
   const files = openFiles(wiring, {
     counters: counters.ledger,
     recount: background.recount,
-    changed: cache.changed,
+    publish,
     filled: ({ id: tenant, limits }, used) =>
       notices.noticed({ tenant, limit: "storageBytes", used, max: limits.storageBytes }),
   });

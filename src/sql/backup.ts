@@ -5,13 +5,13 @@ import { dirname } from "node:path";
 import { messageOf, OperatorError } from "../base/errors.ts";
 
 /**
- * A backup is one file: an archive of named entries, in SQLite, and the secrets without which they are of no use. Entries
- * are the database, as it was at one moment, and uploaded files. Each is stored in pieces of 1 MB with its SHA-256, so
- * that neither side ever has more than a piece in memory, and what is read is what was written.
+ * A backup is one file: an archive of named entries, in SQLite, with the secrets that the data needs. Entries are a
+ * snapshot of the database, and uploaded files. Each is stored in pieces of 1 MB with its SHA-256, so that neither side
+ * has more than a piece in memory, and corruption is detected.
  *
- * The names of entries are looked up, never used as paths: whoever reads one decides where it goes.
+ * Entry names are looked up, never used as paths: the reader decides where an entry goes.
  */
-export type Secrets = Readonly<Record<string, string>>;
+export type BackupSecrets = Readonly<Record<string, string>>;
 
 export interface Entry {
   readonly name: string;
@@ -20,38 +20,38 @@ export interface Entry {
 }
 
 export interface ArchiveWriter {
-  /** Nothing is kept of an entry that is not what was expected of it, or whose bytes cannot be read. */
+  /** An entry that is not as expected, or cannot be read, is dropped entirely. */
   put(name: string, pieces: AsyncIterable<Uint8Array>, expected?: Omit<Entry, "name">): Promise<Entry | undefined>;
-  /** From now on it is a backup. `about`: what a restore must know. */
-  finish(secrets: Secrets, about: About): void;
+  /** Completes the backup. `about`: what a restore must know. */
+  finish(secrets: BackupSecrets, about: BackupContents): void;
   close(): void;
 }
 
 export interface ArchiveReader {
-  readonly about: About;
-  readonly secrets: Secrets;
+  readonly about: BackupContents;
+  readonly secrets: BackupSecrets;
   find(name: string): Entry | undefined;
   /** In the order of their names. */
   entries(): Iterable<Entry>;
-  /** Throws at the end when these were not the bytes that were put in. */
+  /** Throws at the end if the bytes are not those that were stored. */
   pieces(entry: Entry): Generator<Uint8Array>;
   close(): void;
 }
 
-export interface About {
-  /** Whether uploaded files are in it, or why not. */
+export interface BackupContents {
+  /** Whether it contains uploaded files, or why not. */
   readonly files: "included" | "left_out" | "in_bucket";
 }
 
 export const databaseEntry = "quicklink.sqlite";
 
-/** At most so many bytes are one piece. */
+/** Maximum size of a piece. */
 export const pieceBytes = 1_048_576;
 
 const format = "2";
 const busyMs = 5_000;
 
-/** The database at one moment, while servers go on writing, without a trace of rows that were deleted before. */
+/** A consistent copy of the database while servers keep writing, without remains of deleted rows. */
 export function snapshot(path: string, draft: string): void {
   reserve(draft);
   const database = new Database(path, { readwrite: true, create: false });
@@ -69,11 +69,11 @@ export function snapshot(path: string, draft: string): void {
   }
 }
 
-/** Writes to `draft`, which must not be there; nobody else can read it. */
+/** Writes to `draft`, which must not exist; readable only by the owner. */
 export function createArchive(draft: string): ArchiveWriter {
   reserve(draft);
   const archive = new Database(draft, { readwrite: true, create: false });
-  // A draft that was cut off is thrown away: it needs no journal.
+  // An interrupted draft is thrown away, so it needs no journal.
   for (const setting of ["journal_mode = off", "synchronous = off", "cache_size = -8000"]) {
     archive.run(`pragma ${setting}`);
   }
@@ -136,7 +136,7 @@ export function createArchive(draft: string): ArchiveWriter {
   };
 }
 
-/** Only one that was finished. */
+/** Only a completed one. */
 export function openArchive(path: string): ArchiveReader {
   const archive = openBackup(path);
   const text = (table: string): Record<string, string> =>
@@ -176,7 +176,7 @@ export function openArchive(path: string): ArchiveReader {
   };
 }
 
-const aboutFiles = (text: string | undefined): About["files"] =>
+const aboutFiles = (text: string | undefined): BackupContents["files"] =>
   text === "included" || text === "in_bucket" ? text : "left_out";
 
 function openBackup(path: string): Database {
@@ -200,12 +200,12 @@ function openBackup(path: string): Database {
   throw new OperatorError(`${notOne}.`);
 }
 
-/** Makes a snapshot that was taken out of a backup a database to serve from. */
+/** Turns the snapshot of a backup into a database to serve from. */
 export function prepareSnapshot(path: string, codesSkipped: number): void {
   const database = new Database(path, { readwrite: true, create: false });
   try {
     requireWhole(database, "The database in the backup");
-    // Codes that were given out after the backup are out in the world: no other link may get them.
+    // Codes issued after the backup are in use: no other link may get them.
     database.run("update counters set next = next + ? where name = 'codes'", [codesSkipped]);
   } finally {
     database.close();
@@ -219,12 +219,12 @@ function requireWhole(database: Database, name: string): void {
   throw new OperatorError(`${name} is damaged: ${first?.integrity_check}. Use another backup.`);
 }
 
-/** Makes an empty file that only we can read. */
+/** Creates an empty file that only the owner can read. */
 function reserve(path: string): void {
   writeFileSync(path, "", { mode: 0o600, flag: "wx" });
 }
 
-/** With its name: a crash of the machine must not take away what we said is there. */
+/** Including its name: a crash of the machine must not lose what we reported as written. */
 export function toDisk(path: string): void {
   for (const each of [path, dirname(path)]) {
     const file = openSync(each, "r");
@@ -233,7 +233,7 @@ export function toDisk(path: string): void {
   }
 }
 
-/** Everything that is still beside the database goes into it, so that it is one file that can be moved. */
+/** Merges everything beside the database into it, so that it is one file that can be moved. */
 export function foldIntoOneFile(path: string): void {
   const database = new Database(path, { readwrite: true, create: false });
   try {

@@ -2,9 +2,9 @@ import type { Clock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { Sql } from "./sql.ts";
 
-/** The counter behind codes, and which salt they were made with. */
+/** The counter behind codes, and the salt they belong to. */
 
-/** Moves the counter on and commits before anybody uses the numbers: a crash can only skip them. */
+/** Advances the counter and commits before the numbers are used: a crash can only skip them. */
 export async function takeCodeBlock(sql: Sql, size: number): Promise<number> {
   const { next } = await sql.db
     .updateTable("counters")
@@ -16,8 +16,8 @@ export async function takeCodeBlock(sql: Sql, size: number): Promise<number> {
 }
 
 /**
- * Another salt would be another permutation, whose codes collide with those already out. The unique index would notice
- * and skip them, but nobody changes a salt without meaning to: so it is refused until the operator says so.
+ * Another salt is another permutation, whose codes collide with existing ones. The unique index would detect and skip
+ * them, but a salt rarely changes on purpose: so it is refused until the operator confirms it.
  */
 export async function requireSalt(sql: Sql, fingerprint: string, clock: Clock): Promise<void> {
   const latest = await latestEpoch(sql);
@@ -33,7 +33,7 @@ export async function requireSalt(sql: Sql, fingerprint: string, clock: Clock): 
   );
 }
 
-/** That of the salt this database began with: it stays when the salt is changed. */
+/** The fingerprint of the salt this database started with: it stays when the salt changes. */
 export async function firstFingerprint(sql: Sql): Promise<string> {
   const { fingerprint } = await sql.db
     .selectFrom("code_epochs")
@@ -44,7 +44,7 @@ export async function firstFingerprint(sql: Sql): Promise<string> {
   return fingerprint;
 }
 
-/** Starts a new epoch under another salt; answers its number, or nothing if that salt is in force already. */
+/** Starts a new epoch with another salt; returns its number, or `undefined` if that salt is already in use. */
 export async function rotateSalt(sql: Sql, fingerprint: string, clock: Clock): Promise<number | undefined> {
   const latest = await latestEpoch(sql);
   if (latest?.fingerprint === fingerprint) return undefined;

@@ -1,62 +1,29 @@
-import { sql as raw } from "kysely";
+import { sql as raw, type Selectable } from "kysely";
+import type { Feed, RecordedChange } from "../cache/feed.ts";
+import type { ChangeTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
-import type { Trx } from "./tenant-db.ts";
 
 /**
  * The change feed: which versions were committed, in an order in which none is missed.
  *
- * SQLite commits one writer after the other, so ids are in the order of commits. On PostgreSQL they are not: a row with
- * a lower id may be committed after one with a higher id was read. There the order is (transaction, id), and a follower
- * moves on only past transactions below the oldest one still running: nothing can appear behind those any more. What is
- * committed above that line is told at once all the same, and told again until the line has passed it: a transaction
- * somebody left open, even in another database of the same server, must not hold back the news.
+ * SQLite commits one writer after the other, so IDs are in commit order. On PostgreSQL they are not: a row with a lower
+ * ID may be committed after one with a higher ID was read. There the order is (transaction, ID), and a follower
+ * advances only past transactions below the oldest one still running: nothing can appear behind those any more. Changes
+ * committed above that line are announced at once anyway, and again until the line has passed them: a transaction left
+ * open, even in another database of the same server, must not delay the news.
  */
-export interface Change {
-  readonly domain: string;
-  readonly code: string;
-  readonly version: number;
+export interface SqlFeed extends Feed<FeedPosition> {
+  /** Deletes up to `limit` changes that every follower has seen; returns how many. */
+  prune(before: number, limit: number): Promise<number>;
 }
 
-/** Where a follower stands. Opaque outside of this file. */
+/** A follower's position. Opaque outside this file. */
 export interface FeedPosition {
   readonly xid: string;
   readonly id: number;
 }
 
-export interface RecordedChange extends Change {
-  /** When, by the clock of whoever made it. */
-  readonly at: number;
-}
-
-export interface FeedPage {
-  readonly changes: readonly RecordedChange[];
-  /** The end of this page. */
-  readonly next: FeedPosition;
-  /** Up to here nothing can be missing any more; nothing if that is before this page. */
-  readonly settled: FeedPosition | undefined;
-  /** How many of the changes that is. */
-  readonly settledCount: number;
-}
-
-export interface Feed {
-  /** The present end: what is committed later comes after it. */
-  end(): Promise<FeedPosition>;
-  after(cursor: FeedPosition, limit: number): Promise<FeedPage>;
-  /** Text that sorts as positions do. */
-  toText(position: FeedPosition): string;
-  fromText(text: string): FeedPosition;
-  /** Forgets up to `limit` changes that every follower has long seen; answers how many. */
-  prune(before: number, limit: number): Promise<number>;
-}
-
-export async function recordChange(trx: Trx, changes: readonly Change[], at: number): Promise<void> {
-  await trx
-    .insertInto("changes")
-    .values(changes.map(({ domain, code, version }) => ({ domain, code, version, at })))
-    .execute();
-}
-
-export function createFeed(sql: Sql): Feed {
+export function createFeed(sql: Sql): SqlFeed {
   const { db } = sql;
   const prune = async (before: number, limit: number) => {
     const old = db.selectFrom("changes").select("id").where("at", "<", before).orderBy("at").limit(limit);
@@ -77,15 +44,15 @@ export function createFeed(sql: Sql): Feed {
         return { xid: "", id: row?.id ?? 0 };
       },
       async after(cursor, limit) {
-        const changes = await db
+        const rows = await db
           .selectFrom("changes")
-          .select(["id", "domain", "code", "version", "at"])
+          .select(["id", "kind", "domain", "code", "version", "at"])
           .where("id", ">", cursor.id)
           .orderBy("id")
           .limit(limit)
           .execute();
-        const next = { xid: "", id: changes.at(-1)?.id ?? cursor.id };
-        return { changes, next, settled: next, settledCount: changes.length };
+        const next = { xid: "", id: rows.at(-1)?.id ?? cursor.id };
+        return { changes: rows.map(toChange), next, settled: next, settledCount: rows.length };
       },
     };
   }
@@ -103,25 +70,33 @@ export function createFeed(sql: Sql): Feed {
       return { xid, id: 0 };
     },
     async after(cursor, limit) {
-      const changes = await db
+      const rows = await db
         .selectFrom("changes")
-        .select(["id", "domain", "code", "version", "at", raw<string>`xid::text`.as("xid")])
+        .select(["id", "kind", "domain", "code", "version", "at", raw<string>`xid::text`.as("xid")])
         .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("settled"))
         .where(raw<boolean>`(xid, id) > (${cursor.xid}::xid8, ${cursor.id})`)
-        .orderBy(raw`changes.xid`) // not the text of the same name above: "10" comes before "9"
+        .orderBy(raw`changes.xid`) // not the text of the same name above, in which "10" sorts before "9"
         .orderBy("id")
         .limit(limit)
         .execute();
       const position = (row: { xid: string; id: number } | undefined) => row && { xid: row.xid, id: row.id };
-      const settledCount = changes.findLastIndex((change) => change.settled) + 1;
+      const settledCount = rows.findLastIndex((row) => row.settled) + 1;
       return {
-        changes,
-        next: position(changes.at(-1)) ?? cursor,
-        settled: position(changes[settledCount - 1]),
+        changes: rows.map(toChange),
+        next: position(rows.at(-1)) ?? cursor,
+        settled: position(rows[settledCount - 1]),
         settledCount,
       };
     },
   };
+}
+
+function toChange(row: Pick<Selectable<ChangeTable>, "kind" | "domain" | "code" | "version" | "at">): RecordedChange {
+  const { kind, domain, code, version, at } = row;
+  if (kind !== "link") return { kind, key: domain, version, at };
+  // During an upgrade, a server of a version before 0019 writes a domain like this.
+  if (code === "") return { kind: "domain", key: domain, version, at };
+  return { kind, domain, code, version, at };
 }
 
 const xidDigits = 20;

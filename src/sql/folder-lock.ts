@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { OperatorError } from "../base/errors.ts";
 
 /**
- * One server per data folder. The lock is an exclusive transaction on a small SQLite file of its own, for the kernel
- * lets go of it when the process dies, however it dies; a file with a process id in it would have to be guessed about.
+ * One server per data folder. The lock is an exclusive transaction on a small separate SQLite file, because the kernel
+ * releases it when the process dies in any way; a file with a process ID would leave us guessing.
  */
 export interface FolderLock {
   release(): void;

@@ -4,53 +4,57 @@ import type { Clock } from "../base/clock.ts";
 import { withDeadline } from "../base/deadline.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
+import { repeat } from "../base/repeat.ts";
 import { type Blocked, createInstances, type Instance, type Instances, liveMs } from "./instances.ts";
 import type { Sql } from "./sql.ts";
 
 /**
- * A server's place among those that use the same database. To start, it has to be let in; then it says every two seconds
- * that it lives, and learns how many do.
+ * A server's membership among those that use the same database. To start, it must be admitted; then it renews its row
+ * every two seconds and learns how many others there are.
  *
- * Somebody who excludes us is refused to only once he is known to live, that is, when his row moves on. What a killed
- * server of another machine left behind does not, and is out of the way after six seconds.
+ * Admission is refused only because of a server that is known to live, that is, whose row moves. The row of a killed
+ * server on another machine does not move, and is ignored after six seconds.
  *
- * While the database is away nobody hears of us, and somebody may get in who should not; so may he if we were paused for
- * long. Both servers then see each other at the next beat, and say so in their logs.
+ * While the database is unavailable, or if this process was paused for long, another server may get in that should not.
+ * Both servers then see each other at the next beat and log it.
  */
 export interface Heartbeat {
-  /** Servers that lived when last seen, this one included. */
+  /** Servers that were alive when last seen, including this one. */
   count(): number;
   stop(): Promise<void>;
 }
 
 const beatMs = 2_000;
 const lookMs = 250;
-const patienceMs = liveMs + beatMs; // by then a row has moved on or is of nobody, unless the database's clock was set
+const patienceMs = liveMs + beatMs; // by then a row has moved or is dead, unless the database's clock was set
 const leaveMs = 1_000;
+const deadlineMs = 10_000;
+const pulseTexts = {
+  fails: "cannot see other servers on this database; assuming their number is unchanged",
+  worksAgain: "other servers are visible again",
+};
 
-/** Throws an `OperatorError` that says what to do when another server is in the way. */
+/** Throws an `OperatorError` that says what to do when another server excludes this one. */
 export async function startHeartbeat(sql: Sql, shares: boolean, clock: Clock, log: Logger): Promise<Heartbeat> {
   const self = { id: randomBytes(12).toString("base64url"), host: hostname(), pid: process.pid, shares };
   const instances = createInstances(sql, self);
   const pulse = createPulse(instances, await join(instances, self, clock, log), log);
-  let beating: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    beating ??= pulse.beat().finally(() => {
-      beating = undefined;
-    });
-  }, beatMs);
+  // No row in the table of jobs: it beats from before the rest is opened until all of it is closed.
+  const beating = repeat({
+    name: "seeing other servers",
+    ...{ everyMs: beatMs, deadlineMs, stopMs: leaveMs, work: pulse.beat, texts: pulseTexts, clock, log },
+  });
   return {
     count: pulse.count,
     async stop() {
-      clearInterval(timer);
-      const left = Promise.resolve(beating).then(instances.leave);
+      await beating.stop();
       // Not being able to say goodbye costs the next one a few seconds, and only on another machine.
-      await withDeadline(left, leaveMs, "PostgreSQL").catch(() => {});
+      await withDeadline(instances.leave(), leaveMs, "PostgreSQL").catch(() => {});
     },
   };
 }
 
-/** Waits until nobody is in the way, and answers how many others there are. */
+/** Waits until no server excludes this one, and returns how many others there are. */
 export async function join(instances: Instances, self: Instance, clock: Clock, log: Logger): Promise<number> {
   const started = clock.elapsed();
   for (let first: Blocked["by"] | undefined; ; ) {
@@ -71,34 +75,26 @@ export async function join(instances: Instances, self: Instance, clock: Clock, l
 }
 
 export interface Pulse {
+  /** As last seen: it stays while the database is away. */
   count(): number;
   beat(): Promise<void>;
 }
 
 export function createPulse(instances: Instances, othersAtFirst: number, log: Logger): Pulse {
   let count = othersAtFirst + 1;
-  let failing = false;
   let excluded = false;
   return {
     count: () => count,
     async beat() {
-      try {
-        const { others, excluding } = await instances.beat();
-        count = others + 1;
-        if (failing) log.info("other servers are visible again");
-        failing = false;
-        if (excluding > 0 && !excluded) {
-          log.error(
-            { others },
-            "another server without Redis uses this database; stop one of them, or set REDIS_URL on all",
-          );
-        }
-        excluded = excluding > 0;
-      } catch (error) {
-        if (!failing)
-          log.warn({ error }, "cannot see other servers on this database; assuming their number is unchanged");
-        failing = true;
+      const { others, excluding } = await instances.beat();
+      count = others + 1;
+      if (excluding > 0 && !excluded) {
+        log.error(
+          { others },
+          "another server without Redis uses this database; stop one of them, or set REDIS_URL on all",
+        );
       }
+      excluded = excluding > 0;
     },
   };
 }

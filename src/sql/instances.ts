@@ -3,11 +3,11 @@ import type { Sql } from "./sql.ts";
 import type { Db } from "./tenant-db.ts";
 
 /**
- * The servers that use this database, each with a row that it renews. A row that was not renewed for six seconds is of
- * nobody. Two servers exclude each other unless both have a Redis to share limits through.
+ * The servers that use this database, each with a row that it renews. A row not renewed for six seconds is dead. Two
+ * servers exclude each other unless both have a Redis to share limits.
  *
- * Whoever joins looks at the others and adds itself in one transaction, one after the other: of two that start in the
- * same moment the second finds the first. All times are the database's.
+ * A joining server checks the others and adds itself in one transaction, one server at a time: of two that start at the
+ * same moment, the second finds the first. All times are the database's.
  */
 export interface Instance {
   readonly id: string;
@@ -18,9 +18,9 @@ export interface Instance {
 }
 
 export interface Instances {
-  /** One attempt. Rows of the dead are removed by the way. */
+  /** One attempt. Also removes dead rows. */
   join(): Promise<Joined | Blocked>;
-  /** In one round trip: says that we live, and sees who else does. */
+  /** In one round trip: renews our row, and reads the others. */
   beat(): Promise<Others>;
   leave(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface Joined {
   readonly others: number;
 }
 
-/** By another server, or by what it left behind: it is alive for sure only when `seenAt` moves on. */
+/** By another server, or by its abandoned row: it is certainly alive only when `seenAt` moves. */
 export interface Blocked {
   readonly kind: "blocked";
   readonly by: Instance & { readonly seenAt: number };
@@ -56,7 +56,7 @@ export function createInstances(sql: Sql, self: Instance): Instances {
   return {
     join: () =>
       sql.transaction(async (trx) => {
-        // SQLite's transactions take turns by themselves. The mode lets nobody write meanwhile, and everybody read.
+        // SQLite's transactions are serialized anyway. This mode blocks writers but not readers.
         if (sql.dialect === "postgres") await raw`lock table instances in share row exclusive mode`.execute(trx);
         await trx.deleteFrom("instances").where("seen_at", "<=", oldest).execute();
         const rows = await trx.selectFrom("instances").selectAll().where("id", "<>", self.id).orderBy("id").execute();
@@ -88,7 +88,7 @@ export function createInstances(sql: Sql, self: Instance): Instances {
   };
 }
 
-/** Of our own machine we know more than the row says: a predecessor that was killed must not be waited for. */
+/** About our own machine we know more than the row says: a killed predecessor must not be waited for. */
 function isDead(row: { readonly host: string; readonly pid: number }, self: Instance): boolean {
   return row.host === self.host && (row.pid === self.pid || !isRunning(row.pid));
 }
@@ -98,6 +98,6 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH"); // another user's is running too
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH"); // a process of another user is alive too
   }
 }

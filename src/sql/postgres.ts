@@ -1,22 +1,22 @@
 import { CompiledQuery, Kysely, PostgresDialect, sql as raw } from "kysely";
 import pg from "pg";
 import type { Logger } from "../base/log.ts";
-import { withoutSilent } from "./silent.ts";
+import { withoutSilent } from "./dead-connections.ts";
 import { type Sql, statementMs as statementMostMs } from "./sql.ts";
 import { createNamedStatements } from "./statement-names.ts";
 import type { SharedSchema } from "./tenant-db.ts";
 
 /**
- * PostgreSQL. Every wait has an end: for a connection, for a statement, for a transaction that was left open. Only a
- * migration may take as long as it takes.
+ * PostgreSQL. Every wait has a timeout: for a connection, for a statement, for an open transaction. Only a migration
+ * may take as long as it needs.
  */
 export interface PostgresOptions {
   readonly connections: number;
-  /** What PostgreSQL shows them as. */
+  /** Application name, shown by PostgreSQL. */
   readonly name?: string;
-  /** How long a statement may take. */
+  /** Statement timeout. */
   readonly statementMs?: number;
-  /** As long as it takes. */
+  /** Without timeouts. */
   readonly patient?: boolean;
 }
 
@@ -27,13 +27,13 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
     max: connections,
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 30_000,
-    // The server's own timeout should speak first; ours is for a dead one.
+    // The server's timeout should fire first; ours is for a dead server.
     ...(!patient && { statement_timeout: statementMs, query_timeout: statementMs + 1_000 }),
     idle_in_transaction_session_timeout: statementMostMs,
     application_name: name,
     types: { getTypeParser },
   });
-  // A connection that breaks is replaced by the pool, and whoever uses it is told; without listeners the process ends.
+  // The pool replaces a broken connection, and its user gets an error; without a listener the process would exit.
   pool.on("error", (error) => log.warn({ error }, "lost an idle PostgreSQL connection"));
   pool.on("connect", (client) => client.on("error", () => {}));
   const db = new Kysely<SharedSchema>({
@@ -44,7 +44,8 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
     db,
     transaction: (work) => db.transaction().execute(work),
     now: raw<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-    forUpdate: (query) => query.forUpdate(),
+    // Keys never change, and FOR UPDATE would also make whoever only refers to the row wait: a new link for its tenant's.
+    forUpdate: (query) => query.forNoKeyUpdate(),
     forShare: (query) => query.forShare(),
     skipLocked: (query) => query.forUpdate().skipLocked(),
     lowerAscii: (column) => raw<string>`lower(${raw.ref(column)} collate "C")`,

@@ -1,9 +1,10 @@
 import type { ColumnType, Generated } from "kysely";
 import type { EmailId, FileId, KeyId, LinkId, ReportId, TenantId } from "../base/ids.ts";
+import type { Change, KeyVersion } from "../cache/feed.ts";
 
 /**
  * The tables as the program sees them. The DDL is in `migrations/`. Times are milliseconds since 1970, flags are 0 and
- * 1, lists and objects are JSON text: what both dialects store and compare alike.
+ * 1, lists and objects are JSON text: stored and compared the same way by both databases.
  */
 export interface Schema {
   tenants: TenantTable;
@@ -12,6 +13,7 @@ export interface Schema {
   counters: CounterTable;
   code_epochs: CodeEpochTable;
   link_versions: LinkVersionTable;
+  versions: VersionTable;
   links: LinkTable;
   changes: ChangeTable;
   quotas: QuotaTable;
@@ -63,9 +65,9 @@ export interface ApiKeyTable {
   id: KeyId;
   tenant_id: TenantId;
   name: string;
-  /** The first characters, so that people can tell their keys apart. */
+  /** The first characters, so that users can tell their keys apart. */
   hint: string;
-  /** SHA-256 of the key, in hex. The key itself is nowhere. */
+  /** SHA-256 of the key, in hex. The key itself is not stored. */
   hash: string;
   /** JSON array. */
   scopes: string;
@@ -73,7 +75,7 @@ export interface ApiKeyTable {
   expires_at: number | null;
   revoked_at: number | null;
   last_used_at: number | null;
-  /** A limit of its own, below the tenant's. */
+  /** The key's own limit, within the tenant's. */
   api_per_minute: number | null;
 }
 
@@ -89,19 +91,26 @@ export interface CodeEpochTable {
 }
 
 /**
- * One row for every (domain, code) that ever was, which outlives its link: the version must keep growing when a code is
- * used again, or a cache could mistake the old link for the new one.
+ * One row for every (domain, code) that ever existed, which outlives its link: the version must keep growing when a
+ * code is reused, or a cache could mistake the old link for the new one.
  */
 export interface LinkVersionTable {
   domain: string;
   code: string;
   version: number;
   state: CodeState;
-  /** Who had it last: a code that was deleted may be taken again by its former owner only. */
+  /** The last owner: only they may reuse a deleted code. */
   tenant_id: TenantId;
 }
 
-/** `purged` is a year past expiry: free for anybody. */
+/** The versions of everything that is not a link, and outlive it in the same way. */
+export interface VersionTable {
+  kind: KeyVersion["kind"];
+  key: string;
+  version: number;
+}
+
+/** `purged`: a year past expiry, free for anyone. */
 export type CodeState = "live" | "deleted" | "purged";
 
 export interface LinkTable {
@@ -122,13 +131,13 @@ export interface LinkTable {
   hits_per_month: number | null;
   created_at: number;
   updated_at: number;
-  /** It leads to this file; `url` is empty then. */
+  /** The link leads to this file; `url` is empty then. */
   file_id: FileId | null;
-  /** JSON array of rules, in their order. */
+  /** JSON array of rules, in order. */
   rules: string | null;
-  /** JSON array of addresses and weights. */
+  /** JSON array of URLs and weights. */
   split: string | null;
-  /** JSON object: what is added to every address. */
+  /** JSON object: parameters added to every URL. */
   utm: string | null;
   forward_query: Flag;
 }
@@ -138,6 +147,8 @@ export interface ChangeTable {
   id: Generated<number>;
   /** PostgreSQL only: the transaction that wrote the row. */
   xid: ColumnType<string, never, never>;
+  /** What the version belongs to: a link, or something with its key in `domain` and no code. */
+  kind: Change["kind"];
   domain: string;
   code: string;
   version: number;
@@ -152,9 +163,9 @@ export interface QuotaTable {
   month: string;
   draws: "hits" | "exempt";
   counted: number;
-  /** Out on lease: spent and not yet written down, unspent, or lost in a crash. */
+  /** Out on lease: spent but not yet recorded, unspent, or lost in a crash. */
   reserved: number;
-  /** Until when the last of them is good. */
+  /** When the last of them expires. */
   lent_until: Generated<number>;
 }
 
@@ -174,12 +185,12 @@ export interface HitTable {
 
 export interface RecorderTable {
   id: string;
-  /** The last batch that was written down. */
+  /** The last recorded batch. */
   sequence: number;
   seen_at: number;
 }
 
-/** One of the hottest links of a server, as it last saw it. */
+/** One of the hottest links of a server. */
 export interface HotLinkTable {
   instance: string;
   domain: string;
@@ -214,7 +225,7 @@ export type MonthlyUse = "links";
 /** Work that one process does for all. */
 export interface JobTable {
   name: string;
-  /** Nobody begins it before; while somebody is at it, when another may take over. */
+  /** Not started before; while a process runs it, when another may take over. */
   due_at: number;
   holder: string | null;
 }
@@ -226,30 +237,30 @@ export interface EmailTable {
   id: EmailId;
   tenant_id: TenantId;
   kind: string;
-  /** One email of a tenant has it, ever. */
+  /** Unique per tenant, forever. */
   dedupe_key: string | null;
   recipient: string;
   reply_to: string | null;
   subject: string;
-  /** Text and HTML are kept until its fate is known. */
+  /** Text and HTML are kept until its outcome is known. */
   text: string | null;
   html: string | null;
-  /** Whether it offers to stop further ones. */
+  /** Whether it has an unsubscribe link. */
   unsubscribe: Flag;
   state: EmailState;
-  /** Who it was last handed to, or is about to be. */
+  /** The provider of its last or next hand-over. */
   provider: string | null;
   attempts: number;
-  /** Hand-overs whose outcome nobody knows: the process ended, or the answer never came. */
+  /** Hand-overs with an unknown outcome: the process ended, or no answer came. */
   unsure: number;
   due_at: number;
   claimed_by: string | null;
   claimed_until: number | null;
-  /** When the running or last hand-over began. */
+  /** When the current or last hand-over started. */
   handed_at: number | null;
-  /** Our own header, the same on every attempt. */
+  /** Our header, the same on every attempt. */
   message_id: string | null;
-  /** The provider's name for it. */
+  /** The provider's ID for it. */
   provider_id: string | null;
   delivery: Delivery | null;
   delivery_at: number | null;
@@ -260,7 +271,7 @@ export interface EmailTable {
   finished_at: number | null;
 }
 
-/** Who gets no more email. The empty tenant is everybody's: addresses that bounced at the platform's SMTP. */
+/** Addresses that get no more email. The empty tenant is for all: addresses that bounced at the platform's SMTP. */
 export interface SuppressionTable {
   tenant_id: TenantId | "";
   address: string;
@@ -270,17 +281,17 @@ export interface SuppressionTable {
 
 export interface EmailSettingsTable {
   tenant_id: TenantId;
-  /** Where notices about the tenant go. */
+  /** Address for notices about the tenant. */
   contact: string | null;
-  /** Who its emails are from, through its own SendGrid key. */
+  /** Sender of its emails through its SendGrid key. */
   sender: string | null;
-  /** Sealed; the hint is the key's last characters, so that people can tell which it is. */
+  /** Encrypted; the hint is the key's last characters, so that users can identify it. */
   sendgrid_key: string | null;
   sendgrid_hint: string | null;
   sendgrid_checked_at: number | null;
-  /** The public key that SendGrid signs its events with. */
+  /** The public key of SendGrid's event signatures. */
   webhook_key: string | null;
-  /** The secret part of the address that they are sent to. */
+  /** The secret part of the webhook URL. */
   webhook_secret: string | null;
   updated_at: number;
 }
@@ -293,10 +304,10 @@ export interface FileTable {
   name: string;
   size_bytes: number;
   type: string;
-  /** In hex; given by its owner, or found when it was stored. */
+  /** In hex; given by its owner, or computed when it was stored. */
   sha256: string | null;
   state: FileState;
-  /** The counters know what became of its hold. */
+  /** Whether the counters have settled its hold. */
   settled: Flag;
   created_at: number;
   upload_until: number;
@@ -312,7 +323,7 @@ export interface TenantStorageTable {
   version: number;
 }
 
-/** A domain that a tenant claims, or has shown to be in charge of. */
+/** A custom domain that a tenant claims or has verified. */
 export interface DomainTable {
   tenant_id: TenantId;
   host: string;
@@ -329,23 +340,23 @@ export interface DomainTable {
 
 export type TargetState = "ok" | "failing" | "dead" | "unchecked";
 
-/** What was found where a link leads to. May outlive its link until it is due. */
+/** Result of a destination check. May outlive its link until it is due. */
 export interface TargetTable {
   link_id: LinkId;
-  /** Of the address that was looked at: the link may have another by now. */
+  /** Of the checked URL: the link may have another by now. */
   url_hash: string | null;
   state: TargetState | null;
   http_status: number | null;
   reason: string | null;
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number;
-  /** Its owner asked for it, and there was none yet. */
+  /** Its owner asked for the title, and there was none yet. */
   wants_title: Flag;
   checked_at: number | null;
   next_check_at: number;
 }
 
-/** How far something that goes over all links has come. */
+/** Progress of a walk over all links. */
 export interface WalkTable {
   name: string;
   position: string;
@@ -360,9 +371,9 @@ export interface AbuseReportTable {
   code: string;
   reason: AbuseReason;
   details: string | null;
-  /** Of who reported it, if they want to hear back. */
+  /** The reporter's address, if they want an answer. */
   email: string | null;
-  /** Where the link led when it was reported; null if there was none. */
+  /** The destination when it was reported; null if there was none. */
   url: string | null;
   state: AbuseState;
   created_at: number;
@@ -373,7 +384,7 @@ export interface AbuseReportTable {
 export interface SuspendedLinkTable {
   domain: string;
   code: string;
-  /** What the blocklist stopped, the blocklist may free. */
+  /** What the blocklist suspended, the blocklist may restore. */
   cause: "operator" | "blocklist";
   reason: string;
   suspended_by: string;
@@ -387,34 +398,34 @@ export interface SuspendedTenantTable {
   suspended_at: number;
 }
 
-/** A request that must happen once, by the key that its sender chose. */
+/** A request that must run once, by the client's Idempotency-Key. */
 export interface IdempotencyTable {
   tenant_id: TenantId;
-  /** SHA-256 of the key, in hex. The key itself is nowhere: it opens the answer. */
+  /** SHA-256 of the key, in hex. The key itself is not stored: it decrypts the response. */
   key_hash: string;
-  /** SHA-256 of what was asked. */
+  /** SHA-256 of the request. */
   fingerprint: string;
-  /** Chance, in hex: with the key, what ids and secrets of this request are made from. */
+  /** Random, in hex: together with the key, the source of the IDs and secrets of this request. */
   seed: string;
   state: "running" | "done";
-  /** Who works on it, until when others leave it alone. */
+  /** The process that works on it, and until when others leave it alone. */
   claim: string;
   claimed_until: number;
-  /** Sealed; null while it runs, and when it is too large to be kept. */
+  /** Encrypted; null while it runs, and if it is too large to keep. */
   answer: string | null;
   created_at: number;
   expires_at: number;
 }
 
-/** How far the import of a file has come. */
+/** Progress of the import of a file. */
 export interface ImportTable {
-  /** A hash of whose it is, and of all that is in the file. */
+  /** A hash of the tenant and the file's content. */
   id: string;
   tenant_id: TenantId;
-  /** Of the file: this many were dealt with, the last of them on this line. */
+  /** Records processed so far, and the line of the last one. */
   records: number;
   line: number;
-  /** Links that were written, that were there already, and rows that could not be taken. */
+  /** Links created, links already present, and rejected rows. */
   made: number;
   present: number;
   refused: number;

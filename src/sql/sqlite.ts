@@ -16,17 +16,17 @@ import type { Sql } from "./sql.ts";
 import type { SharedSchema } from "./tenant-db.ts";
 
 /**
- * The embedded database. bun:sqlite is synchronous: a statement holds the thread until it is done, which for a point
- * read is microseconds. What must never happen on the serving thread is *waiting*, so SQLite's own busy timeout is off,
- * and a statement that meets another writer tries again from the event loop.
+ * The embedded database. bun:sqlite is synchronous: a statement blocks the thread until it is done, which for a point
+ * read is microseconds. The serving thread must never *wait*, so SQLite's own busy timeout is off, and a statement that
+ * meets another writer is retried from the event loop.
  *
- * Two connections: one for reads and single statements, which need no turn because each is over before the next begins;
- * one for transactions, which take turns. In WAL mode the first never waits for the second.
+ * Two connections: one for reads and single statements, which need no queue because each ends before the next begins;
+ * one for transactions, which queue. In WAL mode the first never waits for the second.
  */
 export type Durability = "full" | "normal";
 
 const busyRetryMs = 5;
-const busyTries = 1_000; // 5 s in all, as long as a transaction may take on PostgreSQL
+const busyTries = 1_000; // 5 s in total, as long as a transaction may take on PostgreSQL
 
 export function openSqlite(path: string, durability: Durability = "full"): Sql {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -49,16 +49,16 @@ export function openSqlite(path: string, durability: Durability = "full"): Sql {
     async close() {
       await transactions.destroy();
       await statements.destroy();
-      for (const connection of connections) connection.close(); // Kysely leaves those alone that were never used
+      for (const connection of connections) connection.close(); // Kysely does not close connections that were never used
     },
   };
 }
 
 function connect(path: string, durability: Durability): Database {
   const database = new Database(path, { create: true, strict: true });
-  chmodSync(path, 0o600); // SQLite gives its side files the same
+  chmodSync(path, 0o600); // SQLite gives its side files the same mode
   database.run("pragma busy_timeout = 0");
-  // The first connection to a new file switches it; until then a second one may find it locked for a moment.
+  // The first connection to a new file switches it to WAL; until then a second one may briefly find it locked.
   retryNow(() => database.run("pragma journal_mode = wal"));
   database.run(`pragma synchronous = ${durability}`);
   database.run("pragma foreign_keys = on");
@@ -77,7 +77,7 @@ function kysely(database: Database, takeTurns: boolean): Kysely<SharedSchema> {
   });
 }
 
-/** SQLite rolls back DDL like anything else; Kysely is careful and assumes it does not. */
+/** SQLite rolls back DDL like anything else; Kysely assumes by default that it does not. */
 class TransactionalDdl extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -114,7 +114,8 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    // `immediate` takes the write lock now: a transaction that reads first and finds the lock gone later cannot go on.
+    // `immediate` takes the write lock now: a transaction that reads first and then fails to get the lock cannot
+    // continue.
     await this.#connection.executeQuery(CompiledQuery.raw("begin immediate"));
   }
 
@@ -166,7 +167,7 @@ class SqliteConnection implements DatabaseConnection {
     return returns;
   }
 
-  // biome-ignore lint/correctness/useYield: Kysely asks for it; long results are read in pages instead.
+  // biome-ignore lint/correctness/useYield: Kysely requires it; long results are read in pages instead.
   async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
     throw new Error("SQLite results are not streamed: read them in pages");
   }

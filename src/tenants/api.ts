@@ -2,11 +2,11 @@ import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type KeyId, parseId } from "../base/ids.ts";
 import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
-import { type Api, json, jsonBody, line, route, z } from "../http/route.ts";
+import { type Api, json, jsonBody, route, singleLine, z } from "../http/route.ts";
 import { type ApiKey, type Keys, keyPerMinuteMost, scopes } from "./keys.ts";
 import { type LimitName, limitNames } from "./plans.ts";
 
-/** All routes of tenants and keys. A key only ever sees its own tenant. */
+/** All routes of tenants and keys. A key can only see its own tenant. */
 const limitsSchema = z.object(
   Object.fromEntries(limitNames.map((name) => [name, z.int().nullable()])) as Record<
     LimitName,
@@ -41,7 +41,7 @@ const keySchema = z
 
 const newKeySchema = z
   .strictObject({
-    name: line(100),
+    name: singleLine(100),
     scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
     expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
     apiPerMinute: z.int().min(1).max(keyPerMinuteMost).nullable().optional().openapi({
@@ -151,7 +151,7 @@ export function tenantRoutes(api: Api, keys: Keys, pages: Pages, clock: Clock): 
   });
 }
 
-/** A key as the API and the command line show it: everything but what would let somebody use it. */
+/** A key as the API and the command line show it: without the secret. */
 export function showKey(key: ApiKey) {
   const time = (at: number | null) => (at === null ? null : toIso(at));
   return {

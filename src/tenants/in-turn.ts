@@ -5,15 +5,15 @@ import { type Params, statement } from "../sql/statement.ts";
 import type { Db, Trx } from "../sql/tenant-db.ts";
 
 /**
- * Transactions of one tenant, one after the other: what one counts, no other changes. Between servers a lock on the
- * tenant's row sees to that. Within a server they queue before they take a connection, so that a tenant that sends many at
- * once occupies one of the pool, and the others wait for nothing.
+ * Runs the transactions of one tenant one after the other, so that no other changes what one counts. Between servers a
+ * lock on the tenant's row ensures that. Within a server they queue before taking a connection, so that a tenant that
+ * sends many at once occupies one connection of the pool, and other tenants do not wait.
  */
-export type InTurn = <Result>(tenant: TenantId, work: (trx: Trx) => Promise<Result>) => Promise<Result>;
+export type OneAtATime = <Result>(tenant: TenantId, work: (trx: Trx) => Promise<Result>) => Promise<Result>;
 
 const waitingMost = 100;
 
-export function createInTurn(sql: Sql): InTurn {
+export function createOneAtATime(sql: Sql): OneAtATime {
   const lockTenant = statement((db: Db, { id }: Params<{ id: TenantId }>) =>
     sql.forUpdate(db.selectFrom("tenants").select("id").where("id", "=", id)),
   );

@@ -8,11 +8,11 @@ import type { ApiKeyTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
-import { createInTurn } from "./in-turn.ts";
+import { createOneAtATime } from "./in-turn.ts";
 
 /**
- * API keys: `ql_` and 256 bits of chance, shown once. SQL has only their SHA-256. A slow hash would protect guessable
- * secrets; these cannot be guessed, and the lookup by hash is one point read without comparing secrets anywhere.
+ * API keys: `ql_` and 256 random bits, shown once. SQL stores only their SHA-256. A slow hash would protect guessable
+ * secrets; these cannot be guessed, and the lookup by hash is a point read that compares no secrets.
  */
 export const scopes = [
   ...(["links:read", "links:write", "files:read", "files:write"] as const),
@@ -30,7 +30,7 @@ export interface ApiKey {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
-  /** Calls per minute that this key may make of the tenant's; null is as many as the tenant may. */
+  /** This key's calls per minute, within the tenant's limit; null for the tenant's limit. */
   readonly apiPerMinute: number | null;
 }
 
@@ -39,34 +39,34 @@ export interface NewKey {
   readonly scopes: readonly Scope[];
   readonly expiresAt?: number | null;
   readonly apiPerMinute?: number | null;
-  /** Chosen before it was first asked for: asked for again, the key that has it is the answer. */
+  /** Chosen before the first attempt: a repeated request returns the key that has this ID. */
   readonly once?: { readonly id: KeyId; readonly chance: Uint8Array };
 }
 
 export interface Keys {
   /** The secret is in this answer and never again. */
   create(tenantId: TenantId, key: NewKey): Promise<{ key: ApiKey; secret: string }>;
-  /** Whose key this is, if it is one that still works. */
+  /** The key, if it exists and is valid. */
   authenticate(secret: string): Promise<ApiKey | undefined>;
-  /** Newest first; `before` is the last one of the page before. */
+  /** Newest first; `before` is the last one of the previous page. */
   list(tenantId: TenantId, limit: number, before?: KeyId): Promise<ApiKey[]>;
   /** False when there is no such key; revoking twice is the same as once. */
   revoke(tenantId: TenantId, id: KeyId): Promise<boolean>;
-  /** Writes the times of last use that were kept back. */
+  /** Writes the buffered times of last use. */
   flush(): Promise<void>;
 }
 
-/** Of one tenant, that work; and as many that were revoked or have expired, the oldest of which are forgotten first. */
+/** Valid keys per tenant; and as many revoked or expired ones, of which the oldest are deleted first. */
 export const keysMost = 1_000;
 const forgottenAtOnce = 100;
 
-// More keys than this are not used between two flushes; if they are, some show an older time of last use.
+// If more keys than this are used between two flushes, some show an older time of last use.
 const lastUsedMost = 10_000;
 const writtenAtOnce = 100;
 
 export const keyPerMinuteMost = 1_000_000;
 
-/** Admin covers everything; everything else covers itself. */
+/** `admin` includes all scopes. */
 export const allows = (key: ApiKey, scope: Scope): boolean =>
   key.scopes.includes(scope) || key.scopes.includes("admin");
 
@@ -81,7 +81,7 @@ function newSecret(): string {
   return secret;
 }
 
-/** The one that these 256 bits give. */
+/** The secret made from these 256 bits. */
 function secretFrom(chance: Uint8Array): string {
   let rest = BigInt(`0x${Buffer.from(chance).toString("hex")}`);
   let secret = "ql_";
@@ -96,13 +96,13 @@ const hashOf = (secret: string): string => createHash("sha256").update(secret).d
 
 export function createKeys(sql: Sql, clock: Clock): Keys {
   const { db } = sql;
-  // A key is used far more often than anybody asks when it was: times wait here, one per key, for the next flush.
+  // Keys are used far more often than their last use is read: times are buffered, one per key, until the next flush.
   const lastUsed = new Map<KeyId, number>();
-  const inTurn = createInTurn(sql);
+  const inTurn = createOneAtATime(sql);
 
   const of = (from: Db, tenantId: TenantId) => ofTenant(from, tenantId).selectFrom("api_keys");
 
-  /** Keeps the revoked and expired ones of a tenant to a number. */
+  /** Limits a tenant's revoked and expired keys. */
   async function forgetOldest(trx: Trx, tenantId: TenantId, now: number): Promise<void> {
     const dead = of(trx, tenantId)
       .select("id")
@@ -114,7 +114,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
     if (ids.length > 0) await ofTenant(trx, tenantId).deleteFrom("api_keys").where("id", "in", ids).execute();
   }
 
-  /** The row as it is then; that of an earlier run of the same request if there is one. */
+  /** Returns the stored row; that of an earlier run of the same request if there is one. */
   const insert = (row: ApiKeyTable): Promise<Selectable<ApiKeyTable>> =>
     inTurn(row.tenant_id, async (trx) => {
       const { tenant_id: tenantId, id, hash, created_at: now } = row;
@@ -180,7 +180,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
     },
 
     async flush() {
-      // In the order of their ids: two servers that write the same keys wait for each other, and not in a circle.
+      // Sorted by ID: two servers that write the same keys wait for each other without a deadlock.
       const waiting = [...lastUsed].toSorted(([a], [b]) => (a < b ? -1 : 1));
       for (let start = 0; start < waiting.length; start += writtenAtOnce) {
         if (start > 0) await letOthers();

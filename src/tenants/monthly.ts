@@ -4,8 +4,8 @@ import { type Params, statement } from "../sql/statement.ts";
 import { type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
 
 /**
- * What a tenant has used this month, counted in the transaction that uses it: a crash undoes both or neither, and there
- * is nothing to bring back into line later.
+ * What a tenant has used this month, counted in the transaction that uses it: a crash undoes both or neither, so
+ * nothing can drift.
  */
 export interface MonthlyRow {
   readonly tenant: TenantId;
@@ -14,7 +14,7 @@ export interface MonthlyRow {
   readonly month: string;
 }
 
-/** Adds `amount`, and answers what was used before. Nobody else adds to the row until the transaction ends. */
+/** Adds `amount`, and returns what was used before. The row stays locked until the transaction ends. */
 export async function spendOfMonth(trx: Trx, { tenant, name, month }: MonthlyRow, amount: number): Promise<number> {
   const { used } = await addUse.one(ofTenant(trx, tenant), { name, month, amount });
   return used - amount;

@@ -1,7 +1,4 @@
-/**
- * What a tenant may use. A plan gives every limit, a tenant may differ in some; `null` is without limit. The numbers of
- * `default` are those of the requirements.
- */
+/** What a tenant may use. A plan sets every limit, a tenant may override some; `null` means no limit. */
 export interface Limits {
   readonly hitsPerLinkPerMonth: number | null;
   readonly linksPerMonth: number | null;
@@ -27,7 +24,7 @@ export const limitNames = Object.keys(defaultLimits) as LimitName[];
 
 const noLimits = Object.fromEntries(limitNames.map((name) => [name, null])) as unknown as Limits;
 
-/** Plans that are always there; the operator's own stand in SQL. */
+/** Built-in plans; the operator's plans are in SQL. */
 export const builtInPlans: ReadonlyMap<string, Limits> = new Map([
   ["default", defaultLimits],
   ["unlimited", noLimits],
@@ -43,7 +40,7 @@ export function parseLimits(json: string): Limits {
   return limits as Limits;
 }
 
-/** A tenant's row: some of them. */
+/** A tenant's row: some limits. */
 export function parseOverrides(json: string): LimitOverrides {
   const limits: unknown = JSON.parse(json);
   if (typeof limits !== "object" || limits === null || Array.isArray(limits)) throw new Error("limits are an object");
@@ -56,12 +53,12 @@ export function parseOverrides(json: string): LimitOverrides {
   return limits;
 }
 
-/** A tenant's limits as its rows in SQL have them. */
+/** A tenant's limits as stored in SQL. */
 export interface StoredLimits {
   readonly plan: string;
-  /** Of the plan, as JSON; null for a plan that is built in or unknown. */
+  /** The plan's limits as JSON; null for a built-in or unknown plan. */
   readonly planLimits: string | null;
-  /** The tenant's own exceptions, as JSON. */
+  /** The tenant's overrides as JSON. */
   readonly overrides: string;
 }
 
@@ -70,5 +67,5 @@ export function storedLimits({ plan, planLimits, overrides }: StoredLimits): Lim
   return effectiveLimits(limits, parseOverrides(overrides));
 }
 
-/** Tenants and plans are named by operators, who type them. */
+/** Operators type the names of tenants and plans. */
 export const isName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text) && !text.includes("\n");

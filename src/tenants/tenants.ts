@@ -2,7 +2,7 @@ import type { InferResult } from "kysely";
 import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { newId, type TenantId } from "../base/ids.ts";
-import { outdate } from "../sql/outdated.ts";
+import { outdate } from "../sql/outdated-tenants.ts";
 import type { Sql } from "../sql/sql.ts";
 import { isUniqueViolation } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
@@ -18,36 +18,36 @@ import {
 } from "./plans.ts";
 
 /**
- * A tenant owns links, keys and limits. The slug is its name for the operator: unique, and made for typing.
+ * A tenant owns links, keys and limits. The slug is its identifier for the operator: unique, and easy to type.
  *
- * What a tenant's links answer depends on its hits per link and month. A change of that outdates its links, in the same
- * transaction; they get new versions in pages after it (`sql/outdated.ts`).
+ * What a tenant's links answer depends on its hits per link per month. Changing that limit outdates its links in the
+ * same transaction; they get new versions in pages afterwards (`sql/outdated-tenants.ts`).
  */
 export interface Tenant {
   readonly id: TenantId;
   readonly slug: string;
   readonly name: string;
   readonly plan: string;
-  /** What the plan gives, with the tenant's own exceptions on top. */
+  /** The plan's limits with the tenant's overrides. */
   readonly limits: Limits;
   readonly overrides: LimitOverrides;
-  /** Where its new links go when nobody says; null is the server's own domain. */
+  /** Where its new links are created by default; null for the server's own domain. */
   readonly defaultDomain: string | null;
   readonly createdAt: number;
-  /** Why the operator stopped it; null where nobody did. */
+  /** Why the operator suspended it; null if not suspended. */
   readonly suspended: string | null;
 }
 
 export interface TenantChange {
   readonly name?: string;
   readonly plan?: string;
-  /** Sets these limits for this tenant; `undefined` as a value goes back to the plan's. */
+  /** Sets these limits for this tenant; `undefined` restores the plan's. */
   readonly overrides?: { readonly [Name in keyof Limits]?: Limits[Name] | undefined };
 }
 
 export interface Tenants {
   create(slug: string, name: string, plan?: string): Promise<Tenant>;
-  /** By slug; `after` is the last one of the page before. */
+  /** By slug; `after` is the last one of the previous page. */
   list(limit: number, after?: string): Promise<Tenant[]>;
   bySlug(slug: string): Promise<Tenant | undefined>;
   byId(id: TenantId): Promise<Tenant | undefined>;
@@ -78,7 +78,10 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
     if (!known.has(plan)) throw unknownPlan(plan, [...known.keys()]);
   }
 
-  /** It stays as it is until the transaction ends. A change of the plan comes before, or after and finds this tenant. */
+  /**
+   * The plan stays as it is until the transaction ends. A concurrent change of the plan comes before, or waits and then
+   * finds this tenant.
+   */
   async function holdPlan(trx: Trx, plan: string): Promise<void> {
     if (builtInPlans.has(plan)) return;
     const row = await sql.forShare(trx.selectFrom("plans").select("name").where("name", "=", plan)).executeTakeFirst();
@@ -146,7 +149,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
         if (!row) throw new Problem("not_found", `No tenant "${slug}" exists.`);
         if (plan !== undefined) await holdPlan(trx, plan);
         const before = parseOverrides(row.limits);
-        const limits: LimitOverrides = JSON.parse(JSON.stringify({ ...before, ...overrides })); // without what is undefined
+        const limits: LimitOverrides = JSON.parse(JSON.stringify({ ...before, ...overrides })); // drops undefined values
         const after = { name: name ?? row.name, plan: plan ?? row.plan };
         await trx
           .updateTable("tenants")

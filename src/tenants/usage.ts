@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
-import { createEmailSeeds } from "../email/outbox/seeds.ts";
-import { callLimits, keyCalls, tenantCalls } from "../limits/api-limits.ts";
+import { createEmailSeeds } from "../email/outbox/counter-seeds.ts";
+import { callLimits, keyCalls, tenantCalls } from "../limits/call-limiter.ts";
 import type { Counters, Limit, StatusAnswer } from "../limits/counters.ts";
 import { tenantEmailLimit } from "../limits/email-limits.ts";
-import { type Period, spentAt } from "../limits/pace.ts";
+import { type Period, spentAt } from "../limits/forecast.ts";
 import { storageLimit } from "../limits/storage-limit.ts";
 import { monthOf } from "../limits/window.ts";
 import type { BusyLink } from "../links/read/busiest.ts";
@@ -13,22 +13,22 @@ import type { ApiKey } from "./keys.ts";
 import { usedInMonth } from "./monthly.ts";
 import type { Tenant } from "./tenants.ts";
 
-/** Every limit of a tenant and where it stands, from wherever each is counted. */
+/** Every limit of a tenant and its usage, from wherever each is counted. */
 export interface Usage {
   readonly limits: readonly LimitUse[];
-  /** The links nearest to their monthly hits. */
+  /** The links closest to their monthly hits. */
   readonly links: readonly LinkUse[];
 }
 
 export interface LimitUse {
   readonly name: string;
   readonly state: UseState;
-  /** Null when it is not known: `state` says why. */
+  /** Null if unknown: `state` says why. */
   readonly used: number | null;
   readonly held: number | null;
-  /** Null: without limit. */
+  /** Null: no limit. */
   readonly limit: number | null;
-  /** When all of it is there again; null when nothing is used, or it never is. */
+  /** When the full limit is available again; null if nothing is used, or it never resets. */
   readonly resetsAt: number | null;
   readonly spentAt: number | null;
 }
@@ -40,25 +40,25 @@ export interface LinkUse extends LimitUse {
 
 export type UseState =
   | "known"
-  /** Without limit, these are not counted. */
+  /** Not counted, because there is no limit. */
   | "not_counted"
-  /** The counters do not answer right now. */
+  /** The counters are unavailable. */
   | "unavailable"
-  /** In the memory of the running server, which this is not. */
+  /** In the memory of the server, which is another process. */
   | "in_server";
 
 export interface UsageSources {
   readonly sql: Sql;
   readonly clock: Clock;
-  /** Nothing when they are in the memory of another process. */
+  /** `undefined` when they are in the memory of another process. */
   readonly counters: { readonly calls: Counters; readonly ledger: Counters } | undefined;
-  /** The bytes of files; nothing when that cannot be told right now. */
+  /** The bytes of files; `undefined` if unknown right now. */
   readonly storage: (tenant: TenantId) => Promise<{ readonly used: number; readonly held: number } | undefined>;
   readonly busiest: (tenant: Tenant) => Promise<readonly BusyLink[]>;
 }
 
 export interface UsageReport {
-  /** With the limit of a key, when it has one of its own. */
+  /** Includes the key's limit, if it has one. */
   of(tenant: Tenant, key?: ApiKey): Promise<Usage>;
 }
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { lifeMs } from "../../src/cache/life.ts";
 import type { Form } from "../../src/cache/tier.ts";
+import { ttlMs } from "../../src/cache/ttl.ts";
 import { createRedisCache, type RedisCache } from "../../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
+import { linkChange, nameOf } from "../ground/changes.ts";
 import { redisAvailable, startRedis, startRedisCluster } from "../ground/redis.ts";
 import { connected, patientMs } from "./counter-stores.ts";
 
@@ -26,7 +27,6 @@ const laterForm: Form<Thing> = { name: "v4", toJson: ({ name }) => name, fromJso
 
 const thing = (version: number) => ({ version, value: { name: `v${version}` } });
 const nothing = (version: number) => ({ version, value: undefined });
-const change = (code: string, version: number) => ({ domain: "", code, version });
 const plain = "00000000000000000000.0000000000000001";
 const later = "00000000000000000000.0000000000000002";
 
@@ -47,7 +47,7 @@ for (const [name, start] of places) {
     let cache: RedisCache<Thing>;
 
     const open = (one = form, random = () => 0.5) =>
-      createRedisCache<Thing>({ redis, form: one, keyOf: ({ code }) => code, random });
+      createRedisCache<Thing>({ redis, form: one, keyOf: nameOf, random });
 
     /** As the follower does it when nothing has changed. */
     async function correct(one: RedisCache<Thing>, position = plain): Promise<void> {
@@ -128,11 +128,11 @@ for (const [name, start] of places) {
 
     test("lets a link that is visited all the time and never changes be good for a day, and keeps it for two", async () => {
       const key = fresh("k");
-      const life = () => lifeMs(1_001, 0);
+      const life = () => ttlMs(1_001, 0);
       const one = createRedisCache<Thing>({
         redis,
         form,
-        keyOf: ({ code }) => code,
+        keyOf: nameOf,
         lifeMs: life,
         random: () => 0.5,
       });
@@ -155,7 +155,7 @@ for (const [name, start] of places) {
       expect(await cache.get(key)).toMatchObject({ answer: nothing(8) });
     });
 
-    test("a fence keeps out what is older, and gives way to what it stands for", async () => {
+    test("a fence rejects older versions, and is replaced by the version it announces", async () => {
       const key = fresh("k");
       await put(cache, key, thing(1));
       await cache.fenceOne(key, 2);
@@ -199,7 +199,7 @@ for (const [name, start] of places) {
       const keys = Array.from({ length: 30 }, () => fresh("k"));
       for (const key of keys) await put(cache, key, thing(1));
       const one = open();
-      const changes = keys.map((key) => change(key, 2));
+      const changes = keys.map((key) => linkChange(key, 2));
       for (const tag of one.servers()) {
         const stand = await one.stand(tag);
         await one.fence(tag, changes);
@@ -213,7 +213,7 @@ for (const [name, start] of places) {
       }
     });
 
-    test("a new epoch is empty, for everybody, and one of two who begin it wins", async () => {
+    test("a new epoch is empty for all, and one of two instances that start it wins", async () => {
       const key = fresh("k");
       await put(cache, key, thing(1));
       const [one, two] = [open(), open()];
@@ -237,7 +237,7 @@ for (const [name, start] of places) {
       if (ticket === undefined) throw new Error("no leave to write");
       for (const tag of two.servers()) await two.begin(tag, later);
       for (const tag of one.servers()) {
-        await one.fence(tag, [change(key, 2)]);
+        await one.fence(tag, [linkChange(key, 2)]);
         await expect(one.moveOn(tag, later, `${later}9`)).rejects.toThrow("another epoch");
         expect((await two.stand(tag)).position).toBe(later);
       }
@@ -259,12 +259,12 @@ for (const [name, start] of places) {
       // The servers of one form correct theirs; that says nothing about the other, which is corrected by its own servers.
       for (const [i, tag] of before.servers().entries()) {
         const { position } = await before.stand(tag);
-        await before.fence(tag, [change(key, 2)]);
+        await before.fence(tag, [linkChange(key, 2)]);
         await before.moveOn(tag, position, `${later}7`);
         expect((await after.stand(tag)).position).toBe(stood[i]?.position ?? "");
       }
       expect(await before.get(key)).toEqual({ kind: "fence", version: 2 });
-      for (const tag of after.servers()) await after.fence(tag, [change(key, 2)]);
+      for (const tag of after.servers()) await after.fence(tag, [linkChange(key, 2)]);
       expect(await after.get(key)).toEqual({ kind: "fence", version: 2 });
     });
 

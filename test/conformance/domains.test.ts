@@ -12,6 +12,7 @@ import { createFeed } from "../../src/sql/feed.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { nameOf } from "../ground/changes.ts";
 import { databases } from "./databases.ts";
 import { few } from "./stores.ts";
 import { notOfTwin } from "./two-tenants.ts";
@@ -32,7 +33,7 @@ for (const database of databases) {
         evidence: { shows: async (host, text) => published.has(`${host} ${text}`) },
         ownHosts: new Set(["go.example.net", "localhost:3000"]),
         clock: systemClock,
-        changed: (host) => void changed.push(host),
+        publish: (change) => void changed.push(`${change.kind} ${nameOf(change)}@${change.version}`),
       });
       const own = async (tenant: TenantId, host: string) => {
         const { token } = await domains.add(tenant, host);
@@ -63,13 +64,13 @@ for (const database of databases) {
       expect(await domains.verify(ours, "links.example.com")).toMatchObject({ state: "verified" });
       expect((await store.verified()).map(({ host }) => host)).toEqual(["links.example.com"]);
       expect((await feed.after(before, 10)).changes).toMatchObject([
-        { domain: "links.example.com", code: "", version: 1 },
+        { kind: "domain", key: "links.example.com", version: 1 },
       ]);
-      expect(changed).toEqual(["links.example.com"]);
+      expect(changed).toEqual(["domain links.example.com@1"]);
       await sql.close();
     });
 
-    test("of two who both show it, one has it, and a claim alone keeps nobody out", async () => {
+    test("of two tenants that both verify it, one gets it, and a claim alone excludes no other", async () => {
       const { sql, domains, ours, theirs, own } = await open();
       await domains.add(theirs, "links.example.com");
       await own(ours, "links.example.com");
@@ -97,7 +98,7 @@ for (const database of databases) {
       await sql.close();
     });
 
-    test("nobody sees or changes another's", async () => {
+    test("a tenant can neither see nor change another's", async () => {
       const { sql, domains, ours, theirs, own } = await open();
       await own(ours, "links.example.com");
       expect(await domains.list(theirs, 10)).toEqual([]);

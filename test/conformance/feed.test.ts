@@ -2,25 +2,33 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { sql as raw } from "kysely";
 import { systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
-import { type Change, createFeed, type Feed, type FeedPosition, recordChange } from "../../src/sql/feed.ts";
+import type { Change, LinkVersion } from "../../src/cache/feed.ts";
+import { createFeed, type FeedPosition, type SqlFeed } from "../../src/sql/feed.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import type { Trx } from "../../src/sql/tenant-db.ts";
+import { raiseVersions } from "../../src/sql/versions.ts";
+import { linkChange, nameOf } from "../ground/changes.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
 import { onEachDatabase } from "./databases.ts";
 
-const change = (code: string, version = 1): Change => ({ domain: "", code, version });
+/** Any version, of links that need not exist. */
+const record = (trx: Trx, changes: readonly LinkVersion[], at: number) =>
+  trx
+    .insertInto("changes")
+    .values(changes.map((change) => ({ ...change, at })))
+    .execute();
 
-const write = (sql: Sql, changes: readonly Change[], at = 0) =>
-  sql.transaction((trx) => recordChange(trx, changes, at));
+const write = (sql: Sql, changes: readonly LinkVersion[], at = 0) => sql.transaction((trx) => record(trx, changes, at));
 
 /** Begins a transaction that has written, and commits it when told to. */
-async function beginWrite(sql: Sql, changes: readonly Change[]): Promise<{ commit(): Promise<void> }> {
+async function beginWrite(sql: Sql, changes: readonly LinkVersion[]): Promise<{ commit(): Promise<void> }> {
   const wrote = Promise.withResolvers<void>();
   const mayCommit = Promise.withResolvers<void>();
   const done = sql.transaction(async (trx) => {
-    await recordChange(trx, changes, 0);
+    await record(trx, changes, 0);
     wrote.resolve();
     await mayCommit.promise;
   });
@@ -33,14 +41,14 @@ async function beginWrite(sql: Sql, changes: readonly Change[]): Promise<{ commi
   };
 }
 
-/** Every page behind a position, and how far a follower may move on for good. */
-async function readOnce(feed: Feed, from: FeedPosition, limit = 1_000) {
+/** Every page after a position, and how far a follower may advance for good. */
+async function readOnce(feed: SqlFeed, from: FeedPosition, limit = 1_000) {
   const changes: Change[] = [];
   let settled = from;
   for (let cursor = from; ; ) {
     const page = await feed.after(cursor, limit);
     expect(page.changes.length).toBeLessThanOrEqual(limit);
-    changes.push(...page.changes.map(({ domain, code, version }) => ({ domain, code, version })));
+    changes.push(...page.changes.map(({ at: _, ...change }) => change));
     cursor = page.next;
     settled = page.settled ?? settled;
     if (page.changes.length < limit) return { changes, settled };
@@ -48,14 +56,14 @@ async function readOnce(feed: Feed, from: FeedPosition, limit = 1_000) {
 }
 
 /** Reads until everything there is settled, which waits for every older transaction of the whole PostgreSQL server. */
-async function readSettled(feed: Feed, from: FeedPosition): Promise<FeedPosition> {
+async function readSettled(feed: SqlFeed, from: FeedPosition): Promise<FeedPosition> {
   return until("everything to be settled", async () => {
     const { changes, settled } = await readOnce(feed, from);
     return (await readOnce(feed, settled)).changes.length === 0 && changes.length > 0 ? settled : undefined;
   });
 }
 
-const codes = (changes: readonly Change[]) => changes.map(({ code }) => code);
+const codes = (changes: readonly Change[]) => changes.map(nameOf);
 
 onEachDatabase(({ openTwo }) => {
   let sql: Sql;
@@ -65,25 +73,66 @@ onEachDatabase(({ openTwo }) => {
   });
 
   /** The end, with everything before it settled, so that a test sees its own changes only. */
-  async function start(feed: Feed): Promise<FeedPosition> {
+  async function start(feed: SqlFeed): Promise<FeedPosition> {
     const before = await feed.end();
-    await write(sql, [change("mark")]);
+    await write(sql, [linkChange("mark")]);
     return readSettled(feed, before);
   }
 
   test("changes come in the order of their commits, each once, to every client", async () => {
     const feed = createFeed(other);
     const from = await start(feed);
-    await write(sql, [change("a"), change("b", 7)]);
-    await write(sql, [{ domain: "go.example.com", code: "a", version: 2 }]);
+    await write(sql, [linkChange("a"), linkChange("b", 7)]);
+    await write(sql, [linkChange("a", 2, "go.example.com")]);
     expect((await readOnce(feed, from)).changes).toEqual([
-      change("a"),
-      change("b", 7),
-      { domain: "go.example.com", code: "a", version: 2 },
+      linkChange("a"),
+      linkChange("b", 7),
+      linkChange("a", 2, "go.example.com"),
     ]);
     const settled = await readSettled(feed, from);
-    await write(sql, [change("c")]);
-    expect((await readOnce(feed, settled)).changes).toEqual([change("c")]);
+    await write(sql, [linkChange("c")]);
+    expect((await readOnce(feed, settled)).changes).toEqual([linkChange("c")]);
+  });
+
+  test("a change of anything but a link has its kind and key", async () => {
+    const feed = createFeed(other);
+    const from = await start(feed);
+    const raise = (kind: "domain" | "tenant", ...keys: string[]) =>
+      sql.transaction((trx) => raiseVersions(sql, trx, { kind, keys }, 0));
+    await raise("domain", "b.example", "a.example", "b.example");
+    await raise("domain", "a.example");
+    await raise("tenant", "a.example");
+    expect((await readOnce(feed, from)).changes).toEqual([
+      { kind: "domain", key: "a.example", version: 1 },
+      { kind: "domain", key: "b.example", version: 1 },
+      { kind: "domain", key: "a.example", version: 2 },
+      { kind: "tenant", key: "a.example", version: 1 },
+    ]);
+  });
+
+  test("a server of the version before kinds, during an upgrade, is understood and understands", async () => {
+    const feed = createFeed(other);
+    const from = await start(feed);
+    await raw`insert into changes (domain, code, version, at) values ('', 'old', 2, 0), ('old.example', '', 3, 0)`.execute(
+      sql.db,
+    );
+    expect((await readOnce(feed, from)).changes).toEqual([
+      linkChange("old", 2),
+      { kind: "domain", key: "old.example", version: 3 },
+    ]);
+    await sql.transaction((trx) => raiseVersions(sql, trx, { kind: "domain", keys: ["new.example"] }, 0));
+    // It takes a change without a code for one of the domain, and reads that domain again.
+    const { rows } = await raw`select domain, code from changes order by id desc limit 1`.execute(sql.db);
+    expect(rows).toEqual([{ domain: "new.example", code: "" }]);
+  });
+
+  test("a transaction that raised versions cannot do so again, which could lock in another order", async () => {
+    const raise = (trx: Trx, key: string) => raiseVersions(sql, trx, { kind: "domain", keys: [key] }, 0);
+    const twice = sql.transaction(async (trx) => {
+      await raise(trx, "b.example");
+      await raise(trx, "a.example");
+    });
+    await expect(twice).rejects.toThrow("at once");
   });
 
   test("pages of any size hold the same changes", async () => {
@@ -93,7 +142,7 @@ onEachDatabase(({ openTwo }) => {
     for (let i = 0; i < written.length; i += 2)
       await write(
         sql,
-        written.slice(i, i + 2).map((code) => change(code)),
+        written.slice(i, i + 2).map((code) => linkChange(code)),
       );
     for (const limit of [1, 2, 5, 24, 100]) {
       expect(codes((await readOnce(feed, from, limit)).changes)).toEqual(written);
@@ -104,11 +153,11 @@ onEachDatabase(({ openTwo }) => {
     const feed = createFeed(sql);
     const from = await start(feed);
     const undone = sql.transaction(async (trx) => {
-      await recordChange(trx, [change("undone")], 0);
+      await record(trx, [linkChange("undone")], 0);
       throw new Error("changed my mind");
     });
     await undone.catch(() => {});
-    await write(sql, [change("done")]);
+    await write(sql, [linkChange("done")]);
     expect(codes((await readOnce(feed, from)).changes)).toEqual(["done"]);
   });
 
@@ -122,9 +171,9 @@ onEachDatabase(({ openTwo }) => {
 
   test("the end is behind what is committed later, whatever is before it", async () => {
     const feed = createFeed(sql);
-    await write(sql, [change("before")]);
+    await write(sql, [linkChange("before")]);
     const end = await feed.end();
-    await write(sql, [change("behind")]);
+    await write(sql, [linkChange("behind")]);
     expect(codes((await readOnce(feed, end)).changes)).toContain("behind");
   });
 
@@ -132,8 +181,8 @@ onEachDatabase(({ openTwo }) => {
     const [mine] = await openTwo();
     const feed = createFeed(mine);
     const from = await feed.end();
-    await write(mine, [change("old"), change("older")], 1_000);
-    await write(mine, [change("edge")], 2_000);
+    await write(mine, [linkChange("old"), linkChange("older")], 1_000);
+    await write(mine, [linkChange("edge")], 2_000);
     const settled = await readSettled(feed, from);
 
     expect(await feed.prune(2_000, 10)).toBe(2);
@@ -142,16 +191,16 @@ onEachDatabase(({ openTwo }) => {
     expect(await feed.prune(2_001, 10)).toBe(1);
     expect((await readOnce(feed, from)).changes).toEqual([]);
 
-    await write(mine, [change("new")], 3_000);
+    await write(mine, [linkChange("new")], 3_000);
     expect(codes((await readOnce(feed, settled)).changes)).toEqual(["new"]);
     expect(codes((await readOnce(feed, from)).changes)).toEqual(["new"]);
   });
 
-  test("pruning takes the oldest first, and no more than it is told to", async () => {
+  test("pruning deletes the oldest first, and no more than requested", async () => {
     const [mine] = await openTwo();
     const feed = createFeed(mine);
     const from = await feed.end();
-    for (const at of [3_000, 1_000, 2_000]) await write(mine, [change(`at-${at}`)], at);
+    for (const at of [3_000, 1_000, 2_000]) await write(mine, [linkChange(`at-${at}`)], at);
     expect(await feed.prune(9_000, 2)).toBe(2);
     expect(codes((await readOnce(feed, from)).changes)).toEqual(["at-3000"]);
     expect(await feed.prune(9_000, 2)).toBe(1);
@@ -164,7 +213,9 @@ onEachDatabase(({ openTwo }) => {
     const [writerCount, versions] = [8, 15];
     const writers = Array.from({ length: writerCount }, async (_, writer) => {
       for (let version = 1; version <= versions; version++) {
-        const open = await beginWrite((writer + version) % 2 === 0 ? sql : other, [change(`busy-${writer}`, version)]);
+        const open = await beginWrite((writer + version) % 2 === 0 ? sql : other, [
+          linkChange(`busy-${writer}`, version),
+        ]);
         await open.commit();
       }
     });
@@ -173,7 +224,7 @@ onEachDatabase(({ openTwo }) => {
       writing = false;
     });
     // As a follower does: to the end, and for good only past what is settled. A transaction of another test, in another
-    // database of the same server, may keep that from moving for a while.
+    // database of the same server, may delay that for a while.
     const readMore = async () => {
       let settledSoFar = true;
       for (let cursor = from; ; ) {
@@ -192,11 +243,11 @@ onEachDatabase(({ openTwo }) => {
     await done;
     await until("every change", async () => {
       await readMore();
-      const distinct = new Set(seen.map(({ code, version }) => `${code}@${version}`));
+      const distinct = new Set(seen.map((change) => `${nameOf(change)}@${change.version}`));
       return distinct.size === writerCount * versions || undefined;
     });
     for (let writer = 0; writer < writerCount; writer++) {
-      const told = new Set(seen.filter(({ code }) => code === `busy-${writer}`).map(({ version }) => version));
+      const told = new Set(seen.filter((change) => nameOf(change) === `busy-${writer}`).map(({ version }) => version));
       // What is not settled may come out of order when it is read in pages: version 4 of a link, then 3.
       expect([...told].sort((a, b) => a - b)).toEqual(Array.from({ length: versions }, (_, i) => i + 1));
     }
@@ -217,8 +268,8 @@ if (postgresAvailable()) {
 
     test("a change with a lower number that is committed later is not missed", async () => {
       const { one, two, feed, from, close } = await setUp();
-      const slow = await beginWrite(one, [change("slow")]);
-      await write(two, [change("quick")]);
+      const slow = await beginWrite(one, [linkChange("slow")]);
+      await write(two, [linkChange("quick")]);
 
       const { settled } = await readOnce(feed, from);
       await slow.commit();
@@ -234,10 +285,10 @@ if (postgresAvailable()) {
         await trx.insertInto("plans").values({ name: "older", limits: "{}", created_at: 0 }).execute();
         began.resolve();
         await mayWrite.promise;
-        await recordChange(trx, [change("older")], 0);
+        await record(trx, [linkChange("older")], 0);
       });
       await began.promise;
-      await write(two, [change("younger")]);
+      await write(two, [linkChange("younger")]);
       const { settled } = await readOnce(feed, from);
       mayWrite.resolve();
       await older;
@@ -247,8 +298,8 @@ if (postgresAvailable()) {
 
     test("nor what was being written when a follower began", async () => {
       const { one, two, feed, close } = await setUp();
-      const slow = await beginWrite(one, [change("slow")]);
-      await write(two, [change("quick")]);
+      const slow = await beginWrite(one, [linkChange("slow")]);
+      await write(two, [linkChange("quick")]);
       const end = await feed.end();
       await slow.commit();
       expect(codes((await readOnce(feed, end)).changes)).toContain("slow");
@@ -275,10 +326,10 @@ if (postgresAvailable()) {
       await close();
     });
 
-    test("a commit is told at once, though an older transaction is open", async () => {
+    test("a commit is announced at once, even while an older transaction is open", async () => {
       const { one, two, feed, from, close } = await setUp();
-      const slow = await beginWrite(one, [change("slow")]);
-      await write(two, [change("quick")]);
+      const slow = await beginWrite(one, [linkChange("slow")]);
+      await write(two, [linkChange("quick")]);
       const { changes, settled } = await readOnce(feed, from);
       expect(codes(changes)).toEqual(["quick"]);
       expect(settled).toEqual(from);
@@ -288,8 +339,8 @@ if (postgresAvailable()) {
 
     test("even one in another database of the same server", async () => {
       const [here, elsewhere] = [await setUp(), await setUp()];
-      const slow = await beginWrite(elsewhere.one, [change("slow")]);
-      await write(here.one, [change("quick")]);
+      const slow = await beginWrite(elsewhere.one, [linkChange("slow")]);
+      await write(here.one, [linkChange("quick")]);
       expect(codes((await readOnce(here.feed, here.from)).changes)).toEqual(["quick"]);
       await slow.commit();
       await Promise.all([here.close(), elsewhere.close()]);

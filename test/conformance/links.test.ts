@@ -13,6 +13,7 @@ import { createFeed } from "../../src/sql/feed.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
+import { nameOf } from "../ground/changes.ts";
 import { onEachDatabase } from "./databases.ts";
 import { notOfTwin } from "./two-tenants.ts";
 
@@ -58,7 +59,8 @@ onEachDatabase(({ openTwo }) => {
       clock,
       ownHosts: new Set(["go.example.com"]),
       defaultDays: 365,
-      changed: (domain, code, version) => told.push(`${domain}/${code}@${version}`),
+      publish: (change) =>
+        told.push(`${change.kind === "link" ? change.domain : ""}/${nameOf(change)}@${change.version}`),
     });
   }
 
@@ -175,7 +177,7 @@ onEachDatabase(({ openTwo }) => {
       expect((await links.create(tenant, { url, expiresAt: null }, "operator")).expiresAt).toBeNull();
     });
 
-    test("cannot have a code that is taken, by anybody", async () => {
+    test("cannot have a taken code, whoever has it", async () => {
       const code = fresh("taken");
       await links.create(tenant, { url, code }, "operator");
       for (const who of [tenant, stranger]) {
@@ -218,7 +220,7 @@ onEachDatabase(({ openTwo }) => {
       );
     });
 
-    test("passes over a generated code that somebody chose before", async () => {
+    test("skips a generated code that was chosen before", async () => {
       const [first, second, third] = [900_001, 900_002, 900_003].map(codes.encode);
       if (first === undefined || second === undefined) throw new Error("no codes");
       await links.create(stranger, { url, code: first }, "operator");
@@ -239,12 +241,12 @@ onEachDatabase(({ openTwo }) => {
         clock,
         ownHosts: new Set(),
         defaultDays: 1,
-        changed: () => {},
+        publish: () => {},
       });
       expect((await own.create(tenant, { url }, "operator")).code).toBe(third as string);
     });
 
-    test("of many at once gets a code of its own, on every instance", async () => {
+    test("of many at once gets a unique code, on every instance", async () => {
       const made = await Promise.all(
         Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? links : elsewhere).create(tenant, { url }, "operator")),
       );
@@ -394,17 +396,13 @@ onEachDatabase(({ openTwo }) => {
       await links.patch(tenant, link.id, { title: "x" });
       await links.remove(tenant.id, link.id);
       const { changes } = await feed.after(end, 1_000);
-      const mine = changes.filter((change) => change.code === link.code);
-      expect(mine.map(({ domain, version }) => [domain, version])).toEqual([
-        ["", 1],
-        ["", 2],
-        ["", 3],
-      ]);
+      const mine = changes.filter((change) => nameOf(change) === link.code);
+      expect(mine).toMatchObject([1, 2, 3].map((version) => ({ kind: "link", domain: "", version })));
     });
   });
 
   describe("touching a code", () => {
-    test("is a new version of the link as it is, in the feed, whoever owns it", async () => {
+    test("is a new version of the link as it is, in the feed, of any tenant", async () => {
       const feed = createFeed(sql);
       const link = await links.create(stranger, { url, code: fresh("touched") }, "operator");
       const before = await feed.end();
@@ -412,7 +410,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await links.get(stranger.id, link.id)).toEqual({ ...link, version: 2 });
       const { changes } = await feed.after(before, 1_000);
       // Its first version may still be in it: on a busy PostgreSQL the end of the feed is behind.
-      const touched = changes.filter(({ code, version }) => code === link.code && version > link.version);
+      const touched = changes.filter((change) => nameOf(change) === link.code && change.version > link.version);
       expect(touched).toMatchObject([{ domain: "", version: 2, at: start }]);
     });
 
@@ -431,7 +429,7 @@ onEachDatabase(({ openTwo }) => {
   });
 
   describe("a deleted link", () => {
-    test("is gone for its owner and for visitors, and its version goes on", async () => {
+    test("is gone for its owner and for visitors, and its version keeps growing", async () => {
       const link = await links.create(tenant, { url }, "operator");
       await links.remove(tenant.id, link.id);
       expect(await codeOf(links.get(tenant.id, link.id))).toBe("not_found");
@@ -452,7 +450,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await codeOf(links.get(tenant.id, first.id))).toBe("not_found");
     });
 
-    test("cannot be made again under its code by anybody else", async () => {
+    test("cannot be created again under its code by another tenant", async () => {
       const code = fresh("mine-forever");
       const link = await links.create(tenant, { url, code }, "operator");
       await links.remove(tenant.id, link.id);
@@ -464,7 +462,7 @@ onEachDatabase(({ openTwo }) => {
       const link = await links.create(tenant, { url, code: fresh("deleted") }, "operator");
       await links.remove(tenant.id, link.id);
       const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now() };
-      expect(await store.insert(tenant.id, [generated], "nothing")).toEqual([{ kind: "taken" }]);
+      expect(await store.createEach(tenant.id, [generated], "nothing")).toEqual([{ kind: "taken" }]);
     });
 
     test("of many who delete it at once is deleted by one", async () => {
@@ -478,7 +476,7 @@ onEachDatabase(({ openTwo }) => {
   });
 
   describe("purging", () => {
-    test("frees the codes of links that expired long ago, for anybody, and their versions go on", async () => {
+    test("frees the codes of links that expired long ago, for any tenant, and their versions keep growing", async () => {
       const code = fresh("purged");
       const owner = await newTenant();
       const old = await links.create(owner, { url, code, expiresAt: clock.now() + 1_000 }, "operator");
@@ -504,12 +502,12 @@ onEachDatabase(({ openTwo }) => {
       clock.advance(2_000);
       await store.purge(clock.now(), 1_000, clock.now());
       const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now() };
-      expect(await store.insert(stranger.id, [generated], "nothing")).toMatchObject([
-        { kind: "written", link: { version: 3 } },
+      expect(await store.createEach(stranger.id, [generated], "nothing")).toMatchObject([
+        { kind: "created", link: { version: 3 } },
       ]);
     });
 
-    test("takes no more than it is told to, the longest expired first", async () => {
+    test("takes no more than requested, the longest expired first", async () => {
       clock.advance(dayMs);
       await store.purge(clock.now(), 1_000, clock.now());
       const made: Link[] = [];
@@ -525,7 +523,7 @@ onEachDatabase(({ openTwo }) => {
   });
 
   describe("a stranger", () => {
-    test("sees nothing of somebody else's link, and cannot change it", async () => {
+    test("sees nothing of another tenant's link, and cannot change it", async () => {
       const link = await links.create(tenant, { url }, "operator");
       const attempts = [
         links.get(stranger.id, link.id),
@@ -546,7 +544,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await codeOf(links.patch(stranger, link.id, {}, 99))).toBe("not_found");
     });
 
-    test("pages through nothing, also with somebody else's cursor", async () => {
+    test("pages through nothing, even with another tenant's cursor", async () => {
       const nobody = await newTenant();
       const link = await links.create(tenant, { url }, "operator");
       expect(await links.list(nobody.id, 10)).toEqual({ items: [], nextCursor: null });
@@ -634,7 +632,7 @@ onEachDatabase(({ openTwo }) => {
   });
 
   describe("a redirect's target", () => {
-    test("has what a redirect needs, whoever owns the link", async () => {
+    test("has what a redirect needs, for links of any tenant", async () => {
       const link = await links.create(
         stranger,
         { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` },
@@ -756,15 +754,15 @@ onEachDatabase(({ openTwo }) => {
       const owner = await newTenant();
       const [kept, undone] = [fresh("kept"), fresh("undone")];
       const before = [await count("links"), await count("link_versions"), await count("changes")];
-      const attempt = store.insertWith(owner.id, [await links.draft(owner, { url, code: undone })], async () => {
+      const attempt = store.createWith(owner.id, [await links.draft(owner, { url, code: undone })], async () => {
         throw new Error("not this time");
       });
       await expect(attempt).rejects.toThrow("not this time");
       expect([await count("links"), await count("link_versions"), await count("changes")]).toEqual(before);
-      const written = await store.insertWith(owner.id, [await links.draft(owner, { url, code: kept })], async (trx) => {
+      const written = await store.createWith(owner.id, [await links.draft(owner, { url, code: kept })], async (trx) => {
         await trx.updateTable("tenants").set({ name: "along" }).where("id", "=", owner.id).execute();
       });
-      expect(written).toMatchObject([{ kind: "written", link: { code: kept, version: 1 } }]);
+      expect(written).toMatchObject([{ kind: "created", link: { code: kept, version: 1 } }]);
       expect((await createTenants(sql, clock).bySlug(owner.slug))?.name).toBe("along");
     });
 

@@ -1,4 +1,5 @@
 /** A database that was made by the first version, and used, is brought up to today: nothing in it is lost on any step. */
+
 import { describe, expect, test } from "bun:test";
 import { CompiledQuery } from "kysely";
 import { manualClock } from "../../src/base/clock.ts";
@@ -7,7 +8,7 @@ import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
 import { createEmailSettings } from "../../src/email/settings/settings.ts";
-import { createPositions } from "../../src/import-export/position.ts";
+import { createPositions } from "../../src/import-export/import-position.ts";
 import { createLinks } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { requireSalt, takeCodeBlock } from "../../src/sql/counter.ts";
@@ -16,6 +17,7 @@ import { migrate, requireCurrentSchema, schemaState } from "../../src/sql/migrat
 import type { Sql } from "../../src/sql/sql.ts";
 import { createKeys } from "../../src/tenants/keys.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { nameOf } from "../ground/changes.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const at = Date.UTC(2026, 10, 1);
@@ -84,6 +86,9 @@ const written: Readonly<Record<string, readonly string[]>> = {
     `insert into domains (tenant_id, host, state, token, is_default, root_url, missing_url, created_at, verified_at) values
       ('ten_1', 'go.example.com', 'verified', 'token', 0, 'https://example.com/root', null, ${at}, ${at}),
       ('ten_1', 'new.example.com', 'pending', 'other', 0, null, null, ${at}, null)`,
+    // The version of a domain was that of a link without a code.
+    `insert into link_versions (domain, code, version, state, tenant_id) values ('go.example.com', '', 8, 'live', 'ten_1')`,
+    `insert into changes (domain, code, version, at) values ('go.example.com', '', 8, ${at})`,
     ...linkOf("theirs", "url", "'https://example.com/theirs'", "go.example.com"),
   ],
   "0012-idempotency": [
@@ -117,6 +122,9 @@ function linkOf(code: string, columns: string, values: string, domain = ""): str
   ];
 }
 
+/** The one step that moves rows to another table: see the end of the test. */
+const domainVersionsMove = "0019-change-kinds";
+
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
 const run = async (sql: Sql, statement: string): Promise<Rows> =>
@@ -138,6 +146,12 @@ onEachDatabase(({ create }) => {
       const steps = (await schemaState(sql)).pending;
       for (const step of steps) {
         const before = await everything(sql);
+        if (step === domainVersionsMove) {
+          before.set(
+            "link_versions",
+            (before.get("link_versions") ?? []).filter(({ code }) => code !== ""),
+          );
+        }
         expect(await migrate(sql, step)).toEqual([step]);
         const after = await everything(sql);
         for (const [table, rows] of before) {
@@ -186,6 +200,12 @@ onEachDatabase(({ create }) => {
       const tenant = await tenants.bySlug("first");
       if (!tenant) throw new Error("the tenant is gone");
       expect(await createKeys(sql, clock).list("ten_1" as TenantId, 10)).toMatchObject([{ name: "website" }]);
+      expect(await run(sql, "select * from versions")).toEqual([{ kind: "domain", key: "go.example.com", version: 8 }]);
+      expect(await run(sql, "select kind, domain, code from changes order by id")).toEqual([
+        { kind: "link", domain: "", code: "active" },
+        { kind: "link", domain: "", code: "deleted" },
+        { kind: "domain", domain: "go.example.com", code: "" },
+      ]);
       const feed = createFeed(sql);
       const end = await feed.end();
       const links = createLinks({
@@ -195,7 +215,7 @@ onEachDatabase(({ create }) => {
         clock,
         ownHosts: new Set(),
         defaultDays: 365,
-        changed: () => {},
+        publish: () => {},
       });
       const generated = await links.create(tenant, { url: "https://example.com/new" }, "tenant");
       expect(generated.code).toBe(codes.encode(3_000));
@@ -203,7 +223,7 @@ onEachDatabase(({ create }) => {
       expect(again.version).toBe(7);
       const edited = await links.patch(tenant, "lnk_1" as LinkId, { title: "Other" }, 4);
       expect(edited).toMatchObject({ version: 5, url: "https://example.com/1", tags: ["a"], notes: "Notes" });
-      const told = (await feed.after(end, 100)).changes.map(({ code, version }) => `${code}@${version}`);
+      const told = (await feed.after(end, 100)).changes.map((change) => `${nameOf(change)}@${change.version}`);
       // On PostgreSQL what came before may be told once more.
       expect(told.slice(-3)).toEqual([`${generated.code}@1`, "deleted@7", "active@5"]);
     });

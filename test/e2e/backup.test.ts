@@ -24,7 +24,7 @@ import { createTenants } from "../../src/tenants/tenants.ts";
 import { find } from "../ground/machine.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { cleanEnvironment, type Environment, runProcess, startProcess, until } from "../ground/process.ts";
-import { cli, startServer } from "../ground/server.ts";
+import { cli, program, startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { type FileBody, must, newDatabase, query, type Site, siteOf, startSite } from "./servers.ts";
 
@@ -262,7 +262,7 @@ describe("uploaded files in a backup", () => {
     rmSync(path(second));
     expect((await runProcess(["mkfifo", path(second)], {})).code).toBe(0);
     const file = newFile();
-    const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "backup", file], {
+    const child = startProcess([...program, "backup", file], {
       cwd: join(import.meta.dir, "../.."),
       env: cleanEnvironment(site.env),
     });
@@ -332,7 +332,7 @@ describe("uploaded files in a backup", () => {
       ["delete from backup_pieces where id = 1", "damaged"],
       ["update backup_entries set sha256 = 'x' where name = 'quicklink.sqlite'", "damaged"],
       ["insert into backup_secrets values ('../../evil', 'x')", "invalid name"],
-      ["delete from backup", "not finished"],
+      ["delete from backup", "incomplete"],
     ] as const) {
       const bad = newFile();
       writeFileSync(bad, readFileSync(file));
@@ -389,9 +389,9 @@ describe("restoring", () => {
     const future = newFile();
     must(await cli(["backup", future], { env: newer.env }));
     for (const [source, sentence] of [
-      [none, "no backup"],
+      [none, "Not a file created by"],
       [cut, "damaged"],
-      [join(plain.QL_DATA, "quicklink.sqlite"), "no backup"],
+      [join(plain.QL_DATA, "quicklink.sqlite"), "Not a file created by"],
       [future, "newer than this program"],
       ["/nonexistent", "No such file"],
     ] as const) {

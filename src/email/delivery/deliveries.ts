@@ -6,15 +6,15 @@ import { ofTenant } from "../../sql/tenant-db.ts";
 import { type DeliveryEvent, outweighs } from "./events.ts";
 import type { Suppressions } from "./suppressions.ts";
 
-/** Where the provider's word about emails lands: on their rows, and in the list of those who get no more. */
+/** Applies delivery events of the provider to the email rows and the suppression list. */
 export interface Deliveries {
   /** The tenant's emails that these events are about. */
-  find(tenant: TenantId, events: readonly DeliveryEvent[]): Promise<Told[]>;
-  /** Said twice, it changes nothing the second time; answers how many were news. */
-  apply(tenant: TenantId, told: readonly Told[]): Promise<number>;
+  find(tenant: TenantId, events: readonly DeliveryEvent[]): Promise<DeliveryReport[]>;
+  /** Applying an event twice changes nothing; returns how many were news. */
+  apply(tenant: TenantId, told: readonly DeliveryReport[]): Promise<number>;
 }
 
-export interface Told {
+export interface DeliveryReport {
   readonly event: DeliveryEvent;
   readonly email: EmailId;
   readonly recipient: string;
@@ -22,7 +22,7 @@ export interface Told {
 }
 
 const askedAtOnce = 500;
-const writtenAtOnce = 50; // on SQLite a transaction holds the thread that serves: for a few milliseconds at most
+const writtenAtOnce = 50; // on SQLite a transaction blocks the serving thread: for a few milliseconds at most
 
 export function createDeliveries(sql: Sql, suppressions: Suppressions, clock: Clock): Deliveries {
   async function rowsOf(tenant: TenantId, ids: readonly string[]) {
@@ -34,8 +34,8 @@ export function createDeliveries(sql: Sql, suppressions: Suppressions, clock: Cl
     return rows.map((row) => [row.provider_id, row] as const);
   }
 
-  /** The heavier word stays, whoever else writes one meanwhile. */
-  async function mark(tenant: TenantId, told: readonly Told[]): Promise<void> {
+  /** The event with more weight stays, whatever is written concurrently. */
+  async function mark(tenant: TenantId, told: readonly DeliveryReport[]): Promise<void> {
     await sql.transaction(async (trx) => {
       for (const { event, email } of told) {
         const { delivery, at, detail } = event;
@@ -71,7 +71,7 @@ export function createDeliveries(sql: Sql, suppressions: Suppressions, clock: Cl
       const news = told.filter(({ event, delivery }) => event.delivery === null || outweighs(event.delivery, delivery));
       for (let start = 0; start < news.length; start += writtenAtOnce) {
         const some = news.slice(start, start + writtenAtOnce);
-        // Before the mark: once that stands, the event is no longer news, and would not be looked at again.
+        // Before the mark: once that is written, the event is no longer news and would not be processed again.
         for (const { event, recipient } of some) {
           if (event.suppress !== null) await suppressions.add(tenant, recipient, event.suppress);
         }

@@ -1,8 +1,8 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 
 /**
- * SendGrid's signature of the events that it sends: ECDSA on P-256 and SHA-256, over its timestamp and the bytes of the
- * body as they came. The public key is what its settings show, base64 of a DER `SubjectPublicKeyInfo`.
+ * SendGrid's signature of its events: ECDSA on P-256 and SHA-256, over its timestamp and the raw bytes of the body. The
+ * public key is what its settings show, base64 of a DER `SubjectPublicKeyInfo`.
  */
 export interface SignedBody {
   readonly body: Uint8Array;
@@ -10,7 +10,7 @@ export interface SignedBody {
   readonly timestamp: string;
 }
 
-/** Nothing if it is no such key. */
+/** `undefined` if it is not such a key. */
 export function parseWebhookKey(text: string): KeyObject | undefined {
   if (text.length > keyMaxChars || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
   try {
@@ -31,13 +31,13 @@ export function isSigned({ body, signature, timestamp }: SignedBody, key: KeyObj
     const signed = Buffer.concat([Buffer.from(timestamp), body]);
     return verify("sha256", signed, key, Buffer.from(signature, "base64"));
   } catch {
-    return false; // not even the form of a signature
+    return false; // not even the format of a signature
   }
 }
 
 /**
- * SendGrid goes on for a day with events that it could not deliver, so an older body is a repeat by somebody else. Within
- * the day a repeat changes nothing, for an email's fate is written down once.
+ * SendGrid retries undelivered events for a day, so an older body is a replay. Within the day a replay changes nothing,
+ * because an email's outcome is recorded once.
  */
 const oldestMs = 25 * 3_600_000;
 const earliestMs = 5 * 60_000;

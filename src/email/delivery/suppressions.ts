@@ -5,19 +5,19 @@ import { ofTenant } from "../../sql/tenant-db.ts";
 import { type MailKind, mailKinds } from "../outbox/outbox.ts";
 
 /**
- * Who gets no more email: a tenant's own list, and one of everybody's for addresses of which the platform's mail server
- * was told that they do not exist. Addresses are compared without regard to case: who wrote `Ann@` and asked for no
- * more is not to get more as `ann@`.
+ * Addresses that get no more email: a list per tenant, and a global one of addresses that do not exist according to the
+ * platform's mail server. Addresses are compared case-insensitively: after `Ann@` has unsubscribed, `ann@` must not get
+ * email either.
  */
 export interface Suppressions {
-  /** Why this tenant may send no such email to the address; nothing if it may. */
+  /** Why this tenant may not send such an email to the address; `undefined` if it may. */
   find(tenant: TenantId, address: string, kind: MailKind): Promise<SuppressionReason | undefined>;
-  /** The first reason stays, unless it is one that essential emails may pass. `everybody`: of all tenants. */
-  add(tenant: TenantId | typeof everybody, address: string, reason: SuppressionReason): Promise<void>;
-  /** A tenant's own, by address; `after` is the last of the page before. */
+  /** The first reason stays, unless essential emails may pass it. `everybody`: for all tenants. */
+  add(tenant: TenantId | typeof allTenants, address: string, reason: SuppressionReason): Promise<void>;
+  /** A tenant's list, by address; `after` is the last of the previous page. */
   list(tenant: TenantId, limit: number, after?: string): Promise<Suppression[]>;
-  /** Whether it was there. */
-  remove(tenant: TenantId | typeof everybody, address: string): Promise<boolean>;
+  /** Returns whether it was there. */
+  remove(tenant: TenantId | typeof allTenants, address: string): Promise<boolean>;
 }
 
 export interface Suppression {
@@ -27,14 +27,14 @@ export interface Suppression {
 }
 
 export type SuppressionReason = SuppressionTable["reason"];
-export const everybody = "" as const;
+export const allTenants = "" as const;
 
 export function createSuppressions({ db, now }: Sql): Suppressions {
   return {
     async find(tenant, address, kind) {
-      const listed = (owner: TenantId | typeof everybody) =>
+      const listed = (owner: TenantId | typeof allTenants) =>
         ofTenant(db, owner).selectFrom("suppressions").select("reason").where("address", "=", address.toLowerCase());
-      const rows = await listed(tenant).unionAll(listed(everybody)).execute();
+      const rows = await listed(tenant).unionAll(listed(allTenants)).execute();
       return rows.find(({ reason }) => !(mailKinds[kind].essential && reason === "unsubscribed"))?.reason;
     },
 

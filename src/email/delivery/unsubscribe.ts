@@ -3,12 +3,12 @@ import type { Signer } from "../../base/signature.ts";
 import { parseAddress } from "../address.ts";
 
 /**
- * Who may ask for no more email: whoever has the link that came with one. It names the tenant and the address, and a signature
- * that only we can make holds both, so that nothing has to be stored and nobody can stop somebody else's.
+ * Unsubscribe links. A link contains the tenant and the address, signed by us, so nothing has to be stored and only a
+ * recipient of the email can unsubscribe the address.
  */
 export interface StopLinks {
   urlFor(tenant: TenantId, address: string): string;
-  /** Nothing if it was not made here. */
+  /** `undefined` if it was not made here. */
   read(token: string): Recipient | undefined;
 }
 

@@ -12,16 +12,17 @@ import { readEvent } from "./events.ts";
 import { isSigned, isTimely, parseWebhookKey } from "./signature.ts";
 
 /**
- * SendGrid's events. Anybody can call this, so a stranger costs one point read:
+ * SendGrid's events. Anyone can call this, so a stranger costs one point read:
  *
- * 1. The path names a tenant and a secret of its own (`/email/events/{tenant}/{secret}`). Unless both fit, the answer is
- *    404, and nothing of the body is read.
- * 2. The body must be signed with the key that this tenant saved, else the answer is 403. Nothing in it is parsed before.
- * 3. Only then are its message ids looked up, among this tenant's emails alone. Unknown ids are skipped, for a tenant's
- *    account may send other mail as well.
+ * 1. The path contains a tenant and its webhook secret (`/email/events/{tenant}/{secret}`). Unless both match, the
+ *    answer is 404, and nothing of the body is read.
+ * 2. The body must be signed with the key that this tenant saved, else the answer is 403. Nothing in it is parsed
+ *    before.
+ * 3. Only then are its message IDs looked up, among this tenant's emails only. Unknown IDs are skipped, because the
+ *    tenant's account may send other mail as well.
  *
- * A wrong path or signature counts as a guess of the address it came from. The right ones are accepted even from an address
- * that is over the limit: SendGrid sends the events of all its customers from the same ones.
+ * A wrong path or signature counts as a guess by its address. Correct requests are accepted even from an address over
+ * the limit: SendGrid sends the events of all its customers from the same addresses.
  */
 export interface WebhookSettings {
   readonly deliveries: Deliveries;
@@ -32,11 +33,11 @@ export interface WebhookSettings {
 
 export const eventsPath = "/email/events/";
 
-/** What the tenant pastes into SendGrid's settings. */
+/** The URL that the tenant pastes into SendGrid's settings. */
 export const webhookUrl = (baseUrl: string, tenant: TenantId, { webhookSecret }: EmailSettings): string | null =>
   webhookSecret === null ? null : `${baseUrl}${eventsPath}${tenant}/${webhookSecret}`;
 
-// They send every 30 s, or when 768 kB have gathered.
+// SendGrid sends every 30 s, or when it has collected 768 kB.
 const bodyMaxBytes = 2_097_152;
 const eventsMost = 5_000;
 const prefix = "x-twilio-email-event-webhook-";
@@ -49,7 +50,7 @@ export function createWebhook({ deliveries, settings, guesses, clock }: WebhookS
     return problemResponse(new Problem("too_many_guesses", detail, { retryAfterSeconds }));
   }
 
-  /** The tenant whose address this is, and the key it saved. */
+  /** The tenant of this URL, and the key it saved. */
   async function recipientOf(place: string) {
     const [name = "", secret = "", ...rest] = place.split("/", 3);
     const tenant = parseId("tenant", name);
@@ -66,7 +67,7 @@ export function createWebhook({ deliveries, settings, guesses, clock }: WebhookS
     return isSigned({ body, signature, timestamp }, key) ? body : undefined;
   }
 
-  /** `place`: what follows `eventsPath`. */
+  /** `place`: the path after `eventsPath`. */
   return async (request: Request, place: string, address: string | undefined): Promise<Response> => {
     const recipient = await recipientOf(place);
     if (recipient === undefined) return missed(noSuchAddress(), address);

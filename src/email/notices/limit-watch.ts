@@ -13,16 +13,16 @@ import { usedInMonth } from "../../tenants/monthly.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
 import { linkUse } from "./near-limits.ts";
 import type { Notices } from "./notices.ts";
-import { type LimitUse, reached } from "./thresholds.ts";
+import { type NoticeUse, reachedPercent } from "./thresholds.ts";
 
 /**
- * Notices about limits, put together: where what is used becomes known, on the way to `email/notices/notices.ts`. None of it is on
- * the way of a redirect or an answer. An hourly look over all limits, by one process for all, finds what these missed.
+ * Feeds limit notices: collects usage where it becomes known and passes it to `email/notices/notices.ts`. None of it
+ * delays a redirect or a response. An hourly check of all limits, by one process for all, finds what was missed.
  */
 export interface LimitWatch extends Pick<Notices, "noticed"> {
-  /** What the months of links have come to. */
+  /** New monthly totals of links. */
   check(totals: readonly Total[]): void;
-  /** A tenant has made links. */
+  /** A tenant has created links. */
   made(tenant: Tenant): void;
   close(): Promise<void>;
 }
@@ -30,9 +30,9 @@ export interface LimitWatch extends Pick<Notices, "noticed"> {
 export interface LimitWatchSettings {
   readonly notices: Notices;
   readonly sql: Sql;
-  /** The limits of all tenants that are nearly used up. */
-  readonly nearLimits: () => Promise<readonly LimitUse[]>;
-  /** A link's limit as memory last knew it: undefined if it does not know the link, null if the link has no limit. */
+  /** The nearly used limits of all tenants. */
+  readonly nearLimits: () => Promise<readonly NoticeUse[]>;
+  /** A link's limit as memory last knew it: undefined if the link is unknown, null if it has no limit. */
   readonly hitsMaxOf: (key: string) => number | null | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -47,7 +47,7 @@ const hourMs = 3_600_000;
 const closeMs = 1_000;
 
 export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, log }: LimitWatchSettings): LimitWatch {
-  /** Links of which it was said lately. */
+  /** Links recently notified. */
   const told = new LRUCache<string, number>({ max: rememberedMost });
   const makers = new Map<TenantId, Tenant>();
   let gathering: NodeJS.Timeout | undefined;
@@ -57,11 +57,11 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
   const quietly = (what: string, work: () => Promise<unknown>) =>
     work().catch((error: unknown) => log.warn({ error }, `${what} failed; the next full check makes up for it`));
 
-  /** A total holds what is lent, too: it says which links to look at, and the row says how it is. */
+  /** A total includes leased units, so it only tells which links to check; the row has the exact count. */
   async function lookAt(totals: readonly Total[], month: string): Promise<void> {
     for (const { key } of totals) {
       const use = await linkUse(sql, splitKey(key), month);
-      const percent = use && reached(use.used, use.max);
+      const percent = use && reachedPercent(use.used, use.max);
       if (use === undefined || percent === undefined) continue;
       told.set(`${key} ${month} ${percent}`, clock.elapsed() + rememberMs);
       notices.noticed(use);
@@ -96,11 +96,12 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
   return {
     noticed: notices.noticed,
     check(totals) {
-      if (closed) return; // the last hits are written down when all else is over
+      if (closed) return; // the last hits are recorded after everything else has stopped
       const now = clock.elapsed();
       const month = monthName(clock.now());
       const near = totals.filter((one) => {
-        const percent = one.draws === "hits" && one.month === month && reached(one.total, hitsMaxOf(one.key) ?? null);
+        const percent =
+          one.draws === "hits" && one.month === month && reachedPercent(one.total, hitsMaxOf(one.key) ?? null);
         return percent && (told.get(`${one.key} ${month} ${percent}`) ?? 0) <= now;
       });
       if (near.length > 0) void quietly("checking links", () => lookAt(near.slice(0, linksAtOnce), month));

@@ -1,8 +1,8 @@
 import type { LinkId, TenantId } from "../../base/ids.ts";
 import type { Place } from "../../sql/versions.ts";
 
-/** What is used of a limit that a tenant is told about. */
-export type LimitUse =
+/** Usage of a limit that a tenant is notified about. */
+export type NoticeUse =
   | {
       readonly tenant: TenantId;
       readonly limit: "linksPerMonth" | "storageBytes";
@@ -19,8 +19,8 @@ export type LimitUse =
 
 export type Percent = 80 | 100;
 
-/** What to tell about; who has used all is not told that it is nearly all. A limit of nothing is used by nobody. */
-export function reached(used: number, max: number | null): Percent | undefined {
+/** The threshold to report; 100 % replaces 80 %. A limit of 0 is never reported. */
+export function reachedPercent(used: number, max: number | null): Percent | undefined {
   if (max === null || max <= 0) return undefined;
   if (used >= max) return 100;
   return used * 5 >= max * 4 ? 80 : undefined;
@@ -28,8 +28,11 @@ export function reached(used: number, max: number | null): Percent | undefined {
 
 export const hitsKeyStart = "quota:hits:";
 
-/** One email has it, ever: once for each limit, month and share of it. Storage has no month of its own, and is told again in the next. */
-export function noticeKey(use: LimitUse, month: string, percent: Percent): string {
+/**
+ * Unique per limit, month and threshold, so that one email is sent. Storage has no month, so its notice repeats every
+ * month.
+ */
+export function noticeKey(use: NoticeUse, month: string, percent: Percent): string {
   if (use.limit === "hitsPerLinkPerMonth") return `${hitsKeyStart}${use.link.id}:${month}:${percent}`;
   return `quota:${use.limit === "linksPerMonth" ? "links" : "storage"}:${month}:${percent}`;
 }

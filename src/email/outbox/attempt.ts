@@ -4,32 +4,32 @@ import type { Logger } from "../../base/log.ts";
 import type { CounterVerdict } from "../../limits/counters.ts";
 import { platformEmails } from "../../limits/email-limits.ts";
 import { isUnavailable } from "../../sql/sql.ts";
-import { everybody, type Suppressions } from "../delivery/suppressions.ts";
+import { allTenants, type Suppressions } from "../delivery/suppressions.ts";
 import type { HandOver, Message, ProviderName } from "../providers/provider.ts";
 import type { Sender, Senders } from "../providers/senders.ts";
 import { nextAsk, nextTry } from "./backoff.ts";
 import type { Charges } from "./charges.ts";
+import { limitOf } from "./counter-seeds.ts";
+import { createMutex } from "./mutex.ts";
 import { type MailKind, mailKinds } from "./outbox.ts";
-import { limitOf } from "./seeds.ts";
-import { type Claimed, type EmailStore, unsureMost, unsureRetryMs, type Why } from "./store.ts";
-import { createTurns } from "./turns.ts";
+import { type ClaimedEmail, type EmailStore, type FailureReason, unsureMost, unsureRetryMs } from "./store.ts";
 
-/** One attempt to send an email that is claimed, from its charge to its mark. `sender.ts` says why in this order. */
-export interface Attempts {
-  /** All of it, for an email whose turn it is. */
-  make(email: Claimed): Promise<void>;
-  /** The first half, for whoever wants to know now whether the limits have room. */
-  charge(email: Claimed): Promise<Charged>;
-  /** The second half, after a charge that was granted. */
-  handOver(email: Claimed, charged: Charged): Promise<void>;
-  /** Instead of it, when it cannot be done now: gives the charge back, and the email to whoever is next. */
-  putBack(email: Claimed): Promise<void>;
+/** One attempt to send a claimed email, from its charge to its mark. `sender.ts` explains the order. */
+export interface SendAttempts {
+  /** The whole attempt, for an email that is due. */
+  make(email: ClaimedEmail): Promise<void>;
+  /** The first half, for callers that need to know at once whether the limits have room. */
+  charge(email: ClaimedEmail): Promise<Charged>;
+  /** The second half, after a granted charge. */
+  handOver(email: ClaimedEmail, charged: Charged): Promise<void>;
+  /** Instead of the second half, if it cannot be done now: refunds the charge and requeues the email. */
+  putBack(email: ClaimedEmail): Promise<void>;
 }
 
 export interface Charged {
   readonly sender: Sender;
   readonly verdict: CounterVerdict;
-  /** Since when it counts, by the clock that only grows. */
+  /** When it was charged, by the monotonic clock. */
   readonly since: number;
 }
 
@@ -39,12 +39,12 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
-export interface AttemptSettings {
+export interface SendAttemptSettings {
   readonly store: EmailStore;
   readonly senders: Senders;
   readonly charges: Charges;
   readonly suppressions: Suppressions;
-  readonly messageOf: (email: Claimed, from: Sender["from"]) => Message;
+  readonly messageOf: (email: ClaimedEmail, from: Sender["from"]) => Message;
   readonly count: (provider: ProviderName, outcome: Outcome) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -54,23 +54,23 @@ export interface AttemptSettings {
 
 const deadlineMs = 30_000;
 /**
- * Later than this after its charge an email is not handed over: by when the provider has it, it must still count for an
- * hour, and the claim must not have run out.
+ * An email is not handed over later than this after its charge: when the provider receives it, it must still count for
+ * an hour, and the claim must still be valid.
  */
 const beginMs = 10_000;
-/** Of which only eight come to an answer: the others ended with their process, or by a mistake of ours. */
+/** At most eight of these get an answer: the others ended with their process, or by a bug. */
 const claimsMost = 20;
 const awayMs = 5_000;
 const asksMost = 4;
 const askAgainMs = 500;
 const markAgainMs = 500;
-const marksMost = 1_200; // ten minutes; by then somebody else has found it left behind
+const marksMost = 1_200; // ten minutes; by then another process has found it abandoned
 
-export function createAttempts(settings: AttemptSettings): Attempts {
+export function createSendAttempts(settings: SendAttemptSettings): SendAttempts {
   const { store, senders, charges, suppressions, count, clock, log } = settings;
-  const turns = createTurns();
+  const handOverMutex = createMutex();
 
-  /** What is known about an email is worth waiting for the database. */
+  /** Retries until the database stores the mark. */
   async function lasting<Answer>(mark: () => Promise<Answer>): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       try {
@@ -82,16 +82,17 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     }
   }
 
-  const fail = (email: Claimed, why: Why, what?: "unsure") => lasting(() => store.failed(email, why, what));
+  const fail = (email: ClaimedEmail, why: FailureReason, what?: "unsure") =>
+    lasting(() => store.failed(email, why, what));
 
-  async function charge(email: Claimed): Promise<Charged> {
+  async function charge(email: ClaimedEmail): Promise<Charged> {
     const sender = await senders.resolve(email.tenant);
     const since = clock.elapsed();
     return { sender, since, verdict: await charges.take(email, limitOf(sender.provider.name)) };
   }
 
-  /** An answer that was lost is asked for again under the same name: what it charged is not charged twice, nor lost. */
-  async function chargePatiently(email: Claimed): Promise<Charged> {
+  /** A lost answer is asked for again under the same ID: the charge is neither doubled nor lost. */
+  async function chargePatiently(email: ClaimedEmail): Promise<Charged> {
     for (let asks = 1; ; asks++) {
       const charged = await charge(email);
       if (charged.verdict.kind !== "unavailable" || asks === asksMost) return charged;
@@ -100,7 +101,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
   }
 
   /** Not granted: it was not handed over, and waits. */
-  async function wait(email: Claimed, { sender, verdict }: Omit<Charged, "since">): Promise<void> {
+  async function wait(email: ClaimedEmail, { sender, verdict }: Omit<Charged, "since">): Promise<void> {
     const { name } = sender.provider;
     if (verdict.kind === "denied") {
       count(name, "limited");
@@ -108,7 +109,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
       const ms = nextAsk(email.ageMs, verdict.retryAfterMs);
       if (ms === undefined) return void (await fail(email, why));
       await lasting(() => store.back(email, ms, why, "asked"));
-      // One statement instead of an attempt for each of them: they would all hear the same.
+      // One statement instead of an attempt for each of them: all would get the same answer.
       const moved = verdict.limit.name === platformEmails ? kindsLike(email.kind) : allKinds;
       await store.postpone(email.tenant, ms, moved);
       return;
@@ -117,12 +118,12 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     await putBack(email, awayMs, verdict.kind);
   }
 
-  async function putBack(email: Claimed, ms: number, detail: string): Promise<void> {
+  async function putBack(email: ClaimedEmail, ms: number, detail: string): Promise<void> {
     await charges.release(email);
     await lasting(() => store.back(email, ms, { reason: "unavailable", detail }, "asked"));
   }
 
-  async function handOver(email: Claimed, { sender, since }: Charged): Promise<void> {
+  async function handOver(email: ClaimedEmail, { sender, since }: Charged): Promise<void> {
     const { provider, from } = sender;
     const message = settings.messageOf(email, from);
     if (!(await store.handing(email, provider.name, message.messageId))) return void (await charges.release(email));
@@ -139,13 +140,16 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     }
   }
 
-  /** From the moment the provider could have it to the mark: one email of this process, so that a crash repeats one. */
+  /**
+   * From the moment the provider could have it until the mark: one email per process, so that a crash repeats at most
+   * one.
+   */
   function takeTurn(): { begin(): Promise<void>; end(): void } {
     let giveBack: (() => void) | undefined;
     let over = false;
     return {
       async begin() {
-        giveBack = await turns.take();
+        giveBack = await handOverMutex.acquire();
         if (!over) return;
         giveBack();
         throw new Error("expired before its turn");
@@ -157,7 +161,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     };
   }
 
-  async function markOutcome(email: Claimed, provider: ProviderName, outcome: HandOver): Promise<void> {
+  async function markOutcome(email: ClaimedEmail, provider: ProviderName, outcome: HandOver): Promise<void> {
     switch (outcome.kind) {
       case "accepted": {
         if (!(await lasting(() => store.sent(email, outcome.providerId)))) {
@@ -172,7 +176,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
         await charges.release(email);
         const { reason, detail } = outcome;
         if (reason === "address") {
-          const list = provider === "sendgrid" ? email.tenant : everybody;
+          const list = provider === "sendgrid" ? email.tenant : allTenants;
           await lasting(() => suppressions.add(list, email.to, "bounced"));
         }
         return void (await fail(email, { reason, detail }));
@@ -221,6 +225,6 @@ export function createAttempts(settings: AttemptSettings): Attempts {
 
 const allKinds = Object.keys(mailKinds) as MailKind[];
 
-/** Those that have the same part of the platform's limit. */
+/** The kinds with the same share of the platform's limit. */
 const kindsLike = (kind: MailKind): MailKind[] =>
   allKinds.filter((other) => mailKinds[other].essential === mailKinds[kind].essential);

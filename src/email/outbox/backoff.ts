@@ -1,9 +1,8 @@
 /**
- * When an email that the provider did not take is tried again: after 30 s, then twice as long each time up to an hour,
- * each up to half as long again by chance, so that what failed together does not come back together. After eight
- * attempts or a day nobody waits for it any more.
+ * When an email that the provider did not accept is retried: after 30 s, doubling up to an hour, each with up to 50 %
+ * of jitter, so that emails that failed together do not return together. It fails after eight attempts or a day.
  */
-export interface Tried {
+export interface FailedAttempt {
   readonly attempt: number;
   readonly ageMs: number;
   /** What the provider asked for, if it did. */
@@ -15,8 +14,8 @@ const longestMs = 3_600_000;
 export const attemptsMost = 8;
 export const waitMostMs = 86_400_000;
 
-/** Nothing: no more. `chance` is from 0 to 1. */
-export function nextTry({ attempt, ageMs, retryAfterMs }: Tried, chance: number): number | undefined {
+/** `undefined`: no more retries. `chance` is from 0 to 1. */
+export function nextTry({ attempt, ageMs, retryAfterMs }: FailedAttempt, chance: number): number | undefined {
   if (attempt >= attemptsMost) return undefined;
   const usual = Math.min(longestMs, firstMs * 2 ** (attempt - 1)) * (1 + chance / 2);
   const ms = Math.round(Math.max(usual, Math.min(retryAfterMs ?? 0, longestMs)));
@@ -24,8 +23,8 @@ export function nextTry({ attempt, ageMs, retryAfterMs }: Tried, chance: number)
 }
 
 /**
- * When an email that its limits have no room for asks again. Not before the time they name; when they name none there
- * will not be room before somebody changes the plan, so it asks now and then.
+ * When an email without room in its limits asks again. Not before the time they name; if they name none, there will be
+ * no room until the plan changes, so it asks periodically.
  */
 export function nextAsk(ageMs: number, retryAfterMs: number | null): number | undefined {
   if (ageMs > waitMostMs) return undefined;

@@ -2,27 +2,27 @@ import type { TenantId } from "../../base/ids.ts";
 import type { Counters, CounterVerdict, StatusAnswer } from "../../limits/counters.ts";
 import { type EmailMaxes, type EmailProvider, getStatus, tryAcquire } from "../../limits/email-limits.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
+import type { EmailSeedQueries } from "./counter-seeds.ts";
 import { type MailKind, mailKinds } from "./outbox.ts";
-import type { EmailSeedQueries } from "./seeds.ts";
-import type { Claim } from "./store.ts";
+import type { EmailClaim } from "./store.ts";
 
 /**
- * The limits on an email: what its tenant's plan gives for the provider and, through the platform's SMTP, what the
- * operator gives all tenants together. The last fifth of that is for essential kinds: whoever must reset a password is
- * not to wait because somebody shares links. It is the same counter with a lower most.
+ * The limits on an email: the tenant's for the provider and, through the platform's SMTP, the operator's for all
+ * tenants together. The last fifth of the latter is reserved for essential kinds: a password reset must not wait
+ * because other tenants share links. It is the same counter with a lower maximum.
  */
 export interface Charges {
-  /** Charges what is done under one claim. Asked again it answers the same, and charges nothing more. */
+  /** Charges for one claim. Repeating it returns the same answer and charges nothing more. */
   take(
-    email: Claim & { readonly tenant: TenantId; readonly kind: MailKind },
+    email: EmailClaim & { readonly tenant: TenantId; readonly kind: MailKind },
     by: EmailProvider,
   ): Promise<CounterVerdict>;
   /**
-   * The provider surely never took it. What cannot be given back now is when the counters answer again; what a process
-   * that ends still owes counts for an hour, which is the safe side.
+   * For an email that the provider certainly did not accept. A refund that fails is retried when the counters answer
+   * again; one lost with its process keeps counting for an hour, which is the safe side.
    */
-  release(claim: Claim): Promise<void>;
-  /** The tenant's own limit. */
+  release(claim: EmailClaim): Promise<void>;
+  /** The tenant's limit. */
   status(tenant: TenantId, by: EmailProvider): Promise<{ readonly max: number | null; readonly answer: StatusAnswer }>;
 }
 
@@ -36,13 +36,13 @@ export interface ChargeSettings {
 const reservedShare = 0.2;
 const owedMost = 1_000;
 
-/** Of the platform's limit, what ordinary mail may use: 1,600 of 2,000. */
+/** The part of the platform's limit for ordinary mail: 1,600 of 2,000. */
 export const ordinaryMax = (platformMax: number | null): number | null =>
   platformMax === null ? null : Math.floor(platformMax * (1 - reservedShare));
 
 export function createCharges({ counters, tenants, seeds, platformMax }: ChargeSettings): Charges {
-  // Of the claim, and not of the attempt: a charge that is found again an hour later would count for the wrong hour.
-  const idOf = ({ id, by }: Claim) => `${id}:${by}`;
+  // Of the claim, not of the attempt: a charge found again an hour later would count for the wrong hour.
+  const idOf = ({ id, by }: EmailClaim) => `${id}:${by}`;
 
   const owed = new Set<string>();
 

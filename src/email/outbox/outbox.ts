@@ -1,25 +1,25 @@
 import type { EmailId, TenantId } from "../../base/ids.ts";
 
 /**
- * The outbox as its users see it. An email is a row first; from then on it is sent once, or fails and says why, whatever
- * happens to the process that took it.
+ * The outbox as its users see it. An email is first stored as a row; from then on it is sent once, or fails with a
+ * reason, whatever happens to the process.
  */
 export interface Outbox {
   /**
-   * Queues it, to be sent when the limits have room. With a key that the tenant used before, nothing happens and the
-   * first one's id comes back.
+   * Queues it, to be sent when the limits have room. If the tenant used the key before, nothing happens and the first
+   * email's ID is returned.
    */
   enqueue(mail: NewMail): Promise<Enqueued>;
   /** Charges the limits first, and queues it only if they have room now. */
   sendNow(mail: NewMail): Promise<Enqueued>;
-  /** The one with this key, whatever became of it. */
+  /** The email with this key, whatever its state. */
   find(tenant: TenantId, key: string): Promise<EmailId | undefined>;
 }
 
 export interface NewMail {
   readonly tenant: TenantId;
   readonly kind: MailKind;
-  /** Once per tenant and key, ever: `quota:hits:lnk_…:2026-11:80`. */
+  /** Unique per tenant, forever: `quota:hits:lnk_…:2026-11:80`. */
   readonly key?: string;
   readonly to: string;
   readonly replyTo?: string | null;
@@ -32,14 +32,14 @@ export type Enqueued =
   | { readonly kind: "queued"; readonly id: EmailId }
   /** The key was used before. */
   | { readonly kind: "repeated"; readonly id: EmailId }
-  /** Its recipient asked for no more, or does not exist. */
+  /** Its recipient unsubscribed, or does not exist. */
   | { readonly kind: "suppressed"; readonly reason: string }
   | { readonly kind: "limited"; readonly limit: string; readonly retryAfterMs: number | null }
   | { readonly kind: "unavailable"; readonly retryAfterMs: number };
 
 /**
- * What an email is about decides what becomes of it. `essential` ones may use the last part of the platform's limit and go
- * to those who unsubscribed, too: nobody can sign in without them. `stoppable` ones offer to stop further ones.
+ * The kind of an email decides how it is treated. `essential` emails may use the last part of the platform's limit and
+ * are sent even to those who unsubscribed: signing in depends on them. `stoppable` emails contain an unsubscribe link.
  */
 export interface KindRules {
   readonly essential: boolean;

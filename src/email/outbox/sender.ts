@@ -1,89 +1,100 @@
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { Attempts } from "./attempt.ts";
-import type { Claimed, EmailStore } from "./store.ts";
+import { type Repeated, repeat } from "../../base/repeat.ts";
+import type { SendAttempts } from "./attempt.ts";
+import type { ClaimedEmail, EmailStore } from "./store.ts";
 
 /**
- * Sends what is in the outbox, in every process of the server; the database says who gets which email.
+ * Sends the emails of the outbox, in every process of the server; the database decides who gets which email.
  *
- *            ┌──────────── limited, deferred, unsure once ◄───────────┐
- *            ▼                                                        │
- *         queued ── claim ──► sending ── charge ── mark ── charge? ── hand over ──► sent
- *            ▲                   │                                    │
- *            └── left behind ◄───┘ the claim ran out                  └──► failed
+ *           ┌──────────── limited, deferred, unsure once ◄───────────┐
+ *           ▼                                                        │
+ *        queued ── claim ──► sending ── charge ── mark ── charge? ── hand over ──► sent
+ *           ▲                   │                                    │
+ *           └── abandoned ◄─────┘ the claim expired                  └──► failed
  *
- * **Claim.** Whoever finds an email due takes it for 45 s, the longest due first, and nobody waits for anybody
- * (`skip locked`). Every later mark names that claim, and does nothing once it is over.
+ * **Claim.** A process that finds an email due claims it for 45 s, the most overdue first, without waiting for other
+ * processes (`skip locked`). Every later mark names that claim, and does nothing once it has expired.
  *
- * **Charge before the hand-over**, under the name of the claim, so that a crash over-counts by one and never
- * under-counts; and not long before, or it would count for the wrong hour. Denied, it goes back until the limit has room, and with it all others of the tenant that are due, in one
- * statement: one tenant with a thousand of them costs the others nothing. The limits do not answer: back, shortly.
+ * **Charge before the hand-over**, under the ID of the claim, so that a crash over-counts by one and never
+ * under-counts; and not long before, or it would count for the wrong hour. If denied, it is postponed until the limit
+ * has room, together with all other due emails of the tenant in one statement: a tenant with a thousand of them costs
+ * the others nothing. If the limits do not answer, it is postponed shortly.
  *
- * **Mark, then ask again.** `handed_at` is written before anything leaves, because it is all that anybody can tell
- * afterwards. A counter that Redis lost starts from these marks; a charge made before the loss and marked after the
- * counting would be in neither. So the charge is asked for once more after the mark, by the same name: it costs nothing
- * if it is still there, and is made anew if it is not. After that nothing that leaves is uncounted.
+ * **Mark, then ask again.** `handed_at` is written before anything leaves, because it is the only trace afterwards. A
+ * counter that Redis lost starts from these marks; a charge made before the loss and marked after the counting would be
+ * in neither. So the charge is asked for once more after the mark, under the same ID: it costs nothing if it still
+ * exists, and is made again if not. After that, nothing that leaves is uncounted.
  *
- * **The outcome** is one of four. Accepted: sent. Rejected: failed, the charge given back, and an address that does not
- * exist is remembered. Deferred: given back, and again later (`backoff.ts`). Unsure, when the answer never came: the
- * charge stays, and it is handed over once more and not again; the row keeps count of it.
+ * **The outcome** is one of four. Accepted: sent. Rejected: failed, the charge is refunded, and an address that does
+ * not exist is remembered. Deferred: refunded, and retried later (`backoff.ts`). Unsure, when no answer came: the
+ * charge stays, and it is handed over once more but not again; the row counts this.
  *
- * **A claim that ran out** belongs to a process that ended, or hangs. Without a mark of this claim nothing was sent, and
- * it is queued again. With one nobody knows: that is `unsure`, as above. Several are on their way at once, but between
- * the moment a provider could have one and its mark there is one at a time (`turns.ts`). So a kill -9 sends at most one
- * email twice, and loses none.
+ * **An expired claim** belongs to a process that ended or hangs. Without a mark of this claim nothing was sent, and it
+ * is queued again. With one, the outcome is unknown: `unsure`, as above. Several emails are in flight at once, but
+ * between the moment a provider could have one and its mark there is one at a time (`mutex.ts`). So a kill -9 sends at
+ * most one email twice, and loses none.
  *
- * **Without SQL** nothing is lost, because nothing is only here: the sender pauses, ever longer up to half a minute; what
- * was handed over meanwhile is marked as soon as that can be done.
+ * **Without SQL** nothing is lost, because nothing exists only here: the sender pauses, doubling up to half a minute;
+ * what was handed over meanwhile is marked as soon as possible.
  *
  * Roads not taken: LISTEN/NOTIFY would save a second between processes and cost a connection each; a transaction around
- * the hand-over would hold a row's lock, and a connection, for as long as somebody else's server takes.
+ * the hand-over would hold a row lock and a connection for as long as the provider takes.
  */
 export interface EmailSender {
   /** Something may be due. */
   wake(): void;
-  /** Does it beside what is running, if there is room. */
+  /** Runs it beside the current work, if there is room. */
   run(work: () => Promise<void>): boolean;
-  /** A name for a claim, that nobody else uses. */
+  /** A unique name for a claim. */
   claimName(): string;
-  /** One look: claims what is due and begins with it. Whether there may be more. */
+  /** Claims what is due and starts sending. Returns whether there may be more. */
   step(): Promise<boolean>;
-  /** Until nothing is running. */
+  /** Resolves when nothing is running. */
   idle(): Promise<void>;
   start(): void;
-  /** Claims no more; resolves when what is running has ended. */
+  /** Claims no more; resolves when running work has ended. */
   stop(): Promise<void>;
 }
 
 export interface EmailSenderSettings {
   readonly store: EmailStore;
-  readonly attempts: Attempts;
+  readonly attempts: SendAttempts;
   /** Of this process. */
   readonly name: string;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly chance: () => number;
-  /** Told of those that another process left behind. */
+  /** Called for emails that another process abandoned. */
   readonly onUnknown: (provider: string | null) => void;
 }
 
 export const handOversMost = 8;
 const pollMs = 1_000;
 const longestPauseMs = 30_000;
+const deadlineMs = 30_000;
+const stopMs = 5_000;
 
-export function createEmailSender({ store, attempts, name, log, chance, onUnknown }: EmailSenderSettings): EmailSender {
+export function createEmailSender(settings: EmailSenderSettings): EmailSender {
+  const { store, attempts, name, clock, log, chance, onUnknown } = settings;
   const running = new Set<Promise<void>>();
   let claims = 0;
   let stopped = false;
-  let looping: Promise<void> | undefined;
-  let woken = Promise.withResolvers<void>();
+  /** There was more than there was room for. */
+  let more = false;
+  let looking: Repeated | undefined;
 
   const claimName = () => `${name}/${++claims}`;
 
   function run(work: () => Promise<void>): boolean {
     if (stopped || running.size >= handOversMost) return false;
     const one = work()
-      // Its row is as it was: whoever finds the claim run out goes on from there.
+      // Its row is unchanged: the process that finds the expired claim continues from there.
       .catch((error: unknown) => log.warn({ error }, "sending an email was interrupted; will retry"))
-      .finally(() => running.delete(one));
+      .finally(() => {
+        running.delete(one);
+        if (more) looking?.soon();
+      });
     running.add(one);
     return true;
   }
@@ -94,7 +105,7 @@ export function createEmailSender({ store, attempts, name, log, chance, onUnknow
     const { due, left } = await store.look();
     if (!due) return false;
     if (left) await recover();
-    const emails: Claimed[] = await store.claim(claimName(), free);
+    const emails: ClaimedEmail[] = await store.claim(claimName(), free);
     for (const email of emails) run(() => attempts.make(email));
     return emails.length === free;
   }
@@ -106,33 +117,10 @@ export function createEmailSender({ store, attempts, name, log, chance, onUnknow
     }
   }
 
-  async function loop(): Promise<void> {
-    let pauseMs = pollMs;
-    let failing = false;
-    while (!stopped) {
-      let more = false;
-      try {
-        more = await step();
-        if (failing) log.info("reading the outbox works again");
-        failing = false;
-        pauseMs = pollMs;
-      } catch (error) {
-        if (!failing) log.warn({ error }, "cannot read the outbox; emails wait");
-        failing = true;
-        pauseMs = Math.min(longestPauseMs, pauseMs * 2);
-      }
-      if (more && running.size > 0) await Promise.race(running);
-      else await sleep(pauseMs * (0.9 + chance() / 5));
-    }
-  }
-
-  /** Or until woken. */
-  async function sleep(ms: number): Promise<void> {
-    const timer = Promise.withResolvers<void>();
-    const due = setTimeout(timer.resolve, ms);
-    await Promise.race([timer.promise, woken.promise]);
-    clearTimeout(due);
-    woken = Promise.withResolvers();
+  /** If there may be more, the next end of a hand-over makes room for it. */
+  async function lookForMore(): Promise<void> {
+    more = false;
+    more = await step();
   }
 
   const idle = async () => {
@@ -144,14 +132,23 @@ export function createEmailSender({ store, attempts, name, log, chance, onUnknow
     run,
     step,
     idle,
-    wake: () => woken.resolve(),
+    wake: () => looking?.soon(),
     start() {
-      looping ??= loop();
+      looking ??= repeat({
+        name: "looking for emails that are due",
+        everyMs: (failures) => Math.min(longestPauseMs, pollMs * 2 ** failures) * (0.9 + chance() / 5),
+        firstMs: 0,
+        deadlineMs,
+        stopMs,
+        work: lookForMore,
+        texts: { fails: "cannot read the outbox; emails wait", worksAgain: "reading the outbox works again" },
+        clock,
+        log,
+      });
     },
     async stop() {
       stopped = true;
-      woken.resolve();
-      await looping;
+      await looking?.stop();
       await idle();
     },
   };

@@ -8,32 +8,34 @@ import { type MailKind, mailKinds } from "./outbox.ts";
 /**
  * The rows of the outbox, and the only ways in which they change. `sender.ts` says what they mean.
  *
- * While a row is `sending` its `due_at` is when the claim on it runs out, so that one index finds both what is due and
- * what somebody left behind. Every mark names the claim that it is made under, and changes nothing if that is over.
- * All times are the database's.
+ * While a row is `sending`, its `due_at` is when its claim expires, so that one index finds both due and abandoned
+ * emails. Every mark names its claim, and changes nothing if that has expired. All times are the database's.
  */
 export interface EmailStore {
-  /** With a claim it is ours from the start. An email whose key was used before is not written. */
+  /** With a claim it is ours from the start. An email whose key was used before is not stored. */
   insert(row: NewEmail, by?: string): Promise<{ readonly id: EmailId; readonly repeated: boolean }>;
   find(tenant: TenantId, key: string): Promise<EmailId | undefined>;
-  /** Whether anything is due, and whether some of it was left behind. */
+  /** Whether anything is due, and whether some of it was abandoned. */
   look(): Promise<{ readonly due: boolean; readonly left: boolean }>;
-  /** Takes back what was left behind; answers those whose outcome nobody knows. */
-  recover(): Promise<Unknown[]>;
-  /** The longest due first. Nobody else gets them until the claim runs out. */
-  claim(by: string, most: number): Promise<Claimed[]>;
-  /** Before the hand-over, for whoever has to find out about it later; renews the claim. Whether it is still ours. */
-  handing(claim: Claim, provider: ProviderName, messageId: string): Promise<boolean>;
-  /** Also when the claim has run out, as long as nobody has another: that it was sent is known now. */
-  sent(claim: Claim, providerId: string | null): Promise<boolean>;
-  failed(claim: Claim, why: Why, what?: "unsure"): Promise<boolean>;
-  /** `unsure`: the provider may have it. `asked`: it was not handed over, which is no attempt. */
-  back(claim: Claim, inMs: number, why: Why, what?: "unsure" | "asked"): Promise<boolean>;
-  remove(claim: Claim): Promise<void>;
-  /** All of a tenant's emails that are due now, or those of some kinds, wait too. At most so many at once. */
+  /** Takes back abandoned emails; returns those with an unknown outcome. */
+  recover(): Promise<UnknownOutcome[]>;
+  /** The most overdue first. No other process gets them until the claim expires. */
+  claim(by: string, most: number): Promise<ClaimedEmail[]>;
+  /**
+   * Marks the hand-over before it starts, for recovery after a crash; renews the claim. Returns whether the claim is
+   * still ours.
+   */
+  handing(claim: EmailClaim, provider: ProviderName, messageId: string): Promise<boolean>;
+  /** Also after the claim has expired, as long as there is no other: it is known now that it was sent. */
+  sent(claim: EmailClaim, providerId: string | null): Promise<boolean>;
+  failed(claim: EmailClaim, why: FailureReason, what?: "unsure"): Promise<boolean>;
+  /** `unsure`: the provider may have it. `asked`: it was not handed over, which does not count as an attempt. */
+  back(claim: EmailClaim, inMs: number, why: FailureReason, what?: "unsure" | "asked"): Promise<boolean>;
+  remove(claim: EmailClaim): Promise<void>;
+  /** Postpones all of a tenant's emails that are due now, or those of some kinds. Bounded per call. */
   postpone(tenant: TenantId, inMs: number, kinds: readonly MailKind[]): Promise<number>;
   waiting(): Promise<{ readonly count: number; readonly oldestDueMs: number }>;
-  /** Forgets those that were finished before; answers how many. */
+  /** Deletes emails finished before then; returns how many. */
   prune(before: number, limit: number): Promise<number>;
 }
 
@@ -50,13 +52,13 @@ export interface NewEmail {
 }
 
 /** Which attempt of which email, and whose. */
-export interface Claim {
+export interface EmailClaim {
   readonly id: EmailId;
   readonly by: string;
   readonly attempt: number;
 }
 
-export interface Claimed extends Claim {
+export interface ClaimedEmail extends EmailClaim {
   readonly tenant: TenantId;
   readonly kind: MailKind;
   readonly to: string;
@@ -64,54 +66,54 @@ export interface Claimed extends Claim {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Hand-overs so far whose outcome nobody knows. */
+  /** Hand-overs with an unknown outcome so far. */
   readonly unsure: number;
   readonly ageMs: number;
 }
 
-export interface Unknown {
+export interface UnknownOutcome {
   readonly id: EmailId;
   readonly provider: string | null;
   readonly unsure: number;
 }
 
-export interface Why {
+export interface FailureReason {
   readonly reason: string;
   readonly detail: string;
 }
 
-/** Of a hand-over that may take 30 s; the rest is for the marks around it. */
-export const claimMs = 45_000;
-/** An email whose outcome is unknown is given once more to the provider, and not before a late answer could be marked. */
+/** For a hand-over that may take 30 s; the rest is for the marks around it. */
+export const emailClaimMs = 45_000;
+/** An email with an unknown outcome is handed over once more, but not before a late answer could be marked. */
 export const unsureMost = 2;
 export const unsureRetryMs = 60_000;
 const postponedMost = 1_000;
 const countedMost = 10_000;
 const detailMaxChars = 500;
 
-// As the index has it: SQLite uses a partial index only where its condition is repeated word for word.
+// As in the index: SQLite uses a partial index only if its condition is repeated word for word.
 const waiting = raw<boolean>`state in ('queued', 'sending')`;
-// Two readings of the clock in one statement may differ.
+// Two reads of the clock in one statement may differ.
 const clockSlackMs = 1_000;
-const wasHanded = raw<boolean>`handed_at >= claimed_until - ${raw.lit(claimMs + clockSlackMs)}`;
+const wasHanded = raw<boolean>`handed_at >= claimed_until - ${raw.lit(emailClaimMs + clockSlackMs)}`;
 
 export function createEmailStore(sql: Sql): EmailStore {
   const { db, now } = sql;
-  // One sender works off the emails of all tenants, and an email that it has claimed is named by its id.
+  // One sender processes the emails of all tenants, and identifies a claimed email by its ID.
   const outbox = acrossTenants(db);
-  // Asked once for the whole statement: a clock that is read for every row cannot be looked up in an index.
+  // Evaluated once for the whole statement: a clock that is read for every row cannot use an index.
   const once = raw<number>`(select ${now})`;
   const after = (ms: number) => raw<number>`${now} + ${ms}`;
   const unclaimed = { claimed_by: null, claimed_until: null };
   const finished = { ...unclaimed, text: null, html: null, finished_at: now };
-  const short = ({ reason, detail }: Why) => ({ reason, detail: detail.slice(0, detailMaxChars) });
+  const short = ({ reason, detail }: FailureReason) => ({ reason, detail: detail.slice(0, detailMaxChars) });
 
   const countsOf = (what: "unsure" | "asked" | undefined) => ({
     ...(what === "asked" ? { attempts: raw<number>`attempts - 1` } : {}),
     ...(what === "unsure" ? { unsure: raw<number>`unsure + 1` } : {}),
   });
 
-  const ours = ({ id, by, attempt }: Claim) =>
+  const ours = ({ id, by, attempt }: EmailClaim) =>
     outbox
       .updateTable("emails")
       .where("id", "=", id)
@@ -121,7 +123,7 @@ export function createEmailStore(sql: Sql): EmailStore {
 
   const isDue = (state: "queued" | "sending") => raw<boolean>`${waiting} and state = ${state} and due_at <= ${once}`;
 
-  /** Those that are due, locked for the statement that they are part of. */
+  /** Due emails, locked for the statement they are part of. */
   const due = (state: "queued" | "sending", most: number) =>
     sql.skipLocked(outbox.selectFrom("emails").select("id").where(isDue(state)).orderBy("due_at").limit(most));
 
@@ -140,7 +142,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     find,
 
     async insert({ id, tenant, kind, key, to, replyTo, subject, text, html }, by) {
-      const claim = by === undefined ? {} : { claimed_by: by, claimed_until: after(claimMs) };
+      const claim = by === undefined ? {} : { claimed_by: by, claimed_until: after(emailClaimMs) };
       const written = await ofTenant(db, tenant)
         .insertInto("emails")
         .values({
@@ -149,7 +151,7 @@ export function createEmailStore(sql: Sql): EmailStore {
           state: by === undefined ? "queued" : "sending",
           attempts: by === undefined ? 0 : 1,
           unsure: 0,
-          due_at: by === undefined ? now : after(claimMs),
+          due_at: by === undefined ? now : after(emailClaimMs),
           created_at: now,
           ...claim,
         })
@@ -216,8 +218,8 @@ export function createEmailStore(sql: Sql): EmailStore {
           state: "sending",
           attempts: raw<number>`attempts + 1`,
           claimed_by: by,
-          claimed_until: after(claimMs),
-          due_at: after(claimMs),
+          claimed_until: after(emailClaimMs),
+          due_at: after(emailClaimMs),
         })
         .where("id", "in", (query) => query.selectFrom("due_now").select("due_now.id"))
         .returning([
@@ -234,7 +236,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async handing(claim, provider, messageId) {
-      const renewed = { handed_at: now, claimed_until: after(claimMs), due_at: after(claimMs) };
+      const renewed = { handed_at: now, claimed_until: after(emailClaimMs), due_at: after(emailClaimMs) };
       return changed(
         await ours(claim)
           .where("claimed_until", ">", now)
@@ -322,7 +324,7 @@ export function createEmailStore(sql: Sql): EmailStore {
           query
             .selectFrom("emails")
             .select("id")
-            // Ids begin with their time of birth: nothing younger is even looked at.
+            // IDs start with their creation time: newer rows are not even read.
             .where("id", "<", idAt("email", before))
             .where("finished_at", "<", before)
             .limit(limit),

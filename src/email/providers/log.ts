@@ -1,7 +1,7 @@
 import type { Logger } from "../../base/log.ts";
 import type { Provider } from "./provider.ts";
 
-/** For development: a server without SMTP_URL writes emails to its log, where their links can be copied from. */
+/** For development: a server without SMTP_URL writes emails to its log, from which their links can be copied. */
 export function createLogProvider(log: Logger): Provider {
   return {
     name: "log",

@@ -1,11 +1,11 @@
 /**
- * Who carries an email away. One interface for the platform's SMTP, a tenant's own SendGrid key, and the log of a server
- * that has neither; what differs is the answer they can give.
+ * Sends an email. One interface for the platform's SMTP, a tenant's SendGrid key, and the log of a server without
+ * either.
  */
 export interface Message {
-  /** Our own name for it, for providers that tell later what became of it. */
+  /** Our ID, for providers that report delivery later. */
   readonly id: string;
-  /** Our own, the same on every attempt: whoever gets it twice can tell. `<eml_…@go.example.com>` */
+  /** Our own, the same on every attempt, so that a recipient of two can tell: `<eml_…@go.example.com>` */
   readonly messageId: string;
   readonly from: Mailbox;
   readonly to: string;
@@ -13,7 +13,7 @@ export interface Message {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Further ones can be stopped there, with one click and no question (RFC 8058). */
+  /** One-click unsubscribe (RFC 8058). */
   readonly unsubscribeUrl: string | null;
 }
 
@@ -23,9 +23,9 @@ export interface Mailbox {
 }
 
 /**
- * What became of a hand-over. `accepted`, and all else that happens is the provider's word later; `rejected`, for good,
- * and surely not taken; `deferred`, surely not taken, and worth another try; `unsure`, when the connection broke or the
- * deadline passed after the message may have been taken.
+ * The outcome of a hand-over. `accepted`: delivery is reported later; `rejected`: permanently, and certainly not
+ * accepted; `deferred`: certainly not accepted, and worth a retry; `unsure`: the connection broke or the deadline
+ * passed after the message may have been accepted.
  */
 export type HandOver =
   | { readonly kind: "accepted"; readonly providerId: string | null }
@@ -33,7 +33,7 @@ export type HandOver =
   | { readonly kind: "deferred"; readonly detail: string; readonly retryAfterMs: number | null }
   | { readonly kind: "unsure"; readonly detail: string };
 
-/** `address`: the recipient does not exist there. `credentials`: the provider does not know us. */
+/** `address`: the recipient does not exist. `credentials`: the provider does not accept our credentials. */
 export type RejectReason = "address" | "message" | "credentials";
 
 export type ProviderName = "smtp" | "sendgrid" | "log";
@@ -41,8 +41,8 @@ export type ProviderName = "smtp" | "sendgrid" | "log";
 export interface Provider {
   readonly name: ProviderName;
   /**
-   * Never throws, and answers within the deadline. `turn` is waited for before anything leaves that the provider could
-   * take; if it fails, nothing has left.
+   * Never throws, and answers within the deadline. `turn` is awaited before anything leaves that the provider could
+   * accept; if it fails, nothing has left.
    */
   send(message: Message, deadlineMs: number, turn?: () => Promise<void>): Promise<HandOver>;
   close(): Promise<void>;

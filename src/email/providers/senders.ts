@@ -1,7 +1,7 @@
 import type { TenantId } from "../../base/ids.ts";
 import type { Mailbox, Provider } from "./provider.ts";
 
-/** Who carries a tenant's email, and who it is from. */
+/** Which provider sends a tenant's email, and from which address. */
 export interface Sender {
   readonly provider: Provider;
   readonly from: Mailbox;
@@ -12,11 +12,11 @@ export interface Senders {
   close(): Promise<void>;
 }
 
-/** A tenant's own SendGrid key and sender, if it has them. */
+/** A tenant's SendGrid key and sender, if it has them. */
 export type OwnKey = (tenant: TenantId) => Promise<{ readonly key: string; readonly sender: Mailbox } | undefined>;
 
 export interface SenderSettings {
-  /** For tenants without a key of their own: SMTP, or the log. */
+  /** For tenants without their own key: SMTP, or the log. */
   readonly platform: Provider;
   readonly from: Mailbox;
   readonly ownKey: OwnKey;

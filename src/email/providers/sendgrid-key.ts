@@ -1,16 +1,16 @@
 import { messageOf } from "../../base/errors.ts";
 
 /**
- * Asks SendGrid whether a key works and may send, before it is kept: a mistake in it is told to whoever makes it, and not
- * days later to nobody, by emails that do not arrive.
+ * Asks SendGrid whether a key works and can send, before it is stored: a mistake is reported to the person who makes
+ * it, not days later by emails that do not arrive.
  */
 export type KeyCheck = (key: string) => Promise<KeyFinding>;
 
 export type KeyFinding =
   | { readonly kind: "works" }
-  /** They do not know it, or not any more. */
+  /** SendGrid does not know the key, or no longer. */
   | { readonly kind: "refused" }
-  /** It is known, and may not send email. */
+  /** The key is valid but cannot send email. */
   | { readonly kind: "cannot_send" }
   | { readonly kind: "unreachable"; readonly detail: string };
 
@@ -35,7 +35,7 @@ export function createKeyCheck(sendgridUrl: string): KeyCheck {
   };
 }
 
-/** Throws when it is not what SendGrid would say. */
+/** Throws if the answer is not in SendGrid's format. */
 function maySend(answer: string): boolean {
   if (answer.length > answerMaxBytes) throw new Error("the response does not end");
   const { scopes } = JSON.parse(answer) as { scopes?: unknown };

@@ -2,19 +2,19 @@ import { messageOf } from "../../base/errors.ts";
 import type { HandOver, Message, Provider } from "./provider.ts";
 
 /**
- * A tenant's own SendGrid account, by its v3 API. What an answer means:
- * - 202: taken. The name it gives the message comes back with every event about it.
- * - 429, 500, 503: not taken, as SendGrid documents; try again.
- * - 502, 504: of a gateway, behind which it may have been taken; and so with everything that ends without an answer.
- * - 401, 403: the key, or the sender that it may use. Other 4xx: the message.
+ * A tenant's SendGrid account, through the v3 API. What a response means:
+ * - 202: accepted. The ID it returns comes back with every event about the message.
+ * - 429, 500, 503: not accepted, as SendGrid documents; retry.
+ * - 502, 504: from a gateway, behind which it may have been accepted; the same goes for no response at all.
+ * - 401, 403: the key, or a sender that it may not use. Other 4xx: the message.
  *
- * A connection that could not be opened has carried nothing. Each request has a connection of its own, because what is
- * sent over a kept one that turns out to be closed is sent again by the runtime, without a word.
+ * A connection that could not be opened has carried nothing. Each request has its own connection, because the runtime
+ * silently resends what it sent over a kept one that turns out to be closed.
  */
 export interface SendgridSettings {
   readonly url: string;
   readonly key: string;
-  /** For when they say at what time to come back. */
+  /** For `Retry-After` as a date. */
   readonly now: () => number;
 }
 
@@ -63,9 +63,9 @@ function bodyOf({ id, messageId, from, to, replyTo, subject, text, html, unsubsc
       { type: "text/html", value: html },
     ],
     headers: { "Message-ID": messageId, ...unsubscribeHeaders(unsubscribeUrl) },
-    // Not `email`: that is a field of their own in every event.
+    // Not `email`: every event has a field of that name.
     custom_args: { quicklink_id: id },
-    // The links in it are short links, and counted by us.
+    // Its links are short links, which we count ourselves.
     tracking_settings: { click_tracking: { enable: false }, open_tracking: { enable: false } },
   };
 }
@@ -87,7 +87,7 @@ function refusalOf({ status, headers }: Response, why: string, now: number): Han
   if (status >= 400 && status < 500 && status !== 404 && status !== 408) {
     return { kind: "rejected", reason: "message", detail };
   }
-  // Also an address that is not SendGrid's: once QL_SENDGRID_URL is put right it works.
+  // Also a URL that is not SendGrid's: it works once QL_SENDGRID_URL is corrected.
   return { kind: "deferred", detail, retryAfterMs: null };
 }
 
@@ -107,7 +107,7 @@ function rejected(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 }
 
-// Bun's own names, the network's, and those of certificates that were not accepted.
+// Names of Bun, of the network, and of rejected certificates.
 const neverSent = new Set([
   ...["ConnectionRefused", "FailedToOpenSocket"],
   ...["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"],

@@ -7,13 +7,13 @@ import type { HandOver, Message, Provider } from "./provider.ts";
 import { unsubscribeHeaders } from "./sendgrid.ts";
 
 /**
- * The platform's mail server, through nodemailer's pool of connections.
+ * The platform's mail server, through nodemailer's connection pool.
  *
- * A server that answers decides: to the recipient, to the message, with a 4 for later or a 5 for good. When it does not
+ * A server that answers decides: about the recipient or the message, with a 4 for later or a 5 for good. If it does not
  * answer, what matters is whether it may have the message, and nodemailer's errors do not tell. So the message is a
- * stream that notes when it is first read, which is after the server has said that it wants it: nothing read, nothing
- * taken. It can be read once, and not any more when it was given up: a late connection cannot send what was called
- * deferred, and the pool, which goes to another connection when one turns out to be closed, cannot send anything twice.
+ * stream that notes when it is first read, which is after the server has asked for it: nothing read, nothing accepted.
+ * It can be read once, and not after it was given up: a late connection cannot send what was reported as deferred, and
+ * the pool, which retries on another connection when one is closed, cannot send anything twice.
  */
 export interface SmtpSettings {
   readonly url: string;
@@ -102,10 +102,10 @@ function mailOf({ messageId, from, to, replyTo, subject, text, html, unsubscribe
 }
 
 interface Reply {
-  /** 0: there was none. */
+  /** 0: no reply. */
   readonly code: number;
   readonly text: string;
-  /** What it answers: `RCPT TO`. */
+  /** The command it answers: `RCPT TO`. */
   readonly command: string;
   readonly error: string;
 }
@@ -120,7 +120,9 @@ function replyOf(error: unknown): Reply {
   };
 }
 
-/** Not this email, but our name, password or sender: the operator has to do something, and then all of them can go. */
+/**
+ * Not about this email, but our name, password or sender: the operator must fix it, and then all of them can be sent.
+ */
 function isAboutUs(error: unknown): boolean {
   const { code, command, error: kind } = replyOf(error);
   return kind === "EAUTH" || (code >= 500 && command === "MAIL FROM");
@@ -136,7 +138,8 @@ export function outcomeOf(error: unknown, began: boolean): HandOver {
     return { kind: "rejected", reason: command === "RCPT TO" && isUnknownThere(text) ? "address" : "message", detail };
   }
   if (decided && code >= 400) return deferred;
-  // Refused by nodemailer itself, before it said anything to the server: an address, or a size that the server announced.
+  // Rejected by nodemailer itself before it said anything to the server: an address, or a size beyond the server's
+  // announced limit.
   if ((kind === "EENVELOPE" && command === "API") || (kind === "EMESSAGE" && command !== "DATA")) {
     return { kind: "rejected", reason: "message", detail };
   }
@@ -146,8 +149,8 @@ export function outcomeOf(error: unknown, began: boolean): HandOver {
 }
 
 /**
- * Bad mailbox, bad system, bad syntax, moved, null MX, disabled (RFC 3463, 7505). A bare 550 may also mean that we are on
- * a blocklist, which must not put an address on ours.
+ * Bad mailbox, bad system, bad syntax, moved, null MX, disabled (RFC 3463, 7505). A bare 550 may also mean that we are
+ * on a blocklist, which must not suppress the address.
  */
 function isUnknownThere(text: string): boolean {
   return /^5\d\d[ -]5\.(?:1\.(?:1|2|3|6|10)|2\.1)\b/.test(text);

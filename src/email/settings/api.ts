@@ -9,7 +9,7 @@ import { webhookUrl } from "../delivery/webhook.ts";
 import type { KeyCheck } from "../providers/sendgrid-key.ts";
 import type { EmailSettings, EmailSettingsChange, EmailSettingsStore } from "./settings.ts";
 
-/** The routes of a tenant's own email settings. A key goes in and never comes out. */
+/** The routes of a tenant's email settings. A key can be set but never read. */
 const settingsSchema = z
   .object({
     contact: z.string().nullable().openapi({ description: "Address for limit notices. Null: none are sent." }),
@@ -84,7 +84,7 @@ export interface EmailSettingsApi {
   readonly settings: EmailSettingsStore;
   readonly checkKey: KeyCheck;
   readonly outgoing: Shares;
-  /** Whether there is a key to seal secrets with. */
+  /** Whether there is a key to encrypt secrets with. */
   readonly canSeal: boolean;
   readonly baseUrl: string;
 }
@@ -124,7 +124,7 @@ export function emailSettingsRoutes(
   });
 }
 
-/** As they are kept, or a problem that names the field. */
+/** Values as stored, or a problem that names the field. */
 function checked(sent: z.infer<typeof changeSchema>): EmailSettingsChange {
   const { contact, sender, sendgridKey, webhookKey } = sent;
   return {
@@ -152,7 +152,7 @@ function senderOf(text: string): string {
   }
 }
 
-// It becomes a header: nothing but what can stand in one.
+// It becomes a header: only characters allowed there.
 const keyPattern = /^[\x21-\x7e]{20,250}$/;
 
 function keyOf(text: string): string {
@@ -166,7 +166,7 @@ function webhookKeyOf(text: string): string {
   throw invalid("webhookKey", "bad_format", message);
 }
 
-/** SendGrid takes mail only from an address that was verified there, which the platform's is not. */
+/** SendGrid accepts mail only from an address verified there, which the platform's is not. */
 function requireSender(before: EmailSettings, { sender, sendgridKey }: EmailSettingsChange): void {
   const willHaveKey = sendgridKey === undefined ? before.sendgrid !== null : sendgridKey !== null;
   const willHaveSender = sender === undefined ? before.sender !== null : sender !== null;

@@ -6,17 +6,17 @@ import { sendgridContext } from "./settings.ts";
 
 export interface Resealed {
   readonly resealed: number;
-  /** They were sealed with the first key already. */
+  /** Already encrypted with the first key. */
   readonly current: number;
-  /** They cannot be opened with any key of the ring. */
+  /** Cannot be decrypted with any key of the ring. */
   readonly lost: readonly TenantId[];
 }
 
 const rowsAtOnce = 100;
 
 /**
- * Every sealed secret under the first key of the ring. Each row by itself: whoever is stopped in the middle goes on where
- * it was. A row that somebody saves meanwhile stays as they saved it, and is looked at again.
+ * Encrypts every secret again with the first key of the ring. Row by row: an interrupted run continues where it
+ * stopped. A row saved concurrently stays as saved, and is checked again.
  */
 export async function resealAll(sql: Sql, ring: Ring): Promise<Resealed> {
   let [resealed, current] = [0, 0];

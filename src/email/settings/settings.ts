@@ -10,23 +10,23 @@ import { ofTenant } from "../../sql/tenant-db.ts";
 import { parseMailbox } from "../address.ts";
 import type { Mailbox } from "../providers/provider.ts";
 
-/** What a tenant says about its email. Its SendGrid key goes in sealed, and comes out only for the sender. */
+/** A tenant's email settings. Its SendGrid key is stored encrypted, and decrypted only for the sender. */
 export interface EmailSettings {
-  /** Where notices about the tenant go. */
+  /** Address for notices about the tenant. */
   readonly contact: string | null;
-  /** Who its emails are from, through its own SendGrid key. */
+  /** Sender of its emails through its SendGrid key. */
   readonly sender: string | null;
   readonly sendgrid: { readonly hint: string; readonly checkedAt: number } | null;
   readonly webhookKey: string | null;
-  /** The secret part of the webhook's address. Null until the tenant saves its first setting. */
+  /** The secret part of the webhook URL. Null until the tenant saves its first setting. */
   readonly webhookSecret: string | null;
 }
 
-/** What is left out stays; null removes. */
+/** Omitted fields stay; null removes. */
 export interface EmailSettingsChange {
   readonly contact?: string | null;
   readonly sender?: string | null;
-  /** Only one that was checked: it is kept with the time of now. */
+  /** Must have been checked: it is stored with the current time. */
   readonly sendgridKey?: string | null;
   readonly webhookKey?: string | null;
 }
@@ -39,9 +39,11 @@ export interface OwnSendgrid {
 export interface EmailSettingsStore {
   of(tenant: TenantId): Promise<EmailSettings>;
   change(tenant: TenantId, change: EmailSettingsChange): Promise<EmailSettings>;
-  /** Gives the webhook another address; the former one stops working. `chance`: of a request that may be run again. */
+  /** Gives the webhook another URL; the previous one stops working. `chance`: for a request that may run again. */
   rotateWebhook(tenant: TenantId, chance?: Uint8Array): Promise<EmailSettings>;
-  /** For the sender alone. Throws when there is a key and it cannot be opened: to go another way would surprise. */
+  /**
+   * Only for the sender. Throws when there is a key that cannot be decrypted: sending another way would be a surprise.
+   */
   ownKey(tenant: TenantId): Promise<OwnSendgrid | undefined>;
 }
 
@@ -49,10 +51,10 @@ const none: EmailSettings = { contact: null, sender: null, sendgrid: null, webho
 const hintChars = 4;
 const webhookSecretBytes = 24;
 
-/** Whose, and for what. A sealed key that was copied to another row does not open there. */
+/** Owner and purpose. An encrypted key copied to another row cannot be decrypted there. */
 export const sendgridContext = (tenant: TenantId): string => `sendgrid ${tenant}`;
 
-/** Without a ring no key can be kept: `change` throws if it is asked to, so ask whether there is one before. */
+/** Without a ring no key can be stored: `change` throws then, so check first. */
 export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clock): EmailSettingsStore {
   const rowOf = (tenant: TenantId) =>
     ofTenant(sql.db, tenant).selectFrom("email_settings").selectAll().executeTakeFirst();

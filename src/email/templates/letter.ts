@@ -1,28 +1,27 @@
 import { escapeHtml } from "../../redirect/pages.ts";
 
 /**
- * An email as its writer thinks of it: a title and parts, in the order they are read. Text and HTML are both made from it
- * here, so that they say the same, and every email has one look.
+ * An email as its author sees it: a title and parts, in reading order. Text and HTML are both generated from it, so
+ * that they say the same and all emails look alike.
  *
- * The HTML has to get along with readers that know little: styles stand in the elements, nothing is loaded from anywhere,
- * and dark is asked for in the one way that those who can do it understand. Everything that is said goes through
- * `escapeHtml`; a writer has no way to put HTML in.
+ * The HTML must work in limited mail programs: inline styles, no external resources, and dark mode in the one way that
+ * supporting programs understand. All text goes through `escapeHtml`; an author cannot insert HTML.
  */
 export interface Letter {
   readonly subject: string;
   readonly title: string;
-  readonly parts: readonly Part[];
-  /** Why its reader gets it, in a sentence. */
+  readonly parts: readonly LetterPart[];
+  /** Why the recipient gets it, in a sentence. */
   readonly why: string;
 }
 
-export type Part =
+export type LetterPart =
   | { readonly kind: "text"; readonly text: string }
-  /** Somebody else's words, with their line breaks. */
+  /** Quoted text, with its line breaks. */
   | { readonly kind: "quote"; readonly text: string }
-  /** What there is to do; the address is also spelled out, for readers that show no links. */
+  /** A button; its URL is also spelled out, for mail programs that show no links. */
   | { readonly kind: "action"; readonly label: string; readonly url: string }
-  /** How much of something is used. */
+  /** How much of a limit is used. */
   | { readonly kind: "meter"; readonly label: string; readonly used: number; readonly max: number };
 
 export interface Rendered {
@@ -31,7 +30,7 @@ export interface Rendered {
   readonly html: string;
 }
 
-/** `stopUrl`: where its reader can ask for no more, if that is offered. */
+/** `stopUrl`: the unsubscribe link, if offered. */
 export function render(letter: Letter, stopUrl: string | null): Rendered {
   return { subject: oneLine(letter.subject), text: toText(letter, stopUrl), html: toHtml(letter, stopUrl) };
 }
@@ -49,7 +48,7 @@ function toText({ title, parts, why }: Letter, stopUrl: string | null): string {
   return `${[title, ...parts.map(partText), "-- ", why, ...stop].join("\n\n")}\n`;
 }
 
-function partText(part: Part): string {
+function partText(part: LetterPart): string {
   switch (part.kind) {
     case "text":
       return part.text;
@@ -92,7 +91,7 @@ ${parts.map(partHtml).join("\n")}
 
 const paragraph = "margin:12px 0;font-size:16px;line-height:1.6;overflow-wrap:anywhere";
 
-function partHtml(part: Part): string {
+function partHtml(part: LetterPart): string {
   switch (part.kind) {
     case "text":
       return `<p class="ink" style="${paragraph};color:#1c2430">${escapeHtml(part.text)}</p>`;
@@ -110,14 +109,14 @@ function partHtml(part: Part): string {
   }
 }
 
-/** The bar is a picture of the words above it, and says nothing by itself. */
-function meterHtml(part: Extract<Part, { kind: "meter" }>): string {
+/** The bar illustrates the words above it, and carries no information itself. */
+function meterHtml(part: Extract<LetterPart, { kind: "meter" }>): string {
   const percent = percentOf(part);
   const colour = percent >= 100 ? "#c62f2f" : "#d98a00";
   return `<p class="ink" style="margin:16px 0 6px;font-size:15px;line-height:1.5;color:#1c2430"><strong>${escapeHtml(part.label)}</strong> (${percent} %)</p>
 <div class="trough" aria-hidden="true" style="height:10px;border-radius:5px;background:#dfe4ea;overflow:hidden;margin:0 0 16px"><div style="height:10px;width:${Math.min(percent, 100)}%;background:${colour};font-size:0">&#160;</div></div>`;
 }
 
-/** Rounded down: 100 % is said when it is reached, not before. */
+/** Rounded down: 100 % is shown only when reached. */
 const percentOf = ({ used, max }: { used: number; max: number }): number =>
   max === 0 ? 100 : Math.floor((used / max) * 100);

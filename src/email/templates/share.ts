@@ -1,16 +1,16 @@
 import type { Letter } from "./letter.ts";
 
 export interface ShareFacts {
-  /** Who shares it. */
+  /** The sender. */
   readonly from: string;
   readonly shortUrl: string;
   readonly title: string | null;
-  /** Where it leads, as far as that says anything: `example.com`. */
+  /** The host of the destination, if meaningful: `example.com`. */
   readonly host: string | null;
   readonly message: string | null;
 }
 
-export function share({ from, shortUrl, title, host, message }: ShareFacts): Letter {
+export function shareLetter({ from, shortUrl, title, host, message }: ShareFacts): Letter {
   const name = title === null ? "" : `“${title}”.`;
   const leads = host === null ? "" : `It leads to ${host}.`;
   return {

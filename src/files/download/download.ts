@@ -8,14 +8,14 @@ import { escapeHtml, page, wantsJson } from "../../redirect/pages.ts";
 import type { Folder } from "../storage/folder.ts";
 import type { Tokens } from "../storage/tokens.ts";
 import { attachment, servedType } from "./headers.ts";
-import { askedFor, hasAlready } from "./range.ts";
+import { hasAlready, requestedRange } from "./range.ts";
 
 /**
- * `GET /files/download/{token}`: the file, a part of it, or that the client has it already.
+ * `GET /files/download/{token}`: the file, a part of it, or 304.
  *
- * Each takes a place until the client has it all, shared between the networks that clients are on; where an address
- * says nothing (a proxy that is not trusted), between the tenants whose files they are. A client that takes nothing for
- * a while, or less than the least rate asks for in any window, is hung up on, and may ask for the rest.
+ * Each download takes a place until the client has everything, shared between the clients' networks; if an address is
+ * unknown (behind an untrusted proxy), between the tenants that own the files. A client that takes nothing for a while,
+ * or less than the minimum rate in any window, is disconnected, and may ask for the rest.
  */
 export interface DownloadSettings {
   readonly folder: Folder;
@@ -28,13 +28,13 @@ export interface DownloadSettings {
 
 export interface DownloadRate {
   readonly leastBytesPerSecond: number;
-  /** Over which the rate is measured. */
+  /** Window in which the rate is measured. */
   readonly windowMs: number;
   readonly stallMs: number;
   readonly mostMs: number;
 }
 
-export type Send = (request: Request, token: string, tools: MountTools) => Promise<Response>;
+export type SendDownload = (request: Request, token: string, tools: MountTools) => Promise<Response>;
 
 const usualRate: DownloadRate = {
   leastBytesPerSecond: 16_384,
@@ -44,7 +44,7 @@ const usualRate: DownloadRate = {
 };
 const outcomes = ["whole", "part", "unchanged", "beyond", "missing", "refused", "busy"] as const;
 
-export function createDownload(settings: DownloadSettings): Send {
+export function createDownload(settings: DownloadSettings): SendDownload {
   const { folder, tokens, metrics, downloads, rate = usualRate } = settings;
   const count = metrics.tally(
     "quicklink_downloads_total",
@@ -68,7 +68,7 @@ export function createDownload(settings: DownloadSettings): Send {
       count.unchanged++;
       return new Response(null, { status: 304, headers });
     }
-    const asked = askedFor(request.headers, found.size, etag, modified);
+    const asked = requestedRange(request.headers, found.size, etag, modified);
     if (asked.kind === "beyond") {
       count.beyond++;
       headers.set("content-range", `bytes */${found.size}`);
@@ -116,7 +116,7 @@ function holderOf(address: string | undefined, key: string): string {
 
 const always = {
   "accept-ranges": "bytes",
-  // The address is a key: what it opens is kept by nobody but the one who asked, and asked for again when it is over.
+  // The URL is a credential: only the client that asked may cache the file, and must revalidate it.
   "cache-control": "private, no-cache",
   "content-security-policy": "sandbox; default-src 'none'",
   "cross-origin-resource-policy": "same-origin",

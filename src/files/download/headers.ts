@@ -1,9 +1,9 @@
 /**
- * How a stored file is handed to a browser: always to be saved, never to be shown. Whoever uploaded it could otherwise
- * run a page of theirs on our host.
+ * How a stored file is sent to a browser: always to be saved, never to be shown. Otherwise an uploader could run a page
+ * on our host.
  */
 
-/** What a browser would do nothing with but save it; everything else is said to be bytes. */
+/** Types that a browser would only save; everything else is sent as plain bytes. */
 const harmless: ReadonlySet<string> = new Set([
   "application/gzip",
   "application/pdf",
@@ -34,7 +34,7 @@ export function servedType(declared: string): string {
   return type.startsWith("text/") ? `${type}; charset=utf-8` : type;
 }
 
-/** RFC 6266: a name for everybody, and one in UTF-8 (RFC 8187) where that says more. */
+/** RFC 6266: an ASCII name, and one in UTF-8 (RFC 8187) if that differs. */
 export function attachment(name: string): string {
   const clean = name.toWellFormed().replace(unsafe, "_");
   const plain = clean.replace(/[^\x20-\x7e]/g, "_").replace(/["\\%]/g, "_");
@@ -42,8 +42,8 @@ export function attachment(name: string): string {
   return plain === clean ? fallback : `${fallback}; filename*=UTF-8''${encodeExtended(clean)}`;
 }
 
-// Line breaks and the like, separators of paths, and what turns the direction of writing to hide an ending.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get into a header
+// Line breaks and the like, path separators, and direction marks that hide an extension.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not get into a header
 const unsafe = /[\u0000-\u001f\u007f-\u009f/\\\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 const encodeExtended = (text: string): string =>

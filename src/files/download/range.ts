@@ -1,18 +1,26 @@
-import type { Part } from "../../http/mount.ts";
+import type { ByteRange } from "../../http/mount.ts";
 
 /**
- * Which part of a file a request asks for, by RFC 9110: one range of bytes. Several at once, and what cannot be read, are
- * ignored as the standard allows, and the whole is sent.
+ * Which part of a file a request asks for, by RFC 9110: one range of bytes. Several ranges, and unreadable ones, are
+ * ignored as the standard allows, and the whole file is sent.
  */
-export type Asked = { readonly kind: "whole" } | ({ readonly kind: "part" } & Part) | { readonly kind: "beyond" };
+export type RequestedRange =
+  | { readonly kind: "whole" }
+  | ({ readonly kind: "part" } & ByteRange)
+  | { readonly kind: "beyond" };
 
-const whole: Asked = { kind: "whole" };
+const whole: RequestedRange = { kind: "whole" };
 
-export function askedFor(headers: Headers, sizeBytes: number, etag: string | undefined, modified: string): Asked {
+export function requestedRange(
+  headers: Headers,
+  sizeBytes: number,
+  etag: string | undefined,
+  modified: string,
+): RequestedRange {
   const range = headers.get("range");
   const condition = headers.get("if-range");
   if (range === null) return whole;
-  // A part of something else than the client has is of no use to it.
+  // A part of a different version is useless to the client.
   if (condition !== null && condition !== etag && condition !== modified) return whole;
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range.trim()) ?? [];
   if (first === undefined || last === undefined || (first === "" && last === "")) return whole;
@@ -27,7 +35,7 @@ export function askedFor(headers: Headers, sizeBytes: number, etag: string | und
   return { kind: "part", start, length: end - start + 1 };
 }
 
-/** `If-None-Match`: the client has it already. */
+/** `If-None-Match`: the client already has it. */
 export function hasAlready(headers: Headers, etag: string | undefined): boolean {
   const known = headers.get("if-none-match");
   if (known === null || etag === undefined) return false;

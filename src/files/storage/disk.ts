@@ -12,7 +12,7 @@ export interface DiskSettings {
   readonly tokens: Tokens;
 }
 
-/** Where this server itself takes and gives the bytes, below `/files/`. */
+/** Where this server itself receives and sends the bytes, below `/files/`. */
 export const uploadPath = "/files/upload/";
 export const downloadPath = "/files/download/";
 
@@ -81,7 +81,7 @@ function noObject(key: string): (error: unknown) => never {
   };
 }
 
-/** In the order of whole keys: a folder counts as its name with the slash. */
+/** In the order of whole keys: a folder sorts as its name with the slash. */
 async function* keysBelow(
   root: string,
   base: string,

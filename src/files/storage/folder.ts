@@ -5,28 +5,28 @@ import { dirname, join } from "node:path";
 import { checkKey, NoObject } from "./storage.ts";
 
 /**
- * Stored objects as files below one folder. A file gets its name by `link`, which unlike `rename` never replaces: what
- * has a name is whole, on the disk, and stays as it is until it is removed. Until then it has a name in `.temp`, which no
+ * Stored objects as files below one folder. A file gets its name by `link`, which unlike `rename` never replaces: a
+ * named file is complete, on disk, and unchanged until it is removed. Before that it has a name in `.temp`, which no
  * key can lead to.
  */
 export interface Folder {
   pathOf(key: string): string;
-  /** Nothing if there is none. */
+  /** `undefined` if there is none. */
   stat(key: string): Promise<Stats | undefined>;
   /** A new file without a name yet. */
   draft(): Promise<Draft>;
-  /** Durable. False if the name is taken already; the draft keeps its own in any case. */
+  /** Durable. False if the name is taken; the draft keeps its temporary name in any case. */
   name(draft: string, key: string): Promise<boolean>;
   move(from: string, to: string): Promise<void>;
   remove(key: string): Promise<void>;
-  /** What processes that were killed left behind. Gives how many. */
+  /** Removes drafts of processes that were killed. Returns how many. */
   clearDrafts(bornBefore: number): Promise<number>;
 }
 
 export interface Draft {
   readonly path: string;
   readonly handle: FileHandle;
-  /** Takes its name in `.temp` away: one that has no other is gone. */
+  /** Removes its name in `.temp`: a file without another name is deleted. */
   discard(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export function createFolder(root: string): Folder {
   const drafts = join(root, ".temp");
   const pathOf = (key: string) => join(root, checkKey(key));
 
-  /** A name that is not in its folder after a crash is no name. */
+  /** A name that is not on disk in its folder is lost in a crash. */
   async function name(path: string, key: string): Promise<boolean> {
     const target = pathOf(key);
     const made = await mkdir(dirname(target), { recursive: true, mode });
@@ -46,7 +46,7 @@ export function createFolder(root: string): Folder {
     }
     for (let folder = dirname(target); ; folder = dirname(folder)) {
       await syncFolder(folder);
-      // `made` is the first one that was not there: its own name stands in the folder above.
+      // `made` is the first folder that did not exist: its name is in the folder above.
       if (made === undefined || folder === dirname(made)) return true;
     }
   }

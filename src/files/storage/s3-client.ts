@@ -1,33 +1,33 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import { type Credentials, createSigner, withQuery } from "./s3-signer.ts";
+import { type Credentials, createS3Signer, withQuery } from "./s3-signer.ts";
 import { checkKey, StorageUnavailable } from "./storage.ts";
 
 /**
- * Signed calls to one bucket, each with a deadline. What fails for want of an answer, or with the store's own 5xx or 429,
- * is tried again after a pause that is partly chance: every call of ours may be made twice. Tries again are paid from an
- * allowance that answers fill up, so that a store that is down is not asked three times as often as one that is well.
+ * Signed calls to one bucket, each with a deadline. A call without an answer, or with a 5xx or 429, is retried after a
+ * partly random pause: all our calls may be repeated. Retries are paid from an allowance that successful answers
+ * refill, so that a failing store does not get three times the traffic.
  */
 export interface Bucket extends Credentials {
-  /** `https://s3.internal:9000/quicklink`, without a slash at the end. */
+  /** `https://s3.internal:9000/quicklink`, without a trailing slash. */
   readonly endpoint: string;
 }
 
 export interface S3Client {
-  /** The answer, unless it was worth another try in vain. Its body must be read or cancelled. */
-  call(call: Call): Promise<Response>;
-  /** An address that whoever holds it can use with these headers, for so long. */
+  /** The response, unless all retries failed. Its body must be read or cancelled. */
+  call(call: S3Call): Promise<Response>;
+  /** A temporary URL that its holder can use with these headers. */
   presign(request: Presigned): Promise<string>;
 }
 
-export interface Call {
+export interface S3Call {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
-  /** The bucket itself if there is none. */
+  /** Without it: the bucket itself. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Until the last byte of the answer. */
+  /** Until the last byte of the response. */
   readonly deadlineMs?: number;
 }
 
@@ -53,13 +53,13 @@ const emptyHash = createHash("sha256").digest("hex");
 
 export function createS3Client(settings: S3ClientSettings): S3Client {
   const { bucket, clock, deadlineMs: usualMs = 10_000, pauseMs = 100 } = settings;
-  const signer = createSigner(bucket, clock);
+  const signer = createS3Signer(bucket, clock);
   let allowance = allowanceMost;
 
   const urlOf = (key: string | undefined) =>
     key === undefined ? bucket.endpoint : `${bucket.endpoint}/${checkKey(key)}`;
 
-  async function once({ method, key, query = {}, headers, deadlineMs = usualMs }: Call): Promise<Response> {
+  async function once({ method, key, query = {}, headers, deadlineMs = usualMs }: S3Call): Promise<Response> {
     const url = urlOf(key);
     const signed = await signer.header({
       method,
@@ -75,7 +75,7 @@ export function createS3Client(settings: S3ClientSettings): S3Client {
     });
   }
 
-  async function call(asked: Call): Promise<Response> {
+  async function call(asked: S3Call): Promise<Response> {
     urlOf(asked.key);
     for (let attempt = 1; ; attempt++) {
       const answer = await once(asked).catch((error: unknown) => messageOf(error));

@@ -2,16 +2,16 @@ import { fromIso } from "../../base/clock.ts";
 import { keyPattern, StorageUnavailable, type StoredObject } from "./storage.ts";
 
 /**
- * The answer to ListObjectsV2, of which we need three fields. Our keys hold nothing that XML would have to escape, so
- * whatever has another key is not ours and is left out.
+ * The response to ListObjectsV2, of which we need three fields. Our keys contain nothing that XML must escape, so any
+ * other key is not ours and is left out.
  */
 export interface Listed {
   readonly objects: readonly StoredObject[];
-  /** To go on from: the last key of all, ours or not. Nothing if this was the end. */
+  /** Where to continue: the last key of all, ours or not. `undefined` at the end. */
   readonly after: string | undefined;
 }
 
-export function parseList(xml: string): Listed {
+export function parseObjectList(xml: string): Listed {
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith("</ListBucketResult>")) {
     throw new StorageUnavailable("file storage returned an invalid list");
   }

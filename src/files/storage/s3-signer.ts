@@ -2,14 +2,13 @@ import { AwsV4Signer } from "aws4fetch";
 import { type Clock, toIso } from "../../base/clock.ts";
 
 /**
- * AWS Signature Version 4, in the two forms that S3 takes: in a header for our own calls, in the address for those that
- * others make. All headers are signed, also the length and the type, which the library leaves out unless told: they are
- * what an upload is held to.
+ * AWS Signature Version 4, in the two forms of S3: in a header for our calls, in the URL for those of clients. All
+ * headers are signed, including length and type, which the library leaves out by default: an upload must match them.
  */
-export interface Signer {
+export interface S3Signer {
   /** The headers to send: those given, and the signature. */
   header(request: Unsigned): Promise<Headers>;
-  /** The address with its signature, good for so long with just these headers. */
+  /** The signed URL, valid for this long with exactly these headers. */
   address(request: Unsigned, seconds: number): Promise<string>;
 }
 
@@ -26,11 +25,11 @@ export interface Credentials {
   readonly secret: string;
 }
 
-export function createSigner({ region, keyId, secret }: Credentials, clock: Clock): Signer {
+export function createS3Signer({ region, keyId, secret }: Credentials, clock: Clock): S3Signer {
   const keysOfDays = new Map<string, ArrayBuffer>();
 
   async function sign({ method, url, query, headers }: Unsigned, signQuery: boolean) {
-    // Those of the days before are of no use any more.
+    // Keys of previous days are no longer needed.
     if (keysOfDays.size > 1) keysOfDays.clear();
     return await new AwsV4Signer({
       method,
@@ -56,7 +55,7 @@ export function createSigner({ region, keyId, secret }: Credentials, clock: Cloc
   };
 }
 
-/** A space as %20 as it is signed, where `URL` writes a plus that not every store takes for one. */
+/** A space as %20, as it is signed; `URL` would write a plus, which not every store decodes. */
 export function withQuery(url: string, query: Readonly<Record<string, string>> = {}): string {
   const pairs = Object.entries(query).map((pair) => pair.map(encode).join("="));
   return pairs.length === 0 ? url : `${url}?${pairs.join("&")}`;

@@ -2,17 +2,16 @@ import { createHash } from "node:crypto";
 import { fromIso } from "../../base/clock.ts";
 import { attachment, servedType } from "../download/headers.ts";
 import { createS3Client, type S3ClientSettings } from "./s3-client.ts";
-import { parseList } from "./s3-list.ts";
+import { parseObjectList } from "./s3-list.ts";
 import { checkKey, NoObject, type Storage, StorageUnavailable, type StoredObject } from "./storage.ts";
 
 /**
- * A bucket of an S3-compatible store, addressed by its path. Clients send and fetch the bytes there by addresses that we
- * sign: an upload's with its length, its type and its checksum if one was announced, so that the store itself refuses
- * anything else.
+ * A bucket of an S3-compatible store, in path style. Clients send and fetch the bytes there by URLs that we sign: for
+ * an upload with its length, type and, if announced, checksum, so that the store itself refuses anything else.
  */
 const copyMs = 60_000;
 const readThroughMs = 600_000;
-const expiresMostSeconds = 604_800; // the store takes no more
+const expiresMostSeconds = 604_800; // the maximum of S3
 const pageMost = 1_000;
 const listMostBytes = 4_000_000;
 
@@ -50,7 +49,7 @@ export function createS3(settings: S3ClientSettings): Storage {
       return false;
     }
     await expectStatus(answer, `copy to ${to}`, 200);
-    // It may say 200 while it still copies, and what went wrong only then.
+    // The store may answer 200 while it still copies, and report an error only in the body.
     const text = (await readAtMost(answer, 10_000)).toString();
     if (!text.includes("<CopyObjectResult")) throw new StorageUnavailable(`file storage could not copy to ${to}`);
     return true;
@@ -80,7 +79,7 @@ export function createS3(settings: S3ClientSettings): Storage {
         seconds: secondsUntil(until),
       }),
     async read(key, start, length) {
-      if (length === 0) return new Uint8Array(); // for which there is no range
+      if (length === 0) return new Uint8Array(); // an empty range cannot be expressed
       const headers = { range: `bytes=${start}-${start + length - 1}` };
       const answer = await call({ method: "GET", key, headers });
       if (answer.status === 416) {
@@ -88,7 +87,7 @@ export function createS3(settings: S3ClientSettings): Storage {
         return new Uint8Array();
       }
       await expectObject(answer, key, 200, 206);
-      // A store that knows no ranges sends all of it.
+      // A store without range support sends everything.
       const skip = answer.status === 200 ? start : 0;
       return (await readAtMost(answer, skip + length)).subarray(skip);
     },
@@ -96,7 +95,7 @@ export function createS3(settings: S3ClientSettings): Storage {
       const asked = await call({ method: "HEAD", key, headers: { "x-amz-checksum-mode": "ENABLED" } });
       await expectObject(asked, key, 200);
       const known = Buffer.from(asked.headers.get("x-amz-checksum-sha256") ?? "", "base64");
-      // That of an upload in parts is of their checksums, and has a dash and their number at its end.
+      // For a multipart upload it is a hash of the parts' checksums, and ends with a dash and their number.
       if (known.length === 32 && !asked.headers.get("x-amz-checksum-sha256")?.includes("-"))
         return known.toString("hex");
       const answer = await call({ method: "GET", key, deadlineMs: readThroughMs });
@@ -124,7 +123,7 @@ export function createS3(settings: S3ClientSettings): Storage {
         };
         const answer = await call({ method: "GET", query });
         await expectStatus(answer, "list", 200);
-        const page = parseList((await readAtMost(answer, listMostBytes)).toString());
+        const page = parseObjectList((await readAtMost(answer, listMostBytes)).toString());
         found.push(...page.objects);
         from = page.after;
       } while (from !== undefined && found.length < limit);
@@ -150,7 +149,7 @@ async function expectStatus(answer: Response, what: string, ...statuses: number[
   throw new StorageUnavailable(`file storage could not ${what}: HTTP ${answer.status}, ${code}`);
 }
 
-/** Where an answer has no body to say it. */
+/** For responses without a body that explains them. */
 const hints: Readonly<Record<number, string>> = {
   301: "the bucket is in another region",
   400: "the region may be wrong",

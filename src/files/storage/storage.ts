@@ -1,28 +1,28 @@
 /**
- * Where the bytes of files are: a folder, or a bucket of an S3-compatible store. The server signs addresses and looks at
- * what arrived; the bytes go straight between the client and the store.
+ * Where the bytes of files are: a folder, or a bucket of an S3-compatible store. The server signs URLs and checks what
+ * arrived; the bytes go directly between the client and the store.
  *
- * A key is made by us, of ids only: nothing that somebody typed is ever part of a path. Uploads land under `incoming/` and
- * are moved to their final key, so that whatever else may be written to an upload's address, nothing that is stored
- * changes. Look at what was moved, not at what is to be moved: until then it may be replaced.
+ * A key consists of IDs only: no user input is ever part of a path. Uploads arrive under `incoming/` and are moved to
+ * their final key, so that whatever else is written to an upload's URL, no stored file changes. Check a file after
+ * moving it, not before: until then it may be replaced.
  */
 export interface Storage {
-  /** Admits exactly one body of this size and type, until then; the headers are part of what is signed. */
+  /** Accepts exactly one body of this size and type until then; the headers are part of the signature. */
   signUpload(upload: Upload): Promise<SignedRequest>;
-  /** Makes the browser save it under this name, whatever it is. */
+  /** Makes the browser save it under this name, whatever its type. */
   signDownload(download: Download): Promise<string>;
-  /** Nothing if there is none. */
+  /** `undefined` if there is none. */
   stat(key: string): Promise<StoredObject | undefined>;
-  /** The bytes from `start`, at most `length`; fewer where it ends. `NoObject` if there is none, as for `sha256`. */
+  /** The bytes from `start`, at most `length`; fewer at the end. `NoObject` if there is none, as for `sha256`. */
   read(key: string, start: number, length: number): Promise<Uint8Array>;
-  /** Of the whole object, in hex; read as a stream. */
+  /** Of the whole object, in hex; streamed. */
   sha256(key: string): Promise<string>;
   /**
-   * Durable when it answers. Moving what was moved already is no error: what is at `to` stays as it is, and `from` is
-   * gone. `NoObject` if neither is there.
+   * Durable when it returns. Moving again is no error: the object at `to` stays, and `from` is removed. `NoObject` if
+   * neither exists.
    */
   move(from: string, to: string): Promise<void>;
-  /** Removing what is not there is no error. */
+  /** Removing a missing object is no error. */
   remove(key: string): Promise<void>;
   /** In the order of keys, after `after`, at most `limit`. */
   list(prefix: string, after: string | undefined, limit: number): Promise<StoredObject[]>;
@@ -30,12 +30,12 @@ export interface Storage {
   ping(): Promise<void>;
 }
 
-/** An upload that began while its address was good may arrive this much later. */
+/** An upload that started while its URL was valid may take this much longer. */
 export const uploadMostMs = 3_600_000;
 
 export const keyPattern = /^[a-z0-9_]{1,64}(?:\/[a-z0-9_]{1,64}){0,4}$/;
 
-/** Throws at what is no key of ours: it would be our mistake, and may lead anywhere. */
+/** Throws on anything that is not a key of ours: that would be a bug, and may lead anywhere. */
 export function checkKey(key: string): string {
   if (!keyPattern.test(key)) throw new Error("not the key of a stored object");
   return key;
@@ -49,7 +49,7 @@ export class NoObject extends Error {
   }
 }
 
-/** The store does not answer, or not as one that can be used does. */
+/** The store is unavailable, or its response is unusable. */
 export class StorageUnavailable extends Error {
   override readonly name = "StorageUnavailable";
 }
@@ -58,7 +58,7 @@ export interface Upload {
   readonly key: string;
   readonly sizeBytes: number;
   readonly type: string;
-  /** In hex, if the client said what it will be. */
+  /** In hex, if the client announced it. */
   readonly sha256: string | null;
   readonly until: number;
 }
@@ -67,7 +67,7 @@ export interface Download {
   readonly key: string;
   readonly name: string;
   readonly type: string;
-  /** Of the bytes, in hex: what an ETag is made of. */
+  /** Of the bytes, in hex: the basis of the ETag. */
   readonly sha256: string | null;
   readonly until: number;
 }
@@ -75,7 +75,7 @@ export interface Download {
 export interface SignedRequest {
   readonly method: "PUT";
   readonly url: string;
-  /** To be sent as they are. The length is sent by every client of its own accord. */
+  /** To be sent unchanged. Every client sends the length by itself. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -4,13 +4,13 @@ import type { Signer } from "../../base/signature.ts";
 import { checkKey, type Download, type Upload } from "./storage.ts";
 
 /**
- * What a signed address of ours says: all of it is in the address, and whoever holds it can do that one thing until then.
- * The purpose is part of what is signed, so that an address to read never lets anybody write.
+ * The content of a signed URL: it is self-contained, and its holder can do that one thing until it expires. The purpose
+ * is part of the signature, so that a download URL never allows an upload.
  */
 export interface Tokens {
   upload(upload: Upload): string;
   download(download: Download): string;
-  /** Throws a `Problem` at what we did not sign, and at what is over. */
+  /** Throws a `Problem` if it is not signed by us, or expired. */
   openUpload(token: string): Upload;
   openDownload(token: string): Download;
 }

@@ -1,13 +1,13 @@
 /**
- * Objects that no row knows, and rows whose object is gone.
+ * Finds objects without a row, and rows without an object.
  *
- * Both sides are read in the same order, page by page, and what stands on one side only is looked at again: things come
- * and go meanwhile. A row is always written before its object, so an object without a row has lost it for good; still
- * only what is older than the grace time is removed. Under `incoming/` also an object is an orphan whose file is stored:
- * somebody used the address once more.
+ * Both sides are read in the same order, page by page, and anything found on one side only is checked again, because
+ * files come and go meanwhile. A row is always written before its object, so an object without a row has lost it for
+ * good; still, only objects older than the grace time are removed. Under `incoming/`, an object whose file is already
+ * stored is also an orphan: its URL was used once more.
  *
- * A row without its object is a loss, and to forget it gives back what it counted for. But when many are missing, or
- * all, it is rather the store that is wrong: a folder that is not mounted, another bucket. Then nothing is forgotten.
+ * A row without its object is a loss, and deleting it frees what it counted for. But if many or all are missing, the
+ * store itself is probably wrong: a folder that is not mounted, another bucket. Then nothing is deleted.
  */
 import type { Clock } from "../../base/clock.ts";
 import { type FileId, parseId } from "../../base/ids.ts";
@@ -35,7 +35,7 @@ export interface Orphans {
   readonly rowsFound: number;
   readonly removedObjects: number;
   readonly removedRows: number;
-  /** So many rows lack their object that the store itself must be wrong. */
+  /** So many rows have no object that the store itself must be wrong. */
   readonly suspicious: boolean;
 }
 
@@ -44,7 +44,7 @@ export const graceMs = 86_400_000;
 const afterAll = "\uffff";
 const pageRows = 500;
 const namedMost = 100;
-/** More than so many, and more than so large a part of them: then the store is wrong. */
+/** More than this number, and more than this share: then the store is wrong. */
 const lostMost = 10;
 const lostShare = 0.1;
 
@@ -105,7 +105,7 @@ export async function findOrphans(settings: OrphanSettings, dryRun: boolean, old
   return { ...sums, objects: named, rows: lost, suspicious };
 }
 
-/** What arrived and nobody waits for: its row is gone, or its file stored already. */
+/** Uploads that are not needed: the row is gone, or the file is already stored. */
 export async function* strayUploads(sql: Sql, storage: Storage, before: number): AsyncGenerator<StoredObject> {
   for await (const page of pagesOf(storage, "incoming/")) {
     const old = page.flatMap((object) => {

@@ -4,24 +4,24 @@ import type { Logger } from "../../base/log.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { isAdmitted, type TenantFile } from "../file.ts";
 import type { Files } from "../files.ts";
-import type { Room } from "../quota/room.ts";
+import type { StorageQuota } from "../quota/quota.ts";
 import { type Storage, uploadMostMs } from "../storage/storage.ts";
 import type { FileStore } from "../store.ts";
 import { strayUploads } from "./orphans.ts";
 
 /**
- * Goes on where something ended in the middle: uploads that nobody completed, files whose deletion was begun, stored
- * files that the counters were not told of. One process does it for all; should two be at it, every step bears that.
+ * Continues interrupted work: uploads that were not completed, deletions that were started, stored files that the
+ * counters do not know of. One process does it for all; if two do, every step may be repeated.
  *
- * An upload is only given up by condemning its row, long after its address has ended: whoever completes it at the same
- * moment is either before that, and it is no longer pending, or after it, and is told that there is no such file.
+ * An upload is only given up by condemning its row, long after its URL expired: a concurrent `complete` either comes
+ * first, and it is no longer pending, or comes after, and finds no such file.
  */
 export interface SweepSettings {
   readonly sql: Sql;
   readonly storage: Storage;
   readonly store: FileStore;
   readonly files: Pick<Files, "finish">;
-  readonly room: Room;
+  readonly quota: StorageQuota;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -30,28 +30,28 @@ export interface Swept {
   readonly abandoned: number;
   readonly deleted: number;
   readonly settled: number;
-  /** Objects that were sent once more, after their file was stored or given up. */
+  /** Objects that were sent again after their file was stored or given up. */
   readonly stray: number;
-  /** To be tried again: the store of files, or the counters, do not answer. */
+  /** To be retried: the file storage or the counters do not answer. */
   readonly failed: number;
 }
 
-/** After the address has ended: so long the last bytes may take to arrive, and as long again to be completed. */
+/** After the URL expired: the time the last bytes may take to arrive, and as long again to complete it. */
 export const abandonedAfterMs = 2 * uploadMostMs;
-/** Nobody was given its address, and it may be held: whoever announced it was answered long ago. */
+/** Its URL was never given out, but it may be held: the request that announced it was answered long ago. */
 export const unadmittedAfterMs = 60_000;
-/** They count for nobody, so they must not stay. */
+/** They count for no tenant, so they must not stay. */
 const strayAfterMs = 60_000;
 const rowsAtOnce = 100;
 const rowsMost = 10_000;
 
-export async function sweepFiles({ sql, store, storage, files, room, clock, log }: SweepSettings): Promise<Swept> {
+export async function sweepFiles({ sql, store, storage, files, quota, clock, log }: SweepSettings): Promise<Swept> {
   const endedBefore = clock.now() - abandonedAfterMs;
   const bornBefore = clock.now() - unadmittedAfterMs;
 
   async function goOn(file: TenantFile): Promise<keyof Swept> {
     if (file.state === "stored") {
-      if (!(await room.settle(file, await store.standing(file.tenantId)))) return "failed";
+      if (!(await quota.settle(file, await store.storageUse(file.tenantId)))) return "failed";
       await store.settled(file);
       return "settled";
     }
@@ -62,7 +62,7 @@ export async function sweepFiles({ sql, store, storage, files, room, clock, log 
     return file.state === "deleting" ? "deleted" : "abandoned";
   }
 
-  /** One that is admitted after all meanwhile ends in the future. */
+  /** One that was admitted meanwhile ends in the future. */
   const giveUp = (file: TenantFile) => store.condemn(file, "pending", isAdmitted(file) ? endedBefore : bornBefore);
 
   const swept = { abandoned: 0, deleted: 0, settled: 0, stray: 0, failed: 0 };

@@ -1,8 +1,8 @@
 import { fileTypeFromBuffer, supportedMimeTypes } from "file-type";
 
 /**
- * Whether the first bytes of a file contradict the type that was announced. It cannot be proven that a file is what it
- * says; it can be seen when it is surely something else. Where nothing is known of a type's bytes, nothing is refused.
+ * Whether the first bytes of a file contradict its announced type. It cannot be proven that a file is what it claims;
+ * it can be seen when it is certainly something else. If nothing is known about a type's bytes, nothing is refused.
  */
 export async function contradiction(type: string, head: Uint8Array): Promise<string | undefined> {
   const declared = essenceOf(type);
@@ -14,10 +14,10 @@ export async function contradiction(type: string, head: Uint8Array): Promise<str
   return agree(declared, seen) ? undefined : `Announced as ${declared}, but the content is ${seen}.`;
 }
 
-/** How much of a file has to be looked at. */
+/** How much of a file must be read. */
 export const headBytes = 4_096;
 
-/** Types whose files always begin with the same bytes: without them it is something else. */
+/** Types whose files always start with the same bytes. */
 const marked: ReadonlySet<string> = new Set([
   ...["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/heic", "image/tiff", "image/bmp"],
   ...["application/pdf", "application/zip", "application/gzip", "application/x-7z-compressed", "application/x-bzip2"],
@@ -27,7 +27,7 @@ const marked: ReadonlySet<string> = new Set([
   ...["video/mp4", "video/webm", "video/quicktime", "audio/flac", "audio/wav", "audio/ogg", "font/woff", "font/woff2"],
 ]);
 
-/** Different names for one thing, and containers that can only be told apart by what is deep inside. */
+/** Different names for the same type, and containers that differ only deep inside. */
 const families: readonly RegExp[] = [
   /^image\/(?:a?png|x-png)$/,
   /^image\/p?jpe?g$/,
@@ -53,7 +53,7 @@ function agree(declared: string, seen: string): boolean {
   if (declared === seen || declared === "application/octet-stream") return true;
   if (families.some((family) => family.test(declared) && family.test(seen))) return true;
   if (isText(declared)) return isText(seen);
-  // Of a type that is not known, only its kind can be compared; many an application's files are somebody's container.
+  // For an unknown type only its kind can be compared; many application files are containers of another type.
   if (supportedMimeTypes.has(declared) || marked.has(declared)) return false;
   const [kind] = declared.split("/");
   return kind === "application" || seen.startsWith(`${kind}/`);

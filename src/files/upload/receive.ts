@@ -1,26 +1,26 @@
 import { Problem } from "../../base/errors.ts";
 
 /**
- * A body, piece by piece to whoever writes it down, the next one only when that is done: what the client sends meanwhile
- * waits in its own machine. It must have exactly the size that was announced, arrive at a least rate and be done by a
- * deadline. Time that the writing takes is not the client's.
+ * Passes a body piece by piece to a writer, the next piece only when the last is written: meanwhile the client's data
+ * waits on its machine. The body must have exactly the announced size, arrive at a minimum rate and finish before a
+ * deadline. Time spent writing is not counted against the client.
  */
-export interface Pace {
+export interface UploadRate {
   readonly leastBytesPerSecond: number;
-  /** Over which the rate is measured. */
+  /** Window in which the rate is measured. */
   readonly windowMs: number;
   readonly deadlineMs: number;
 }
 
-/** Small enough that hashing a piece holds nobody up. */
+/** Small enough that hashing a piece delays no other request. */
 const pieceBytes = 262_144;
 
 export async function receive(
   body: ReadableStream<Uint8Array> | null,
   sizeBytes: number,
-  pace: Pace,
+  pace: UploadRate,
   write: (piece: Uint8Array) => Promise<void>,
-  /** Ends it with its reason: nobody waits for these bytes any more. */
+  /** Aborts with its reason: the bytes are no longer needed. */
   signal?: AbortSignal,
 ): Promise<void> {
   if (body === null) {
@@ -51,12 +51,12 @@ export async function receive(
   } finally {
     watch.stop();
     signal?.removeEventListener("abort", stopReading);
-    // Whatever else is on its way is not read.
+    // The rest of the body is not read.
     void reader.cancel().catch(() => {});
   }
 }
 
-function watchPace({ leastBytesPerSecond, windowMs, deadlineMs }: Pace, stopReading: () => void) {
+function watchPace({ leastBytesPerSecond, windowMs, deadlineMs }: UploadRate, stopReading: () => void) {
   let cameBytes = 0;
   let writing = false;
   let heldUp = false;
@@ -66,7 +66,7 @@ function watchPace({ leastBytesPerSecond, windowMs, deadlineMs }: Pace, stopRead
     stopReading();
   };
   const window = setInterval(() => {
-    // A window that the writing has a part in says nothing about the client, and neither does the one in which it ended.
+    // A window that includes writing says nothing about the client, nor does the one in which the writing ended.
     const counts = !writing && !heldUp;
     heldUp = writing;
     if (counts && cameBytes < (leastBytesPerSecond * windowMs) / 1_000) {

@@ -11,36 +11,36 @@ import { incomingKey, isAdmitted, type TenantFile } from "../file.ts";
 import { type Draft, type Folder, isCode } from "../storage/folder.ts";
 import { type Upload, uploadMostMs } from "../storage/storage.ts";
 import type { Tokens } from "../storage/tokens.ts";
-import { type Pace, receive, tooLarge, tooShort } from "./receive.ts";
+import { receive, tooLarge, tooShort, type UploadRate } from "./receive.ts";
 
 /**
- * `PUT /files/upload/{token}`: one body of the size and type that the address says, to a draft, and once it is whole and
- * on the disk to its key. An address whose object is there already is refused, so that nobody changes it any more.
+ * `PUT /files/upload/{token}`: one body of the size and type in the URL, written to a draft and, once complete and on
+ * disk, linked to its key. A URL whose object already exists is refused, so that it cannot be changed any more.
  *
- * The address is good only while its file is announced and not complete: it counts for its tenant just so long. The row
- * is looked at before the first byte, while bytes arrive, and after the draft got its name. Whoever deletes a file marks
- * its row first and removes the object after that, so one of the two sees the other, and nothing stays.
+ * The URL is valid only while its file is announced and not complete: only then does it count for its tenant. The row
+ * is checked before the first byte, while bytes arrive, and after the draft got its name. A deletion marks the row
+ * first and removes the object afterwards, so one of the two sees the other, and nothing is left behind.
  *
- * One body at a time is taken for each address, so that its drafts never hold more than one file. Each process knows its
- * own only: with four processes, four drafts at most. Nothing of this is on the disk, so a crash leaves no address blocked.
+ * Each URL accepts one body at a time, so that its drafts never hold more than one file. Each process knows only its
+ * own: with four processes, at most four drafts. None of this is on disk, so a crash leaves no URL blocked.
  */
 export interface UploadSettings {
   readonly folder: Folder;
   readonly tokens: Tokens;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** A file of whichever tenant, whatever its state. */
+  /** A file of any tenant, in any state. */
   readonly fileOf: (id: FileId) => Promise<TenantFile | undefined>;
   /** Of this process, by tenant. */
   readonly uploads: Shares;
-  readonly pace?: Pace;
-  /** How often the row is looked at while bytes arrive. */
+  readonly pace?: UploadRate;
+  /** How often the row is checked while bytes arrive. */
   readonly lookMs?: number;
 }
 
 export type Receive = (request: Request, token: string, tools: MountTools) => Promise<Response>;
 
-const usualPace: Pace = { leastBytesPerSecond: 1_024, windowMs: 30_000, deadlineMs: uploadMostMs };
+const usualPace: UploadRate = { leastBytesPerSecond: 1_024, windowMs: 30_000, deadlineMs: uploadMostMs };
 const usualLookMs = 5_000;
 const sqlMs = 2_000;
 const retrySeconds = 5;
@@ -56,7 +56,7 @@ export function createUpload(settings: UploadSettings): Receive {
   ]);
   const arriving = new Set<string>();
 
-  /** Whose upload this is. Throws if its file is not announced any more, or not as the address says. */
+  /** Whose upload this is. Throws if its file is no longer announced, or not as the URL says. */
   async function requireAnnounced({ key, sizeBytes, type }: Upload): Promise<TenantId> {
     const id = parseId("file", key.replace(/^incoming\//, ""));
     const file = id && (await withDeadline(fileOf(id), sqlMs, "SQL").catch(cannotTell));
@@ -94,7 +94,7 @@ export function createUpload(settings: UploadSettings): Receive {
       await draft.handle.sync();
       if (!(await folder.name(draft.path, upload.key))) throw taken();
       await requireAnnounced(upload).catch(async (error: unknown) => {
-        // Completed, and moved to where it stays, before we looked: that is what it was sent for.
+        // Completed, and moved to its final place, before we checked: that is what it was sent for.
         if (isProblem(error, "upload_taken") && (await folder.stat(upload.key)) === undefined) return;
         await folder.remove(upload.key);
         throw error;
@@ -138,7 +138,7 @@ export function createUpload(settings: UploadSettings): Receive {
         log.error({ error: messageOf(error) }, "upload could not be stored");
       }
       const response = problemResponse(problem);
-      // The rest of the body is not waited for.
+      // The rest of the body is not awaited.
       response.headers.set("connection", "close");
       return response;
     }
@@ -156,7 +156,7 @@ function checkHeaders(headers: Headers, { sizeBytes, type }: Upload): void {
   if (Number(length) < sizeBytes) throw tooShort(Number(length), sizeBytes);
 }
 
-/** A write may take less than it was given, as when the disk is about to be full. */
+/** A write may accept less than it was given, for example when the disk is nearly full. */
 async function writeAll({ handle }: Draft, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length; ) at += (await handle.write(piece, at, piece.length - at)).bytesWritten;
 }

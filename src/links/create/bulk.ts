@@ -1,29 +1,30 @@
 import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { LinkId } from "../../base/ids.ts";
+import type { Publish } from "../../cache/feed.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
-import { cacheKey } from "../link.ts";
+import { cacheKey, changeOf } from "../link.ts";
 import type { BulkResult, LinkInput, Links, Maker } from "../links.ts";
 import type { LinkStore } from "../store.ts";
 import type { NewLink } from "./new-links.ts";
 import { generatedTries, limitReached, notMade, refusal, twice } from "./refusals.ts";
 
-/** Many links in one request: each on its own in short transactions, or all of them in one. */
+/** Many links in one request: each separately in short transactions, or all of them in one. */
 export interface BulkParts {
   readonly store: LinkStore;
   readonly newCode: (hidden: boolean) => Promise<string>;
   readonly clock: Clock;
-  readonly changed: (domain: string, code: string, version: number) => void;
+  readonly publish: Publish;
   readonly draft: (tenant: Tenant, input: LinkInput) => Promise<NewLink>;
-  readonly insert: (tenant: Tenant, drafts: readonly NewLink[], maker: Maker) => Promise<BulkResult[]>;
+  readonly createDrafts: (tenant: Tenant, drafts: readonly NewLink[], maker: Maker) => Promise<BulkResult[]>;
 }
 
-const batchRows = 100; // short transactions: another writer waits for one of them at most
+const batchRows = 100; // short transactions: another writer waits for at most one of them
 
-export function createBulk({ store, newCode, clock, changed, draft, insert }: BulkParts): Links["createMany"] {
-  /** By their places: those to be written, and those whose result is known already. `codes`: those spoken for. */
+export function createBulk({ store, newCode, clock, publish, draft, createDrafts }: BulkParts): Links["createMany"] {
+  /** By index: links to be created, and results already known. `codes`: codes used in this request. */
   async function draftMany(tenant: Tenant, inputs: readonly LinkInput[], codes: Set<string>) {
-    const made = await store.made(tenant.id, idsOf(inputs));
+    const made = await store.byIds(tenant.id, idsOf(inputs));
     const drafts = new Map<number, NewLink>();
     const results = new Map<number, BulkResult>();
     for (const [i, input] of inputs.entries()) {
@@ -53,15 +54,15 @@ export function createBulk({ store, newCode, clock, changed, draft, insert }: Bu
     const problems = new Map([...results].flatMap(([i, result]) => ("problem" in result ? [[i, result.problem]] : [])));
     if (problems.size > 0) return refused(problems);
     for (let tries = 1; drafts.size > 0; tries++) {
-      const outcome = await store.insertAll(tenant.id, [...drafts.values()], spending);
+      const outcome = await store.createAll(tenant.id, [...drafts.values()], spending);
       if (outcome.kind === "spent") return inputs.map(() => ({ problem: limitReached(tenant, clock.now()) }));
       const places = [...drafts];
-      if (outcome.kind === "written") {
+      if (outcome.kind === "created") {
         for (const [n, [i]] of places.entries()) {
           const link = outcome.links[n];
           if (link === undefined) throw new Error("fewer links than were asked for");
           results.set(i, { link });
-          changed(link.domain, link.code, link.version);
+          publish(changeOf(link));
         }
         break;
       }
@@ -82,10 +83,10 @@ export function createBulk({ store, newCode, clock, changed, draft, insert }: Bu
     const codes = new Set<string>();
     for (let start = 0; start < inputs.length; start += batchRows) {
       const batch = await draftMany(tenant, inputs.slice(start, start + batchRows), codes);
-      const written = await insert(tenant, [...batch.drafts.values()], maker);
+      const created = await createDrafts(tenant, [...batch.drafts.values()], maker);
       for (const [i, result] of batch.results) results[start + i] = result;
       for (const [n, i] of [...batch.drafts.keys()].entries()) {
-        const result = written[n];
+        const result = created[n];
         if (result) results[start + i] = result;
       }
     }

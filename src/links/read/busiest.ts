@@ -4,12 +4,12 @@ import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import { hitsMaxOf } from "../hits-max.ts";
 
-/** A link and what is used of its hits this month. */
+/** A link and its used hits this month. */
 export interface BusyLink {
   readonly id: LinkId;
   readonly code: string;
   readonly counted: number;
-  /** Out on lease. */
+  /** Units out on lease. */
   readonly reserved: number;
   readonly max: number;
 }
@@ -17,9 +17,8 @@ export interface BusyLink {
 const shown = 10;
 
 /**
- * The links of a tenant that are nearest to their limit; those without one are near to nothing. Looks at every link that
- * was visited: not for the thread that serves. `allowed` is the most that the tenant may
- * give a link.
+ * The links of a tenant that are closest to their limit; links without a limit are left out. Reads every visited link:
+ * not for the serving thread. `allowed` is the tenant's limit per link.
  */
 export async function busiestLinks(
   sql: Sql,

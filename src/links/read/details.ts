@@ -3,7 +3,7 @@ import { type Params, statement } from "../../sql/statement.ts";
 import { acrossTenants, type Db } from "../../sql/tenant-db.ts";
 import type { Place } from "../../sql/versions.ts";
 
-/** What a redirect asks of SQL besides where a link leads, and seldom: any tenant's, and nothing of it is cached. */
+/** What a redirect rarely reads from SQL besides the destination: of any tenant, and never cached. */
 export interface LinkDetails {
   readonly title: string | null;
   readonly createdAt: number;
@@ -15,7 +15,7 @@ export async function detailsOf(sql: Sql, domain: string, code: string): Promise
   return row && { title: row.title, createdAt: row.created_at };
 }
 
-/** When somebody gives a password: what to hold it against, and the version of the link that this is of. */
+/** For checking a password: its hash, and the version of the link. */
 export async function passwordOf(
   sql: Sql,
   domain: string,

@@ -4,40 +4,40 @@ import type { Sql } from "../../sql/sql.ts";
 import type { LinkStatus } from "../link.ts";
 
 /**
- * Which links a list shows, and in which order. Only the plain list, newest first, and the links of one file follow an
- * index; everything else reads the tenant's links until a page is full, all of them if little is found: some 1 to 3 µs for
- * each. An index for every order would be written with every link for what is asked now and then.
+ * Which links a list shows, and in which order. Only the plain list, newest first, and the links of one file use an
+ * index; everything else reads the tenant's links until a page is full, or all of them if few match: about 1 to 3 µs
+ * each. An index for every order would cost every insert, for rare queries.
  */
 export interface LinkQuery {
   readonly limit: number;
   readonly sort: LinkSort;
   readonly order: "asc" | "desc";
-  /** The last one of the page before. */
-  readonly after?: Position | undefined;
+  /** The last one of the previous page. */
+  readonly after?: ListPosition | undefined;
   readonly tags?: readonly string[] | undefined;
   /** Whether a link must have all of the tags, or any. */
   readonly match?: "all" | "any" | undefined;
   readonly status?: LinkStatus | undefined;
-  /** As the store knows it: the server's own is empty. */
+  /** As stored: the server's own domain is empty. */
   readonly domain?: string | undefined;
-  /** The stored file that they lead to. */
+  /** The file that they lead to. */
   readonly file?: FileId | undefined;
   readonly createdAfter?: number | undefined;
   readonly createdBefore?: number | undefined;
   readonly expiresBefore?: number | undefined;
-  /** Is in the code, address, title, notes or tags; capital and small A to Z are the same. */
+  /** Substring of the code, URL, title, notes or tags; case-insensitive for A to Z. */
   readonly search?: string | undefined;
 }
 
 export const linkSorts = ["createdAt", "updatedAt", "code", "expiresAt"] as const;
 export type LinkSort = (typeof linkSorts)[number];
 
-export interface Position {
+export interface ListPosition {
   readonly value: string | number;
   readonly id: LinkId;
 }
 
-/** Whether the index of a tenant's links gives it, so that no other rows are read. */
+/** Whether the index of a tenant's links covers it, so that no other rows are read. */
 export function isPlain(query: LinkQuery): boolean {
   const { limit: _, sort, order: __, after: ___, match: ____, ...filters } = query;
   return sort === "createdAt" && Object.values(filters).every((filter) => filter === undefined);
@@ -45,7 +45,7 @@ export function isPlain(query: LinkQuery): boolean {
 
 const never = Number.MAX_SAFE_INTEGER; // links without an expiry come after all others
 
-/** Ids are in the order of their birth, so they stand for it. */
+/** IDs sort by creation time. */
 const columns: Readonly<Record<LinkSort, RawBuilder<string | number>>> = {
   createdAt: raw<string>`links.id`,
   updatedAt: raw<number>`links.updated_at`,
@@ -53,11 +53,11 @@ const columns: Readonly<Record<LinkSort, RawBuilder<string | number>>> = {
   expiresAt: raw<number>`coalesce(links.expires_at, ${raw.lit(never)})`,
 };
 
-/** Where this link stands in the order. */
+/** The position of this link in the order. */
 export function positionOf(
   sort: LinkSort,
   link: { id: LinkId; code: string; updatedAt: number; expiresAt: number | null },
-): Position {
+): ListPosition {
   const values = { createdAt: link.id, updatedAt: link.updatedAt, code: link.code, expiresAt: link.expiresAt ?? never };
   return { value: values[sort], id: link.id };
 }
@@ -67,7 +67,7 @@ export function orderOf({ sort, order }: LinkQuery): RawBuilder<unknown> {
   return sort === "createdAt" ? raw`links.id ${direction}` : raw`${columns[sort]} ${direction}, links.id ${direction}`;
 }
 
-/** All that a link has to fulfil, besides being the tenant's. */
+/** All conditions on a link, besides belonging to the tenant. */
 export function conditionsOf({ lowerAscii }: Sql, query: LinkQuery): RawBuilder<boolean>[] {
   const { after, tags = [], match = "all", status, domain, file, search } = query;
   const { createdAfter, createdBefore, expiresBefore } = query;
@@ -89,20 +89,22 @@ export function conditionsOf({ lowerAscii }: Sql, query: LinkQuery): RawBuilder<
   return conditions;
 }
 
-function isAfter({ sort, order }: LinkQuery, { value, id }: Position): RawBuilder<boolean> {
+function isAfter({ sort, order }: LinkQuery, { value, id }: ListPosition): RawBuilder<boolean> {
   const further = raw.raw(order === "asc" ? ">" : "<");
   const column = columns[sort];
   if (sort === "createdAt") return raw<boolean>`links.id ${further} ${id}`;
   return raw<boolean>`(${column} ${further} ${value} or (${column} = ${value} and links.id ${further} ${id}))`;
 }
 
-/** Not just `links.file_id = …`: SQLite would then read all of the tenant's links in their order, and not the file's index. */
+/**
+ * Not just `links.file_id = …`: SQLite would then scan the tenant's links in order instead of using the file's index.
+ */
 const leadsTo = (file: FileId): RawBuilder<boolean> =>
   raw<boolean>`links.id in (select led.id from links as led where led.file_id = ${file})`;
 
 /**
- * In the JSON of the tags: a quote inside of a tag has a backslash before it, so these two are found only where a tag
- * begins. By `replace`, because `like` does not tell capitals from small letters on SQLite.
+ * Searches the JSON of the tags: a quote inside a tag is escaped, so these two match only where a tag begins. Uses
+ * `replace`, because `like` is case-insensitive on SQLite.
  */
 function hasTag(tag: string): RawBuilder<boolean> {
   const [first, later] = [`[${JSON.stringify(tag)}`, `,${JSON.stringify(tag)}`];

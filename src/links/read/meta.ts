@@ -4,7 +4,7 @@ import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants } from "../../sql/tenant-db.ts";
 import type { LinkStatus } from "../link.ts";
 
-/** For the operator: any tenant's. Nothing where there is no link. */
+/** For the operator: of any tenant. `undefined` if there is no link. */
 export async function linkMeta(sql: Sql, domain: string, code: string, now: number): Promise<LinkMeta | undefined> {
   const row = await acrossTenants(sql.db)
     .selectFrom("links as l")

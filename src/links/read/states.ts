@@ -1,12 +1,12 @@
 import type { LinkId } from "../../base/ids.ts";
-import { cacheKey, type Link, type LinkState, type LinkTarget } from "../link.ts";
+import { cacheKey, type Link, type LinkHealth, type LinkState } from "../link.ts";
 
 interface Sources {
-  readonly targets: { of(links: readonly Link[]): Promise<Map<LinkId, LinkTarget>> };
+  readonly targets: { of(links: readonly Link[]): Promise<Map<LinkId, LinkHealth>> };
   readonly suspensions: { ofLinks(links: readonly Link[]): Promise<Map<string, string>> };
 }
 
-/** What others know about links, from those who know it. */
+/** Collects what is known about links besides what their owners set. */
 export async function statesOf(
   { targets, suspensions }: Sources,
   links: readonly Link[],

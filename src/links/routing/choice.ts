@@ -1,15 +1,15 @@
 import { invalid, type Problem } from "../../base/errors.ts";
 import type { Admit } from "../destination.ts";
 import { isCountry } from "./countries.ts";
-import { covers, type Device, type Rule, rulesMostChars, type System, type When } from "./rules.ts";
+import { type Device, type Rule, type RuleCondition, rulesMostChars, type System, shadows } from "./rules.ts";
 import { refuseUtm, type Utm } from "./utm.ts";
 
-/** What makes the answer of a link depend on who asks; what a redirect has to know of it. */
+/** What makes a link's answer depend on the visitor, as a redirect needs it. */
 export interface Choice {
   readonly rules: readonly Rule[];
-  /** Where no rule fits, and this is not empty: one of these, by their weights. */
+  /** Used when no rule matches and it is not empty: one of these, by weight. */
   readonly split: readonly SplitTarget[];
-  /** The visitor's own parameters go along. */
+  /** Pass the visitor's query parameters on. */
   readonly forwardQuery: boolean;
 }
 
@@ -18,14 +18,14 @@ export interface SplitTarget {
   readonly weight: number;
 }
 
-/** The same as its owner says it; `utm` is added to every address when it is read, and no redirect knows of it. */
+/** The same as its owner sets it; `utm` is added to every URL when it is read, and no redirect knows of it. */
 export interface ChoiceFields extends Choice {
   readonly utm: Utm | null;
 }
 
 type Given = ReadonlySet<string>;
 
-/** Only what the caller gave is held to the rules of today; but whether it is too long together is asked of all. */
+/** Only the given fields are validated by today's rules, but the total length is checked for all. */
 export function checkChoice<Fields extends ChoiceFields & { readonly url: string }>(
   fields: Fields,
   given: Given,
@@ -33,7 +33,7 @@ export function checkChoice<Fields extends ChoiceFields & { readonly url: string
 ): Fields {
   const rules = given.has("rules") ? checkRules(fields.rules, admit) : fields.rules;
   const split = given.has("split") ? checkSplit(fields.split, admit) : fields.split;
-  // A file has no address that anything could be added to.
+  // A file has no URL to add parameters to.
   const own = fields.url === "" ? [] : [fields.url];
   if (fields.utm !== null) refuseUtm(fields.utm, [...own, ...rules.map(urlOf), ...split.map(urlOf)]);
   return { ...fields, rules, split };
@@ -47,7 +47,7 @@ function checkRules(rules: readonly Rule[], admit: Admit): Rule[] {
     return { when: rule.when, url: admit(`rules.${i}.url`, rule.url) };
   });
   for (const [i, { when }] of checked.entries()) {
-    const before = checked.slice(0, i).findIndex((earlier) => covers(earlier.when, when));
+    const before = checked.slice(0, i).findIndex((earlier) => shadows(earlier.when, when));
     if (before !== -1) {
       throw invalid(
         `rules.${i}`,
@@ -62,8 +62,8 @@ function checkRules(rules: readonly Rule[], admit: Admit): Rule[] {
   return checked;
 }
 
-/** Conditions that nobody can ever fit. */
-function refuseNever(when: When, at: string): void {
+/** Refuses conditions that can never match. */
+function refuseNever(when: RuleCondition, at: string): void {
   if (Object.keys(when).length === 0) {
     throw invalid(
       at,
@@ -91,7 +91,7 @@ const contradiction = (field: string, message: string): Problem => invalid(field
 
 const handheld: ReadonlySet<System> = new Set<System>(["ios", "android"]);
 
-/** As far as a User-Agent can say: a phone is no desktop. Televisions, watches and consoles have any system. */
+/** As far as a User-Agent can tell: a phone is not a desktop. Televisions, watches and consoles have any system. */
 const runs = (os: System, device: Device): boolean =>
   device === "other" || os === "other" || handheld.has(os) === (device !== "desktop");
 

@@ -1,9 +1,9 @@
 /**
- * Rules: where a link leads for some of its visitors. They stand in an order; a rule fits if all of its conditions hold,
- * the first that fits wins, and where none does the link's own address is the answer.
+ * Routing rules: where a link leads for some visitors. They are ordered; a rule matches if all of its conditions hold,
+ * the first match wins, and without a match the link's own URL is used.
  *
- * A list in a condition means any of them. `from` and `until` are moments, which have no time zone; `hours` are those of
- * a clock on a wall somewhere, which needs one.
+ * A list in a condition means any of them. `from` and `until` are points in time, without a time zone; `hours` are
+ * local times, which need one.
  */
 export const devices = ["mobile", "tablet", "desktop", "other"] as const;
 export type Device = (typeof devices)[number];
@@ -14,56 +14,69 @@ export type System = (typeof systems)[number];
 export const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 export type Day = (typeof days)[number];
 
-/** From a minute of the day until another, by the clock of a zone. If it ends before it begins, it ends the day after. */
+/**
+ * From a minute of the day until another, in local time of a zone. If it ends before it begins, it ends on the next
+ * day.
+ */
 export interface Hours {
   readonly zone: string;
-  /** Those on which it begins; left out, every day. */
+  /** The days on which it begins; default: every day. */
   readonly days?: readonly Day[];
   readonly fromMinute: number;
   readonly untilMinute: number;
 }
 
-export interface When {
+export interface RuleCondition {
   readonly country?: readonly string[];
   readonly device?: readonly Device[];
   readonly os?: readonly System[];
-  /** `de` is also `de-at`; always small letters. */
+  /** `de` also matches `de-at`; always lower case. */
   readonly language?: readonly string[];
   readonly from?: number;
   readonly until?: number;
   readonly hours?: Hours;
-  /** Without a value: the parameter is there at all. */
+  /** Without a value: the parameter is present. */
   readonly query?: { readonly name: string; readonly value?: string };
 }
 
 export interface Rule {
-  readonly when: When;
+  readonly when: RuleCondition;
   readonly url: string;
 }
 
 export const rulesMost = 50;
 export const rulesMostChars = 16_384;
 
-const names: readonly (keyof When)[] = ["country", "device", "os", "language", "from", "until", "hours", "query"];
+const names: readonly (keyof RuleCondition)[] = [
+  "country",
+  "device",
+  "os",
+  "language",
+  "from",
+  "until",
+  "hours",
+  "query",
+];
 const conditions: ReadonlySet<string> = new Set(names);
 
 /**
- * Rules as they were stored. One with a condition that this version does not know was written by a newer one; it fits
- * nobody here, for to ignore the condition would send everybody there.
+ * Rules as stored. A rule with a condition unknown to this version was written by a newer one; it matches no visitor
+ * here, because ignoring the condition would send everyone there.
  */
 export function readRules(stored: unknown): Rule[] {
   if (!Array.isArray(stored)) throw new Error("rules are not a list");
   return (stored as Rule[]).filter(({ when }) => Object.keys(when).every((name) => conditions.has(name)));
 }
 
-/** Whether everybody who fits the later rule fits the earlier one, which then always wins. */
-export function covers(earlier: When, later: When): boolean {
+/** Whether every visitor who matches the later rule also matches the earlier one, which then always wins. */
+export function shadows(earlier: RuleCondition, later: RuleCondition): boolean {
   const { country, device, os, language, from, until, hours, query } = earlier;
   return (
     holdsAll(country, later.country) &&
     holdsAll(device, later.device) &&
     holdsAll(os, later.os) &&
-    (language === undefined || later.language?.every((one) => language.some((other) => speaks(one, other))) === true) &&
+    (language === undefined ||
+      later.language?.every((one) => language.some((other) => matchesLanguage(one, other))) === true) &&
     (from === undefined || (later.from !== undefined && later.from >= from)) &&
     (until === undefined || (later.until !== undefined && later.until <= until)) &&
     (hours === undefined || (later.hours !== undefined && holdsHours(hours, later.hours))) &&
@@ -73,7 +86,7 @@ export function covers(earlier: When, later: When): boolean {
 }
 
 /** `de-at` speaks `de`. */
-export const speaks = (language: string, wanted: string): boolean =>
+export const matchesLanguage = (language: string, wanted: string): boolean =>
   language === wanted || (language.startsWith(wanted) && language.charAt(wanted.length) === "-");
 
 const holdsAll = (wide: readonly string[] | undefined, narrow: readonly string[] | undefined): boolean =>

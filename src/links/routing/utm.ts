@@ -1,10 +1,10 @@
 import { invalid } from "../../base/errors.ts";
 
-/** The five parameters by which people tell where a visitor came from. Added to an address unless it has them. */
+/** The five UTM parameters that mark where a visitor came from. Added to a URL unless it has them. */
 export const utmNames = ["source", "medium", "campaign", "term", "content"] as const;
 export type Utm = { readonly [Name in (typeof utmNames)[number]]?: string };
 
-/** An address as it is sent at last: what is stored has 2,048 characters at most, and something may be added. */
+/** Maximum length of a URL as sent: stored ones have at most 2,048 characters, and parameters may be added. */
 export const sentMost = 4_096;
 
 export function withUtm(url: string, utm: Utm | null): string {
@@ -19,8 +19,8 @@ export function withUtm(url: string, utm: Utm | null): string {
 }
 
 /**
- * Those that the address does not have yet, at the end of its query. What stands there stays as it is spelled: `URL`
- * would write all of it anew, and some servers care.
+ * Appends the parameters that the URL does not have yet to its query. The existing query keeps its spelling: `URL`
+ * would rewrite it, and some servers care.
  */
 export function withParameters(url: string, added: Iterable<readonly [name: string, value: string]>): string {
   const own = new URL(url).searchParams;

@@ -2,8 +2,8 @@ import type { Types } from "../migrate.ts";
 
 /**
  * `tenants`, `members` and `invitations` have the columns that better-auth's organization plugin expects of its
- * organization, member and invitation models, under names that its schema mapping can be told, and its way to store
- * dates. Their users come with sign-in, and with them the references from `user_id` and `inviter_id`.
+ * organization, member and invitation models, under names that its schema mapping supports, with its date format. Their
+ * users come with sign-in, and with them the references from `user_id` and `inviter_id`.
  */
 export const foundation = (t: Types): string[] => [
   `create table tenants (

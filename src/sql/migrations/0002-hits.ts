@@ -1,9 +1,9 @@
 import type { Types } from "../migrate.ts";
 
 /**
- * Hits of links: what each month's limit has counted and lent out (`quotas`), which leases are out (`leases`), how hits
- * came to be what they were (`hits`), and how far each server's recordings have come (`recorders`). No reference to
- * `links`: the rows outlive a link, or deleting and making it again would lift its limit.
+ * Hits of links: what each month's limit has counted and lent (`quotas`), which leases are out (`leases`), why hits
+ * were counted as they were (`hits`), and how far each server has recorded (`recorders`). No reference to `links`: the
+ * rows outlive a link, or deleting and recreating it would lift its limit.
  */
 export const hits = (t: Types): string[] => [
   `create table quotas (

@@ -1,8 +1,8 @@
 import type { Types } from "../migrate.ts";
 
 /**
- * What a tenant has used of its monthly limits, counted in the transaction that uses it, and a limit of its own for a
- * key. A row outlives what it counted: deleting a link gives nothing back.
+ * What a tenant has used of its monthly limits, counted in the transaction that uses it, and a limit per API key. A row
+ * outlives what it counted: deleting a link refunds nothing.
  */
 export const usage = (t: Types): string[] => [
   `create table tenant_usage (

@@ -1,6 +1,6 @@
 import type { Types } from "../migrate.ts";
 
-/** The hottest links of each server, as it last saw them: to show them, and to have them at hand after a start. */
+/** The hottest links of each server: to show them, and to load them after a start. */
 export const hotLinks = (t: Types): string[] => [
   `create table hot_links (
     instance ${t.key} not null,

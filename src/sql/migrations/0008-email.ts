@@ -1,8 +1,8 @@
 import type { Types } from "../migrate.ts";
 
 /**
- * The outbox: every email is a row before it is anything else. What stands in it is what is sent; text and HTML go when
- * its fate is known, the rest stays for the figures.
+ * The outbox: every email is stored as a row first, and sent from there. Text and HTML are deleted when its outcome is
+ * known; the rest stays for statistics.
  */
 export const email = (t: Types): string[] => [
   `create table emails (

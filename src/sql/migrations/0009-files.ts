@@ -1,8 +1,8 @@
 import type { Types } from "../migrate.ts";
 
 /**
- * Files, and per tenant the sum of those that are stored: it changes in the file's own transaction, and its version says
- * which of two copies of it is the newer.
+ * Files, and per tenant the sum of those that are stored: it changes in the file's transaction, and its version tells
+ * which of two copies is newer.
  */
 export const files = (t: Types): string[] => [
   `create table files (

@@ -1,6 +1,6 @@
 import type { Types } from "../migrate.ts";
 
-/** Where a link leads by who asks. Null where there is nothing to say, which is most links. */
+/** Routing rules of a link. Null for most links. */
 export const rules = (t: Types): string[] => [
   `alter table links add column rules ${t.text}`,
   `alter table links add column split ${t.text}`,

@@ -1,8 +1,7 @@
 import type { Types } from "../migrate.ts";
 
 /**
- * Domains that tenants bring. Anybody may claim one, so a claim alone keeps nobody out; it is one tenant's only once that
- * tenant has shown that it is in charge of it.
+ * Custom domains. Anyone may claim one, so a claim excludes no other tenant; it belongs to a tenant only once verified.
  */
 export const domains = (t: Types): string[] => [
   `create table domains (

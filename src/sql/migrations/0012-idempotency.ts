@@ -1,6 +1,6 @@
 import type { Types } from "../migrate.ts";
 
-/** Requests that must happen once, with the answer that they got. */
+/** Requests that must run once, with their response. */
 export const idempotency = (t: Types): string[] => [
   `create table idempotency (
     tenant_id ${t.key} not null references tenants (id),

@@ -1,6 +1,6 @@
 import type { Types } from "../migrate.ts";
 
-/** What was found where links lead to, and how far walks over all links have come. */
+/** Results of destination checks, and the progress of walks over all links. */
 export const targets = (t: Types): string[] => [
   `create table targets (
     link_id ${t.key} primary key,

@@ -1,6 +1,6 @@
 import type { Types } from "../migrate.ts";
 
-/** What people report, and what the operator has stopped. A link is stopped by its code, whoever makes it again. */
+/** Abuse reports, and what the operator has suspended. A link is suspended by its code, even if it is created again. */
 export const abuse = (t: Types): string[] => [
   `create table abuse_reports (
     id ${t.key} primary key,

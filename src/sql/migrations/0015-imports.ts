@@ -1,8 +1,8 @@
 import type { Types } from "../migrate.ts";
 
 /**
- * How far the import of a file has come, moved on in the transaction that writes its links: whatever ends an import, the
- * next one goes on behind the last link that is there, and makes none twice.
+ * The progress of an import, advanced in the transaction that writes its links: however an import ends, the next run
+ * continues after the last stored link, and creates none twice.
  */
 export const imports = (t: Types): string[] => [
   `create table imports (

@@ -1,6 +1,8 @@
 import type { Types } from "../migrate.ts";
 
-/** How many files a tenant's bytes are, kept with them: counting up to 100,000 rows would hold up the thread that serves. */
+/**
+ * The number of a tenant's files, stored with their bytes: counting up to 100,000 rows would block the serving thread.
+ */
 export const fileCount = (t: Types): string[] => [
   `alter table tenant_storage add column files ${t.integer} not null default 0`,
   `update tenant_storage set files = (

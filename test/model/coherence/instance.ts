@@ -1,14 +1,14 @@
 /** One server's lookups, put together as `src/server/cache.ts` does it, with its interval in the hands of the test. */
-import { spyOn } from "bun:test";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import type { Cache, Versioned } from "../../../src/cache/cache.ts";
 import { type CacheCounts, countCache } from "../../../src/cache/counts.ts";
-import type { Announced } from "../../../src/cache/follow.ts";
+import type { Change } from "../../../src/cache/feed.ts";
 import type { Form } from "../../../src/cache/tier.ts";
 import type { RedisCache } from "../../../src/redis/cache.ts";
 import type { Redis } from "../../../src/redis/client.ts";
+import { nameOf } from "../../ground/changes.ts";
 import type { Code } from "./code.ts";
 import type { ModelSql, Thing } from "./sql.ts";
 
@@ -17,8 +17,8 @@ export interface Instance {
   readonly tier: RedisCache<Thing>;
   readonly counts: CacheCounts;
   /** After a commit, as `Lookup` does it. */
-  changed(change: Announced): void;
-  /** Somebody said that there are changes. */
+  publish(change: Change): void;
+  /** A message says that there are changes. */
   wake(): void;
   /** Half a second is over. */
   tick(): void;
@@ -37,14 +37,14 @@ const form: Form<Thing> = {
   fromJson: (json) => ({ name: String((json as { u: string }).u) }),
 };
 const sizeBytes = 1_000_000;
+const pollMs = 500;
 /** Its steps are taken one by one, by no clock. */
 const wait = { redis: 600_000, sql: 600_000 };
 const silent = createLog("silent", { write() {} }, false, () => 0);
 
 export async function openInstance({ code, sql, redis, clock }: InstanceParts): Promise<Instance> {
   const counts = countCache(createMetrics());
-  const keyOf = (change: Announced) => change.code;
-  const tier = code.redisCache.createRedisCache<Thing>({ redis, form, keyOf, clock, random: () => 0.5 });
+  const tier = code.redisCache.createRedisCache<Thing>({ redis, form, keyOf: nameOf, clock, random: () => 0.5 });
   const source = code.tiered.createTiered<Thing>({
     tier,
     sql: { load: (key): Promise<Versioned<Thing>> => sql.load(key) },
@@ -53,27 +53,33 @@ export async function openInstance({ code, sql, redis, clock }: InstanceParts): 
     random: () => 0,
   });
   const cache = code.cache.createCache<Thing>({ source, clock, counts, sizeBytes, sizeOf: () => 0, wait });
-  let tick = () => {};
-  const interval = spyOn(globalThis, "setInterval").mockImplementation(((work: () => void) => {
-    tick = work;
-    return 0;
-  }) as unknown as typeof setInterval);
-  const following = code.follow.follow({
+  const none = () => {};
+  let tick = none;
+  const after: Clock["after"] = (ms, work) => {
+    if (ms > pollMs) return none; // a deadline
+    tick = () => {
+      tick = none;
+      work();
+    };
+    return () => {
+      tick = none;
+    };
+  };
+  const follower = await code.follow.follow({
     feed: sql.feed,
-    announce: ({ code: key, version }) => cache.announce(key, version),
+    announce: (change) => cache.announce(nameOf(change), change.version),
     followed: cache.followed,
     correct: code.correct.createCorrect(tier, sql.feed, silent),
-    clock,
+    clock: { ...clock, after },
     log: silent,
   });
-  const follower = await following.finally(() => interval.mockRestore());
   return {
     cache,
     tier,
     counts,
-    changed({ code: key, version }) {
-      cache.announce(key, version);
-      tier.fenceOne(key, version).catch(() => {});
+    publish(change) {
+      cache.announce(nameOf(change), change.version);
+      tier.fenceOne(nameOf(change), change.version).catch(() => {});
     },
     wake: follower.wake,
     tick: () => tick(),

@@ -3,9 +3,10 @@
  * of commits. A change takes its place in the feed when it begins and is seen when it commits; changes of one row wait
  * for each other. What is read is what was there when the question arrived, and may be answered much later.
  */
+
 import type { Versioned } from "../../../src/cache/cache.ts";
-import type { Feed } from "../../../src/cache/correct.ts";
-import type { Announced } from "../../../src/cache/follow.ts";
+import type { Change, Feed } from "../../../src/cache/feed.ts";
+import { linkChange } from "../../ground/changes.ts";
 import { long, type Steps } from "./steps.ts";
 
 export interface Thing {
@@ -20,8 +21,8 @@ export interface ModelSql {
   readonly feed: Feed<Place>;
   newest(code: string): Versioned<Thing>;
   load(code: string): Promise<Versioned<Thing>>;
-  /** To something, or to nothing; answers what to announce. */
-  change(code: string, something: boolean): Promise<Announced>;
+  /** To something, or to nothing; returns what to announce. */
+  change(code: string, something: boolean): Promise<Change>;
 }
 
 const none: Versioned<Thing> = { version: 0, value: undefined };
@@ -29,7 +30,7 @@ const digits = 6;
 
 export function createModelSql({ step, several, fate }: Steps): ModelSql {
   const rows = new Map<string, Versioned<Thing>>();
-  const committed: (Announced & Place)[] = [];
+  const committed: (Change & Place)[] = [];
   const running = new Set<number>();
   const locks = new Map<string, Promise<unknown>>();
   let last = 0;
@@ -46,7 +47,7 @@ export function createModelSql({ step, several, fate }: Steps): ModelSql {
     return result;
   }
 
-  async function commit(code: string, something: boolean): Promise<Announced> {
+  async function commit(code: string, something: boolean): Promise<Change> {
     await step(`SQL begins to change ${code}`);
     const at = ++last;
     running.add(at);
@@ -54,7 +55,7 @@ export function createModelSql({ step, several, fate }: Steps): ModelSql {
     running.delete(at);
     const version = newest(code).version + 1;
     rows.set(code, { version, value: something ? { name: `${code} ${version}` } : undefined });
-    const change = { domain: "", code, version };
+    const change = linkChange(code, version);
     committed.push({ ...change, at });
     return change;
   }

@@ -33,7 +33,7 @@ export async function play(code: Code, scheduler: Scheduler, { events, fates }: 
   let saved: Data = redis.data.snapshot();
 
   async function open(name: keyof typeof skewMs): Promise<Instance> {
-    const own = { now: () => clock.now() + skewMs[name], elapsed: clock.elapsed };
+    const own = { ...clock, now: () => clock.now() + skewMs[name] };
     return await openInstance({ code, sql, redis: redis.connect(name), clock: own });
   }
 
@@ -47,7 +47,7 @@ export async function play(code: Code, scheduler: Scheduler, { events, fates }: 
   await steps.idle();
   steps.isCalm = true;
   await readFeed();
-  // First, for whoever remembers more than Redis mends it by asking.
+  // First, because an instance that remembers more than Redis corrects it by asking.
   await expectNothingOlderInRedis();
   for (const name of names) for (const one of codes) await expectNewest(name, instances[name], one);
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
@@ -93,7 +93,7 @@ export async function play(code: Code, scheduler: Scheduler, { events, fates }: 
   async function write({ at, code: one, something, heard, dies }: Write): Promise<void> {
     const change = await sql.change(one, something);
     if (dies) return;
-    instances[at].changed(change);
+    instances[at].publish(change);
     shown.set(`${at} ${one}`, Math.max(change.version, shown.get(`${at} ${one}`) ?? 0));
     for (const name of names) {
       for (let i = 0; i < heard[name]; i++) void steps.step(`${name} is woken`).then(instances[name].wake);

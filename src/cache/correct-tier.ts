@@ -1,0 +1,94 @@
+import type { Logger } from "../base/log.ts";
+import type { Change, Feed } from "./feed.ts";
+import type { Round } from "./follow.ts";
+
+/**
+ * Keeps the shared tier no older than the change feed, so that it can be trusted.
+ *
+ * Each server of the tier stores the feed position up to which it was corrected. After every read of the feed, an
+ * instance reads that position, writes a fence for every change after it, and then advances the position, never before
+ * the fences. The first instance does the work and the others find it done. A server that comes back with older data
+ * also comes back with its older position, so it is corrected from there and not trusted before.
+ *
+ * If the position is missing, or older than the feed reaches back, the server starts a new epoch: all keys get other
+ * names, so it is empty. A writer that got its ticket before that may still write what it read from SQL then. So the
+ * epoch starts at a feed position from before any such ticket, and is corrected from there as usual.
+ */
+export interface Stand {
+  /** Text that sorts as positions do; empty if the server has none. */
+  readonly position: string;
+  /** Time since any instance moved or confirmed it. */
+  readonly idleMs: number;
+}
+
+export interface Correctable {
+  servers(): readonly string[];
+  stand(server: string): Promise<Stand>;
+  /** Starts another epoch at this position, or returns the one that another instance started first. */
+  begin(server: string, position: string): Promise<Stand>;
+  /** Throws unless all fences are in place. */
+  fence(server: string, changes: readonly Change[]): Promise<void>;
+  /** Throws if the position is now before `from`, missing, or in another epoch: then the fences went elsewhere. */
+  moveOn(server: string, from: string, position: string): Promise<void>;
+  /** The server may be trusted until it is not heard of any more. `began` is when the feed was read. */
+  believe(server: string, began: number): void;
+}
+
+export type Correct<Position> = (round: Round<Position>) => Promise<void>;
+
+/** Changes are kept for a day; a position that was not confirmed for this long may be older than the oldest change. */
+const idleMostMs = 20 * 3_600_000;
+const page = 1_000;
+/** Longer than a ticket is valid by any clock. */
+const leaveMs = 3_000;
+
+export function createCorrect<Position extends object>(
+  tier: Correctable,
+  feed: Feed<Position>,
+  log: Logger,
+): Correct<Position> {
+  let failing = false;
+  /** Two reads, the first from before any ticket that may still be in use; unset in the first seconds. */
+  let before: Round<Position> | undefined;
+  let next: Round<Position> | undefined;
+
+  function remember(round: Round<Position>): void {
+    next ??= round;
+    if (round.began - next.ended < leaveMs) return;
+    before = next;
+    next = round;
+  }
+
+  async function replay(server: string, from: string): Promise<void> {
+    for (let cursor = feed.fromText(from); ; ) {
+      const read = await feed.after(cursor, page);
+      await tier.fence(server, read.changes);
+      cursor = read.next;
+      if (read.changes.length < page) return;
+    }
+  }
+
+  async function correct(server: string, round: Round<Position>): Promise<void> {
+    const position = feed.toText(round.position);
+    let stand = await tier.stand(server);
+    if (stand.position === "" || stand.idleMs > idleMostMs) {
+      if (before === undefined) return;
+      stand = await tier.begin(server, feed.toText(before.position));
+    }
+    if (stand.position < position) await replay(server, stand.position);
+    await tier.fence(server, round.unsettled);
+    await tier.moveOn(server, stand.position, position);
+    tier.believe(server, round.began);
+  }
+
+  return async (round) => {
+    remember(round);
+    const results = await Promise.allSettled(tier.servers().map((server) => correct(server, round)));
+    const failure = results.find((result) => result.status === "rejected");
+    if (failure !== undefined && !failing) {
+      log.warn({ error: failure.reason }, "cannot correct the shared cache; not using it meanwhile");
+    }
+    if (failure === undefined && failing) log.info("correcting the shared cache works again");
+    failing = failure !== undefined;
+  };
+}

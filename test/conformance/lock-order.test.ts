@@ -1,0 +1,230 @@
+/**
+ * Everything that raises versions, against each other on PostgreSQL: the same links, in opposite orders, at the same time.
+ * Whoever locks in another order than the rest makes two transactions wait for each other, which PostgreSQL ends with an
+ * error (40P01). `src/sql/versions.ts` has the order.
+ *
+ * Each mistake below is a copy of the program that locks in another order at one place (`test/ground/mutant.ts`), and must
+ * be noticed in the same rounds: a test that finds no deadlock there would say nothing about the program.
+ */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { CompiledQuery, sql as raw } from "kysely";
+import { manualClock } from "../../src/base/clock.ts";
+import { type FileId, newId, type TenantId } from "../../src/base/ids.ts";
+import { createLog } from "../../src/base/log.ts";
+import type { NewLink } from "../../src/links/create/new-links.ts";
+import { migrate } from "../../src/sql/migrate.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { type Edit, mutant } from "../ground/mutant.ts";
+import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
+
+const rounds = 30;
+const timeoutMs = 120_000;
+const deadlock = "40P01";
+const hosts = ["", "a.example", "b.example"];
+const codes = Array.from({ length: 4 }, (_, i) => `code-${i}`);
+const places = hosts.flatMap((domain) => codes.map((code) => ({ domain, code })));
+const clock = manualClock(Date.UTC(2026, 10, 16));
+const log = createLog("silent", { write() {} }, false, clock.now);
+
+interface Code {
+  readonly postgres: typeof import("../../src/sql/postgres.ts");
+  readonly links: typeof import("../../src/links/store.ts");
+  readonly domains: typeof import("../../src/domains/store.ts");
+  readonly files: typeof import("../../src/files/store.ts");
+  readonly suspensions: typeof import("../../src/abuse/suspensions.ts");
+  readonly outdated: typeof import("../../src/sql/outdated-tenants.ts");
+  readonly tenants: typeof import("../../src/tenants/tenants.ts");
+}
+
+const load = async (folder: string): Promise<Code> => ({
+  postgres: await import(join(folder, "sql/postgres.ts")),
+  links: await import(join(folder, "links/store.ts")),
+  domains: await import(join(folder, "domains/store.ts")),
+  files: await import(join(folder, "files/store.ts")),
+  suspensions: await import(join(folder, "abuse/suspensions.ts")),
+  outdated: await import(join(folder, "sql/outdated-tenants.ts")),
+  tenants: await import(join(folder, "tenants/tenants.ts")),
+});
+
+/** Two servers on a new database, which looks for deadlocks at once instead of after a second. */
+async function openTwo({ postgres: { openPostgres } }: Code): Promise<[Sql, Sql]> {
+  const url = await (await sharedPostgres()).createDatabase("locks");
+  const first = openPostgres(url, { connections: 1 }, log);
+  await migrate(first);
+  const name = raw.id(new URL(url).pathname.slice(1));
+  await raw`alter database ${name} set deadlock_timeout = '2ms'`.execute(first.db);
+  await first.close();
+  return [openPostgres(url, { connections: 10 }, log), openPostgres(url, { connections: 10 }, log)];
+}
+
+/** All callers that raise versions, on both servers. Refusals are fine; failures are counted by their code. */
+async function race(code: Code, stopEarly: boolean): Promise<{ failures: string[]; sql: Sql; close(): Promise<void> }> {
+  const [one, two] = await openTwo(code);
+  const tenants = code.tenants.createTenants(one, clock);
+  const { id: tenant } = await tenants.create("racer", "Racer", "unlimited");
+  const files = await addFiles(one, tenant);
+  await addDomains(code, one, tenant);
+  const failures: string[] = [];
+  for (let round = 0; round < rounds && !(stopEarly && failures.includes(deadlock)); round++) {
+    const work = [...callers(code, one, tenant, files, round), ...callers(code, two, tenant, files, round + 1)];
+    const results = await Promise.allSettled(work.map((call) => call()));
+    for (const result of results) if (result.status === "rejected") failures.push(nameOf(result.reason));
+  }
+  await code.outdated.createOutdated(one, clock).finish();
+  return { failures, sql: one, close: async () => void (await Promise.all([one.close(), two.close()])) };
+}
+
+const nameOf = (error: { code?: string; message?: string }): string => error.code ?? String(error.message);
+
+function callers(code: Code, sql: Sql, tenant: TenantId, files: readonly FileId[], round: number) {
+  const store = code.links.createLinkStore(sql);
+  const suspensions = code.suspensions.createSuspensions(sql, clock);
+  const outdated = code.outdated.createOutdated(sql, clock, 5);
+  const domains = code.domains.createDomainStore(sql);
+  const tenants = code.tenants.createTenants(sql, clock);
+  const fileStore = code.files.createFileStore(sql);
+  const ordered = round % 2 === 0 ? places : places.toReversed();
+  const file = files[round % files.length] as FileId;
+  const place = ordered[round % ordered.length] as (typeof places)[number];
+  const drafts = (about: Partial<NewLink> = {}) => ordered.map((one) => newLink({ ...one, ...about }));
+  const ids = async () => (await store.list(tenant, places.length)).map(({ id }) => id);
+  const now = clock.now();
+  const why = { cause: "operator", reason: "phishing", by: "a test" } as const;
+  const half = round % 2 === 0;
+  return [
+    () => store.createEach(tenant, drafts(), "nothing"),
+    () => store.createEach(tenant, drafts({ file, url: "" }), { linksPerMonth: null }),
+    () => store.createAll(tenant, drafts({ file: files[0] as FileId, url: "" }).slice(3), { linksPerMonth: null }),
+    () => store.createWith(tenant, drafts({ expiresAt: 1 }).slice(0, 5), async () => {}),
+    async () => {
+      const edit = () => ({ ...newLink(place), file, url: "" });
+      for (const id of await ids()) await store.update(tenant, id, { edit, file }, now);
+    },
+    async () => {
+      for (const id of await ids()) await store.remove(tenant, id, now);
+    },
+    () => store.purge(now, places.length, now),
+    () => store.touch(place.domain, place.code, now),
+    async () => {
+      for (const one of ordered.slice(0, 3)) await suspensions.suspendLink(one, why);
+    },
+    async () => {
+      for (const one of ordered.slice(0, 3)) await suspensions.restoreLink(one);
+    },
+    () => (half ? suspensions.suspendTenant(tenant, "spam", "a test") : suspensions.restoreTenant(tenant)),
+    () => tenants.change("racer", { overrides: { hitsPerLinkPerMonth: round } }),
+    () => outdated.finish(tenant),
+    () => fileStore.touchLinks({ tenantId: tenant, id: file }, undefined, places.length, now),
+    () => domains.change(tenant, half ? "a.example" : "b.example", { isDefault: true }, now),
+    () => domains.markBlocked(() => half, now),
+  ];
+}
+
+function newLink(about: Pick<NewLink, "domain" | "code"> & Partial<NewLink>): NewLink {
+  return {
+    ...{ id: newId("link", clock), generated: false, at: clock.now(), url: "https://example.com/", file: null },
+    ...{ permanent: false, status: "active", expiresAt: null, title: null, notes: null, tags: [], fallbackUrl: null },
+    ...{ hitsPerMonth: null, rules: [], split: [], utm: null, forwardQuery: false },
+    ...about,
+  };
+}
+
+async function addFiles(sql: Sql, tenant: TenantId): Promise<FileId[]> {
+  const ids = ["fil_a", "fil_b"] as FileId[];
+  for (const id of ids) {
+    const statement = `insert into files (id, tenant_id, name, size_bytes, type, state, settled, created_at, upload_until, stored_at)
+      values ('${id}', '${tenant}', 'a.pdf', 1, 'application/pdf', 'stored', 1, 1, 1, 1)`;
+    await sql.db.executeQuery(CompiledQuery.raw(statement));
+  }
+  return ids;
+}
+
+async function addDomains({ domains }: Code, sql: Sql, tenantId: TenantId): Promise<void> {
+  const store = domains.createDomainStore(sql);
+  const nowhere = { rootUrl: "https://example.com/", missingUrl: null, rootBlocked: false, missingBlocked: false };
+  for (const host of hosts.filter((one) => one !== "")) {
+    const about = { tenantId, host, state: "pending", token: host, isDefault: false, createdAt: 1 } as const;
+    await store.add({ ...about, ...nowhere, verifiedAt: null }, 10);
+    await store.verify(tenantId, host, clock.now());
+  }
+}
+
+/** Those whose rows in the feed are not every version from 1 on, each once. */
+async function withoutFeedRow(sql: Sql): Promise<unknown[]> {
+  const { rows } = await raw`
+    select v.*, c.versions from (
+      select 'link' as kind, domain, code, version from link_versions
+      union all select kind, key, '', version from versions
+    ) v
+    left join lateral (
+      select array_agg(version order by version) as versions from changes c
+      where c.kind = v.kind and c.domain = v.domain and c.code = v.code
+    ) c on true
+    where c.versions is distinct from array(select generate_series(1, v.version))`.execute(sql.db);
+  return rows;
+}
+
+const mistakes: Readonly<Record<string, readonly Edit[]>> = {
+  "new links claimed codes in the order of the request": [
+    { file: "sql/versions.ts", from: "const sorted = claims.toSorted(byPlace);", to: "const sorted = [...claims];" },
+  ],
+  "links were raised from the last code to the first": [
+    { file: "sql/versions.ts", from: '.orderBy("code")).execute()', to: '.orderBy("code", "desc")).execute()' },
+  ],
+  "links were raised in any order that PostgreSQL likes, domain by domain as they come": [
+    { file: "sql/versions.ts", from: "Map.groupBy(links.toSorted(byPlace)", to: "Map.groupBy(links" },
+  ],
+  "an edit locked its link before its file": [
+    {
+      file: "links/store.ts",
+      from: "await prepare(trx);\n      const row = await sql.forUpdate(byId(trx, tenant, id)).executeTakeFirst();",
+      to: "const row = await sql.forUpdate(byId(trx, tenant, id)).executeTakeFirst();\n      await prepare(trx);",
+    },
+  ],
+  "a suspension was lifted before the link's version": [
+    {
+      file: "abuse/suspensions.ts",
+      from: "const version = await touch(trx, { domain, code });\n          let",
+      to: "let",
+    },
+    {
+      file: "abuse/suspensions.ts",
+      from: "return version;\n        })\n",
+      to: "return await touch(trx, { domain, code });\n        })\n",
+    },
+  ],
+  "a change of the tenant also locked out those who only refer to it": [
+    { file: "sql/postgres.ts", from: "query.forNoKeyUpdate()", to: "query.forUpdate()" },
+  ],
+  "a new default domain locked the others as they come": [
+    { file: "domains/store.ts", from: 'fields.isDefault ? others : others.where("host"', to: 'others.where("host"' },
+  ],
+};
+
+if (postgresAvailable()) {
+  describe("all that raises versions, at the same time", () => {
+    test(
+      "never waits in a circle, and every version has its row in the feed",
+      async () => {
+        const { failures, sql, close } = await race(await load(join(import.meta.dir, "../../src")), false);
+        expect(failures).toEqual([]);
+        expect(await withoutFeedRow(sql)).toEqual([]);
+        const { rows } = await raw<{ most: number }>`select max(version) as most from link_versions`.execute(sql.db);
+        expect(Number(rows[0]?.most)).toBeGreaterThan(rounds); // they did meet
+        await close();
+      },
+      timeoutMs,
+    );
+
+    test.each(Object.entries(mistakes))(
+      "would be seen to fail if %s",
+      async (_, edits) => {
+        const { failures, close } = await race(await load(mutant(edits)), true);
+        expect(failures).toContain(deadlock);
+        await close();
+      },
+      timeoutMs,
+    );
+  });
+}
