@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { invalid, Problem } from "../base/errors.ts";
-import type { Answer, Answers, Begun, Run } from "../idempotency/answers.ts";
-import { claimMs } from "../idempotency/answers.ts";
-import { sha256 } from "../idempotency/once.ts";
+import type { Answers, BeginOutcome, IdempotentRun, StoredAnswer } from "../idempotency/answers.ts";
+import { runClaimMs } from "../idempotency/answers.ts";
+import { sha256 } from "../idempotency/derived-ids.ts";
 import { targetOf } from "./address.ts";
 import type { RouteEnv } from "./route.ts";
 
@@ -11,7 +11,12 @@ import type { RouteEnv } from "./route.ts";
  * the same response and does nothing. Only success is kept: a refusal changed nothing, so a repeat runs for the first
  * time. After a failure of ours the outcome is unknown, and a repeat runs again where that is safe.
  */
-export type RunOnce = (c: Context<RouteEnv>, next: () => Promise<void>, repeatable: boolean) => Promise<void>;
+export type RunOnce = (
+  key: string,
+  c: Context<RouteEnv>,
+  next: () => Promise<void>,
+  repeatable: boolean,
+) => Promise<void>;
 
 export type IdempotencyOutcome = (typeof idempotencyOutcomes)[number];
 export const idempotencyOutcomes = ["run", "replay", "mismatch", "in_flight", "unknown"] as const;
@@ -28,9 +33,7 @@ const pattern = /^[\x21-\x7e]{1,255}$/;
 const keptHeaders = ["content-type", "etag", "location"];
 
 export function createRunOnce({ answers, count, failed }: IdempotencySettings): RunOnce {
-  return async (c, next, repeatable) => {
-    const key = c.req.header("idempotency-key");
-    if (key === undefined) return next();
+  return async (key, c, next, repeatable) => {
     if (!pattern.test(key)) {
       throw invalid("Idempotency-Key", "bad_key", "Must have 1 to 255 visible ASCII characters.");
     }
@@ -45,7 +48,7 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
     }
   };
 
-  async function work(c: Context<RouteEnv>, next: () => Promise<void>, run: Run): Promise<void> {
+  async function work(c: Context<RouteEnv>, next: () => Promise<void>, run: IdempotentRun): Promise<void> {
     let changedNothing = false;
     const { id, secret } = run.derived;
     c.set("once", {
@@ -55,7 +58,7 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
         changedNothing = true;
       },
     });
-    const renewing = setInterval(() => void run.renew().catch(failed), claimMs / 3);
+    const renewing = setInterval(() => void run.renew().catch(failed), runClaimMs / 3);
     try {
       await next();
     } finally {
@@ -65,7 +68,7 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
     await keep(c.res, run, changedNothing).catch(failed);
   }
 
-  async function keep(response: Response, run: Run, changedNothing: boolean): Promise<void> {
+  async function keep(response: Response, run: IdempotentRun, changedNothing: boolean): Promise<void> {
     if (response.status >= 500) return run.release();
     if (!response.ok || changedNothing) return run.forget();
     return run.finish(await answerOf(response));
@@ -78,7 +81,7 @@ async function fingerprintOf(c: Context<RouteEnv>): Promise<string> {
   return sha256(`${c.req.method} ${path}${query}\n${await c.req.text()}`);
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(response: Response): Promise<StoredAnswer> {
   const headers = keptHeaders.flatMap((name) => {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
@@ -86,11 +89,11 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.clone().text() };
 }
 
-function replay({ status, headers, body }: Answer): Response {
+function replay({ status, headers, body }: StoredAnswer): Response {
   return new Response(body === "" ? null : body, { status, headers: { ...headers, "idempotency-replayed": "true" } });
 }
 
-function refusal(begun: Exclude<Begun, { kind: "run" | "replay" }>): Problem {
+function refusal(begun: Exclude<BeginOutcome, { kind: "run" | "replay" }>): Problem {
   switch (begun.kind) {
     case "mismatch":
       return new Problem(

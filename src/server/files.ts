@@ -1,7 +1,7 @@
 import type { Publish } from "../cache/feed.ts";
 import { createFiles, type Files } from "../files/files.ts";
 import { mountFiles } from "../files/mount.ts";
-import { createRoom, type Room } from "../files/quota/room.ts";
+import { createStorageQuota, type StorageQuota } from "../files/quota/quota.ts";
 import { createFolder, type Folder } from "../files/storage/folder.ts";
 import { uploadMostMs } from "../files/storage/storage.ts";
 import { createTokens } from "../files/storage/tokens.ts";
@@ -15,7 +15,7 @@ import type { Wiring } from "./wiring.ts";
 /** Files: uploads and downloads, and the upkeep that one process does for all. */
 export interface OpenFiles {
   readonly files: Files;
-  readonly room: Room;
+  readonly quota: StorageQuota;
   readonly upkeep: Upkeep;
   /** A file of any tenant, for those who hold its signed address. */
   readonly fileOf: FileStore["byId"];
@@ -38,13 +38,13 @@ export function openFiles(wiring: Wiring, { counters, recount, publish, filled }
   const { core, metrics, log } = wiring;
   const { sql, storage, clock, tenants, config } = core;
   const store = createFileStore(sql);
-  const room = createRoom(counters, store, clock.now);
-  const files = createFiles({ store, storage, room, clock, log, mostBytes: config.QL_FILE_LIMIT, publish, filled });
-  const upkeep = createUpkeep({ sql, store, storage, files, room, recount, tenants, clock, metrics, log });
+  const quota = createStorageQuota(counters, store, clock.now);
+  const files = createFiles({ store, storage, quota, clock, log, mostBytes: config.QL_FILE_LIMIT, publish, filled });
+  const upkeep = createUpkeep({ sql, store, storage, files, quota, recount, tenants, clock, metrics, log });
   const folder = config.S3_URL === undefined ? createFolder(config.filesFolder) : undefined;
   return {
     files,
-    room,
+    quota,
     upkeep,
     fileOf: store.byId,
     folder,

@@ -1,5 +1,5 @@
 import { dayMs } from "../base/clock.ts";
-import { type RoundSettings, runRound } from "../link-health/round.ts";
+import { type CheckRoundSettings, runCheckRound } from "../link-health/check-round.ts";
 import { saveTitle } from "../link-health/save-title.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -8,9 +8,9 @@ export function openLinkHealth({ core, metrics }: Wiring): ((signal: AbortSignal
   const { config, clock } = core;
   if (config.QL_CHECK_TARGETS === null) return undefined;
   const count = metrics.tally("quicklink_target_checks_total", "Destination checks.", "found", ["ok", "not_ok"]);
-  const settings: RoundSettings = {
+  const settings: CheckRoundSettings = {
     store: core.targets,
-    guarded: core.guarded,
+    safeFetch: core.safeFetch,
     places: core.resources.targets,
     everyMs: config.QL_CHECK_TARGETS * dayMs,
     clock,
@@ -18,7 +18,7 @@ export function openLinkHealth({ core, metrics }: Wiring): ((signal: AbortSignal
     setTitle: (tenant, link, title) => saveTitle(core, tenant, link, title),
   };
   return async (signal) => {
-    const { checked, notOk } = await runRound(settings, signal);
+    const { checked, notOk } = await runCheckRound(settings, signal);
     count.ok += checked - notOk;
     count.not_ok += notOk;
   };

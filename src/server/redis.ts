@@ -24,8 +24,8 @@ export async function openRedis({ core: { config, clock }, metrics, log, opened 
   const { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl } = config;
   if (limitsUrl === undefined) return { cache: undefined, limits: undefined, dependencies: [], sample: undefined };
   const { connectRedis } = await import("../redis/client.ts");
-  const { guarded } = await import("../redis/guarded.ts");
-  const { watchRedis } = await import("../redis/watch.ts");
+  const { withBreakers } = await import("../redis/with-breakers.ts");
+  const { reportRedisInfo } = await import("../redis/info-metrics.ts");
   const observe = metrics.histogram(
     "redis_command_duration_seconds",
     "Redis commands, from call to answer or timeout.",
@@ -47,11 +47,11 @@ export async function openRedis({ core: { config, clock }, metrics, log, opened 
     metrics,
     log,
   });
-  const limits: LimitsRedis = Object.assign(guarded(unguarded, all), { visitors });
+  const limits: LimitsRedis = Object.assign(withBreakers(unguarded, all), { visitors });
   const apart = cacheUrl !== limitsUrl;
   const samples = [
-    ...(cache === undefined ? [] : [watchRedis(cache, apart ? "cache" : "both", metrics)]),
-    ...(apart ? [watchRedis(limits, "limits", metrics)] : []),
+    ...(cache === undefined ? [] : [reportRedisInfo(cache, apart ? "cache" : "both", metrics)]),
+    ...(apart ? [reportRedisInfo(limits, "limits", metrics)] : []),
   ];
   return {
     sample: () => Promise.all(samples.map((sample) => sample())),
