@@ -16,7 +16,7 @@ export interface Job {
   readonly everyMs: number;
   /** Once a day at this time: milliseconds after midnight, UTC. */
   readonly atMs?: number;
-  readonly scope: Scope;
+  readonly scope: JobScope;
   /** A run that takes longer counts as failed. If the job is one for all, another process may take over shortly after. */
   readonly deadlineMs: number;
   /** Whether there is something to do. Asked before a job that is one for all is claimed. */
@@ -24,7 +24,7 @@ export interface Job {
   readonly work: (signal: AbortSignal) => Promise<unknown>;
 }
 
-export type Scope = "every process" | "one for all";
+export type JobScope = "every process" | "one for all";
 
 /** Who runs a job that is one for all, and when. */
 export interface JobClaims {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isOutdated } from "../abuse/apply-blocklist.ts";
-import { type Job, type RunningJobs, type Scope, startJobs } from "../base/jobs.ts";
+import { type Job, type JobScope, type RunningJobs, startJobs } from "../base/jobs.ts";
 import { type HotLinks, saveMs } from "../clicks/hot-links.ts";
 import type { LimitWatch } from "../email/notices/limit-watch.ts";
 import { sweepMs } from "../files/upkeep/upkeep.ts";
@@ -32,8 +32,8 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
-const each: Scope = "every process";
-const one: Scope = "one for all";
+const each: JobScope = "every process";
+const one: JobScope = "one for all";
 
 /**
  * All periodic work of the server. A row whose work is undefined is switched off.
