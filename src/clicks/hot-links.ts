@@ -44,7 +44,7 @@ export function openHotLinks({ sql, clock, metrics, saveSoon }: HotLinkSettings)
   let unsaved = false;
 
   async function save(): Promise<void> {
-    if (!unsaved) return; // when it is quiet, what was stored last is what to have at hand
+    if (!unsaved) return; // without visits, the last list stays: it is what the next start loads
     unsaved = false;
     savedAt = clock.elapsed();
     const hottest = hot.top(savedMost).filter(({ perMinute }) => Math.round(perMinute) > 0);

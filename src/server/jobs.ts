@@ -38,8 +38,8 @@ const one: JobScope = "one for all";
 /**
  * All periodic work of the server. A row whose work is undefined is switched off.
  *
- * Four loops are no rows, because they run before this table is started or after it has stopped, or decide by themselves
- * when to run next: following the change feed (`cache/follow.ts`), recording hits and ending leases on Redis
+ * Four loops are not in the table, because they start before it or stop after it, or decide by themselves when to run
+ * next: following the change feed (`cache/follow.ts`), recording hits and ending leases on Redis
  * (`server/limits.ts`), the heartbeat (`sql/heartbeat.ts`), and the sender of emails (`email/outbox/sender.ts`). They use the
  * same helper (`base/repeat.ts`). What a row leaves unsaved is saved by its owner when the server stops.
  */

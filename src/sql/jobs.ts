@@ -10,7 +10,7 @@ import type { Sql } from "./sql.ts";
  * Claims on jobs that one process runs for all. The row says when a job is due, who is running it, and how its last run
  * ended. A process that ends in the middle leaves its claim, which runs out a little after the job's deadline; the next
  * process to look then takes over and counts it as a failure. The same happens to one that takes too long, and then two
- * are running it: work must bear that. All times are the database's.
+ * are running it: the work must tolerate that. All times are the database's.
  */
 const graceMs = 10_000; // a run that ends at its deadline still gives its claim back
 const retryMs = 60_000;
@@ -84,7 +84,7 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
       await job.work(signal);
       if (signal.reason instanceof Late) throw signal.reason;
     } catch (error) {
-      // One that was told to stop has not failed: it is due at once, for another process or the next start.
+      // An aborted run has not failed: it is due at once, for another process or the next start.
       if (signal.aborted && !(signal.reason instanceof Late)) await release(job.name, { due_at: now() });
       else await release(job.name, { due_at: now() + retryMs, ended_at: now() }, errorText(error));
       throw error;
