@@ -43,7 +43,7 @@ export interface FeedPage<Position> {
   /** The end of this page. */
   readonly next: Position;
   /** As far as a follower may move on for good: up to here nothing can be missing any more. Nothing if before this page. */
-  readonly settled: Position | undefined;
+  readonly finalUntil: Position | undefined;
   /** How many of the changes that is. */
-  readonly settledCount: number;
+  readonly finalCount: number;
 }
