@@ -2,8 +2,8 @@ import { Command, Option } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { loadConfig } from "../config/config.ts";
-import { startFacts, startServing } from "./start.ts";
-import { stopOnSignal } from "./stop.ts";
+import { startFacts, startServing } from "./start-server.ts";
+import { stopOnSignal } from "./stop-on-signal.ts";
 
 interface ServeOptions {
   readonly workers?: string;

@@ -5,7 +5,7 @@ import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import { raiseVersions } from "../sql/versions.ts";
-import { createOneAtATime } from "../tenants/in-turn.ts";
+import { createOneAtATime } from "../tenants/one-at-a-time.ts";
 import type { Domain } from "./domain.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { Problem } from "../base/errors.ts";
-import { finalPage, page, wantsJson } from "../redirect/pages.ts";
+import { finalPage, page, wantsJson } from "../redirect/error-pages.ts";
 import { problemResponse } from "./problem.ts";
 
 /** Responses to requests that are refused by their address alone, before anything else is done. */

@@ -52,7 +52,7 @@ export interface Links {
   /** The same with an id and a code, for whoever writes many in a transaction of their own. */
   draft(tenant: Tenant, input: LinkInput): Promise<NewLink>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
-  /** By its code, or host/code on a domain of the tenant's own. */
+  /** By its code, or host/code on a custom domain. */
   byCode(tenant: TenantId, key: string): Promise<Link>;
   list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<LinkPage>;
   /** Changes the fields given and leaves the others. */
