@@ -19,7 +19,7 @@ export async function describeClient(document: Document): Promise<string> {
   const schemas = Object.entries(document.components.schemas).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const routes = routesOf(document).map((route) => methodOf(document, route));
   const raw = routes.some(({ code }) => code.includes("RawBody")) ? ", type RawBody" : "";
-  return await formatted(`/** Generated from the OpenAPI document by \`npm run docs\`; a test keeps it so. */
+  return await formatted(`/** Generated from the OpenAPI document by \`npm run docs\`. A test compares the two. */
 import { type Asked, Caller, type CallOptions, type ClientSettings, eachOf, type PostOptions${raw} } from "./call.ts";
 
 ${schemas.map(([name, schema]) => declaration(name, schema)).join("\n\n")}
@@ -36,7 +36,7 @@ export class QuickLink {
     this.#caller = new Caller(settings);
   }
 
-  /** What is not here yet: any call of the API. */
+  /** Sends any request to the API, for routes without a method here. */
   send(asked: Asked): Promise<Response> {
     return this.#caller.response(asked);
   }
@@ -48,7 +48,7 @@ ${routes.map(({ code }) => code).join("\n\n")}
 
 function declaration(name: string, schema: JsonSchema): string {
   const comment = schema.description ? `/** ${schema.description} */\n` : "";
-  // What may also be null is no interface.
+  // A nullable type cannot be an interface.
   return schema.type === "object" && schema.properties && !schema.allOf
     ? `${comment}export interface ${name} ${typeOf(schema)}`
     : `${comment}export type ${name} = ${typeOf(schema)};`;
@@ -122,7 +122,7 @@ function methodOf(document: Document, { method, path, operation }: Route): { typ
   return { types, code: code + iterator(document, name, `${capital}Query`, query, operation.responses) };
 }
 
-/** A template with the ids in it. */
+/** A template literal with the IDs in it. */
 const addressOf = (path: string): string =>
   `\`${path.replace(/\{(\w+)\}/g, (_, id: string) => ["$", "{encodeURIComponent(", id, ")}"].join(""))}\``;
 
@@ -145,7 +145,7 @@ function answerOf(responses: Responses): { result: string; call: string; schema?
   return { result, call: `json<${result}>`, schema };
 }
 
-/** A list in pages can also be had whole. */
+/** A paginated list also gets an iterator. */
 function iterator(
   document: Document,
   name: string,
@@ -159,7 +159,7 @@ function iterator(
   const item = items && typeOf(resolve(document, items.field).items ?? {});
   return `
 
-  /** All of them, page by page, as they are asked for. */
+  /** Iterates over all items; pages are loaded on demand. */
   ${name.replace(/^list/, "iterate")}(query: ${type} = {}, options: CallOptions = {}): AsyncGenerator<${item}> {
     return eachOf((cursor) => this.${name}({ ...query, cursor: cursor ?? query.cursor }, options));
   }`;

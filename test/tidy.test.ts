@@ -58,7 +58,7 @@ const exportPattern = /^export (?:abstract |async )*(?:function\*?|const|let|cla
 /** A step is named after its file, and only the list of steps imports it. */
 const isMigration = /^src\/sql\/migrations\//;
 
-/** For each room, a folder or a file of its own in src/, those that its files may import besides each other. */
+/** For each room (a folder or a file in src/), the rooms that its files may import besides each other. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   base: [],
   codes: ["base"],
@@ -92,7 +92,7 @@ describe("who may import whom", () => {
     expect([...rooms].filter((room) => !(room in mayImport))).toEqual([]);
   });
 
-  test("nobody imports from a room that is not in its row", () => {
+  test("no file imports from a room that is not in its row", () => {
     const wrong = imports.filter(({ from, to }) => {
       if (to === "package.json" || roomOf(from) === roomOf(to)) return false;
       const allowed = mayImport[roomOf(from)] ?? [];
@@ -165,12 +165,12 @@ describe("what may be done where", () => {
       /\b(?:insertInto|updateTable|mergeInto)\(\s*["`](?:changes|versions|link_versions)\b|\b(?:insert\s+into|update)\s+"?(?:changes|versions|link_versions)\b/gi;
     const planted = ['.insertInto("changes")', '.updateTable("link_versions")', "insert into changes (domain)"];
     expect(planted.filter((code) => holding([{ path: "", text: code, code }], writing).length === 0)).toEqual([]);
-    // Migrations run while nobody else writes.
+    // Migrations run without concurrent writers.
     expect(holding(outside("src/sql/versions.ts", "src/sql/migrations"), writing)).toEqual([]);
   });
 
   test("nothing is printed but by cli/print.ts, which shows no text from outside as it is", () => {
-    const printing = /\bconsole\.\w+|\bprocess\.std(?:out|err)\.write\(\s*[^"\s]/g;
+    const printing = /\bconsole\.\w+|\b(?:process|terminal\(\))\.std(?:out|err)\.write\(\s*[^"\s]/g;
     expect(holding(outside("src/cli/print.ts"), printing)).toEqual([]);
   });
 });
@@ -223,7 +223,7 @@ describe("the dependencies", () => {
     expect(pins.filter(([name, version]) => locked[`node_modules/${name}`]?.version !== version)).toEqual([]);
   });
 
-  test("are not tied to the registry of whoever locked them", () => {
+  test("are not tied to the registry of the person who locked them", () => {
     expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
   });
 
@@ -248,7 +248,7 @@ describe("the dependencies", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("run no script of their own at installation but those that are approved", () => {
+  test("run no install scripts except approved ones", () => {
     const running = packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
     const approved = Object.keys(manifest.allowScripts).map((name) => `node_modules/${name}`);
     expect(running.filter((path) => !approved.includes(path))).toEqual([]);

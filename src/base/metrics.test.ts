@@ -46,7 +46,7 @@ test("series of several callers stand under one name, and those that have gone a
   expect(await open()).toEqual(['open{of="sql"} 1']);
 });
 
-test("what was observed before anybody asked is in the first answer, whenever it was", async () => {
+test("observations before the first scrape are in the first answer", async () => {
   const metrics = createMetrics();
   const observe = metrics.histogram("seconds", "Durations.", ["method"], [1]);
   observe({ method: "GET" }, 0.5);

@@ -100,7 +100,7 @@ describe("correcting the shared tier", () => {
     expect(done[0]).toBe("empty begins at 100");
   });
 
-  test("corrects an epoch from where somebody else, who was faster, has begun it", async () => {
+  test("corrects an epoch from where another, faster instance started it", async () => {
     const { correct, done } = setUp({ one: { begunAt: 98 } });
     await correct(round(0, 95));
     await correct(round(3_001, 100));
@@ -112,7 +112,7 @@ describe("correcting the shared tier", () => {
     ]);
   });
 
-  test("does not let one server that is away keep it from the others", async () => {
+  test("does not let one unavailable server delay the others", async () => {
     const { correct, done, broken } = setUp({ away: { position: 97 }, here: { position: 99 } });
     broken.add("away");
     await correct(round(5, 99));

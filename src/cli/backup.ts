@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { createCodes } from "../codes/codes.ts";
-import { type Config, loadConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { openSql } from "../core.ts";
 import { type Archived, archiveFiles, bytesOfAllTenants, markDeleted, piecesOf } from "../files/archive.ts";
 import {
@@ -21,6 +21,7 @@ import { quietLog } from "./core.ts";
 import { lowerPriority } from "./low-priority.ts";
 import { complain, say } from "./print.ts";
 import { createProgress, type ProgressBar } from "./progress.ts";
+import { readConfig, terminal } from "./terminal.ts";
 
 interface BackupOptions {
   /** False with `--without-files`. */
@@ -41,7 +42,7 @@ export function backupCommand(): Command {
     )
     .action(async (file: string, given: { withoutFiles?: true; onlyFiles?: true }) => {
       lowerPriority();
-      const config = loadConfig();
+      const config = readConfig();
       const options = { files: given.withoutFiles !== true, ...(given.onlyFiles && { onlyFiles: given.onlyFiles }) };
       refuseContradictions(config, options);
       const path = join(config.QL_DATA, "quicklink.sqlite");
@@ -51,7 +52,7 @@ export function backupCommand(): Command {
       }
       if (existsSync(target)) throw new OperatorError(`${target} already exists. Choose another file name.`, 2);
       const draft = `${target}.${process.pid}`;
-      const progress = createProgress(process.stderr, systemClock.elapsed);
+      const progress = createProgress(terminal().stderr, systemClock.elapsed);
       try {
         const written = await write(config, draft, options, progress);
         renameSync(draft, target);
@@ -166,7 +167,7 @@ function report(target: string, { about, files }: Written, { onlyFiles }: Backup
   if (files !== undefined && files.damaged > 0) {
     complain(`${files.damaged} files are missing or damaged on disk and are not included:`);
     for (const key of files.named) complain(`  ${key}`);
-    process.exitCode = 1;
+    terminal().exitCode = 1;
   }
 }
 

@@ -15,6 +15,7 @@ import { connectCounters } from "../server/counters.ts";
 import { openSenders } from "../server/email.ts";
 import { quietLog, requireTenant, withCore } from "./core.ts";
 import { type OutputFormat, printFields, printJson, printRows, say } from "./print.ts";
+import { terminal } from "./terminal.ts";
 
 const deadlineMs = 30_000;
 
@@ -120,7 +121,7 @@ function positive(text: string): number {
 
 function nowhere(): void {
   say("Nothing was sent. Set SMTP_URL and QL_MAIL_FROM. See docs/config.md.");
-  process.exitCode = 1;
+  terminal().exitCode = 1;
 }
 
 const testLetter = (baseUrl: string) => ({
@@ -157,5 +158,5 @@ function report(outcome: HandOver): void {
       ? advice[outcome.reason]
       : "Check SMTP_URL (or QL_SENDGRID_URL), and that this machine can connect to it: quicklink doctor",
   );
-  process.exitCode = 1;
+  terminal().exitCode = 1;
 }

@@ -19,6 +19,7 @@ import { requireTenant, withCore } from "./core.ts";
 import { lowerPriority } from "./low-priority.ts";
 import { type OutputFormat, printJson, say } from "./print.ts";
 import { createProgress, type ProgressBar } from "./progress.ts";
+import { terminal } from "./terminal.ts";
 
 interface ImportOptions extends OutputFormat {
   readonly tenant: string;
@@ -61,7 +62,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   const id = piped || dryRun ? undefined : await idOf(file, tenant);
   if (id !== undefined && options.again) await positions.forget(tenant.id, id);
   const from = id === undefined ? { ...beginning, finishedAt: null } : await positions.open(tenant.id, id);
-  const progress = createProgress(process.stderr, systemClock.elapsed);
+  const progress = createProgress(terminal().stderr, systemClock.elapsed);
   if (from.finishedAt !== null) {
     progress.say(`This file was already imported on ${toIso(from.finishedAt)}. To import it again: --again`);
     return conclude(from, options, dryRun);
@@ -79,7 +80,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
       progress.show(sizeBytes ? bytes / sizeBytes : undefined, `${summary(to, dryRun)}, ${figure(perSecond)} rows/s`);
     },
   };
-  const read = piped ? process.stdin : createReadStream(file);
+  const read = piped ? terminal().stdin : createReadStream(file);
   const records = readRecords(textOf(counted(read, (more) => (bytes += more))), {
     ...(options.format !== "auto" && { only: options.format }),
     recognised(format, passedOver) {
@@ -116,7 +117,7 @@ function conclude(done: ImportPosition, options: ImportOptions, dryRun: boolean)
   const { records, made, present, refused } = done;
   if (options.json) printJson({ rows: records, made, present, refused, dryRun });
   else say(summary(done, dryRun));
-  if (refused > 0) process.exitCode = 1;
+  if (refused > 0) terminal().exitCode = 1;
 }
 
 const rateMost = 1_000_000;

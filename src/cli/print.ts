@@ -1,4 +1,5 @@
 import { printable, printableLines } from "../base/printable.ts";
+import { terminal } from "./terminal.ts";
 
 /**
  * Output of commands: columns for people, tab-separated lines for programs, JSON for the rest. Everything a command
@@ -38,7 +39,7 @@ export async function* shownPages<Item>(
 
 function printerOf(columns: readonly string[], format: OutputFormat, empty: string): RowPrinter {
   if (format.json) return jsonRows();
-  return process.stdout.isTTY ? tableRows(columns, empty) : tabbedRows(columns);
+  return terminal().stdout.isTTY ? tableRows(columns, empty) : tabbedRows(columns);
 }
 
 interface RowPrinter {
@@ -53,11 +54,11 @@ function jsonRows(): RowPrinter {
     rows(rows) {
       for (const row of rows) {
         const text = JSON.stringify(row, null, 2).replaceAll("\n", "\n  ");
-        process.stdout.write(`${any ? "," : "["}\n  ${printableLines(text)}`);
+        terminal().stdout.write(`${any ? "," : "["}\n  ${printableLines(text)}`);
         any = true;
       }
     },
-    end: () => void process.stdout.write(any ? "\n]\n" : "[]\n"),
+    end: () => void terminal().stdout.write(any ? "\n]\n" : "[]\n"),
   };
 }
 
@@ -103,7 +104,7 @@ export function printFields(fields: Readonly<Record<string, unknown>>, format: O
   }
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   for (const [name, value] of Object.entries(fields)) {
-    say(process.stdout.isTTY ? `${name.padEnd(width)}  ${cell(value)}` : `${name}\t${cell(value)}`);
+    say(terminal().stdout.isTTY ? `${name.padEnd(width)}  ${cell(value)}` : `${name}\t${cell(value)}`);
   }
 }
 
@@ -119,10 +120,24 @@ export function printJson(value: unknown): void {
 export const say = (text: string): void => printDrawing(printableLines(text));
 
 /** The same on standard error. */
-export const complain = (text: string): void => console.error(printableLines(text));
+export const complain = (text: string): void => {
+  const { ownsProcess, stderr } = terminal();
+  if (ownsProcess) console.error(printableLines(text));
+  else stderr.write(`${printableLines(text)}\n`);
+};
 
-/** Text that we formatted ourselves, with colours. */
-export const printDrawing = (text: string): void => console.log(text);
+/** Help and usage errors, which commander writes itself. */
+export const usageOutput = {
+  writeOut: (text: string): void => void terminal().stdout.write(text),
+  writeErr: (text: string): void => void terminal().stderr.write(text),
+};
+
+/** Text that we formatted ourselves, with colours. The console ignores that its reader has gone, as `head` does. */
+export const printDrawing = (text: string): void => {
+  const { ownsProcess, stdout } = terminal();
+  if (ownsProcess) console.log(text);
+  else stdout.write(`${text}\n`);
+};
 
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { systemClock, toIso } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
-import { type Config, loadConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { prepareDataFolder } from "../config/data-folder.ts";
 import { unarchiveFiles, writeAll } from "../files/archive.ts";
 import {
@@ -24,6 +24,7 @@ import { openSqlite } from "../sql/sqlite.ts";
 import { progressOf, requireEmbedded, secretName } from "./backup.ts";
 import { say } from "./print.ts";
 import { createProgress } from "./progress.ts";
+import { readConfig, terminal } from "./terminal.ts";
 
 /** More codes than are generated between two backups, and negligible in 3.5 trillion. */
 const codesSkipped = 1_000_000;
@@ -40,7 +41,7 @@ export function restoreCommand(): Command {
     .option("--without-files", "do not restore uploaded files")
     .addHelpText("after", "\nExample:\n  $ QL_DATA=/var/lib/quicklink quicklink restore quicklink-2026-11-16.sqlite")
     .action(async (file: string, options: RestoreOptions) => {
-      const config = loadConfig();
+      const config = readConfig();
       const source = resolve(file);
       if (!existsSync(source) || !statSync(source).isFile()) throw new OperatorError(`No such file: ${source}`, 2);
       const archive = openArchive(source);
@@ -140,7 +141,7 @@ function databasePart(folder: string, archive: ArchiveReader, entry: Entry): Par
     ...{ what: "a database", path, draft },
     async make() {
       const handle = await open(draft, "wx", 0o600);
-      const progress = createProgress(process.stderr, systemClock.elapsed);
+      const progress = createProgress(terminal().stderr, systemClock.elapsed);
       const wrote = progressOf(progress, entry.bytes, "of the database");
       try {
         for (const piece of archive.pieces(entry)) {
@@ -169,7 +170,7 @@ function filesPart(config: Config, archive: ArchiveReader): Part {
   return {
     ...{ what: "uploaded files", path, draft },
     async make() {
-      const progress = createProgress(process.stderr, systemClock.elapsed);
+      const progress = createProgress(terminal().stderr, systemClock.elapsed);
       try {
         files = await unarchiveFiles(archive, draft, progressOf(progress, 0, "of files"));
       } finally {

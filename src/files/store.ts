@@ -46,7 +46,10 @@ export interface FileStore {
   condemn(file: FileKey, from: "pending" | "stored", endedBefore?: number): Promise<TenantFile | undefined>;
   /** The next version of some of the links that lead to it, in the order of their codes. */
   touchLinks(file: FileKey, after: LinkVersion | undefined, limit: number, at: number): Promise<LinkVersion[]>;
-  /** The row is gone, and its bytes given back if they counted: the total then. Nothing if it was gone already. */
+  /**
+   * Deletes the row and subtracts its bytes if they counted; returns the standing. `undefined` if it was already
+   * deleted.
+   */
   erase(file: FileKey): Promise<{ readonly total: StorageTotal | undefined } | undefined>;
   /** Unfinished work: uploads that ended or were not admitted before then, files to be deleted, and unsettled holds. */
   unfinished(endedBefore: number, bornBefore: number, after: FileId | undefined, limit: number): Promise<TenantFile[]>;

@@ -4,7 +4,8 @@ import { dayMs } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { SigningSecrets } from "../base/signature.ts";
 import type { Sql } from "../sql/sql.ts";
-import { acrossTenants, ofTenant } from "../sql/tenant-db.ts";
+import { type Params, statement } from "../sql/statement.ts";
+import { acrossTenants, ofTenant, type TenantDb } from "../sql/tenant-db.ts";
 import { type DerivedIds, derive, isSeedOf, newSeed, sha256 } from "./derived-ids.ts";
 
 /**
@@ -72,10 +73,10 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
   const secretOf = (seed: string) => serverSecrets.all().find((secret) => isSeedOf(secret, seed));
 
   /** A new row, or that of a key that is no longer kept. */
-  const insert = (tenant: TenantId, hash: string, fingerprint: string, claim: string) => {
+  const insert = statement((own: TenantDb, { hash, fingerprint, seed, claim }: Params<NewRow>) => {
     const fresh = {
       fingerprint,
-      seed: newSeed(serverSecrets.newest),
+      seed,
       state: "running" as const,
       claim,
       claimed_until: until,
@@ -83,32 +84,49 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
       created_at: sql.now,
       expires_at: raw<number>`${sql.now} + ${keptMs}`,
     };
-    return ofTenant(db, tenant)
+    return own
       .insertInto("idempotency")
       .values({ key_hash: hash, ...fresh })
       .onConflict((conflict) =>
         conflict.columns(["tenant_id", "key_hash"]).doUpdateSet(fresh).where("idempotency.expires_at", "<=", sql.now),
       )
-      .returning(["seed", "created_at"])
-      .executeTakeFirst();
-  };
+      .returning(["seed", "created_at"]);
+  });
 
-  const find = (tenant: TenantId, hash: string) =>
-    ofTenant(db, tenant)
+  const find = statement((own: TenantDb, { hash }: Params<{ hash: string }>) =>
+    own
       .selectFrom("idempotency")
-      .selectAll()
-      .select(sql.now.as("now"))
-      .where("key_hash", "=", hash)
-      .executeTakeFirst();
+      .select(["fingerprint", "seed", "state", "claim", "claimed_until", "answer", "created_at", sql.now.as("now")])
+      .where("key_hash", "=", hash),
+  );
 
-  const takeOver = (tenant: TenantId, hash: string, former: string, claim: string) =>
-    ofTenant(db, tenant)
+  const takeOver = statement((own: TenantDb, { hash, former, claim }: Params<Claim & { former: string }>) =>
+    own
       .updateTable("idempotency")
       .set({ state: "running", claim, claimed_until: until })
       .where("key_hash", "=", hash)
       .where("claim", "=", former)
-      .returning(["seed", "created_at"])
-      .executeTakeFirst();
+      .returning(["seed", "created_at"]),
+  );
+
+  const claimed = (own: TenantDb, { hash, claim }: Params<Claim>) =>
+    own
+      .updateTable("idempotency")
+      .where("key_hash", "=", hash)
+      .where("claim", "=", claim)
+      .where("state", "=", "running");
+  const renew = statement((own: TenantDb, mine: Params<Claim>) => claimed(own, mine).set({ claimed_until: until }));
+  const release = statement((own: TenantDb, mine: Params<Claim>) => claimed(own, mine).set({ claimed_until: 0 }));
+  const finish = statement((own: TenantDb, { answer, ...mine }: Params<Claim & { answer: string | null }>) =>
+    claimed(own, mine).set({ state: "done", answer }),
+  );
+  const forget = statement((own: TenantDb, { hash, claim }: Params<Claim>) =>
+    own
+      .deleteFrom("idempotency")
+      .where("key_hash", "=", hash)
+      .where("claim", "=", claim)
+      .where("state", "=", "running"),
+  );
 
   async function begin(tenant: TenantId, key: string, fingerprint: string, repeatable: boolean): Promise<BeginOutcome> {
     const hash = sha256(key);
@@ -117,9 +135,10 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
       kind: "run",
       run: running(tenant, hash, claim, origin(secret, key, row)),
     });
-    const inserted = await insert(tenant, hash, fingerprint, claim);
+    const own = ofTenant(db, tenant);
+    const inserted = await insert.first(own, { hash, fingerprint, seed: newSeed(serverSecrets.newest), claim });
     if (inserted) return run(inserted, serverSecrets.newest);
-    const row = await find(tenant, hash);
+    const row = await find.first(own, { hash });
     // Deleted between the two statements: its request has just failed.
     if (!row) return { kind: "in_flight", retryAfterMs: inFlightMs };
     if (row.fingerprint !== fingerprint) return { kind: "mismatch" };
@@ -129,7 +148,7 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
     if (row.answer !== null) return { kind: "replay", answer: parse(origin(secret, key, row).open(row.answer)) };
     if (row.state === "running" && row.claimed_until > row.now) return { kind: "in_flight", retryAfterMs: inFlightMs };
     if (!repeatable) return { kind: "unknown" };
-    const taken = await takeOver(tenant, hash, row.claim, claim);
+    const taken = await takeOver.first(own, { hash, former: row.claim, claim });
     return taken ? run(taken, secret) : { kind: "in_flight", retryAfterMs: inFlightMs };
   }
 
@@ -138,41 +157,33 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
 
   function running(tenant: TenantId, hash: string, claim: string, derived: DerivedIds): IdempotentRun {
     const own = ofTenant(db, tenant);
-    const mine = { key_hash: hash, claim };
-    const update = () =>
-      own
-        .updateTable("idempotency")
-        .where((expression) => expression.and(mine))
-        .where("state", "=", "running");
+    const mine = { hash, claim };
     return {
       derived,
       async renew() {
-        await update().set({ claimed_until: until }).execute();
+        await renew.run(own, mine);
       },
       async finish(answer) {
         const sealed = derived.seal(JSON.stringify(answer));
         const kept = sealed.length <= answerMost ? sealed : null;
-        await update().set({ state: "done", answer: kept }).execute();
+        await finish.run(own, { ...mine, answer: kept });
       },
       async release() {
-        await update().set({ claimed_until: 0 }).execute();
+        await release.run(own, mine);
       },
       async forget() {
-        await own
-          .deleteFrom("idempotency")
-          .where((expression) => expression.and({ ...mine, state: "running" as const }))
-          .execute();
+        await forget.run(own, mine);
       },
     };
   }
 
-  const release = () =>
+  const releaseAll = () =>
     acrossTenants(db).updateTable("idempotency").set({ claimed_until: 0 }).where("state", "=", "running").execute();
 
   return {
     async begin(tenant, key, fingerprint, repeatable) {
       if (alone) {
-        released ??= release();
+        released ??= releaseAll();
         await released.catch((error: unknown) => {
           released = undefined;
           throw error;
@@ -181,6 +192,17 @@ export function createAnswers({ sql, serverSecrets, alone }: AnswerSettings): An
       return begin(tenant, key, fingerprint, repeatable);
     },
   };
+}
+
+/** Whose work on a row it is. */
+interface Claim {
+  readonly hash: string;
+  readonly claim: string;
+}
+
+interface NewRow extends Claim {
+  readonly fingerprint: string;
+  readonly seed: string;
 }
 
 interface Row {

@@ -36,7 +36,7 @@ describe("our own", () => {
     expect(seen.at(-1)).toBe("quicklink Mood");
   });
 
-  test("a row with too few cells, or bytes that are no UTF-8, is refused by its line", async () => {
+  test("a row with too few cells, or bytes that are not UTF-8, is refused by its line", async () => {
     const bytes = Buffer.concat([
       Buffer.from("url,title\nhttps://example.com/\nhttps://example.com/,Caf"),
       Buffer.from([0xe9]),
@@ -78,7 +78,7 @@ describe("a password", () => {
   });
 });
 
-test("rules that are no JSON are refused by their name", async () => {
+test("rules that are not JSON are refused by name", async () => {
   const [row] = await values('url,rules,utm\nhttps://example.com/,[oops,"{""source"":""x""}"\n');
   expect(row).toMatchObject({ rules: "[oops", utm: { source: "x" } });
   expect(() => parseNewLink(row)).toThrow(/rules/);

@@ -100,7 +100,7 @@ describe("while the first store is slow", () => {
     expect(await store.acquire(ask("9"), progress(true))).toMatchObject({ lender: "sql" });
   });
 
-  test("an ask ahead that visitors come to wait for goes on at the second, and is taken back at the first", async () => {
+  test("an ask ahead that visitors start to wait for continues at the second, and is taken back at the first", async () => {
     const [first, second] = [lender("redis"), lender("sql")];
     const store = degrading({ ...first, acquire: never }, second, { waitMs: 1_000, breakerOf: newBreaker });
     const answers: LeaseAnswer[] = [];
@@ -158,7 +158,7 @@ describe("while the first store does not answer", () => {
     expect(first.cancelled).toEqual([]);
   });
 
-  test("the limits of links, and a link's two, are told apart", async () => {
+  test("the limits of links, and a link's two, are distinguished", async () => {
     const { store, first, second } = world();
     first.lose("ask");
     second.lose("answer");

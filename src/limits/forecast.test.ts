@@ -35,7 +35,7 @@ describe("a limit will be spent", () => {
     expect(spentAt(standing(0, 0), undefined, day(11))).toBe(day(11));
   });
 
-  test("never without a limit, and nobody knows when without a pace", () => {
+  test("never without a limit, and unknown without a rate", () => {
     expect(spentAt(standing(500, null), november, day(11))).toBeNull();
     expect(spentAt(standing(500, 1_000), undefined, day(11))).toBeNull();
   });

@@ -41,7 +41,7 @@ function world(usual: Lender = "redis", outage: OutagePolicy = "degrade") {
 const state = "quicklink_hit_limits_state";
 
 describe("how hits are limited", () => {
-  test("is as usual at first, whoever that is, and nobody is told", async () => {
+  test("is normal at first, whichever lender that is, and nothing is logged", async () => {
     for (const usual of ["redis", "sql"] as const) {
       const { ask, lines, metric } = world(usual);
       await ask(usual, 3);
@@ -50,7 +50,7 @@ describe("how hits are limited", () => {
     }
   });
 
-  test("by SQL instead of Redis is told once, however many ask", async () => {
+  test("by SQL instead of Redis is logged once, however many ask", async () => {
     const { ask, lines, metric } = world();
     await ask("sql", 100);
     expect(lines).toEqual(["Redis unavailable: limiting hits by SQL"]);
@@ -71,7 +71,7 @@ describe("how hits are limited", () => {
     expect(lines.slice(1)).toEqual(["limiting hits normally again"]);
   });
 
-  test("by a Redis that comes and goes is told once", async () => {
+  test("by a flapping Redis is logged once", async () => {
     const { ask, clock, lines } = world();
     for (let i = 0; i < 20; i++) {
       await ask(i % 2 === 0 ? "sql" : "redis");
@@ -83,7 +83,7 @@ describe("how hits are limited", () => {
   test.each([
     ["closed", "cannot limit hits; links with a limit answer 503"],
     ["open", "cannot limit hits; visitors are allowed and counted"],
-  ] as const)("by nobody (%s) is told once, with what follows from it", async (outage, text) => {
+  ] as const)("by no store (%s) is logged once, with its consequence", async (outage, text) => {
     const { ask, lines, metric } = world("redis", outage);
     await ask("nobody", 50);
     expect(lines).toEqual([text]);

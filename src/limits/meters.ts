@@ -16,7 +16,7 @@ import { granted, type Verdict } from "./verdict.ts";
  *
  * How it fails:
  * - The store does not answer: the verdict is `unavailable`, and the ask is kept. It is repeated under its ID until its
- *   fate is known, and the lane makes no other ask: a slow store cannot hand out lease after lease that nobody uses.
+ *   fate is known, and the lane makes no other ask: a slow store cannot hand out unused leases.
  * - The recorder cannot write: a lane that owes more than the largest lease, spent or to be returned, waits for the
  *   recorder before it takes another; nothing is requested ahead while the rest plus the debt exceeds that. Unspent and
  *   unrecorded units together are at most two leases, so a crash loses no more.

@@ -62,7 +62,7 @@ describe("attempts at a password", () => {
       return opened;
     }
 
-    test("a network that got in that day has its own, as many as ever, and nobody else has", async () => {
+    test("a network that got in that day keeps its own attempts, and no other does", async () => {
       const { attempts } = await usedUp();
       const kinds: string[] = [];
       for (let i = 0; i <= attemptsPerAddress; i++) kinds.push((await attempts.begin("abc", "192.0.2.1")).kind);
@@ -104,7 +104,7 @@ describe("attempts at a password", () => {
     expect((await attempts.begin("abc", undefined)).kind).toBe("denied");
   });
 
-  test("are not to be had while nobody can count them", async () => {
+  test("are refused while they cannot be counted", async () => {
     const { clock } = open();
     const away = { ...createMemoryCounters({ clock }), take: async () => unavailable };
     const attempts = createPasswordAttempts({ counters: away, clock, secretFor });

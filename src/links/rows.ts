@@ -16,8 +16,11 @@ export const withVersion = (own: TenantDb) =>
     .innerJoin("link_versions", (join) =>
       join.onRef("link_versions.domain", "=", "links.domain").onRef("link_versions.code", "=", "links.code"),
     )
-    .selectAll("links")
-    .select("link_versions.version");
+    .select(["links.id", "links.tenant_id", "links.domain", "links.code", "links.url", "links.file_id"])
+    .select(["links.permanent", "links.status", "links.expires_at", "links.title", "links.notes", "links.tags"])
+    .select(["links.fallback_url", "links.hits_per_month", "links.password_hash"])
+    .select(["links.rules", "links.split", "links.utm", "links.forward_query"])
+    .select(["links.created_at", "links.updated_at", "link_versions.version"]);
 
 export function fieldColumns(fields: LinkFields) {
   return {

@@ -147,7 +147,7 @@ describe("decide", () => {
       { ...toFallback, reason: "fallback" },
     ],
     [
-      "a preview of an expired link shows its fallback, and redirects nobody",
+      "a preview of an expired link shows its fallback, and does not redirect",
       { expiresAt: now, fallbackUrl, permanent: true },
       { preview: true },
       { kind: "preview", url: fallbackUrl, status: 302, reason: "preview", draws: "exempt" },
@@ -199,14 +199,14 @@ describe("complete", () => {
       { kind: "spent", retryAfterSeconds: 1_209_600 },
     ],
     [
-      "a visit that nobody can count is unavailable, not denied",
+      "a visit that cannot be counted is unavailable, not denied",
       withFallback,
       counted,
       unavailable,
       { kind: "unavailable", retryAfterSeconds: 5 },
     ],
     [
-      "an exempt answer that nobody can count is unavailable",
+      "an exempt answer that cannot be counted is unavailable",
       link,
       exempt,
       unavailable,
@@ -320,7 +320,7 @@ describe("whatever the link and the request", () => {
     );
   });
 
-  test("only a permanent link's own address is sent as 301, and only if everybody gets it", () => {
+  test("only a permanent link's own URL is sent as 301, and only if every visitor gets it", () => {
     property(({ permanent, file, url, choice, password }, _, { seen }) => {
       const forAll = permanent && file === null && choice === null && !password;
       const sent = seen.filter(isAnswer).filter(({ kind }) => kind !== "preview");

@@ -47,7 +47,7 @@ describe("forwarded parameters", () => {
   });
 });
 
-test("a query is what stands behind the question mark", () => {
+test("a query is what follows the question mark", () => {
   expect(["http://h/abc", "http://h/abc?", "http://h/abc?a=1?b"].map(queryOf)).toEqual(["", "", "a=1?b"]);
 });
 

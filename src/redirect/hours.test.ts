@@ -43,7 +43,7 @@ describe("hours of a zone", () => {
     expect(moments.map((time) => isWithinHours(night, at(time)))).toEqual([false, true, true, false, false]);
   });
 
-  test("of a zone that nobody has heard of are never", () => {
+  test("in an unknown zone never match", () => {
     expect(isWithinHours({ zone: "Mars/Olympus", fromMinute: 0, untilMinute: 1_440 }, at("2026-11-16T12:00:00Z"))).toBe(
       false,
     );

@@ -19,8 +19,8 @@ const asking = (query: Record<string, string[]>): Partial<Visitor> => ({ asked: 
 describe("a rule", () => {
   const cases: [string, RuleCondition, Partial<Visitor>, boolean][] = [
     ["by country fits one of them", { country: ["DE", "AT"] }, { country: "AT" }, true],
-    ["by country fits nobody else", { country: ["DE", "AT"] }, { country: "FR" }, false],
-    ["by country fits nobody whose country is not known", { country: ["DE"] }, {}, false],
+    ["by country matches no one else", { country: ["DE", "AT"] }, { country: "FR" }, false],
+    ["by country matches no visitor whose country is unknown", { country: ["DE"] }, {}, false],
     ["by device fits it", { device: ["tablet"] }, { device: "tablet" }, true],
     ["by system fits it", { os: ["ios", "android"] }, { os: "android" }, true],
     ["by system fits no other", { os: ["ios"] }, { os: "macos" }, false],

@@ -112,7 +112,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
 
   async function run(script: keyof typeof scripts, keys: readonly string[], args: readonly string[]): Promise<Reply> {
     const reply = (await redis.script(scripts[script], keys, args)) as Reply;
-    if (reply[0] === "garbage") throw new Garbage(`${reply[1]} holds what is not ours, or of another format`);
+    if (reply[0] === "garbage") throw new Garbage(`${reply[1]} contains foreign data or another format`);
     return reply;
   }
 
@@ -122,7 +122,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
       const reply = await attempt(now());
       if (reply[0] !== "window") return reply;
       heed(reply[1]);
-      if (tries === attemptsMost) throw new Error("the window is never that of the server's time");
+      if (tries === attemptsMost) throw new Error("the window never matches the server's time");
     }
   }
 
@@ -404,7 +404,7 @@ function refusal(reply: Reply, { charges }: Part): CounterVerdict {
     case "id_in_use":
       return invalidCall("id_in_use");
     default:
-      throw new Error(`an answer that we do not know: ${String(reply[0])}`);
+      throw new Error(`unknown answer: ${String(reply[0])}`);
   }
 }
 
@@ -459,7 +459,7 @@ function parseRecord(key: string, text: unknown): StoredRecord {
   } catch {
     // Falls through: text that is not JSON is not ours.
   }
-  throw new Garbage(`${key} holds what is not ours, or of another format`);
+  throw new Garbage(`${key} contains foreign data or another format`);
 }
 
 /** `undefined` for a denial, which charged nothing. */
@@ -492,7 +492,7 @@ function readHash(key: string, flat: unknown): Map<string, string> {
 const bucketOf =
   (key: string) =>
   ([name, amount]: readonly [string, string]): [number, number] => {
-    if (!/^\d+$/.test(name) || !/^\d+$/.test(amount)) throw new Garbage(`${key} holds what is not ours`);
+    if (!/^\d+$/.test(name) || !/^\d+$/.test(amount)) throw new Garbage(`${key} contains foreign data`);
     return [Number(name), Number(amount)];
   };
 
@@ -500,6 +500,6 @@ const holdOf =
   (key: string) =>
   ([, value]: readonly [string, string]): { amount: number; at: number } => {
     const match = /^(\d+):(\d+)$/.exec(value);
-    if (match === null) throw new Garbage(`${key} holds what is not ours`);
+    if (match === null) throw new Garbage(`${key} contains foreign data`);
     return { amount: Number(match[1]), at: Number(match[2]) };
   };

@@ -107,7 +107,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
       ],
       answerMs,
     )) as unknown[];
-    if (reply[0] === "garbage") throw new Error(`${reply[1]} holds what is not ours, or of another format`);
+    if (reply[0] === "garbage") throw new Error(`${reply[1]} contains foreign data or another format`);
     if (reply[0] === "window") offsetMs = Number(reply[1]) - clock.now();
     else if (reply[0] !== "missing") heard(key, told);
     return reply;
@@ -137,7 +137,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
         return answerOf(reply, ask.id, month.month);
       }
     }
-    throw new Error("the month is never that of the server's time, or its key keeps disappearing");
+    throw new Error("the month never matches the server's time, or its key keeps disappearing");
   }
 
   function addUnanswered(id: string, month: string, copies: number): void {
@@ -212,6 +212,6 @@ function answerOf(reply: readonly unknown[], id: string, month: string): LeaseAn
         secondsToMonthEnd: secondsToMonthEnd(Number(reply[2])),
       };
     default:
-      throw new Error(`the lease ${id} is not to be had: ${String(reply[0])}`);
+      throw new Error(`the lease ${id} cannot be granted: ${String(reply[0])}`);
   }
 }

@@ -20,32 +20,31 @@ import { pruneLeases } from "../sql/leases.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 
 /**
- * Work that takes long. On SQLite a statement holds its thread, so bulk writes, reports and clean-up go to a thread of their own
- * with a connection of its own, started when first needed; on PostgreSQL the database does the work.
+ * Long-running work. On SQLite a statement blocks its thread, so bulk writes, reports and clean-up run in a separate
+ * thread with its own connection, started on first use; on PostgreSQL the database does the work.
  *
- * Tenants take turns at it (`resources.work`), so that a flood of one costs the others one job each. The operator's rounds
- * have a place of their own (`resources.upkeep`): they run beside tenants' work, in short statements that it can get
- * in between.
+ * Tenants take turns (`resources.work`), so that a flood from one costs the others one job each. The operator's scans
+ * have a separate place (`resources.upkeep`): they run beside tenants' work, in short statements.
  */
 export interface Background {
-  /** The only one that takes no turn here: reading the links is a part of the work, and its route has taken one. */
+  /** The only one that takes no turn here: parsing the links is part of the work, and its route has taken a turn. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
-  /** A page of a list that no index gives. */
+  /** A page of a list that no index covers. */
   find(tenant: TenantId, query: LinkQuery): Promise<readonly Link[]>;
-  /** The links nearest to their limit this month. */
+  /** The links closest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
-  /** Adds up a tenant's files anew. */
+  /** Recounts a tenant's files. */
   recount(tenant: TenantId, dryRun: boolean): Promise<Recount>;
-  /** The limits that are nearly or wholly used, of tenants that want to hear of it. */
+  /** The nearly or fully used limits of tenants with a contact address. */
   nearLimits(): Promise<readonly NoticeUse[]>;
   /**
-   * Reduces links a year past expiry to their version rows; forgets changes that all have seen, months long past, and
-   * emails 90 days after their end.
+   * Reduces links a year past expiry to their version rows; deletes changes that every follower has seen, old months,
+   * and emails 90 days after their end.
    */
   clean(): Promise<Cleaned>;
-  /** Stops links to hosts that are on the blocklist now, and frees those that no longer are. */
+  /** Suspends links to hosts that are now on the blocklist, and restores those that no longer are. */
   applyBlocklist(): Promise<BlocklistOutcome>;
-  /** New versions for the links of tenants that changed, where a command did not finish; how many. */
+  /** Gives new versions to the links of changed tenants if a command did not finish; returns how many. */
   raiseOutdated(): Promise<number>;
   close(): Promise<void>;
 }
@@ -80,7 +79,7 @@ const feedDays = 1;
 const emailDays = 90;
 const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
 
-/** The same work on whatever thread this is. */
+/** The same work on the current thread. */
 export function onThisThread(core: Core): Background {
   return {
     createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
@@ -142,7 +141,7 @@ export type FromThread =
   | { readonly kind: "done"; readonly id: number; readonly result: unknown }
   | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly code: string | undefined };
 
-/** A `Problem` loses its class on the way between threads. */
+/** A `Problem` loses its class between threads. */
 export type SentResult =
   | Extract<BulkResult, { link: unknown }>
   | { readonly problem: { readonly code: ProblemCode; readonly detail: string; readonly more: Problem["more"] } };

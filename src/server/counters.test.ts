@@ -40,7 +40,7 @@ describe("guessers from more networks than there is room for", () => {
     expect(await missesUntilStopped(opened, addressOf(networksMost + 9))).toBe(perMinute - 1);
   });
 
-  test("keep nobody from trying a password or reporting a link, nor change how often", async () => {
+  test("do not stop others from trying a password or reporting a link, nor change how often", async () => {
     const opened = await open();
     for (let i = 0; i < networksMost + 10; i++) await opened.guesses.missed(addressOf(i));
     expect(await triesOf(opened, "abc", 0)).toBe(attemptsPerLink);

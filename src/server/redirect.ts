@@ -15,12 +15,12 @@ import { createVisitors } from "../redirect/visitors.ts";
 import type { LinkCache } from "./cache.ts";
 import type { OpenCounters } from "./counters.ts";
 
-/** What a redirect needs where its answer depends on who asks, put together: who they are, and whether they may pass. */
+/** What a redirect needs when its answer depends on the visitor: who they are, and whether they may pass. */
 export interface VisitParts {
   readonly core: Core;
   readonly cache: LinkCache;
   readonly counters: OpenCounters;
-  /** It listens only after this is put together. */
+  /** The server listens only after this is wired. */
   readonly server: () => Server;
   readonly log: Logger;
 }

@@ -6,7 +6,7 @@ import type { CachedLink } from "../redirect/link-source.ts";
 import { createRedisCache, type RedisCache, type RedisCacheOptions } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 
-/** Links in Redis, as servers and commands find them alike. */
+/** The cache of links in Redis, the same for servers and commands. */
 export const openTier = (
   redis: Redis,
   clock: Clock,

@@ -5,21 +5,21 @@ import { ofTenant, type Trx } from "./tenant-db.ts";
 import { raiseVersions } from "./versions.ts";
 
 /**
- * A change of a tenant that its links' answers depend on: its plan, its limits, its suspension. Every link of the tenant
- * needs a new version, or copies of it stay as they were for as long as they are kept. A tenant may have a million links,
- * and one transaction over all of them would hold up everybody.
+ * Handles changes of a tenant that affect the answers of its links: its plan, its limits, its suspension. Every link of
+ * the tenant needs a new version, or cached copies stay as they were. A tenant may have a million links, and one
+ * transaction over all of them would block everyone.
  *
- * So the change and a note (`outdate`) are one transaction, and the links follow in pages. Each page raises its versions
- * and moves the note on in one transaction, and the last one removes it. Whoever finds a note goes on with it: the
- * command that made the change, and every server, which looks every ten seconds. A process that is killed leaves the
- * note where it was. Another change of the same tenant puts it back to the beginning.
+ * So the change and a note (`outdate`) are one transaction, and the links follow in pages. Each page raises its
+ * versions and advances the note in one transaction, and the last one deletes it. Any process that finds a note
+ * continues with it: the command that made the change, and every server, which checks every ten seconds. A killed
+ * process leaves the note where it was. Another change of the same tenant resets it to the beginning.
  *
- * Notes are rows of `walks`, named after their tenant, with the id of the last link that is done.
+ * Notes are rows of `walks`, named after their tenant, with the ID of the last processed link.
  */
 export interface Outdated {
-  /** Whether a tenant's links wait for their new versions. */
+  /** Whether a tenant's links are waiting for new versions. */
   pending(): Promise<boolean>;
-  /** Until nothing is left: of this tenant, or of all. How many links it raised. */
+  /** Runs until nothing is left: for this tenant, or for all. Returns how many links it raised. */
   finish(tenant?: TenantId): Promise<number>;
 }
 
@@ -28,9 +28,9 @@ const afterPrefix = "outdated;"; // the next character
 const pageLinks = 200;
 const notesAtOnce = 1_000;
 
-/** In the transaction of the change. */
+/** Call in the transaction of the change. */
 export async function outdate(trx: Trx, tenants: readonly TenantId[]): Promise<void> {
-  // In one order, so that two transactions cannot wait for each other; in parts, for a plan may have many tenants.
+  // Sorted, so that two transactions cannot deadlock; in chunks, because a plan may have many tenants.
   const notes = tenants.toSorted().map((tenant) => ({ name: prefix + tenant, position: "" }));
   for (let at = 0; at < notes.length; at += notesAtOnce) {
     await trx
@@ -45,7 +45,7 @@ export function createOutdated(sql: Sql, clock: Clock, page = pageLinks): Outdat
   const notes = () =>
     sql.db.selectFrom("walks").select("name").where("name", ">", prefix).where("name", "<", afterPrefix);
 
-  /** Nothing if nothing is left to do. */
+  /** `undefined` if nothing is left to do. */
   const raisePage = (tenant: TenantId): Promise<number | undefined> =>
     sql.transaction(async (trx) => {
       const name = prefix + tenant;

@@ -24,12 +24,12 @@ describe("figures", () => {
   const patient = createExchange<Peer>(60_000);
   const of = (name: string, times?: number) => peer(name, () => patient, times);
 
-  test("are gathered from everybody, without waiting longer than for the last one", async () => {
+  test("are gathered from all workers, without waiting longer than for the last one", async () => {
     expect(names(await patient.gather([of("a"), of("b")]))).toEqual(["a", "b"]);
     expect(await patient.gather([])).toEqual([]);
   });
 
-  test("that are told twice, or by somebody who was not asked, count once", async () => {
+  test("that arrive twice, or from a worker that was not asked, count once", async () => {
     const stranger = of("stranger");
     const meddling: Peer = {
       send(message) {
@@ -40,7 +40,7 @@ describe("figures", () => {
     expect(names(await patient.gather([of("a", 2), meddling]))).toEqual(["a", "own"]);
   });
 
-  test("of whoever does not answer in time are left out, also when they come later", async () => {
+  test("that do not arrive in time are left out, even if they arrive later", async () => {
     const hasty = createExchange<Peer>(1);
     const asked: ToWorker[] = [];
     const silent: Peer = { send: (message) => void asked.push(message) };

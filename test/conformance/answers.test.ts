@@ -39,7 +39,7 @@ onEachDatabase(({ openTwo }) => {
   const kind = async (from: Answers, key: string, repeatable = true) =>
     (await from.begin(tenant, key, "asked", repeatable)).kind;
 
-  /** Whoever has a claim has not been heard of for longer than it is good. */
+  /** The process that has a claim has not renewed it within its validity. */
   const abandon = () => acrossTenants(sql.db).updateTable("idempotency").set({ claimed_until: 0 }).execute();
 
   describe("requests that happen once", () => {
@@ -77,7 +77,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await kind(elsewhere, key, false)).toBe("unknown");
     });
 
-    test("whoever lost its claim can neither finish nor forget what another has", async () => {
+    test("a process that lost its claim can neither finish nor delete the row of another", async () => {
       const key = newKey();
       const slow = await run(here, key);
       await abandon();
@@ -134,7 +134,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await kind(here, running)).toBe("run");
     });
 
-    test("under a new secret, what was begun and answered under the former one goes on", async () => {
+    test("with a new secret, requests that were started and answered under the previous one continue", async () => {
       const [answered, left] = [newKey(), newKey()];
       await (await run(here, answered)).finish(answer);
       const first = await run(here, left);

@@ -155,7 +155,7 @@ for (const [name, start] of places) {
       expect(await cache.get(key)).toMatchObject({ answer: nothing(8) });
     });
 
-    test("a fence keeps out what is older, and gives way to what it stands for", async () => {
+    test("a fence rejects older versions, and is replaced by the version it announces", async () => {
       const key = fresh("k");
       await put(cache, key, thing(1));
       await cache.fenceOne(key, 2);
@@ -213,7 +213,7 @@ for (const [name, start] of places) {
       }
     });
 
-    test("a new epoch is empty, for everybody, and one of two who begin it wins", async () => {
+    test("a new epoch is empty for all, and one of two instances that start it wins", async () => {
       const key = fresh("k");
       await put(cache, key, thing(1));
       const [one, two] = [open(), open()];

@@ -393,7 +393,7 @@ onEachStore((store, storeName) => {
   });
 
   describe("a sliding window", () => {
-    test("lets go bucket by bucket, and the retry is when there is room", async () => {
+    test("frees bucket by bucket, and the retry is when there is room", async () => {
       const limit = limitOf(2, quick);
       await counters.take(newName(), [charge(limit)]);
       await counters.take(newName(), [charge(limit)]);
@@ -649,7 +649,7 @@ function inRedis(store: () => CounterStore): void {
       ["a list", ["RPUSH", "", "x"]],
     ] as const)("%s as an id's record", async (_, command) => {
       const { counters } = store();
-      // The tag of the limit, so that in a Cluster too the record stands where the id says.
+      // The tag of the limit, so that the record is where the ID says in a Cluster too.
       const limit = limitOf(10);
       const id = `{${limit.name}}/1`;
       await spoil(`limits:id:${id}`, [...command]);
@@ -725,7 +725,7 @@ function inRedis(store: () => CounterStore): void {
     expect(answer.kind === "known" && answer.limits[0]?.used).toBe(2);
   });
 
-  test("a server that forgot our scripts is told them again", async () => {
+  test("a server that forgot our scripts gets them again", async () => {
     const { counters } = store();
     const limit = limitOf(10);
     await counters.take(newName(), [charge(limit)]);
@@ -865,7 +865,7 @@ function inRedis(store: () => CounterStore): void {
 function inSeveralSlots(store: () => CounterStore): void {
   const age = (text: unknown) => String(text).replace(/"expiresAt":"\d+"/, '"expiresAt":"1"');
 
-  /** Lets the part of an id run out that stands beside the limit, just before the first part is settled. */
+  /** Expires the part of an ID beside the limit, just before the first part is settled. */
   function runningOut(id: string, { key }: Limit): Counters {
     const { redis } = store();
     if (redis === undefined) throw new Error("this store is no Redis");

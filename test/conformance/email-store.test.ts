@@ -8,7 +8,7 @@ import { notOfTwin } from "./two-tenants.ts";
 onEachDatabase((database) => {
   const why = { reason: "deferred", detail: "later" };
 
-  test("of many that claim at once each email is somebody's, and nobody else's", async () => {
+  test("of many concurrent claims each email goes to exactly one", async () => {
     const [sql, other] = await database.openTwo();
     const tenant = await newTenant(sql);
     const stores = [createEmailStore(sql), createEmailStore(other)] as const;
@@ -90,7 +90,7 @@ onEachDatabase((database) => {
     expect(await rowOf(sql, id)).toMatchObject({ state: "queued", unsure: 0, claimed_by: null });
   });
 
-  test("left behind after the mark nobody knows: once it is tried again, twice it has failed", async () => {
+  test("abandoned after the mark, the outcome is unknown: it is tried once more, and the second time it has failed", async () => {
     const sql = await database.open();
     const store = createEmailStore(sql);
     const { id } = await store.insert(newRow(await newTenant(sql)));
@@ -140,7 +140,7 @@ onEachDatabase((database) => {
     expect(await rowOf(sql, id)).toMatchObject({ state: "sent", unsure: 1 });
   });
 
-  test("a provider that uses a name twice makes nobody send twice", async () => {
+  test("a provider that uses a name twice causes no second send", async () => {
     const sql = await database.open();
     const store = createEmailStore(sql);
     const tenant = await newTenant(sql);

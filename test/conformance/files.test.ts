@@ -218,7 +218,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 300, held: 0 });
       });
 
-      test("belongs to its tenant: nobody else completes, reads or deletes it", async () => {
+      test("belongs to its tenant: no other tenant completes, reads or deletes it", async () => {
         const [owner, stranger] = [await newTenant(), await newTenant()];
         const admitted = await announce(owner, 10);
         await put(admitted, bytesOf(10));
@@ -278,7 +278,7 @@ onEachDatabase(({ openTwo }) => {
         }
       });
 
-      test("is refused by SQL even if the counters forgot everything and nobody told them", async () => {
+      test("is refused by SQL even if the counters forgot everything and were not updated", async () => {
         const tenant = await newTenant();
         const one = await announce(tenant, 600);
         await ledger.lose();
@@ -304,7 +304,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 4_000, held: 0 });
       });
 
-      test("is too large for the server, whoever asks", async () => {
+      test("is too large for the server, for any tenant", async () => {
         const tenant = await newTenant(null);
         const problem = await problemOf(announce(tenant, mostBytes + 1));
         expect(problem.more.errors).toMatchObject([{ field: "size", code: "too_big" }]);
@@ -399,7 +399,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 300, held: 0 });
       });
 
-      test("while the store is away is gone for its owner, still counts, and is finished later", async () => {
+      test("while the storage is unavailable is gone for its owner, still counts, and is finished later", async () => {
         const tenant = await newTenant();
         const file = await stored(tenant, 300);
         away.storage = true;
@@ -452,7 +452,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await objects(admitted.file)).toEqual({ incoming: false, stored: false });
       });
 
-      test("by nobody is swept after its time, its object first, and not a moment before", async () => {
+      test("that was abandoned is swept after its time, its object first, and not a moment before", async () => {
         const tenant = await newTenant();
         const admitted = await announce(tenant, 900);
         await put(admitted, bytesOf(900));
@@ -528,7 +528,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     describe("a crash", () => {
-      test("before the upload was admitted leaves a row that is swept, and nobody sees it", async () => {
+      test("before the upload was admitted leaves an invisible row that is swept", async () => {
         const tenant = await newTenant();
         const { file } = await announce(tenant, 10);
         const draft = { ...file, id: newId("file", clock), createdAt: clock.now() };
@@ -565,7 +565,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await rowOf(tenant, admitted.file.id)).toMatchObject({ settled: true });
       });
 
-      test("after a row is gone, before the counters know: whoever asks for room next tells them", async () => {
+      test("after a row is deleted, before the counters know: the next request for storage updates them", async () => {
         const tenant = await newTenant();
         const file = await stored(tenant, 900);
         const condemned = await store.condemn(file, "stored");
@@ -577,7 +577,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     describe("when the counters", () => {
-      test("do not answer, a new upload is told to come again, and leaves nothing", async () => {
+      test("do not answer, a new upload is refused for now, and leaves nothing", async () => {
         const tenant = await newTenant();
         away.counters = true;
         const problem = await problemOf(announce(tenant, 10));
@@ -638,7 +638,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 1_000, held: 0 });
       });
 
-      test("lose everything and an upload is completed first, the others are still held when somebody asks", async () => {
+      test("lose everything and an upload is completed first, the others are still held at the next request", async () => {
         const tenant = await newTenant();
         const [one, other] = [await announce(tenant, 300), await announce(tenant, 400)];
         await put(one, bytesOf(300));
@@ -684,7 +684,7 @@ onEachDatabase(({ openTwo }) => {
           const drifts: number[] = [];
           while (!ended) {
             drifts.push((await syncQuota(settings, tenant, false)).drift);
-            await Bun.sleep(1); // SQLite answers without a pause, and nobody else would get a turn
+            await Bun.sleep(1); // SQLite answers without a pause, so no other task would get a turn
           }
           return drifts;
         })();
@@ -728,7 +728,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await find(true)).toMatchObject({ objectsFound: 0, rowsFound: 0 });
       });
 
-      test("a store that has lost everything loses no row: somebody mounted the wrong folder", async () => {
+      test("a storage that has lost everything loses no row: probably the wrong folder is mounted", async () => {
         const empty = await openDiskStore();
         const tenant = await newTenant();
         const file = await stored(tenant, 10);

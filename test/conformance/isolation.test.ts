@@ -1,6 +1,6 @@
 /**
- * Two tenants, where a copy of every row is not enough to tell them apart: somebody asks for what only the other one can
- * have (an id, a code, a verified domain), or both have work in hand that jobs across tenants would take.
+ * Two tenants, in cases where a copy of every row is not enough to tell them apart: a tenant asks for what only the
+ * other can have (an ID, a code, a verified domain), or both have pending work that jobs across tenants would take.
  */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createSuspensions } from "../../src/abuse/suspensions.ts";
@@ -72,7 +72,7 @@ onEachDatabase(({ open }) => {
     return made;
   }
 
-  /** Where it stands: announced, or stored. */
+  /** Its state: announced, or stored. */
   async function file(tenant: TenantId, stored: boolean): Promise<{ tenantId: TenantId; id: FileId }> {
     const store = createFileStore(sql);
     const key = { tenantId: tenant, id: newId("file", clock) };
@@ -148,7 +148,7 @@ onEachDatabase(({ open }) => {
       expect((await store.target("", "ours")).value).toBeUndefined();
     });
 
-    test("is told that their code is taken, and not where it leads", async () => {
+    test("learns that their code is taken, but not where it leads", async () => {
       await link(theirs, "theirs");
       const one = { line: 1, input: { url: fields.url, code: "theirs" }, domain: "", link: undefined };
       const wanted: WantedRow[] = [{ ...one, url: fields.url, file: null }];
@@ -208,7 +208,7 @@ onEachDatabase(({ open }) => {
       expect(await keys.authenticate(secret)).toMatchObject({ tenantId: theirs });
     });
 
-    test("does not go on with their import, nor move, end or forget it", async () => {
+    test("does not continue their import, nor move, end or delete it", async () => {
       const positions = createPositions(sql, clock);
       const further = { ...beginning, records: 5 };
       await positions.open(theirs, "same file");
@@ -326,7 +326,7 @@ onEachDatabase(({ open }) => {
       expect((await store.claim("a", 10)).map(({ id }) => id)).toEqual([free.id]);
     });
 
-    test("is told of its own links, also when another was told under the same key", async () => {
+    test("is notified of its own links, even if another was notified under the same key", async () => {
       const settings = createEmailSettings(sql, undefined, systemClock);
       await settings.change(ours, { contact: "ops@example.com" });
       const month = monthName(clock.now());
@@ -339,7 +339,7 @@ onEachDatabase(({ open }) => {
       expect(await near()).toEqual([]);
     });
 
-    test("is told although many notices wait for another", async () => {
+    test("is notified even if many notices of another are waiting", async () => {
       const settings = createEmailSettings(sql, undefined, systemClock);
       await settings.change(ours, { contact: "ops@example.com" });
       for (let i = 0; i < 20; i++) await createEmailStore(sql).insert(newRow(theirs, { key: `${i}` }));

@@ -100,7 +100,7 @@ onEachDatabase(({ open }) => {
       expect(there.asked).toEqual(["GET /a"]);
     });
 
-    test("a title that somebody wrote stays", async () => {
+    test("a title set by its owner stays", async () => {
       using there = await site({ "/a": page("Found") });
       const link = await there.make("/a", { title: "Mine" });
       await store.want(link.id, clock.now());
@@ -159,7 +159,7 @@ onEachDatabase(({ open }) => {
       expect((await known(link))?.state).toBe("ok");
     });
 
-    test("after an edit of the address nothing is known about it, and it starts anew", async () => {
+    test("after an edit of the URL nothing is known about it, and checks start over", async () => {
       using there = await site({ "/new": (response) => response.end() });
       const link = await there.make("/old");
       await store.want(link.id, clock.now());
@@ -184,7 +184,7 @@ onEachDatabase(({ open }) => {
       expect(there.asked).toHaveLength(15);
     });
 
-    test("nobody asks for what is disabled, expired or deleted", async () => {
+    test("disabled, expired and deleted links are not checked", async () => {
       using there = await site({ "/d": (response) => response.end() });
       const off = await there.make("/d", { status: "disabled" });
       const old = await there.make("/d", { expiresAt: clock.now() + 1 });

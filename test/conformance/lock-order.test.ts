@@ -58,7 +58,7 @@ async function openTwo({ postgres: { openPostgres } }: Code): Promise<[Sql, Sql]
   return [openPostgres(url, { connections: 10 }, log), openPostgres(url, { connections: 10 }, log)];
 }
 
-/** Everybody who raises versions, on both servers. What is refused is fine; what fails is counted by its code. */
+/** All callers that raise versions, on both servers. Refusals are fine; failures are counted by their code. */
 async function race(code: Code, stopEarly: boolean): Promise<{ failures: string[]; sql: Sql; close(): Promise<void> }> {
   const [one, two] = await openTwo(code);
   const tenants = code.tenants.createTenants(one, clock);

@@ -118,7 +118,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await Promise.all([mine, alsoMine, notMine].map(versionsOf))).toEqual([all(2), all(2), all(1)]);
     });
 
-    test("that comes to a plan while it changes never keep the plan's old limit under their last version", async () => {
+    test("of tenants that get a plan while it changes never keep the plan's old limit under their last version", async () => {
       const plan = "contested";
       const store = createLinkStore(one());
       for (let round = 0; round < 10; round++) {

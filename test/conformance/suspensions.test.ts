@@ -111,7 +111,7 @@ onEachDatabase(({ open }) => {
       expect(await suspensions.ofLinks([{ domain: "", code: "never-was" }])).toEqual(new Map());
     });
 
-    test("leaves its code free of that once it is purged and anybody's", async () => {
+    test("leaves its code free of that once it is purged and free for anyone", async () => {
       const link = await links.create(
         tenant,
         { url: "https://example.com/", code: "old-one", expiresAt: clock.now() + 1 },

@@ -28,7 +28,7 @@ interface Op {
   readonly kind: "take" | "hold";
   state: "held" | "settled" | "released" | "denied";
   readonly amounts: ReadonlyMap<string, number>;
-  /** When it was charged for good, and what it then weighs. */
+  /** When it was charged permanently, and its amount. */
   countedAt: number;
   givenBack: number;
   readonly expiresAt: number;

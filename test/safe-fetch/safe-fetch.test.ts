@@ -52,7 +52,7 @@ describe("what is refused", () => {
   const safeFetchOn = ({ allow, port, dns }: Ground) =>
     createSafeFetch({ allow, ports: [port], userAgent: "QuickLink test", resolve: dns.resolve });
 
-  test("every trick is, for its own reason, and nobody private hears of it", async () => {
+  test("every trick is, for its own reason, and no private server gets a request", async () => {
     const safeFetch = safeFetchOn(ground);
     const wrong: string[] = [];
     for (const { title, url, refusal } of tricksOn(ground)) {
@@ -72,14 +72,14 @@ describe("what is refused", () => {
     expect(await safeFetchOn(ground).fetch("GET", url)).toEqual({ kind: "refused", reason: "private_address" });
   });
 
-  test("a name that nobody has is a failure, not a refusal", async () => {
+  test("an unknown name is a failure, not a refusal", async () => {
     const outcome = await safeFetchOn(ground).fetch("GET", `http://unheard-of.test:${ground.port}/`);
     expect(outcome).toEqual({ kind: "failed", reason: "unknown_host" });
   });
 });
 
 describe("what is sent", () => {
-  test("is a plain question, over a connection of its own", async () => {
+  test("is a plain request, over its own connection", async () => {
     const seen: unknown[] = [];
     const { get, connections, port } = await asking((request, response) => {
       seen.push([request.method, request.url, request.headers]);
@@ -101,7 +101,7 @@ describe("what is sent", () => {
     expect(connections()).toBe(2);
   });
 
-  test("follows redirects, relative ones too, and says where it came to", async () => {
+  test("follows redirects, relative ones too, and returns the final URL", async () => {
     const { get, port } = await asking((request, response) => {
       if (request.url === "/a/b") response.writeHead(307, { location: "../c" }).end();
       else response.end("here");
@@ -142,7 +142,7 @@ describe("what is read", () => {
     expect(await get("/huge")).toMatchObject({ body: Buffer.from("a".repeat(5_000)) });
   });
 
-  test("is nothing of what is packed in a way that nobody knows, or not at all what it says", async () => {
+  test("is empty for an unknown or false content encoding", async () => {
     const { get } = await asking((request, response) => {
       response.writeHead(200, { "content-encoding": request.url === "/odd" ? "zstd, gzip" : "gzip" }).end("plain");
     });
@@ -186,7 +186,7 @@ describe("what is read", () => {
     });
   });
 
-  test("nobody there is a failure of its own", async () => {
+  test("a refused connection is a failure with its own reason", async () => {
     const server = createBareServer();
     const port = await listening(server);
     await new Promise((resolve) => server.close(resolve));
@@ -196,7 +196,7 @@ describe("what is read", () => {
     });
   });
 
-  test("the next address of a name is tried when nobody answers at the first", async () => {
+  test("the next address of a name is tried when the first does not answer", async () => {
     const { port } = await asking((_, response) => response.end("here"));
     const safeFetch = client([port], { resolve: async () => ["127.0.0.9", "127.0.0.1"] });
     expect(await safeFetch.fetch("GET", `http://two.test:${port}/`)).toMatchObject({ kind: "answered", status: 200 });
@@ -221,7 +221,7 @@ describe("https", () => {
     expect(await get("127.0.0.1")).toEqual({ kind: "failed", reason: "certificate" });
   });
 
-  test("is not believed from somebody who signed for himself", async () => {
+  test("is not trusted with a self-signed certificate", async () => {
     expect(await (await secure({}))("safe.test")).toEqual({ kind: "failed", reason: "certificate" });
   });
 });

@@ -19,7 +19,7 @@ describe("a list from the store", () => {
     expect(parseObjectList(page(false))).toEqual({ objects: [], after: undefined });
   });
 
-  test("leaves out what is not ours, and goes on after it all the same", () => {
+  test("leaves out foreign keys, and continues after them", () => {
     const listed = parseObjectList(page(true, entry("files/a"), entry("Holiday &amp; &#x1F389;&#39;.jpg")));
     expect(listed.objects.map(({ key }) => key)).toEqual(["files/a"]);
     expect(listed.after).toBe("Holiday & 🎉'.jpg");

@@ -28,7 +28,7 @@ test("a disk that takes its time is not the client's fault", async () => {
   expect(written).toEqual([10, 10]);
 });
 
-test("a client that goes on in the window after a slow write is not blamed for the one before", async () => {
+test("a client that continues in the window after a slow write is not blamed for the one before", async () => {
   jest.useFakeTimers();
   try {
     const [written, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -31,7 +31,7 @@ describe("rules", () => {
     ["rules.0.when.hours.from contradiction", { hours: { zone: "UTC", fromMinute: 60, untilMinute: 60 } }],
     ["rules.0.when.device contradiction", { device: ["desktop"], os: ["ios", "android"] }],
     ["rules.0.when.device contradiction", { device: ["mobile", "tablet"], os: ["windows"] }],
-  ])("that nobody can fit are refused: %s", (expected, when) => {
+  ])("that can never match are refused: %s", (expected, when) => {
     expect(refusal(rules(when))).toBe(expected);
   });
 
