@@ -1,11 +1,12 @@
-/** `npm run build`: one executable with everything inside, in dist/. */
+/** `npm run build`: one executable with everything inside, in dist/ or where the first word says. */
 export {};
 
-const outfile = "dist/quicklink";
+const outfile = Bun.argv[2] ?? "dist/quicklink";
 
 await Bun.build({
   // The background thread is a separate program and must be named; it keeps its path inside the executable.
   entrypoints: ["./src/main.ts", "./src/server/background-thread.ts"],
+  naming: "[name].[ext]",
   compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
   minify: { whitespace: true, syntax: true, identifiers: false },
   sourcemap: "inline",

@@ -1,12 +1,12 @@
 import {
   type Document,
   fieldsOf,
+  type JsonSchema,
   nameOfRef,
   type Parameter,
   type Route,
   resolve,
   routesOf,
-  type Schema,
 } from "../src/http/document.ts";
 
 /**
@@ -46,7 +46,7 @@ ${routes.map(({ code }) => code).join("\n\n")}
 `);
 }
 
-function declaration(name: string, schema: Schema): string {
+function declaration(name: string, schema: JsonSchema): string {
   const comment = schema.description ? `/** ${schema.description} */\n` : "";
   // A nullable type cannot be an interface.
   return schema.type === "object" && schema.properties && !schema.allOf
@@ -55,7 +55,7 @@ function declaration(name: string, schema: Schema): string {
 }
 
 /** A schema as a type. */
-function typeOf(schema: Schema): string {
+function typeOf(schema: JsonSchema): string {
   if (schema.$ref !== undefined) return nameOfRef(schema.$ref);
   if (schema.allOf) return schema.allOf.map(typeOf).join(" & ");
   const choices = schema.anyOf ?? schema.oneOf;
@@ -66,7 +66,7 @@ function typeOf(schema: Schema): string {
   return types.length === 0 ? "unknown" : types.map((type) => plainType(type, schema)).join(" | ");
 }
 
-function plainType(type: string, schema: Schema): string {
+function plainType(type: string, schema: JsonSchema): string {
   if (type === "array") return `readonly (${typeOf(schema.items ?? {})})[]`;
   if (type === "integer") return "number";
   if (type !== "object") return type;
@@ -79,7 +79,7 @@ function plainType(type: string, schema: Schema): string {
   return `{\n${fields.join("\n")}\n}`;
 }
 
-function member(name: string, schema: Schema, required: boolean): string {
+function member(name: string, schema: JsonSchema, required: boolean): string {
   const comment = schema.description ? `/** ${schema.description} */\n` : "";
   const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
   return `${comment}readonly ${key}${required ? "" : "?"}: ${typeOf(schema)}${required ? "" : " | undefined"};`;
@@ -135,7 +135,7 @@ const camel = (header: string): string =>
 
 type Responses = Route["operation"]["responses"];
 
-function answerOf(responses: Responses): { result: string; call: string; schema?: Schema } {
+function answerOf(responses: Responses): { result: string; call: string; schema?: JsonSchema } {
   const [, success] = Object.entries(responses).find(([status]) => status.startsWith("2")) ?? [];
   const contents = Object.entries(success?.content ?? {});
   if (contents.length === 0) return { result: "void", call: "nothing" };

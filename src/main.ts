@@ -2,16 +2,29 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../package.json";
 import { messageOf, OperatorError, Problem } from "./base/errors.ts";
-import { complain } from "./cli/print.ts";
+import { complain, usageOutput } from "./cli/print.ts";
+import { terminal } from "./cli/terminal.ts";
 
-/** Command line → one command. */
-const program = new Command("quicklink")
-  .description("Self-hosted short links with custom domains, routing rules and exact limits.")
-  .version(version)
-  .showHelpAfterError("Run with --help to see all commands and options.")
-  .addHelpText(
-    "after",
-    `
+/** Command line → one command. Gives the exit code. */
+export async function run(words: readonly string[]): Promise<number> {
+  try {
+    const program = await programFor(words);
+    ownErrorsAndOutput(program);
+    await program.parseAsync(words, { from: "user" });
+    return terminal().exitCode;
+  } catch (error) {
+    return report(error);
+  }
+}
+
+async function programFor(words: readonly string[]): Promise<Command> {
+  const program = new Command("quicklink")
+    .description("Self-hosted short links with custom domains, routing rules and exact limits.")
+    .version(version)
+    .showHelpAfterError("Run with --help to see all commands and options.")
+    .addHelpText(
+      "after",
+      `
 Examples:
   $ quicklink serve                                  start the server
   $ quicklink link create https://example.com/page   create a short link
@@ -21,7 +34,14 @@ Examples:
   $ quicklink config                                 show every setting and its source
 
 Settings are read from the environment or a .env file. See docs/config.md.`,
-  );
+    );
+
+  for (const [name, [description, load]] of Object.entries(commands)) {
+    const command = words[0] === name || words[1] === name ? await load() : new Command(name);
+    program.addCommand(command.description(description));
+  }
+  return program;
+}
 
 /** Only the requested command is loaded: loading all would double the start time. */
 const commands: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
@@ -63,22 +83,11 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   ],
 };
 
-for (const [name, [description, load]] of Object.entries(commands)) {
-  const command = process.argv[2] === name || process.argv[3] === name ? await load() : new Command(name);
-  program.addCommand(command.description(description));
-}
-
-try {
-  errorsToUs(program);
-  await program.parseAsync();
-} catch (error) {
-  process.exitCode = report(error);
-}
-
-/** Otherwise each command exits the process by itself, with its own status. */
-function errorsToUs(command: Command): void {
+/** Otherwise each command exits the process by itself, with its own status, and prints to the process. */
+function ownErrorsAndOutput(command: Command): void {
   command.exitOverride();
-  for (const child of command.commands) errorsToUs(child);
+  command.configureOutput(usageOutput);
+  for (const child of command.commands) ownErrorsAndOutput(child);
 }
 
 function report(error: unknown): number {
@@ -98,3 +107,5 @@ function report(error: unknown): number {
   if (error instanceof Error && error.stack) complain(error.stack);
   return 1;
 }
+
+if (import.meta.main) process.exitCode = await run(process.argv.slice(2));

@@ -7,6 +7,7 @@ import { find } from "./ground/machine.ts";
 import { postgresAvailable } from "./ground/postgres.ts";
 import { cleanEnvironment, runProcess, until } from "./ground/process.ts";
 import { type RedisServer, redisAvailable, startRedis } from "./ground/redis.ts";
+import { programInShell } from "./ground/server.ts";
 import { tempFolder } from "./ground/temp.ts";
 
 const root = join(import.meta.dir, "..");
@@ -82,10 +83,7 @@ if (postgresAvailable() && redisAvailable()) {
         PORT: String(server.port),
         PATH: [bin, tool?.folder, process.env.PATH].join(":"),
       });
-      writeFileSync(
-        join(bin, "quicklink"),
-        `#!/bin/sh\nexec '${process.execPath}' --no-env-file '${join(root, "src/main.ts")}' "$@"\n`,
-      );
+      writeFileSync(join(bin, "quicklink"), `#!/bin/sh\nexec ${programInShell} "$@"\n`);
       chmodSync(join(bin, "quicklink"), 0o755);
     }, 60_000);
 

@@ -54,6 +54,10 @@ const routes = ["http/route.ts", "http/pages.ts", "http/mount.ts", "http/body.ts
 const subjectMay = [...engine, ...subjects, "safe-fetch", "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
 
+const exportPattern = /^export (?:abstract |async )*(?:function\*?|const|let|class|interface|type) (\w+)/gm;
+/** A step is named after its file, and only the list of steps imports it. */
+const isMigration = /^src\/sql\/migrations\//;
+
 /** For each room (a folder or a file in src/), the rooms that its files may import besides each other. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   base: [],
@@ -153,7 +157,7 @@ describe("what may be done where", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what must be found in a text.
     const planted = ["`${baseUrl}/${code}`", 'baseUrl + "/" + code', "new URL(code, config.baseUrl)"];
     expect(planted.filter((code) => holding([{ path: "", text: code, code }], address).length === 0)).toEqual([]);
-    expect(holding(outside("src/links/short-url.ts"), address)).toEqual([]);
+    expect(holding(outside("src/links/link.ts"), address)).toEqual([]);
   });
 
   test("versions are raised and changes recorded by one function, in one order of locks", () => {
@@ -166,7 +170,7 @@ describe("what may be done where", () => {
   });
 
   test("nothing is printed but by cli/print.ts, which shows no text from outside as it is", () => {
-    const printing = /\bconsole\.\w+|\bprocess\.std(?:out|err)\.write\(\s*[^"\s]/g;
+    const printing = /\bconsole\.\w+|\b(?:process|terminal\(\))\.std(?:out|err)\.write\(\s*[^"\s]/g;
     expect(holding(outside("src/cli/print.ts"), printing)).toEqual([]);
   });
 });
@@ -182,6 +186,17 @@ describe("what is nowhere", () => {
       `\\b(?:${["TO", "FIX", "XX"].map((half, i) => half + ["DO", "ME", "X"][i]).join("|")})\\b`,
     );
     expect(everything.filter(({ text }) => words.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("no two files of src/ export the same name: who searches for a name finds one thing", () => {
+    const exporters = new Map<string, Set<string>>();
+    for (const { path, code } of program.filter((source) => !isMigration.test(source.path))) {
+      for (const [, name = ""] of code.matchAll(exportPattern)) {
+        exporters.set(name, (exporters.get(name) ?? new Set()).add(path));
+      }
+    }
+    const twice = [...exporters].filter(([, paths]) => paths.size > 1);
+    expect(twice.map(([name, paths]) => `${name}: ${[...paths].join(", ")}`)).toEqual([]);
   });
 
   test("no folder or file is called what says nothing", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createMetrics, type Figures } from "./metrics.ts";
+import { createMetrics, type MetricFigures } from "./metrics.ts";
 
-function process(visits: number, instances: number, links: number, seconds: number, others: Figures[] = []) {
+function process(visits: number, instances: number, links: number, seconds: number, others: MetricFigures[] = []) {
   const metrics = createMetrics(async () => others);
   metrics.tally("visits_total", "Visits.", "outcome", ["counted"]).counted += visits;
   metrics.gauge("instances", "Servers.", () => instances, "max");

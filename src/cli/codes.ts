@@ -3,7 +3,7 @@ import { systemClock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import { newSecret, replaceSecret } from "../base/secret-file.ts";
 import { createCodes } from "../codes/codes.ts";
-import { type Config, loadConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { secretPath, withSecrets } from "../config/data-folder.ts";
 import { openSql } from "../core.ts";
 import { rotateSalt } from "../sql/counter.ts";
@@ -12,6 +12,7 @@ import { requireCurrentSchema } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";
 import { quietLog } from "./core.ts";
 import { say } from "./print.ts";
+import { readConfig } from "./terminal.ts";
 
 export function codesCommand(): Command {
   const command = new Command("codes");
@@ -27,7 +28,7 @@ On PostgreSQL: set the new salt, run this command with it, and restart every ser
 the previous salt.`,
     )
     .action(async () => {
-      const config = loadConfig();
+      const config = readConfig();
       requireSigningKeys(config);
       const lock = config.embedded ? tryLockFolder(config.QL_DATA) : undefined;
       if (config.embedded && lock === undefined) {

@@ -1,13 +1,13 @@
 import { systemClock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { createLog, type Logger } from "../base/log.ts";
-import { loadConfig } from "../config/config.ts";
 import { type Core, openCore } from "../core.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import { readConfig, terminal } from "./terminal.ts";
 
 /** Commands work on the database directly: the operator needs no key and uses no limits. */
 export async function withCore<Result>(work: (core: Core) => Promise<Result>): Promise<Result> {
-  const config = loadConfig();
+  const config = readConfig();
   const core = await openCore(config, { log: quietLog() });
   try {
     return await work(core);
@@ -17,7 +17,7 @@ export async function withCore<Result>(work: (core: Core) => Promise<Result>): P
 }
 
 /** Warnings of a command, separate from its output. */
-export const quietLog = (): Logger => createLog("warn", process.stderr, true, systemClock.now);
+export const quietLog = (): Logger => createLog("warn", terminal().stderr, true, systemClock.now);
 
 const hintMost = 20;
 

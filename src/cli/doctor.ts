@@ -1,15 +1,15 @@
 import { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
-import { loadConfig } from "../config/config.ts";
 import { examine } from "../doctor/doctor.ts";
 import { type Finding, fail } from "../doctor/finding.ts";
-import { type Format, printRows } from "./print.ts";
+import { type OutputFormat, printRows } from "./print.ts";
+import { readConfig, terminal } from "./terminal.ts";
 
 export function doctorCommand(): Command {
   return new Command("doctor")
     .option("--json", "print as JSON")
     .addHelpText("after", "\nExits with 1 if a check fails. Changes nothing.")
-    .action(async (format: Format) => {
+    .action(async (format: OutputFormat) => {
       const findings = await findingsOf();
       printRows(
         findings.map((finding) => ({ ...finding })),
@@ -17,13 +17,13 @@ export function doctorCommand(): Command {
         format,
         "",
       );
-      if (findings.some(({ status }) => status === "fail")) process.exitCode = 1;
+      if (findings.some(({ status }) => status === "fail")) terminal().exitCode = 1;
     });
 }
 
 async function findingsOf(): Promise<Finding[]> {
   try {
-    return await examine(loadConfig());
+    return await examine(readConfig());
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return [fail("settings", error, "Fix this setting; no other checks were run. All settings: docs/config.md.")];

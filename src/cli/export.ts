@@ -7,9 +7,10 @@ import type { Core } from "../core.ts";
 import { type ExportFormat, exportLinks } from "../import-export/export.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
+import { lowerPriority } from "./low-priority.ts";
 import { say } from "./print.ts";
 import { createProgress } from "./progress.ts";
-import { stepBack } from "./step-back.ts";
+import { terminal } from "./terminal.ts";
 
 interface ExportOptions {
   readonly tenant: string;
@@ -29,8 +30,8 @@ export function exportCommand(): Command {
 }
 
 async function run({ store }: Core, tenant: Tenant, { format, out }: ExportOptions): Promise<void> {
-  stepBack();
-  const progress = createProgress(process.stderr, systemClock.elapsed);
+  lowerPriority();
+  const progress = createProgress(terminal().stderr, systemClock.elapsed);
   let links = 0;
   async function write(to: Writable): Promise<void> {
     for await (const page of exportLinks(store, tenant.id, format)) {
@@ -40,7 +41,7 @@ async function run({ store }: Core, tenant: Tenant, { format, out }: ExportOptio
     }
     progress.end();
   }
-  if (out === undefined) return write(process.stdout);
+  if (out === undefined) return write(terminal().stdout);
   const draft = `${out}.${process.pid}`;
   try {
     const file = createWriteStream(draft, { mode: 0o600 });

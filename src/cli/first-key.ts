@@ -4,13 +4,14 @@ import { replaceSecret } from "../base/secret-file.ts";
 import type { Config } from "../config/config.ts";
 import { firstKeyPath, prepareDataFolder } from "../config/data-folder.ts";
 import { say } from "./print.ts";
+import { terminal } from "./terminal.ts";
 
 /**
  * Shows the key of the first start only to the operator. A terminal shows it once. Any other output is probably a log,
  * which many can read and which is kept: there only the name of a private file appears.
  */
 export function showFirstKey(config: Config, key: string, log: Logger): void {
-  if (process.stdout.isTTY) {
+  if (terminal().stdout.isTTY) {
     say(welcome(config, key));
     return;
   }

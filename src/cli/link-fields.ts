@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { messageOf, OperatorError } from "../base/errors.ts";
+import { terminal } from "./terminal.ts";
 
 /**
  * Link fields that depend on the visitor. A password is read from standard input, because other users can read command
@@ -40,8 +41,8 @@ function readJson(path: string): unknown {
 }
 
 async function firstLine(): Promise<string> {
-  if (process.stdin.isTTY) process.stderr.write("Password: ");
-  for await (const line of createInterface({ input: process.stdin })) return line;
+  if (terminal().stdin.isTTY) terminal().stderr.write("Password: ");
+  for await (const line of createInterface({ input: terminal().stdin })) return line;
   throw new OperatorError(
     "Standard input has no password.\n  Example: quicklink link edit sale --password-stdin < file",
   );

@@ -1,17 +1,17 @@
 import { Command } from "commander";
-import { loadConfig } from "../config/config.ts";
 import { prepareDataFolder } from "../config/data-folder.ts";
 import { openSql } from "../core.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import { migrate, schemaState } from "../sql/migrate.ts";
 import { quietLog } from "./core.ts";
 import { say } from "./print.ts";
+import { readConfig } from "./terminal.ts";
 
 export function migrateCommand(): Command {
   return new Command("migrate")
     .option("--status", "list the migrations that have run, without running any")
     .action(async ({ status }: { status?: boolean }) => {
-      const config = loadConfig();
+      const config = readConfig();
       if (config.embedded) prepareDataFolder(config);
       const lock = config.embedded && !status ? lockFolder(config.QL_DATA) : undefined;
       const sql = await openSql(config, quietLog(), true);

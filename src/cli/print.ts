@@ -1,16 +1,17 @@
 import { printable, printableLines } from "../base/printable.ts";
+import { terminal } from "./terminal.ts";
 
 /**
  * Output of commands: columns for people, tab-separated lines for programs, JSON for the rest. Everything a command
  * writes to the terminal goes through here, so that no text from outside reaches it unescaped.
  */
-export interface Format {
+export interface OutputFormat {
   readonly json?: boolean;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-export function printRows(rows: readonly Row[], columns: readonly string[], format: Format, empty: string): void {
+export function printRows(rows: readonly Row[], columns: readonly string[], format: OutputFormat, empty: string): void {
   const printer = printerOf(columns, format, empty);
   printer.rows(rows);
   printer.end();
@@ -20,7 +21,7 @@ export function printRows(rows: readonly Row[], columns: readonly string[], form
 export async function printPages(
   pages: AsyncIterable<readonly Row[]>,
   columns: readonly string[],
-  format: Format,
+  format: OutputFormat,
   empty: string,
 ): Promise<void> {
   const printer = printerOf(columns, format, empty);
@@ -29,16 +30,16 @@ export async function printPages(
 }
 
 /** Maps the pages of `pagesOf`. */
-export async function* shown<Item>(
+export async function* shownPages<Item>(
   pages: AsyncIterable<readonly Item[]>,
   show: (item: Item) => Row,
 ): AsyncGenerator<readonly Row[]> {
   for await (const page of pages) yield page.map(show);
 }
 
-function printerOf(columns: readonly string[], format: Format, empty: string): RowPrinter {
+function printerOf(columns: readonly string[], format: OutputFormat, empty: string): RowPrinter {
   if (format.json) return jsonRows();
-  return process.stdout.isTTY ? tableRows(columns, empty) : tabbedRows(columns);
+  return terminal().stdout.isTTY ? tableRows(columns, empty) : tabbedRows(columns);
 }
 
 interface RowPrinter {
@@ -53,11 +54,11 @@ function jsonRows(): RowPrinter {
     rows(rows) {
       for (const row of rows) {
         const text = JSON.stringify(row, null, 2).replaceAll("\n", "\n  ");
-        process.stdout.write(`${any ? "," : "["}\n  ${printableLines(text)}`);
+        terminal().stdout.write(`${any ? "," : "["}\n  ${printableLines(text)}`);
         any = true;
       }
     },
-    end: () => void process.stdout.write(any ? "\n]\n" : "[]\n"),
+    end: () => void terminal().stdout.write(any ? "\n]\n" : "[]\n"),
   };
 }
 
@@ -96,14 +97,14 @@ function tableRows(columns: readonly string[], empty: string): RowPrinter {
   };
 }
 
-export function printFields(fields: Readonly<Record<string, unknown>>, format: Format): void {
+export function printFields(fields: Readonly<Record<string, unknown>>, format: OutputFormat): void {
   if (format.json) {
     printJson(fields);
     return;
   }
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   for (const [name, value] of Object.entries(fields)) {
-    say(process.stdout.isTTY ? `${name.padEnd(width)}  ${cell(value)}` : `${name}\t${cell(value)}`);
+    say(terminal().stdout.isTTY ? `${name.padEnd(width)}  ${cell(value)}` : `${name}\t${cell(value)}`);
   }
 }
 
@@ -116,13 +117,27 @@ export function printJson(value: unknown): void {
  * A sentence, or several lines of our own. A value in it that may contain line breaks must go through `printable`
  * first.
  */
-export const say = (text: string): void => draw(printableLines(text));
+export const say = (text: string): void => printDrawing(printableLines(text));
 
 /** The same on standard error. */
-export const complain = (text: string): void => console.error(printableLines(text));
+export const complain = (text: string): void => {
+  const { ownsProcess, stderr } = terminal();
+  if (ownsProcess) console.error(printableLines(text));
+  else stderr.write(`${printableLines(text)}\n`);
+};
 
-/** Text that we formatted ourselves, with colours. */
-export const draw = (text: string): void => console.log(text);
+/** Help and usage errors, which commander writes itself. */
+export const usageOutput = {
+  writeOut: (text: string): void => void terminal().stdout.write(text),
+  writeErr: (text: string): void => void terminal().stderr.write(text),
+};
+
+/** Text that we formatted ourselves, with colours. The console ignores that its reader has gone, as `head` does. */
+export const printDrawing = (text: string): void => {
+  const { ownsProcess, stdout } = terminal();
+  if (ownsProcess) console.log(text);
+  else stdout.write(`${text}\n`);
+};
 
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";

@@ -4,18 +4,18 @@ import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { systemClock, toIso } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
-import { type Config, loadConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { prepareDataFolder } from "../config/data-folder.ts";
 import { unarchiveFiles, writeAll } from "../files/archive.ts";
 import {
-  type About,
   type ArchiveReader,
+  type BackupContents,
+  type BackupSecrets,
   databaseEntry,
   type Entry,
   foldIntoOneFile,
   openArchive,
   prepareSnapshot,
-  type Secrets,
   toDisk,
 } from "../sql/backup.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
@@ -24,6 +24,7 @@ import { openSqlite } from "../sql/sqlite.ts";
 import { progressOf, requireEmbedded, secretName } from "./backup.ts";
 import { say } from "./print.ts";
 import { createProgress } from "./progress.ts";
+import { readConfig, terminal } from "./terminal.ts";
 
 /** More codes than are generated between two backups, and negligible in 3.5 trillion. */
 const codesSkipped = 1_000_000;
@@ -40,7 +41,7 @@ export function restoreCommand(): Command {
     .option("--without-files", "do not restore uploaded files")
     .addHelpText("after", "\nExample:\n  $ QL_DATA=/var/lib/quicklink quicklink restore quicklink-2026-11-16.sqlite")
     .action(async (file: string, options: RestoreOptions) => {
-      const config = loadConfig();
+      const config = readConfig();
       const source = resolve(file);
       if (!existsSync(source) || !statSync(source).isFile()) throw new OperatorError(`No such file: ${source}`, 2);
       const archive = openArchive(source);
@@ -140,7 +141,7 @@ function databasePart(folder: string, archive: ArchiveReader, entry: Entry): Par
     ...{ what: "a database", path, draft },
     async make() {
       const handle = await open(draft, "wx", 0o600);
-      const progress = createProgress(process.stderr, systemClock.elapsed);
+      const progress = createProgress(terminal().stderr, systemClock.elapsed);
       const wrote = progressOf(progress, entry.bytes, "of the database");
       try {
         for (const piece of archive.pieces(entry)) {
@@ -169,7 +170,7 @@ function filesPart(config: Config, archive: ArchiveReader): Part {
   return {
     ...{ what: "uploaded files", path, draft },
     async make() {
-      const progress = createProgress(process.stderr, systemClock.elapsed);
+      const progress = createProgress(terminal().stderr, systemClock.elapsed);
       try {
         files = await unarchiveFiles(archive, draft, progressOf(progress, 0, "of files"));
       } finally {
@@ -180,7 +181,7 @@ function filesPart(config: Config, archive: ArchiveReader): Part {
   };
 }
 
-function noFiles(files: About["files"], { withoutFiles }: RestoreOptions): string {
+function noFiles(files: BackupContents["files"], { withoutFiles }: RestoreOptions): string {
   if (files === "included" && withoutFiles) return "The uploaded files in the backup were not restored.";
   const where = files === "in_bucket" ? " They were in a bucket (S3_URL)." : "";
   return `The backup does not contain uploaded files. Files in the data folder are unchanged.${where}`;
@@ -189,7 +190,7 @@ function noFiles(files: About["files"], { withoutFiles }: RestoreOptions): strin
 /**
  * Secrets that the operator set to different values than the backup has; those in the data folder are replaced anyway.
  */
-const contradicted = ({ shown, source }: Config, kept: Secrets): string[] =>
+const contradicted = ({ shown, source }: Config, kept: BackupSecrets): string[] =>
   shown
     .filter(
       ({ name, origin }) =>

@@ -3,7 +3,7 @@ import { OperatorError } from "../base/errors.ts";
 import { createRing, newKey, type SecretKey, writeKeys } from "../base/seal.ts";
 import { replaceSecret } from "../base/secret-file.ts";
 import { verifyDays } from "../base/signing-keys.ts";
-import { type Config, loadConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { prepareDataFolder, secretPath, withSecrets } from "../config/data-folder.ts";
 import { openSql } from "../core.ts";
 import { type Resealed, resealAll } from "../email/settings/reseal.ts";
@@ -13,6 +13,7 @@ import type { Sql } from "../sql/sql.ts";
 import { quietLog } from "./core.ts";
 import { say } from "./print.ts";
 import { rotateSigning } from "./signing.ts";
+import { readConfig } from "./terminal.ts";
 
 export function secretsCommand(): Command {
   const command = new Command("secrets");
@@ -34,7 +35,7 @@ Signing keys: run this command at any time and follow the printed steps. Previou
     )
     .action(async ({ signing, forget }: { signing?: true; forget?: true }) => {
       if (forget && !signing) throw new OperatorError("--forget requires --signing.", 2);
-      const config = loadConfig();
+      const config = readConfig();
       if (signing) return rotateSigning(config, forget === true);
       if (!config.ownSecrets.has("QL_SECRET_KEYS")) return withSql(config, (sql) => rotateGiven(config, sql));
       prepareDataFolder(config);

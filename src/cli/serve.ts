@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
-import { loadConfig } from "../config/config.ts";
-import { facts, startServing } from "./start.ts";
+import { startFacts, startServing } from "./start.ts";
 import { stopOnSignal } from "./stop.ts";
+import { readConfig, terminal } from "./terminal.ts";
 
 interface ServeOptions {
   readonly workers?: string;
@@ -15,12 +15,12 @@ export function serveCommand(): Command {
     .option("--workers <number>", "number of processes serving on the port; more than 1 requires PostgreSQL and Redis")
     .addOption(new Option("--as-worker", "internal: run as a worker started by the supervisor").hideHelp())
     .action(async ({ workers, asWorker }: ServeOptions) => {
-      const config = loadConfig(undefined, undefined, workers === undefined ? {} : { QL_WORKERS: workers });
-      const log = createLog(config.QL_LOG_LEVEL, process.stdout, process.stdout.isTTY === true, systemClock.now);
+      const config = readConfig(workers === undefined ? {} : { QL_WORKERS: workers });
+      const log = createLog(config.QL_LOG_LEVEL, terminal().stdout, terminal().stdout.isTTY === true, systemClock.now);
       if (asWorker) return (await import("./workers.ts")).serveAsWorker(config, log);
       for (const name of config.unknown) log.warn({ name }, "unknown setting ignored");
       if (config.QL_WORKERS > 1) return (await import("./workers.ts")).serveWithWorkers(config, log);
       await startServing(config, log, (running) => stopOnSignal(running.stop, log));
-      log.info(facts(config), "listening");
+      log.info(startFacts(config), "listening");
     });
 }

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type ManualClock, manualClock } from "../base/clock.ts";
 import { createMemoryCounters } from "../in-memory/counters.ts";
-import { callLimits } from "./api-limits.ts";
 import {
   type CallLimiter,
   type CallOutcome,
+  callLimits,
   callOutcomes,
   createCallLimiter,
   type OutagePolicy,

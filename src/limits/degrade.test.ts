@@ -3,7 +3,7 @@ import { createBreaker } from "../base/breaker.ts";
 import { manualClock } from "../base/clock.ts";
 import { degrading } from "./degrade.ts";
 import type { Ask, LeaseAnswer, Lender } from "./leases.ts";
-import { type Progress, startRefill } from "./refill.ts";
+import { type RefillProgress, startRefill } from "./refill.ts";
 
 /** Gives each id one lease of ten; can lose asks on their way, or answers on theirs. */
 function lender(name: Lender) {
@@ -61,7 +61,7 @@ describe("while the first store answers", () => {
 
 describe("while the first store is slow", () => {
   const never = () => new Promise<never>(() => {});
-  const progress = (urgent: boolean): Progress => ({ urgent, on() {}, orSkip: (work) => work });
+  const progress = (urgent: boolean): RefillProgress => ({ urgent, on() {}, orSkip: (work) => work });
 
   function slowWorld() {
     const [first, second] = [lender("redis"), lender("sql")];

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Patience } from "../base/patience.ts";
 import { largestLease } from "./lease-size.ts";
 import type { Ask, Draws, LeaseAnswer, LeaseStore, Lender, MonthOf } from "./leases.ts";
-import { type Progress, type Refill, startRefill } from "./refill.ts";
+import { type Refill, type RefillProgress, startRefill } from "./refill.ts";
 import { granted, type Verdict } from "./verdict.ts";
 
 /**
@@ -313,7 +313,7 @@ export function createMeters(settings: MeterSettings): Meters {
     return refill;
   }
 
-  async function ask(key: string, lane: Lane, max: number, progress: Progress): Promise<void> {
+  async function ask(key: string, lane: Lane, max: number, progress: RefillProgress): Promise<void> {
     endLease(key, lane, clock.elapsed());
     if (lane.unrecorded > largestLease(max)) await settings.flush();
     lane.ask ??= { id: settings.newLeaseId(), key, draws: lane.draws, max, want: wanted(lane) };

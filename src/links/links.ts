@@ -32,7 +32,7 @@ export interface LinkInput extends LinkChange {
   readonly id?: LinkId;
 }
 
-export interface Page {
+export interface LinkPage {
   readonly items: readonly Link[];
   readonly nextCursor: LinkId | null;
 }
@@ -54,7 +54,7 @@ export interface Links {
   get(tenant: TenantId, id: LinkId): Promise<Link>;
   /** By its code, or host/code on a custom domain. */
   byCode(tenant: TenantId, key: string): Promise<Link>;
-  list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<Page>;
+  list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<LinkPage>;
   /** Updates only the given fields. */
   patch(tenant: Tenant, id: LinkId, fields: LinkChange, expected?: number): Promise<Link>;
   /**

@@ -15,7 +15,7 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Versioned } from "../cache/cache.ts";
-import type { Correctable, Stand } from "../cache/correct.ts";
+import type { Correctable, Stand } from "../cache/correct-tier.ts";
 import type { Change } from "../cache/feed.ts";
 import type { Form, Shared, Ticket, Tier } from "../cache/tier.ts";
 import { defineScript, type Redis } from "./client.ts";

@@ -14,7 +14,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { largestLease, leastWhilePlenty } from "../limits/lease-size.ts";
 import type { Ask, EndedLease, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
 import { secondsToMonthEnd } from "../limits/month.ts";
-import type { Progress } from "../limits/refill.ts";
+import type { RefillProgress } from "../limits/refill.ts";
 import { monthOf } from "../limits/window.ts";
 import { defineScript, type Redis } from "./client.ts";
 import leaseText from "./lease.lua" with { type: "text" };
@@ -113,7 +113,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
     return reply;
   }
 
-  async function acquire(ask: Ask, progress?: Progress): Promise<LeaseAnswer> {
+  async function acquire(ask: Ask, progress?: RefillProgress): Promise<LeaseAnswer> {
     const words = [ask.id, ask.max, ask.want, leastWhilePlenty, largestLease(ask.max)].map(String);
     let freshFor: string | undefined;
     for (let tries = 0; tries < attemptsMost; tries++) {

@@ -2,7 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import { createLog } from "../base/log.ts";
 import { loadConfig } from "../config/config.ts";
 import { type Core, openCore } from "../core.ts";
-import { type Background, direct, type FromThread, type SentResult, type ToThread } from "./background.ts";
+import { type Background, type FromThread, onThisThread, type SentResult, type ToThread } from "./background.ts";
 
 /** The other side of `background.ts`, which decides how many jobs run here at a time. Has its own connections. */
 declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: FromThread): void };
@@ -22,7 +22,7 @@ async function handle(message: ToThread): Promise<void> {
   } else {
     try {
       if (core === undefined) throw new Error("background thread received work before its settings");
-      self.postMessage({ kind: "done", id: message.id, result: await work(direct(await core), message) });
+      self.postMessage({ kind: "done", id: message.id, result: await work(onThisThread(await core), message) });
     } catch (error) {
       self.postMessage({ kind: "failed", id: message.id, message: messageOf(error), code: codeOf(error) });
     }

@@ -1,4 +1,4 @@
-import { type Applied, applyBlocklist } from "../abuse/apply-blocklist.ts";
+import { applyBlocklist, type BlocklistOutcome } from "../abuse/apply-blocklist.ts";
 import { dayMs } from "../base/clock.ts";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
@@ -6,9 +6,9 @@ import type { Resources } from "../base/resources.ts";
 import type { Config } from "../config/config.ts";
 import type { Core } from "../core.ts";
 import { nearLimits } from "../email/notices/near-limits.ts";
-import type { LimitUse } from "../email/notices/thresholds.ts";
+import type { NoticeUse } from "../email/notices/thresholds.ts";
 import { createEmailStore } from "../email/outbox/store.ts";
-import { type Recount, recount } from "../files/quota/standing.ts";
+import { type Recount, recount } from "../files/quota/storage-total.ts";
 import { pruneAnswers } from "../idempotency/answers.ts";
 import { monthName } from "../limits/month.ts";
 import type { Link } from "../links/link.ts";
@@ -36,21 +36,21 @@ export interface Background {
   /** Recounts a tenant's files. */
   recount(tenant: TenantId, dryRun: boolean): Promise<Recount>;
   /** The nearly or fully used limits of tenants with a contact address. */
-  nearLimits(): Promise<readonly LimitUse[]>;
+  nearLimits(): Promise<readonly NoticeUse[]>;
   /**
    * Reduces links a year past expiry to their version rows; deletes changes that every follower has seen, old months,
    * and emails 90 days after their end.
    */
   clean(): Promise<Cleaned>;
   /** Suspends links to hosts that are now on the blocklist, and restores those that no longer are. */
-  applyBlocklist(): Promise<Applied>;
+  applyBlocklist(): Promise<BlocklistOutcome>;
   /** Gives new versions to the links of changed tenants if a command did not finish; returns how many. */
   raiseOutdated(): Promise<number>;
   close(): Promise<void>;
 }
 
 export function createBackground(core: Core): Background {
-  return inTurns(core.resources, core.config.embedded ? thread(core.config) : direct(core));
+  return inTurns(core.resources, core.config.embedded ? thread(core.config) : onThisThread(core));
 }
 
 function inTurns({ work, upkeep }: Resources, background: Background): Background {
@@ -80,7 +80,7 @@ const emailDays = 90;
 const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
 
 /** The same work on the current thread. */
-export function direct(core: Core): Background {
+export function onThisThread(core: Core): Background {
   return {
     createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
     find: (tenant, query) => core.store.find(tenant, query),
@@ -115,7 +115,7 @@ async function untilFew(step: () => Promise<number>): Promise<number> {
   }
 }
 
-export type Job =
+export type BackgroundJob =
   | {
       readonly kind: "createMany";
       readonly tenant: Tenant;
@@ -134,7 +134,7 @@ export type Job =
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string> }
   | { readonly kind: "close" }
-  | (Job & { readonly id: number });
+  | (BackgroundJob & { readonly id: number });
 
 export type FromThread =
   | { readonly kind: "closed" }
@@ -170,7 +170,7 @@ function thread(config: Config): Background {
     return started;
   }
 
-  async function run(job: Job): Promise<unknown> {
+  async function run(job: BackgroundJob): Promise<unknown> {
     worker ??= start();
     const id = ++lastId;
     const result = Promise.withResolvers<unknown>();
@@ -191,9 +191,9 @@ function thread(config: Config): Background {
     find: (tenant, query) => run({ kind: "find", tenant, query }) as Promise<readonly Link[]>,
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     recount: (tenant, dryRun) => run({ kind: "recount", tenant, dryRun }) as Promise<Recount>,
-    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
+    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly NoticeUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
-    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
+    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<BlocklistOutcome>,
     raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
     async close() {
       if (!worker) return;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type ManualClock, manualClock } from "../base/clock.ts";
-import { attemptsPerLink, createAttempts } from "../limits/attempts.ts";
 import { createGuesses } from "../limits/guesses.ts";
+import { attemptsPerLink, createPasswordAttempts } from "../limits/password-attempts.ts";
 import { createReportLimit, reportsPerHour } from "../limits/report-limit.ts";
 import { networksMost, openCounters, passwordsMost } from "./counters.ts";
 
@@ -15,7 +15,7 @@ async function open(clock: ManualClock = manualClock(Date.UTC(2026, 10, 16, 12))
     clock,
     guesses: createGuesses({ counters: counters.guesses, perMinute, clock, secretFor }),
     reports: createReportLimit({ counters: counters.reports, clock, secretFor }),
-    attempts: createAttempts({ counters: counters.attempts, clock, secretFor }),
+    attempts: createPasswordAttempts({ counters: counters.attempts, clock, secretFor }),
   };
 }
 

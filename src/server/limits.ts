@@ -8,13 +8,14 @@ import type { Patience } from "../base/patience.ts";
 import { repeat } from "../base/repeat.ts";
 import { createRecorder, type Recorder } from "../clicks/recorder.ts";
 import { openUnforced } from "../core.ts";
+import type { OutagePolicy } from "../limits/call-limiter.ts";
 import { type Cancelling, degrading } from "../limits/degrade.ts";
+import { monitoredLeases } from "../limits/lease-monitor.ts";
 import type { Ask, EndedLease, LeaseStore, Total } from "../limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "../limits/meters.ts";
 import { createMonth } from "../limits/month.ts";
-import { type Outage, watched } from "../limits/watch.ts";
 import { splitKey } from "../links/link.ts";
-import { reasons } from "../redirect/decide.ts";
+import { hitReasons } from "../redirect/decide.ts";
 import type { Redis } from "../redis/client.ts";
 import type { RedisLeases } from "../redis/leases.ts";
 import type { SqlLeases } from "../sql/leases.ts";
@@ -44,7 +45,7 @@ export async function openHits(
   const { embedded, QL_HITS_OUTAGE: outage } = config;
   const sql = await openUnforced(core);
   const id = randomBytes(12).toString("base64url");
-  const fromSql = createSqlLeases(sql, clock, reasons, splitKey, holders);
+  const fromSql = createSqlLeases(sql, clock, hitReasons, splitKey, holders);
   const counting = startCounting({
     id,
     fromSql,
@@ -87,7 +88,7 @@ export interface CountingSettings {
   /** Without it, SQL lends. */
   readonly fromRedis: RedisLeases | undefined;
   readonly embedded: boolean;
-  readonly outage: Outage;
+  readonly outage: OutagePolicy;
   /** How long a visitor waits. A lease requested ahead has a second for each store. */
   readonly wait: Readonly<Patience>;
   /** Of the Redis node that has the limit: whether it is fast enough for visitors. */
@@ -112,8 +113,8 @@ export function startCounting(settings: CountingSettings): Counting {
   const store: LeaseStore = degraded ?? fromRedis ?? second;
   let recorder: Recorder | undefined;
   const meters = createMeters({
-    reasons: reasons.length,
-    store: watched(store, { usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log }),
+    reasons: hitReasons.length,
+    store: monitoredLeases(store, { usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log }),
     clock,
     month: createMonth(clock),
     newLeaseId: () => `${id}.${++leases}`,

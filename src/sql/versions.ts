@@ -20,7 +20,7 @@ import type { Trx } from "./tenant-db.ts";
  * A transaction calls this function once, with everything it raises: a second call could lock a row that sorts before
  * those of the first. `test/conformance/lock-order.test.ts` runs all callers against each other.
  */
-export type Raise = RaiseLinks | ClaimCodes | RaiseKeys;
+type Raise = RaiseLinks | ClaimCodes | RaiseKeys;
 
 export interface Place {
   readonly domain: string;
@@ -40,7 +40,7 @@ interface ClaimCodes {
   readonly tenant: TenantId;
 }
 
-export interface Claim extends Place {
+interface Claim extends Place {
   /** A generated code must be new or purged; a chosen one may also be one that its owner deleted. */
   readonly generated: boolean;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Figures } from "../base/metrics.ts";
+import type { MetricFigures } from "../base/metrics.ts";
 import { createExchange, type Exchange } from "./exchange.ts";
 import type { ToWorker } from "./messages.ts";
 
@@ -7,8 +7,8 @@ interface Peer {
   send(message: ToWorker): void;
 }
 
-const figuresOf = (name: string): Figures => [{ name } as Figures[number]];
-const names = (all: readonly Figures[]) => all.map(([first]) => first?.name);
+const figuresOf = (name: string): MetricFigures => [{ name } as MetricFigures[number]];
+const names = (all: readonly MetricFigures[]) => all.map(([first]) => first?.name);
 
 /** Answers when asked, as often as configured. */
 function peer(name: string, exchange: () => Exchange<Peer>, times = 1): Peer {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { TenantId } from "../../src/base/ids.ts";
-import type { Secrets } from "../../src/base/signature.ts";
-import { type Answers, createAnswers, pruneAnswers, type Run } from "../../src/idempotency/answers.ts";
+import type { SigningSecrets } from "../../src/base/signature.ts";
+import { type Answers, createAnswers, type IdempotentRun, pruneAnswers } from "../../src/idempotency/answers.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
@@ -10,7 +10,7 @@ import { onEachDatabase } from "./databases.ts";
 import { notOfTwin } from "./two-tenants.ts";
 
 const answer = { status: 201, headers: { etag: '"1"' }, body: '{"secret":"nobody may read this"}' };
-const secrets = (...all: Uint8Array[]): Secrets => ({ newest: all[0] as Uint8Array, all: () => all });
+const secrets = (...all: Uint8Array[]): SigningSecrets => ({ newest: all[0] as Uint8Array, all: () => all });
 const secret = new Uint8Array(32).fill(7);
 const serverSecrets = secrets(secret);
 
@@ -30,7 +30,7 @@ onEachDatabase(({ openTwo }) => {
     tenant = (await createTenants(sql, systemClock).create("owner", "Owner")).id;
   });
 
-  async function run(from: Answers, key: string, repeatable = true): Promise<Run> {
+  async function run(from: Answers, key: string, repeatable = true): Promise<IdempotentRun> {
     const begun = await from.begin(tenant, key, "asked", repeatable);
     if (begun.kind !== "run") throw new Error(`not to be run: ${begun.kind}`);
     return begun.run;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { lifeMs } from "../../src/cache/life.ts";
 import type { Form } from "../../src/cache/tier.ts";
+import { ttlMs } from "../../src/cache/ttl.ts";
 import { createRedisCache, type RedisCache } from "../../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
 import { linkChange, nameOf } from "../ground/changes.ts";
@@ -128,7 +128,7 @@ for (const [name, start] of places) {
 
     test("lets a link that is visited all the time and never changes be good for a day, and keeps it for two", async () => {
       const key = fresh("k");
-      const life = () => lifeMs(1_001, 0);
+      const life = () => ttlMs(1_001, 0);
       const one = createRedisCache<Thing>({
         redis,
         form,

@@ -1,5 +1,6 @@
 /** The databases on which every store must behave alike. PostgreSQL is left out only if it is not installed. */
 import { afterAll, afterEach, describe } from "bun:test";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
@@ -24,39 +25,61 @@ export interface TestDatabase {
   open(): Promise<Sql>;
 }
 
+interface Kind {
+  readonly name: string;
+  create(): Promise<Place>;
+  /** With the tables of today and the twin: a copy of one that was made once. */
+  createWithTwin(): Promise<Place>;
+}
+
 const poolSize = 8;
 const log = createLog("silent", { write() {} }, false, systemClock.now);
 
-const places: readonly (readonly [name: string, create: () => Promise<Place>])[] = [
-  [
-    "SQLite",
-    async () => {
-      const path = join(tempFolder("sqlite"), "quicklink.sqlite");
-      return { connect: () => openSqlite(path) };
-    },
-  ],
-  ...(postgresAvailable()
-    ? [
-        [
-          "PostgreSQL",
-          async () => {
-            const url = await (await sharedPostgres()).createDatabase("conformance");
-            return { connect: () => openPostgres(url, { connections: poolSize }, log) };
-          },
-        ] as const,
-      ]
-    : []),
-];
+async function fill(sql: Sql): Promise<void> {
+  await migrate(sql);
+  await addTwin(sql);
+  await sql.close();
+}
 
-export const databases: readonly TestDatabase[] = places.map(([name, create]) => ({
+const newFile = (): string => join(tempFolder("sqlite"), "quicklink.sqlite");
+const fileAt = (path: string): Place => ({ connect: () => openSqlite(path) });
+let filledFile: Promise<string> | undefined;
+
+async function fillFile(): Promise<string> {
+  const path = newFile();
+  await fill(openSqlite(path));
+  return path;
+}
+
+const sqlite: Kind = {
+  name: "SQLite",
+  create: async () => fileAt(newFile()),
+  async createWithTwin() {
+    filledFile ??= fillFile();
+    const path = newFile();
+    copyFileSync(await filledFile, path);
+    return fileAt(path);
+  },
+};
+
+const connectTo = (url: string): Sql => openPostgres(url, { connections: poolSize }, log);
+const databaseAt = (url: string): Place => ({ connect: () => connectTo(url) });
+
+const postgres: Kind = {
+  name: "PostgreSQL",
+  create: async () => databaseAt(await (await sharedPostgres()).createDatabase("conformance")),
+  async createWithTwin() {
+    const filled = (url: string) => fill(connectTo(url));
+    return databaseAt(await (await sharedPostgres()).createFilled("with_twin", filled, "conformance"));
+  },
+};
+
+const kinds: readonly Kind[] = postgresAvailable() ? [sqlite, postgres] : [sqlite];
+
+export const databases: readonly TestDatabase[] = kinds.map(({ name, create, createWithTwin }) => ({
   name,
   create,
-  async open() {
-    const sql = (await create()).connect();
-    await migrate(sql);
-    await addTwin(sql);
-    return watched(sql);
-  },
+  open: async () => watched((await createWithTwin()).connect()),
 }));
 
 /** The same, but closing it fails if the twin was touched. */
@@ -82,7 +105,7 @@ export interface OpenDatabases {
 
 /** Runs the suite once for each database, and closes whatever it opened. */
 export function onEachDatabase(suite: (database: OpenDatabases) => void): void {
-  for (const { name, create } of databases) {
+  for (const { name, create, createWithTwin } of kinds) {
     describe(name, () => {
       const opened: Sql[] = [];
       const withTwin = new Set<Sql>();
@@ -93,8 +116,7 @@ export function onEachDatabase(suite: (database: OpenDatabases) => void): void {
         await Promise.all(opened.map((sql) => sql.close()));
       });
 
-      async function createTracked(): Promise<Place> {
-        const place = await create();
+      function tracked(place: Place): Place {
         return {
           connect() {
             const sql = place.connect();
@@ -105,15 +127,13 @@ export function onEachDatabase(suite: (database: OpenDatabases) => void): void {
       }
 
       async function openTwo(): Promise<readonly [Sql, Sql]> {
-        const place = await createTracked();
+        const place = tracked(await createWithTwin());
         const sql = place.connect();
-        await migrate(sql);
-        await addTwin(sql);
         withTwin.add(sql);
         return [watched(sql, () => withTwin.delete(sql)), place.connect()];
       }
 
-      suite({ name, create: createTracked, openTwo, open: async () => (await openTwo())[0] });
+      suite({ name, create: async () => tracked(await create()), openTwo, open: async () => (await openTwo())[0] });
     });
   }
 }

@@ -5,7 +5,7 @@ import { createSigningKeys } from "../../src/base/signature.ts";
 import { createStopLinks } from "../../src/email/delivery/unsubscribe.ts";
 import { linkUse, nearLimits } from "../../src/email/notices/near-limits.ts";
 import { createNotices } from "../../src/email/notices/notices.ts";
-import type { LimitUse } from "../../src/email/notices/thresholds.ts";
+import type { NoticeUse } from "../../src/email/notices/thresholds.ts";
 import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import { monthOf } from "../../src/limits/window.ts";
 import type { Sql } from "../../src/sql/sql.ts";
@@ -48,8 +48,8 @@ onEachDatabase((database) => {
     return tenant;
   }
 
-  const links = (tenant: TenantId, used: number): LimitUse => ({ tenant, limit: "linksPerMonth", used, max: 1_000 });
-  const storage = (tenant: TenantId, used: number): LimitUse => ({ tenant, limit: "storageBytes", used, max: 1_000 });
+  const links = (tenant: TenantId, used: number): NoticeUse => ({ tenant, limit: "linksPerMonth", used, max: 1_000 });
+  const storage = (tenant: TenantId, used: number): NoticeUse => ({ tenant, limit: "storageBytes", used, max: 1_000 });
 
   /** A link with so many hits counted and lent. */
   async function visited(

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { handOversMost } from "../../src/email/outbox/sender.ts";
-import { claimMs } from "../../src/email/outbox/store.ts";
+import { emailClaimMs } from "../../src/email/outbox/store.ts";
 import type { HandOver } from "../../src/email/providers/provider.ts";
 import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import type { Counters } from "../../src/limits/counters.ts";
@@ -194,7 +194,7 @@ onEachDatabase((database) => {
     while (gone.handed.length === 0) await Bun.sleep(1);
     await heir.work();
     expect(heir.handed).toEqual([]);
-    await pass(sql, claimMs + 1, heir.clock);
+    await pass(sql, emailClaimMs + 1, heir.clock);
     await heir.work();
     expect(heir.unknown).toEqual(["smtp"]);
     await pass(sql, 2 * minuteMs, heir.clock);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { claimMs, createEmailStore } from "../../src/email/outbox/store.ts";
+import { createEmailStore, emailClaimMs } from "../../src/email/outbox/store.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newRow, newTenant, pass, rowOf } from "./outbox.ts";
@@ -62,7 +62,7 @@ onEachDatabase((database) => {
     const { id } = await store.insert(newRow(await newTenant(sql)));
     const [old] = await store.claim("old", 1);
     if (old === undefined) throw new Error("nothing was claimed");
-    await pass(sql, claimMs + 1);
+    await pass(sql, emailClaimMs + 1);
     expect(await store.handing(old, "smtp", "<m>")).toBe(false);
     await store.recover();
     const [now] = await store.claim("new", 1);
@@ -84,7 +84,7 @@ onEachDatabase((database) => {
     const { id } = await store.insert(newRow(await newTenant(sql)));
     await store.claim("gone", 1);
     expect(await store.look()).toEqual({ due: false, left: false });
-    await pass(sql, claimMs + 1);
+    await pass(sql, emailClaimMs + 1);
     expect(await store.look()).toEqual({ due: true, left: true });
     expect(await store.recover()).toEqual([]);
     expect(await rowOf(sql, id)).toMatchObject({ state: "queued", unsure: 0, claimed_by: null });
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
       const [claim] = await store.claim(`gone${unsure}`, 1);
       if (claim === undefined) throw new Error("nothing was claimed");
       expect(await store.handing(claim, "smtp", "<m>")).toBe(true);
-      await pass(sql, claimMs + 1);
+      await pass(sql, emailClaimMs + 1);
       expect(await store.recover()).toEqual([{ id, provider: "smtp", unsure }]);
       await pass(sql, 60_001);
     }
@@ -122,7 +122,7 @@ onEachDatabase((database) => {
     await store.back(claim, 30_000, why);
     await pass(sql, 30_000);
     await store.claim("gone", 1);
-    await pass(sql, claimMs + 1);
+    await pass(sql, emailClaimMs + 1);
     expect(await store.recover()).toEqual([]);
     expect(await rowOf(sql, id)).toMatchObject({ state: "queued", unsure: 0 });
   });
@@ -134,7 +134,7 @@ onEachDatabase((database) => {
     const [slow] = await store.claim("slow", 1);
     if (slow === undefined) throw new Error("nothing was claimed");
     await store.handing(slow, "smtp", "<m>");
-    await pass(sql, claimMs + 1);
+    await pass(sql, emailClaimMs + 1);
     await store.recover();
     expect(await store.sent(slow, null)).toBe(true);
     expect(await rowOf(sql, id)).toMatchObject({ state: "sent", unsure: 1 });

@@ -14,13 +14,13 @@ import { createSuppressions } from "../../src/email/delivery/suppressions.ts";
 import { createStopLinks } from "../../src/email/delivery/unsubscribe.ts";
 import { nearLimits } from "../../src/email/notices/near-limits.ts";
 import { createNotices } from "../../src/email/notices/notices.ts";
-import { createEmailSeeds } from "../../src/email/outbox/seeds.ts";
+import { createEmailSeeds } from "../../src/email/outbox/counter-seeds.ts";
 import { createEmailStore } from "../../src/email/outbox/store.ts";
 import { resealAll } from "../../src/email/settings/reseal.ts";
 import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import { createFileStore } from "../../src/files/store.ts";
-import { beginning, createPositions } from "../../src/import-export/position.ts";
-import { foresee, sort, type Wanted } from "../../src/import-export/taken.ts";
+import { beginning, createPositions } from "../../src/import-export/import-position.ts";
+import { predictOutcomes, sortOutcomes, type WantedRow } from "../../src/import-export/refused-rows.ts";
 import { monthName } from "../../src/limits/month.ts";
 import type { NewLink } from "../../src/links/create/new-links.ts";
 import type { LinkFields } from "../../src/links/link.ts";
@@ -151,11 +151,11 @@ onEachDatabase(({ open }) => {
     test("learns that their code is taken, but not where it leads", async () => {
       await link(theirs, "theirs");
       const one = { line: 1, input: { url: fields.url, code: "theirs" }, domain: "", link: undefined };
-      const wanted: Wanted[] = [{ ...one, url: fields.url, file: null }];
-      const kinds = await foresee(wanted, ours, createLinkStore(sql), sql.db);
+      const wanted: WantedRow[] = [{ ...one, url: fields.url, file: null }];
+      const kinds = await predictOutcomes(wanted, ours, createLinkStore(sql), sql.db);
       expect(kinds).toEqual(["taken"]);
-      expect(await sort(wanted, kinds, ours, sql.db)).toMatchObject({ present: 0, refusals: [{ line: 1 }] });
-      expect(await sort(wanted, kinds, theirs, sql.db)).toEqual({ present: 1, refusals: [] });
+      expect(await sortOutcomes(wanted, kinds, ours, sql.db)).toMatchObject({ present: 0, refusals: [{ line: 1 }] });
+      expect(await sortOutcomes(wanted, kinds, theirs, sql.db)).toEqual({ present: 1, refusals: [] });
     });
 
     test("does not get a code that they deleted, while they do", async () => {
@@ -163,9 +163,9 @@ onEachDatabase(({ open }) => {
       const { id } = await link(theirs, "deleted");
       await store.remove(theirs, id, clock.now());
       const one = { line: 1, input: { url: fields.url, code: "deleted" }, domain: "", link: undefined };
-      const wanted: Wanted[] = [{ ...one, url: fields.url, file: null }];
-      expect(await foresee(wanted, ours, store, sql.db)).toEqual(["taken"]);
-      expect(await foresee(wanted, theirs, store, sql.db)).toEqual(["created"]);
+      const wanted: WantedRow[] = [{ ...one, url: fields.url, file: null }];
+      expect(await predictOutcomes(wanted, ours, store, sql.db)).toEqual(["taken"]);
+      expect(await predictOutcomes(wanted, theirs, store, sql.db)).toEqual(["created"]);
       expect((await store.createEach(ours, [newLink("deleted")], "nothing"))[0]?.kind).toBe("taken");
       expect((await store.createEach(theirs, [newLink("deleted")], "nothing"))[0]?.kind).toBe("created");
     });

@@ -5,7 +5,7 @@ import { manualClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { NewLink } from "../../src/links/create/new-links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
-import { createOutdated } from "../../src/sql/outdated.ts";
+import { createOutdated } from "../../src/sql/outdated-tenants.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { raiseVersions } from "../../src/sql/versions.ts";
 import { defaultLimits } from "../../src/tenants/plans.ts";

@@ -24,7 +24,7 @@ import { createTenants } from "../../src/tenants/tenants.ts";
 import { find } from "../ground/machine.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { cleanEnvironment, type Environment, runProcess, startProcess, until } from "../ground/process.ts";
-import { cli, startServer } from "../ground/server.ts";
+import { cli, program, startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { type FileBody, must, newDatabase, query, type Site, siteOf, startSite } from "./servers.ts";
 
@@ -262,7 +262,7 @@ describe("uploaded files in a backup", () => {
     rmSync(path(second));
     expect((await runProcess(["mkfifo", path(second)], {})).code).toBe(0);
     const file = newFile();
-    const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "backup", file], {
+    const child = startProcess([...program, "backup", file], {
       cwd: join(import.meta.dir, "../.."),
       env: cleanEnvironment(site.env),
     });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cleanEnvironment, type Environment, type Finished, runProcess } from "../ground/process.ts";
-import { cli } from "../ground/server.ts";
+import { cli, cliProcess, program } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { databases, type LinkBody, must, newDatabase, query } from "./servers.ts";
 
@@ -20,12 +20,15 @@ type KeyShown = {
   revokedAt: string | null;
 };
 
-const main = join(import.meta.dir, "../../src/main.ts");
 const salt = "a salt that nobody may see";
 
 /** In a folder of its own, where a `.env` may lie. */
 const cliIn = (folder: string, args: readonly string[], env: Environment = {}): Promise<Finished> =>
-  runProcess([process.execPath, "--no-env-file", main, ...args], { cwd: folder, env: cleanEnvironment(env) });
+  cli(args, { folder, env: { QL_DATA: "", QL_LOG_LEVEL: "", ...env } });
+
+/** The same, as a process: also paths on the command line and in settings are relative to the folder. */
+const processIn = (folder: string, args: readonly string[], env: Environment = {}): Promise<Finished> =>
+  runProcess([...program, ...args], { cwd: folder, env: cleanEnvironment(env) });
 
 const lines = (text: string) => text.split("\n").filter((line) => line !== "");
 
@@ -131,12 +134,14 @@ describe("config", () => {
       join(folder, ".env"),
       `QL_DATA=./mine\nQL_BASE_URL=https://go.example.com\nQL_CODE_SALT_FILE=${join(folder, "salt")}\n`,
     );
-    must(await cliIn(folder, ["tenant", "create", "default"]));
-    expect(must(await cliIn(folder, ["link", "create", "https://example.com"]))).toStartWith("https://go.example.com/");
+    must(await processIn(folder, ["tenant", "create", "default"]));
+    expect(must(await processIn(folder, ["link", "create", "https://example.com"]))).toStartWith(
+      "https://go.example.com/",
+    );
     expect(existsSync(join(folder, "mine", "quicklink.sqlite"))).toBe(true);
     expect(existsSync(join(folder, "mine", "secrets", "QL_CODE_SALT"))).toBe(false);
     expectFailure(
-      await cliIn(folder, ["link", "list"], { QL_CODE_SALT: "another one, just as long" }),
+      await processIn(folder, ["link", "list"], { QL_CODE_SALT: "another one, just as long" }),
       2,
       /QL_CODE_SALT/,
     );
@@ -185,7 +190,7 @@ describe("a bad setting stops the start with its name and an example", () => {
   test("Redis without PostgreSQL, PostgreSQL without a salt, a secret's file that is not there", async () => {
     const folder = tempFolder();
     const [redis, postgres, file] = await Promise.all([
-      cliIn(folder, ["serve"], { REDIS_URL: "redis://localhost" }),
+      processIn(folder, ["serve"], { REDIS_URL: "redis://localhost" }),
       cliIn(folder, ["serve"], { DATABASE_URL: "postgres://localhost/x" }),
       cliIn(folder, ["serve"], { QL_CODE_SALT_FILE: join(folder, "nothing") }),
     ]);
@@ -209,7 +214,7 @@ describe("help", () => {
   test("a command or an option that is none ends with 2 and says where to look", async () => {
     const folder = tempFolder();
     const [command, option, missing, sub] = await Promise.all([
-      cliIn(folder, ["srve"]),
+      processIn(folder, ["srve"]),
       cliIn(folder, ["link", "list", "--nope"]),
       cliIn(folder, ["link", "create"]),
       cliIn(folder, ["tenant", "crate", "x"]),
@@ -223,7 +228,7 @@ describe("help", () => {
 
   test("the version is the package's", async () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dir, "../../package.json"), "utf8"));
-    expect(must(await cliIn(tempFolder(), ["--version"])).trim()).toBe(version);
+    expect(must(await processIn(tempFolder(), ["--version"])).trim()).toBe(version);
   });
 });
 
@@ -273,8 +278,8 @@ for (const database of databases) {
       if (database === "SQLite") {
         const folder = { QL_DATA: tempFolder("data") };
         const both = await Promise.all([
-          cli(["tenant", "list"], { env: folder }),
-          cli(["tenant", "list"], { env: folder }),
+          cliProcess(["tenant", "list"], { env: folder }),
+          cliProcess(["tenant", "list"], { env: folder }),
         ]);
         // One may be told that another process is at it; neither may break anything.
         expect(both.map(({ code }) => code)).toContain(0);
@@ -285,7 +290,10 @@ for (const database of databases) {
       const base = String(env.DATABASE_URL).replace(/[^/]+$/, "");
       await query({ DATABASE_URL: `${base}postgres` }, `create database ${name}`);
       const fresh = { DATABASE_URL: base + name, QL_CODE_SALT: salt };
-      const both = await Promise.all([cli(["migrate"], { env: fresh }), cli(["migrate"], { env: fresh })]);
+      const both = await Promise.all([
+        cliProcess(["migrate"], { env: fresh }),
+        cliProcess(["migrate"], { env: fresh }),
+      ]);
       expect(both.map(({ code, stderr }) => [code, stderr])).toEqual([
         [0, ""],
         [0, ""],

@@ -4,8 +4,8 @@ import { chmodSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { postgresAvailable, sharedPostgres, startPostgres, startReplica } from "../ground/postgres.ts";
-import { cleanEnvironment, type Environment, runProcess } from "../ground/process.ts";
-import { cli } from "../ground/server.ts";
+import { cleanEnvironment, type Environment, runProcess, until } from "../ground/process.ts";
+import { cli, programInShell } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { databases, must, newDatabase } from "./servers.ts";
 
@@ -59,7 +59,7 @@ describe("planted on the machine", () => {
   });
 
   test("few open files", async () => {
-    const command = `ulimit -n 512 && exec '${process.execPath}' --no-env-file src/main.ts doctor --json`;
+    const command = `ulimit -n 512 && exec ${programInShell} doctor --json`;
     const env = cleanEnvironment({ ...published, QL_DATA: tempFolder("data") });
     const { stdout } = await runProcess(["sh", "-c", command], { cwd: join(import.meta.dir, "../.."), env });
     expect((JSON.parse(stdout) as Finding[]).find(({ check }) => check === "open files")).toMatchObject({
@@ -119,9 +119,12 @@ if (postgresAvailable()) {
         });
         await replica.pauseReplay();
         must(await cli(["tenant", "create", "late"], { env }));
-        expect(await finding(behind, "database replica")).toMatchObject({
-          ...{ status: "warn", advice: expect.stringContaining("pg_stat_replication") },
+        // The replica has to hear of the change before it can lag.
+        const lagging = await until("the replica to lag", async () => {
+          const found = await finding(behind, "database replica");
+          return found.status === "warn" ? found : undefined;
         });
+        expect(lagging.advice).toContain("pg_stat_replication");
         await replica.resumeReplay();
         expect(await finding({ ...env, DATABASE_REPLICA_URL: url }, "database replica")).toMatchObject({
           ...{ status: "fail", code: 1, advice: expect.stringContaining("streaming replica") },

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../ground/ports.ts";
 import { cleanEnvironment, runProcess, until } from "../ground/process.ts";
-import { startServer } from "../ground/server.ts";
+import { program, startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { databases, type LinkBody, must, newDatabase, siteOf } from "./servers.ts";
 
@@ -56,7 +56,7 @@ if (databases.includes("PostgreSQL")) {
 test("a terminal shows the key once, with a curl line that makes a link when it is pasted, and no file is written", async () => {
   const [folder, port] = [tempFolder("data"), freePort()];
   let shown = "";
-  const server = Bun.spawn([process.execPath, "--no-env-file", "src/main.ts", "serve"], {
+  const server = Bun.spawn([...program, "serve"], {
     cwd: join(import.meta.dir, "../.."),
     env: cleanEnvironment({ QL_DATA: folder, PORT: String(port), HOST: "127.0.0.1" }),
     terminal: {

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DnsServer, startDns } from "../ground/dns.ts";
 import { postgresAvailable, startPostgres } from "../ground/postgres.ts";
-import { cleanEnvironment, runProcess, startProcess, until } from "../ground/process.ts";
-import { cli } from "../ground/server.ts";
+import { cleanEnvironment, startProcess, until } from "../ground/process.ts";
+import { cli, cliProcess, program } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { databases, type LinkBody, must, query, type Site, startSite } from "./servers.ts";
 
@@ -236,11 +236,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(await count(once)).toBe(1);
     expect((await take(path, "--again", "--rate", "1000")).made).toBe(1);
     expect(await count(once)).toBe(2);
-    const piped = await runProcess([process.execPath, "--no-env-file", "src/main.ts", "import", "-"], {
-      cwd: root,
-      env: cleanEnvironment(site.env),
-      input: readFileSync(path, "utf8"),
-    });
+    const piped = await cliProcess(["import", "-"], { env: site.env, input: readFileSync(path, "utf8") });
     expect(must(piped)).toBe("1 links created, 0 already present, 0 rows rejected\n");
     expect(await count(once)).toBe(3);
   });
@@ -255,7 +251,7 @@ describe.each([...databases])("importing into %s", (database) => {
     const there = () => count("url like 'https://example.com/killed/%'");
     let kills = 0;
     for (let seen = 0; kills < 3; kills++) {
-      const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "import", path], {
+      const child = startProcess([...program, "import", path], {
         cwd: root,
         env: cleanEnvironment(site.env),
       });
@@ -281,7 +277,8 @@ describe.each([...databases])("importing into %s", (database) => {
   test("two imports of one file at once make its links once", async () => {
     const lines = Array.from({ length: 3_000 }, (_, i) => `https://example.com/both/${i}`);
     const path = file(`url\n${lines.join("\n")}\n`);
-    const both = await Promise.all([site.cli("import", path), site.cli("import", path)]);
+    const importing = () => cliProcess(["import", path], { env: site.env });
+    const both = await Promise.all([importing(), importing()]);
     expect(both.some(({ code }) => code === 0)).toBe(true);
     for (const { code, stderr } of both)
       if (code !== 0) expect(stderr).toContain("Another process is importing this file");

@@ -11,7 +11,7 @@ import { openSqlite } from "../../src/sql/sqlite.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { postgresAvailable } from "../ground/postgres.ts";
 import { cleanEnvironment, type Environment, startProcess } from "../ground/process.ts";
-import { cli, startServer } from "../ground/server.ts";
+import { cli, program, startServer } from "../ground/server.ts";
 import { must, newDatabase } from "./servers.ts";
 
 const silent = createLog("silent", { write() {} }, false, systemClock.now);
@@ -98,7 +98,7 @@ describe("the keys that an embedded server keeps", () => {
     const before = keysIn(env);
     let unfinished = 0;
     for (let round = 0; round < 40 && unfinished < 3; round++) {
-      const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "secrets", "rotate"], {
+      const child = startProcess([...program, "secrets", "rotate"], {
         cwd: join(import.meta.dir, "../.."),
         env: cleanEnvironment(env),
       });

@@ -6,7 +6,7 @@ import { Client } from "pg";
 import { freePort } from "../ground/ports.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { cleanEnvironment, type Environment, type Finished, startProcess, until } from "../ground/process.ts";
-import { cli, type Server, startServer } from "../ground/server.ts";
+import { cli, program, type Server, startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 
 export type DatabaseName = "SQLite" | "PostgreSQL";
@@ -117,11 +117,14 @@ const browser = {
 export async function newDatabase(database: DatabaseName): Promise<Environment> {
   const env: Environment = { QL_DATA: tempFolder("data") };
   if (database === "SQLite") return env;
-  env.DATABASE_URL = await (await sharedPostgres()).createDatabase("e2e");
   env.QL_CODE_SALT = "a salt for end-to-end tests";
-  must(await cli(["migrate"], { env }));
+  env.DATABASE_URL = await (await sharedPostgres()).createFilled("migrated", migrateAt, "e2e");
   return env;
 }
+
+const migrateAt = async (url: string): Promise<void> => {
+  must(await cli(["migrate"], { env: { DATABASE_URL: url, QL_CODE_SALT: "any salt will do here" } }));
+};
 
 /** No limit on guesses, and time to answer: on a busy machine 50 ms pass for nothing, and then SQL lends beside Redis. */
 const patient: Environment = { QL_GUESSES_PER_MINUTE: "none", QL_REDIS_WAIT_MS: "1000", QL_SQL_WAIT_MS: "2000" };
@@ -211,11 +214,17 @@ export function must({ code, stdout, stderr }: Finished): string {
 
 /** Runs SQL behind the server's back. */
 export async function query(env: Environment, statement: string): Promise<unknown[]> {
+  const [rows = []] = await queries(env, [statement]);
+  return rows;
+}
+
+/** The same for several statements, over one connection: PostgreSQL starts a process for each. */
+async function queries(env: Environment, statements: readonly string[]): Promise<unknown[][]> {
   if (env.DATABASE_URL === undefined) {
     const file = new SqliteFile(join(String(env.QL_DATA), "quicklink.sqlite"), { readwrite: true });
     try {
       file.run("pragma busy_timeout = 5000");
-      return file.query(statement).all();
+      return statements.map((statement) => file.query(statement).all());
     } finally {
       file.close();
     }
@@ -223,7 +232,9 @@ export async function query(env: Environment, statement: string): Promise<unknow
   const client = new Client({ connectionString: env.DATABASE_URL });
   await client.connect();
   try {
-    return (await client.query(statement)).rows;
+    const results: unknown[][] = [];
+    for (const statement of statements) results.push((await client.query(statement)).rows);
+    return results;
   } finally {
     await client.end();
   }
@@ -244,9 +255,8 @@ async function allRows(env: Environment): Promise<Record<string, unknown[]>> {
     files: "select id, tenant_id, name, size_bytes, type, sha256, state from files order by id",
     storage: "select tenant_id, bytes, version from tenant_storage order by tenant_id",
   };
-  const rows: Record<string, unknown[]> = {};
-  for (const [name, statement] of Object.entries(statements)) rows[name] = await query(env, statement);
-  return rows;
+  const rows = await queries(env, Object.values(statements));
+  return Object.fromEntries(Object.keys(statements).map((name, i) => [name, rows[i] ?? []]));
 }
 
 /** A series of the Prometheus text, by its whole name with labels. */
@@ -263,7 +273,7 @@ export async function serveInVain(
   env: Environment,
   args: readonly string[] = [],
 ): Promise<{ code: number; output: string }> {
-  const child = startProcess([process.execPath, "--no-env-file", "src/main.ts", "serve", ...args], {
+  const child = startProcess([...program, "serve", ...args], {
     cwd: join(import.meta.dir, "../.."),
     env: cleanEnvironment({ PORT: String(freePort()), HOST: "127.0.0.1", ...env }),
   });

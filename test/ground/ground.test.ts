@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { Client, type QueryResultRow } from "pg";
 import { ensure, find } from "./machine.ts";
 import { freePort, isFree } from "./ports.ts";
-import { postgresAvailable, sharedPostgres, startPostgres } from "./postgres.ts";
-import { cleanEnvironment, runProcess, startProcess, until } from "./process.ts";
+import { databasesAt, postgresAvailable, sharedPostgres, startPostgres } from "./postgres.ts";
+import { cleanEnvironment, type Environment, runProcess, startProcess, until } from "./process.ts";
+import { cli, cliProcess } from "./server.ts";
 import { removeFolder, tempFolder } from "./temp.ts";
 
 async function rows(url: string, sql: string): Promise<QueryResultRow[]> {
@@ -101,6 +103,39 @@ test("a temporary folder is new and can be removed with what is in it", () => {
   expect(existsSync(folder)).toBe(false);
 });
 
+describe("commands in this process", () => {
+  const commands: [string[], Environment][] = [
+    [["config", "--json"], { PORT: "4321" }],
+    [["link", "create", "--help"], {}],
+    [["link", "list", "--nope"], {}],
+    [["tenant", "show", "nobody"], {}],
+    [["config"], { PORT: "http" }],
+  ];
+
+  test("print and end as they do in a process of their own", async () => {
+    for (const [args, more] of commands) {
+      const env = { QL_DATA: tempFolder("data"), ...more };
+      expect(await cli(args, { env })).toEqual(await cliProcess(args, { env }));
+    }
+  });
+
+  test("keep apart when they run at once, and change nothing of the process", async () => {
+    const before = [process.exitCode, getPriority()];
+    const ports = ["4321", "4322", "4323", "http"];
+    const all = await Promise.all(ports.map((PORT) => cli(["config", "--json"], { env: { PORT } })));
+    const shown = all.slice(0, 3).map(({ stdout }) => JSON.parse(stdout) as { name: string; value: string }[]);
+    expect(shown.map((settings) => settings.find(({ name }) => name === "PORT")?.value)).toEqual(ports.slice(0, 3));
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 0, 2]);
+
+    const list = join(tempFolder("import"), "links.csv");
+    writeFileSync(list, "url\nhttps://example.com/\nftp://example.com/\n");
+    const env = { QL_DATA: tempFolder("data") };
+    expect((await cli(["tenant", "create", "default"], { env })).code).toBe(0);
+    expect((await cli(["import", list], { env })).code).toBe(1);
+    expect([process.exitCode, getPriority()]).toEqual(before);
+  });
+});
+
 if (postgresAvailable()) {
   describe("PostgreSQL", () => {
     test("is found with its tools in one folder, and is not installed again", async () => {
@@ -146,6 +181,28 @@ if (postgresAvailable()) {
       expect(one).not.toBe(two);
       await rows(one, "CREATE TABLE t (n int)");
       expect(await rows(two, "SELECT to_regclass('t') AS t")).toEqual([{ t: null }]);
+    });
+
+    test("fills a template once, also for callers that share nothing, and gives each a copy of its own", async () => {
+      const shared = await sharedPostgres();
+      const template = `filled_${crypto.randomUUID().slice(0, 8)}`;
+      let filled = 0;
+      const fill = async (url: string): Promise<void> => {
+        filled++;
+        await rows(url, "CREATE TABLE t AS SELECT 42 AS n");
+      };
+      const copies = await Promise.all([
+        shared.createFilled(template, fill),
+        shared.createFilled(template, fill),
+        databasesAt(shared.base).createFilled(template, fill),
+      ]);
+      expect(filled).toBe(1);
+      await rows(copies[0], "DELETE FROM t");
+      expect(await Promise.all(copies.map((url) => rows(url, "SELECT n FROM t")))).toEqual([
+        [],
+        [{ n: 42 }],
+        [{ n: 42 }],
+      ]);
     });
   });
 }

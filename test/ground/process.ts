@@ -27,7 +27,10 @@ export type Finished = { code: number; stdout: string; stderr: string };
 const readyMs = 20_000;
 const stopMs = 15_000;
 const runMs = 60_000;
-const pollMs = 20;
+// Often at first, for most is there soon; less often after a while, because asking takes time from what is waited for.
+const pollFirstMs = 5;
+const pollLastMs = 100;
+const pollGrowth = 1.2;
 const drainMs = 1_000;
 const outputMaxChars = 4_000_000;
 
@@ -148,7 +151,7 @@ export async function until<T>(
   explain: () => string = () => "",
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
+  for (let pollMs = pollFirstMs; ; pollMs = Math.min(pollMs * pollGrowth, pollLastMs)) {
     const leftMs = deadline - performance.now();
     if (leftMs <= 0) throw new Error(`waited ${timeoutMs} ms for ${what}\n${explain()}`);
     const found = await attempt(leftMs);

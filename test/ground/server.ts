@@ -1,6 +1,9 @@
-/** The real server and the real command line, as child processes with nothing of this shell's environment. */
+/** The real server as a child process, and the real command line, with nothing of this shell's environment. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { runOnTerminal, type Terminal } from "../../src/cli/terminal.ts";
+import { run } from "../../src/main.ts";
 import { freePort } from "./ports.ts";
 import { cleanEnvironment, type Environment, type Finished, runProcess, startProcess, until } from "./process.ts";
 import { tempFolder } from "./temp.ts";
@@ -32,10 +35,23 @@ export type ServerOptions = {
   source?: string;
 };
 
-export type CliOptions = { env?: Environment; input?: string };
+/** `folder` is where a `.env` is looked for. */
+export type CliOptions = { env?: Environment; input?: string; folder?: string };
 
 const root = join(import.meta.dir, "../..");
-const programIn = (source = "src") => [process.execPath, "--no-env-file", join(source, "main.ts")];
+
+/** Where the runner tells the test processes of the executable that it has built. */
+export const programVariable = "QL_TEST_PROGRAM";
+
+const sourceIn = (folder: string) => [process.execPath, "--no-env-file", join(folder, "main.ts")];
+
+/** The program as a process: what the runner has built, which starts in half the time, else the source. */
+export const program: readonly string[] =
+  Bun.env[programVariable] === undefined ? sourceIn(join(root, "src")) : [Bun.env[programVariable]];
+
+/** The same, for a script. */
+export const programInShell = program.map((word) => `'${word}'`).join(" ");
+
 const keyWrittenMs = 10_000;
 
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
@@ -45,7 +61,12 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const settings = { PORT: String(port), HOST: "127.0.0.1", QL_DATA: dataDir, QL_LOG_LEVEL: "warn" };
   const env: Environment = { ...settings, ...options.env };
   const child = startProcess(
-    [...(options.within ?? []), ...programIn(options.source), "serve", ...(options.args ?? [])],
+    [
+      ...(options.within ?? []),
+      ...(options.source === undefined ? program : sourceIn(options.source)),
+      "serve",
+      ...(options.args ?? []),
+    ],
     { cwd: root, env: cleanEnvironment(env) },
   );
   try {
@@ -73,15 +94,44 @@ function firstKey(folder = ""): string | undefined {
   return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
 }
 
-/** Runs one command to its end. Give it `QL_DATA` or `DATABASE_URL`, or it works on a new empty folder. */
+/**
+ * Runs one command to its end, in this process. Give it `QL_DATA` or `DATABASE_URL`, or it works on a new empty folder.
+ * What is about the process itself (signals, locks, its priority, a terminal) takes `cliProcess`.
+ */
 export async function cli(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
-  return await runProcess([...programIn(), ...args], {
+  const [stdout, stderr] = [collect(), collect()];
+  const terminal: Terminal = {
+    environment: environmentOf(options),
+    folder: options.folder ?? root,
+    stdin: Readable.from([Buffer.from(options.input ?? "")]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    ownsProcess: false,
+    exitCode: 0,
+  };
+  const code = await runOnTerminal(terminal, () => run(args));
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** The same, as a process. */
+export async function cliProcess(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
+  return await runProcess([...program, ...args], {
     cwd: root,
-    env: cleanEnvironment({
-      QL_DATA: options.env?.QL_DATA ?? tempFolder("data"),
-      QL_LOG_LEVEL: "warn",
-      ...options.env,
-    }),
+    env: environmentOf(options),
     ...(options.input === undefined ? {} : { input: options.input }),
   });
+}
+
+const environmentOf = ({ env }: CliOptions): Environment =>
+  cleanEnvironment({ QL_DATA: env?.QL_DATA ?? tempFolder("data"), QL_LOG_LEVEL: "warn", ...env });
+
+function collect(): { stream: Writable; text(): string } {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString() };
 }

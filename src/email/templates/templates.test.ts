@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { formatBytes, formatCount, formatDay } from "./format.ts";
 import type { QuotaFacts } from "./quota.ts";
 import type { ShareFacts } from "./share.ts";
 import { writeMail } from "./templates.ts";
-import { bytes, day, grouped } from "./words.ts";
 
 const december = Date.UTC(2026, 11, 1);
 const shared: ShareFacts = {
@@ -144,12 +144,12 @@ describe("a notice about a limit", () => {
 });
 
 test("numbers and days are written for any reader", () => {
-  expect([grouped(1_234_567), day(december - 1), day(december)]).toEqual([
+  expect([formatCount(1_234_567), formatDay(december - 1), formatDay(december)]).toEqual([
     "1,234,567",
     "30 November 2026 (UTC)",
     "1 December 2026 (UTC)",
   ]);
-  expect([0, 999, 1_000, 999_999, 812_500_000, 999_999_999, 1_000_000_000, 5e18].map(bytes)).toEqual([
+  expect([0, 999, 1_000, 999_999, 812_500_000, 999_999_999, 1_000_000_000, 5e18].map(formatBytes)).toEqual([
     "0 bytes",
     "999 bytes",
     "1 kB",

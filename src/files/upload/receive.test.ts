@@ -1,7 +1,7 @@
 import { expect, jest, test } from "bun:test";
-import { type Pace, receive } from "./receive.ts";
+import { receive, type UploadRate } from "./receive.ts";
 
-const pace: Pace = { leastBytesPerSecond: 1_000, windowMs: 20, deadlineMs: 60_000 };
+const pace: UploadRate = { leastBytesPerSecond: 1_000, windowMs: 20, deadlineMs: 60_000 };
 const windows = (n: number) => new Promise((resolve) => setTimeout(resolve, n * pace.windowMs));
 
 /** Lets everything run that waits for nothing but its turn. */
