@@ -298,7 +298,7 @@ for (const database of databases) {
       const migration = await cli(["migrate"], { env: own });
       expect([server.code, command.code, migration.code]).toEqual([2, 2, 2]);
       for (const said of [server.output, command.stderr, migration.stderr]) {
-        expect(said).toContain("The database is newer than this program (it has: 9999-later)");
+        expect(said).toContain("The database is newer than this program (it contains: 9999-later)");
         expect(said).not.toMatch(/\n\s+at /);
       }
       expect(await siteOf({} as Server, own).rows()).toEqual(before);
