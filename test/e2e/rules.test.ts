@@ -194,7 +194,7 @@ for (const database of databases) {
       for (const part of [
         ...["&#60;b&#62;Spring&#60;/b&#62;", `href="${https}"`, `${https}de?a=1&#38;b=2`, `href="${https}a"`],
         ...["used its hits for the month, it leads to</p>", `href="${https}sorry"`],
-        ...["Works until <time>2099-06-01</time>", `Made on <time>${link.createdAt.slice(0, 10)}</time>`],
+        ...["Expires on <time>2099-06-01</time>", `Created on <time>${link.createdAt.slice(0, 10)}</time>`],
       ]) {
         expect(text).toContain(part);
       }
