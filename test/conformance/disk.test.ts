@@ -415,7 +415,7 @@ describe("a download", () => {
     expect(await ask("text/html")).toMatchObject([
       404,
       "text/html; charset=utf-8",
-      expect.stringContaining("any more"),
+      expect.stringContaining("no longer exists"),
     ]);
     store.clock.advance(61_000);
     expect(await ask("application/json")).toMatchObject([
