@@ -173,7 +173,7 @@ for (const database of databases) {
         expect([count(replies, 201), count(replies, 429)]).toEqual([20, 30]);
         const denied = replies.find(({ status }) => status === 429) as Reply;
         expect(denied.json<ProblemBody>().code).toBe("limit_reached");
-        expect(denied.json<ProblemBody>().detail).toContain("20 new links a month");
+        expect(denied.json<ProblemBody>().detail).toContain("20 new links for this month");
         expect(retryAfter(denied)).toBeGreaterThan(0);
         expect(retryAfter(denied)).toBeLessThanOrEqual(31 * 86_400);
         expect((await useOf(key, "linksPerMonth"))?.used).toBe(20);
