@@ -1,6 +1,8 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { BlockList } from "node:net";
 import fc from "fast-check";
-import { targetOf } from "./address.ts";
+import { loadConfig } from "../config/config.ts";
+import { clientAddress, isLoopback, isTrusted, targetOf } from "./address.ts";
 
 test.each([
   ["http://go.example.com/", "/", ""],
@@ -27,4 +29,63 @@ test("they are those that URL finds, where it finds any", () => {
       return path === pathname && (query === search || (query === "?" && search === ""));
     }),
   );
+});
+
+const trusting = (list: string) => loadConfig({ QL_TRUSTED_PROXIES: list }, "/nonexistent").QL_TRUSTED_PROXIES;
+const nobody = new BlockList();
+const ours = trusting("127.0.0.1, 10.0.0.0/8, 2001:db8::/32");
+
+describe("who is asking", () => {
+  const cases: [string, string | undefined, string | null, BlockList, string | undefined][] = [
+    ["the peer, when no proxy is trusted", "203.0.113.7", "198.51.100.1", nobody, "203.0.113.7"],
+    ["the peer, when it is not one of ours, whatever it claims", "203.0.113.7", "198.51.100.1", ours, "203.0.113.7"],
+    ["the peer, when our proxy says nothing", "127.0.0.1", null, ours, "127.0.0.1"],
+    ["whom our proxy names", "127.0.0.1", "198.51.100.1", ours, "198.51.100.1"],
+    [
+      "the last one who is not ours, not what was claimed before",
+      "10.1.2.3",
+      "8.8.8.8, 198.51.100.1",
+      ours,
+      "198.51.100.1",
+    ],
+    [
+      "the one in front of a chain of our proxies",
+      "127.0.0.1",
+      "8.8.8.8, 198.51.100.1, 10.9.9.9",
+      ours,
+      "198.51.100.1",
+    ],
+    ["the peer, when the chain is ours to its end", "127.0.0.1", "10.1.1.1, 10.2.2.2", ours, "127.0.0.1"],
+    ["the peer, when the header is not addresses", "127.0.0.1", "unknown", ours, "127.0.0.1"],
+    ["the peer, when the last hop is no address", "127.0.0.1", "198.51.100.1, <script>", ours, "127.0.0.1"],
+    ["the peer, when the header is empty", "127.0.0.1", "", ours, "127.0.0.1"],
+    ["whom our proxy on IPv6 names", "2001:db8::1", "2001:db9::5", ours, "2001:db9::5"],
+    ["whom our proxy names, seen through a dual-stack socket", "::ffff:10.0.0.1", "198.51.100.1", ours, "198.51.100.1"],
+    ["none, when the socket is gone", undefined, "198.51.100.1", ours, undefined],
+  ];
+
+  test.each(cases)("is %s", (_, peer, header, trusted, client) => {
+    expect(clientAddress(peer, header, trusted)).toBe(client as string);
+  });
+});
+
+test("a proxy is trusted by its address or range, and by nothing else", () => {
+  const addresses = ["127.0.0.1", "10.255.0.1", "::ffff:10.0.0.1", "2001:db8:ffff::1"];
+  expect(addresses.filter((address) => isTrusted(address, ours))).toEqual(addresses);
+  const strangers = [
+    "127.0.0.2",
+    "11.0.0.1",
+    "2001:db9::1",
+    "::1",
+    "",
+    "localhost",
+    "10.0.0.1, 8.8.8.8",
+    "10.0.0.1:80",
+  ];
+  expect(strangers.filter((address) => isTrusted(address, ours))).toEqual([]);
+});
+
+test("this machine is known by its addresses", () => {
+  expect(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"].filter((address) => !isLoopback(address))).toEqual([]);
+  expect([undefined, "", "128.0.0.1", "10.127.0.1", "::2", "::ffff:10.0.0.1"].filter(isLoopback)).toEqual([]);
 });

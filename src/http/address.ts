@@ -1,3 +1,5 @@
+import { type BlockList, isIP } from "node:net";
+
 /**
  * The path and query of a request URL. The host in it is whatever the client sent as Host header, which may be invalid;
  * `URL` would throw on some, so it is skipped instead.
@@ -15,3 +17,32 @@ export function targetOf(url: string): RequestTarget {
   const end = url.indexOf("?", start);
   return end === -1 ? { path: url.slice(start), query: "" } : { path: url.slice(start, end), query: url.slice(end) };
 }
+
+export const isApi = (path: string): boolean => path === "/api" || path.startsWith("/api/");
+
+/**
+ * The client's address: the peer of the connection, unless that is one of our proxies; then the last address in
+ * X-Forwarded-For that is not. Any client can send that header, so it is ignored from a peer that is not listed.
+ */
+export function clientAddress(
+  peer: string | undefined,
+  forwardedFor: string | null,
+  trusted: BlockList,
+): string | undefined {
+  if (peer === undefined || forwardedFor === null || !isTrusted(peer, trusted)) return peer;
+  const hops = forwardedFor.split(",").map((hop) => hop.trim());
+  for (const hop of hops.reverse()) {
+    if (isIP(hop) === 0) return peer;
+    if (!isTrusted(hop, trusted)) return hop;
+  }
+  return peer;
+}
+
+export function isTrusted(address: string, trusted: BlockList): boolean {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
+  const family = isIP(plain);
+  return family !== 0 && trusted.check(plain, family === 6 ? "ipv6" : "ipv4");
+}
+
+export const isLoopback = (address: string | undefined): boolean =>
+  address !== undefined && /^(?:::ffff:)?127\.|^::1$/i.test(address);
