@@ -8,7 +8,7 @@
  * or 32 bytes; smaller parts come in steps of 8 or 16, by how the allocator was built.
  */
 import { systemClock } from "../src/base/clock.ts";
-import type { Known } from "../src/redirect/resolve.ts";
+import type { CachedLink } from "../src/redirect/resolve.ts";
 import { codeOf } from "./many-links.ts";
 import { openRedisLinks, type RedisLinks } from "./redis-links.ts";
 import { judge, progress, round, table } from "./show.ts";
@@ -49,7 +49,7 @@ interface Size {
 /** The first is what all others are compared with. */
 async function sizesOf({ server, fill }: RedisLinks): Promise<Size[]> {
   const expiresAt = systemClock.now() + yearMs;
-  const shapes: readonly [name: string, more: Partial<Known>][] = [
+  const shapes: readonly [name: string, more: Partial<CachedLink>][] = [
     ["never ends, no limit", {}],
     ["no limit", { expiresAt }],
     ["never ends", { hitsMax }],

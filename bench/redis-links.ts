@@ -1,6 +1,6 @@
 /** Links in a private Redis, written and read as a server does it, without the server. */
 import { systemClock } from "../src/base/clock.ts";
-import type { Known } from "../src/redirect/resolve.ts";
+import type { CachedLink } from "../src/redirect/resolve.ts";
 import type { RedisCache } from "../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../src/redis/client.ts";
 import { openTier } from "../src/server/redis-links.ts";
@@ -11,9 +11,9 @@ import { codeOf, urlOf } from "./many-links.ts";
 export interface RedisLinks {
   readonly server: RedisServer;
   readonly redis: Redis;
-  readonly tier: RedisCache<Known>;
+  readonly tier: RedisCache<CachedLink>;
   /** The links `from` to `to`; the last is not among them. */
-  fill(from: number, to: number, more?: Partial<Known>): Promise<void>;
+  fill(from: number, to: number, more?: Partial<CachedLink>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,13 +53,13 @@ export async function openRedisLinks(): Promise<RedisLinks> {
   };
 }
 
-function put(tier: RedisCache<Known>, code: string, more: Partial<Known>): void {
+function put(tier: RedisCache<CachedLink>, code: string, more: Partial<CachedLink>): void {
   const ticket = tier.ticket(code);
   if (ticket === undefined) throw new Error("Redis may not be written to");
   tier.put(code, { version: 1, value: { ...plainLink(code), ...more } }, ticket);
 }
 
-const plainLink = (code: string): Known => ({
+const plainLink = (code: string): CachedLink => ({
   ...{ url: urlOf(code), file: null, permanent: false, expiresAt: null, fallbackUrl: null },
   ...{ password: false, suspended: false, hitsMax: null, choice: null, pattern: undefined },
 });

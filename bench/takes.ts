@@ -13,7 +13,7 @@
 import { systemClock } from "../src/base/clock.ts";
 import { createMemoryCounters } from "../src/in-memory/counters.ts";
 import type { Counters, Limit } from "../src/limits/counters.ts";
-import { total, type Window } from "../src/limits/window.ts";
+import { totalWindow, type Window } from "../src/limits/window.ts";
 import { connectRedis, defineScript, type Redis } from "../src/redis/client.ts";
 import { createRedisCounters } from "../src/redis/counters.ts";
 import { until } from "../test/ground/process.ts";
@@ -58,7 +58,7 @@ export async function takes(): Promise<void> {
     const contenders: readonly Contender[] = [
       { name: "INCR", call: async () => void (await redis.send("bare", ["INCR", "bare"])) },
       { name: "empty script", call: async () => void (await redis.script(empty, emptyKeys, emptyArguments)) },
-      { name: "take, total", call: taking(counters, limitOf("total", total)) },
+      { name: "take, total", call: taking(counters, limitOf("total", totalWindow)) },
       { name: "take, sliding", call: taking(counters, limitOf("sliding", sliding)) },
     ];
     const samples: Sample[][] = contenders.map(() => []);

@@ -15,8 +15,14 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { progress } from "../bench/show.ts";
 import { createLog } from "../src/base/log.ts";
-import { codeLength, codeSpace, decode as digitsOf, encode as writeDigits } from "../src/codes/alphabet.ts";
-import { type Codes, createCodes } from "../src/codes/codes.ts";
+import {
+  type Codes,
+  codeLength,
+  codeSpace,
+  createCodes,
+  decode as digitsOf,
+  encode as writeDigits,
+} from "../src/codes/codes.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { openSql } from "../src/core.ts";
 import { migrate } from "../src/sql/migrate.ts";

@@ -8,9 +8,9 @@
  */
 import { get } from "node:http";
 import type { LookupFunction } from "node:net";
-import { createGuarded, type Guarded } from "../src/safe-fetch/guarded.ts";
 import type { Fetched } from "../src/safe-fetch/outcome.ts";
 import { isListed, isPublic } from "../src/safe-fetch/public-address.ts";
+import { createSafeFetch, type SafeFetch } from "../src/safe-fetch/safe-fetch.ts";
 import { type Ground, layGround, tricksOn } from "../test/ground/tricks.ts";
 import type { Proof } from "./proof.ts";
 
@@ -24,15 +24,15 @@ export const ssrf: Proof = {
 async function run(): Promise<boolean> {
   const ground = await layGround();
   try {
-    const guarded = createGuarded({
+    const safeFetch = createSafeFetch({
       allow: ground.allow,
       ports: [ground.port],
       userAgent: "QuickLink proof",
       resolve: ground.dns.resolve,
     });
-    const tricks = await tryTricks(ground, guarded);
-    const rebound = await tryRebinding(ground, guarded);
-    const allowed = await tryAllowed(ground, guarded);
+    const tricks = await tryTricks(ground, safeFetch);
+    const rebound = await tryRebinding(ground, safeFetch);
+    const allowed = await tryAllowed(ground, safeFetch);
     const caught = await tryNaive(ground);
     return tricks && rebound && allowed && caught;
   } finally {
@@ -40,12 +40,12 @@ async function run(): Promise<boolean> {
   }
 }
 
-async function tryTricks(ground: Ground, guarded: Guarded): Promise<boolean> {
+async function tryTricks(ground: Ground, safeFetch: SafeFetch): Promise<boolean> {
   const tricks = tricksOn(ground);
   const before = ground.canaries();
   let refused = 0;
   for (const { title, url, refusal } of tricks) {
-    const outcome = await guarded.fetch("GET", url);
+    const outcome = await safeFetch.fetch("GET", url);
     if (outcome.kind === "refused" && outcome.reason === refusal) refused++;
     else console.log(`  not refused as ${refusal}: ${title}: ${url} → ${shown(outcome)}`);
   }
@@ -58,13 +58,13 @@ async function tryTricks(ground: Ground, guarded: Guarded): Promise<boolean> {
 const rebinds = 50;
 
 /** The name is public when it is checked, and private whenever it is asked for again. */
-async function tryRebinding(ground: Ground, guarded: Guarded): Promise<boolean> {
+async function tryRebinding(ground: Ground, safeFetch: SafeFetch): Promise<boolean> {
   const [private_, public_] = [ground.canaries(), ground.visits()];
   let answered = 0;
   let askedAgain = 0;
   for (let i = 0; i < rebinds; i++) {
     const name = `rebinding-${i}.test`;
-    if ((await guarded.fetch("GET", `http://${name}:${ground.port}/`)).kind === "answered") answered++;
+    if ((await safeFetch.fetch("GET", `http://${name}:${ground.port}/`)).kind === "answered") answered++;
     askedAgain += ground.dns.asked(name) - questionsEach;
   }
   const connected = ground.canaries() - private_;
@@ -78,7 +78,7 @@ async function tryRebinding(ground: Ground, guarded: Guarded): Promise<boolean> 
 /** One for IPv4, one for IPv6. */
 const questionsEach = 2;
 
-async function tryAllowed({ port }: Ground, guarded: Guarded): Promise<boolean> {
+async function tryAllowed({ port }: Ground, safeFetch: SafeFetch): Promise<boolean> {
   const urls = [
     `http://public.test:${port}/`,
     `http://127.0.0.2:${port}/`,
@@ -87,7 +87,7 @@ async function tryAllowed({ port }: Ground, guarded: Guarded): Promise<boolean> 
   ];
   let fetched = 0;
   for (const url of urls) {
-    const outcome = await guarded.fetch("GET", url);
+    const outcome = await safeFetch.fetch("GET", url);
     if (outcome.kind === "answered" && outcome.body.includes("Found")) fetched++;
     else console.log(`  not fetched: ${url} → ${shown(outcome)}`);
   }

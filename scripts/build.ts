@@ -4,8 +4,7 @@ export {};
 const outfile = Bun.argv[2] ?? "dist/quicklink";
 
 await Bun.build({
-  // The thread for long work is a program of its own and has to be named. Both lie in one folder inside the executable,
-  // because the one is looked for beside the other.
+  // The background thread is a separate program and must be named; it keeps its path inside the executable.
   entrypoints: ["./src/main.ts", "./src/server/background-thread.ts"],
   naming: "[name].[ext]",
   compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },

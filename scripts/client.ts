@@ -1,12 +1,12 @@
 import {
   type Document,
   fieldsOf,
+  type JsonSchema,
   nameOfRef,
   type Parameter,
   type Route,
   resolve,
   routesOf,
-  type Schema,
 } from "../src/http/document.ts";
 
 /**
@@ -19,7 +19,7 @@ export async function describeClient(document: Document): Promise<string> {
   const schemas = Object.entries(document.components.schemas).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const routes = routesOf(document).map((route) => methodOf(document, route));
   const raw = routes.some(({ code }) => code.includes("RawBody")) ? ", type RawBody" : "";
-  return await formatted(`/** Generated from the OpenAPI document by \`npm run docs\`; a test keeps it so. */
+  return await formatted(`/** Generated from the OpenAPI document by \`npm run docs\`. A test compares the two. */
 import { type Asked, Caller, type CallOptions, type ClientSettings, eachOf, type PostOptions${raw} } from "./call.ts";
 
 ${schemas.map(([name, schema]) => declaration(name, schema)).join("\n\n")}
@@ -36,7 +36,7 @@ export class QuickLink {
     this.#caller = new Caller(settings);
   }
 
-  /** What is not here yet: any call of the API. */
+  /** Sends any request to the API, for routes without a method here. */
   send(asked: Asked): Promise<Response> {
     return this.#caller.response(asked);
   }
@@ -46,16 +46,16 @@ ${routes.map(({ code }) => code).join("\n\n")}
 `);
 }
 
-function declaration(name: string, schema: Schema): string {
+function declaration(name: string, schema: JsonSchema): string {
   const comment = schema.description ? `/** ${schema.description} */\n` : "";
-  // What may also be null is no interface.
+  // A nullable type cannot be an interface.
   return schema.type === "object" && schema.properties && !schema.allOf
     ? `${comment}export interface ${name} ${typeOf(schema)}`
     : `${comment}export type ${name} = ${typeOf(schema)};`;
 }
 
 /** A schema as a type. */
-function typeOf(schema: Schema): string {
+function typeOf(schema: JsonSchema): string {
   if (schema.$ref !== undefined) return nameOfRef(schema.$ref);
   if (schema.allOf) return schema.allOf.map(typeOf).join(" & ");
   const choices = schema.anyOf ?? schema.oneOf;
@@ -66,7 +66,7 @@ function typeOf(schema: Schema): string {
   return types.length === 0 ? "unknown" : types.map((type) => plainType(type, schema)).join(" | ");
 }
 
-function plainType(type: string, schema: Schema): string {
+function plainType(type: string, schema: JsonSchema): string {
   if (type === "array") return `readonly (${typeOf(schema.items ?? {})})[]`;
   if (type === "integer") return "number";
   if (type !== "object") return type;
@@ -79,7 +79,7 @@ function plainType(type: string, schema: Schema): string {
   return `{\n${fields.join("\n")}\n}`;
 }
 
-function member(name: string, schema: Schema, required: boolean): string {
+function member(name: string, schema: JsonSchema, required: boolean): string {
   const comment = schema.description ? `/** ${schema.description} */\n` : "";
   const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
   return `${comment}readonly ${key}${required ? "" : "?"}: ${typeOf(schema)}${required ? "" : " | undefined"};`;
@@ -122,7 +122,7 @@ function methodOf(document: Document, { method, path, operation }: Route): { typ
   return { types, code: code + iterator(document, name, `${capital}Query`, query, operation.responses) };
 }
 
-/** A template with the ids in it. */
+/** A template literal with the IDs in it. */
 const addressOf = (path: string): string =>
   `\`${path.replace(/\{(\w+)\}/g, (_, id: string) => ["$", "{encodeURIComponent(", id, ")}"].join(""))}\``;
 
@@ -135,7 +135,7 @@ const camel = (header: string): string =>
 
 type Responses = Route["operation"]["responses"];
 
-function answerOf(responses: Responses): { result: string; call: string; schema?: Schema } {
+function answerOf(responses: Responses): { result: string; call: string; schema?: JsonSchema } {
   const [, success] = Object.entries(responses).find(([status]) => status.startsWith("2")) ?? [];
   const contents = Object.entries(success?.content ?? {});
   if (contents.length === 0) return { result: "void", call: "nothing" };
@@ -145,7 +145,7 @@ function answerOf(responses: Responses): { result: string; call: string; schema?
   return { result, call: `json<${result}>`, schema };
 }
 
-/** A list in pages can also be had whole. */
+/** A paginated list also gets an iterator. */
 function iterator(
   document: Document,
   name: string,
@@ -159,7 +159,7 @@ function iterator(
   const item = items && typeOf(resolve(document, items.field).items ?? {});
   return `
 
-  /** All of them, page by page, as they are asked for. */
+  /** Iterates over all items; pages are loaded on demand. */
   ${name.replace(/^list/, "iterate")}(query: ${type} = {}, options: CallOptions = {}): AsyncGenerator<${item}> {
     return eachOf((cursor) => this.${name}({ ...query, cursor: cursor ?? query.cursor }, options));
   }`;

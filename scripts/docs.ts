@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the documents, and the client, that are made from the code. */
+/** `npm run docs`: writes the generated documents and the client. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describeSettings } from "../src/config/describe.ts";
@@ -20,7 +20,7 @@ for (const [path, text] of [
 }
 process.exit();
 
-/** As a real server gives it. */
+/** From a running server. */
 async function apiDocument(): Promise<Document> {
   const server = await startServer();
   try {

@@ -22,15 +22,15 @@ import { createEvidence } from "./domains/verify.ts";
 import { createDisk } from "./files/storage/disk.ts";
 import type { Storage } from "./files/storage/storage.ts";
 import { createTokens } from "./files/storage/tokens.ts";
-import { createTargetStore, type TargetStore } from "./link-health/store.ts";
+import { createHealthStore, type HealthStore } from "./link-health/store.ts";
 import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { createDns } from "./safe-fetch/dns.ts";
-import { createGuarded, type Guarded } from "./safe-fetch/guarded.ts";
+import { createSafeFetch, type SafeFetch } from "./safe-fetch/safe-fetch.ts";
 import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
-import { createOutdated, type Outdated } from "./sql/outdated.ts";
+import { createOutdated, type Outdated } from "./sql/outdated-tenants.ts";
 import type { PostgresOptions } from "./sql/postgres.ts";
 import type { Sql } from "./sql/sql.ts";
 import { createKeys, type Keys } from "./tenants/keys.ts";
@@ -44,14 +44,14 @@ export interface Core {
   readonly keys: Keys;
   readonly store: LinkStore;
   readonly links: Links;
-  readonly targets: TargetStore;
+  readonly targets: HealthStore;
   readonly suspensions: Suspensions;
   readonly outdated: Outdated;
   readonly blocklist: Blocklist;
   readonly reports: Reports;
   readonly domains: Domains;
   /** For addresses named by strangers. */
-  readonly guarded: Guarded;
+  readonly safeFetch: SafeFetch;
   readonly passwords: Passwords;
   /** Resources shared by all callers of this process. */
   readonly resources: Resources;
@@ -99,7 +99,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     const blocklist = createBlocklist({ path: config.QL_BLOCKLIST, clock, log: options.log });
     const publish = options.publish ?? (() => {});
     const dns = createDns(config.QL_DNS_SERVERS);
-    const guarded = createGuarded({
+    const safeFetch = createSafeFetch({
       allow: config.QL_FETCH_ALLOW,
       ports: config.QL_FETCH_PORTS,
       userAgent: `QuickLink/${version} (+${config.baseUrl})`,
@@ -114,7 +114,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       clock,
       store,
       tenants: createTenants(sql, clock),
-      targets: createTargetStore(sql),
+      targets: createHealthStore(sql),
       suspensions: createSuspensions(sql, clock),
       outdated: createOutdated(sql, clock),
       blocklist,
@@ -134,14 +134,14 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       }),
       domains: createDomains({
         store: createDomainStore(sql),
-        evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(guarded, url) }),
+        evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(safeFetch, url) }),
         outgoing: resources.outgoing,
         ownHosts: ownHosts(config),
         isBlocked: blocklist.isBlocked,
         clock,
         publish,
       }),
-      guarded,
+      safeFetch,
       storage: await openStorage(config, signing, clock),
       signing,
       secretFor: (purpose) => signing.secretsFor(purpose).newest,
@@ -155,8 +155,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   }
 }
 
-async function pageOf(guarded: Guarded, url: string): Promise<string | undefined> {
-  const answer = await guarded.fetch("GET", url);
+async function pageOf(safeFetch: SafeFetch, url: string): Promise<string | undefined> {
+  const answer = await safeFetch.fetch("GET", url);
   return answer.kind === "answered" && answer.status === 200 ? new TextDecoder().decode(answer.body) : undefined;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The documents that are made from the code are made from the code as it is; `npm run docs` makes them anew. What the
- * others point at is there.
- */
+/** Generated documents match the code; `npm run docs` regenerates them. Links and names in all documents exist. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -49,7 +46,7 @@ describe("docs/errors.md", () => {
       const mapped = text.slice(text.indexOf("function codeOf(")).matchAll(/(?:return|\?|:|\?\?) "(\w+)"/g);
       return [...named, ...(text.includes("function codeOf(") ? mapped : [])].map(([, code]) => code ?? "");
     });
-    // `custom` is what zod calls a finding of ours, whose own code stands beside it.
+    // `custom` is zod's name for a finding of ours, which has its own code.
     const found = [...new Set(thrown)].filter((code) => !(code in problems) && code !== "custom").toSorted();
     expect(found).toEqual(Object.keys(fieldCodes).toSorted());
   });
@@ -129,7 +126,7 @@ describe("documents that people write", () => {
   test("name only files that are there", () => {
     const missing = pages.flatMap((page) =>
       [...read(page).matchAll(/`((?:src|test|scripts|bench|prove|ops)\/[\w./-]+\.\w+)`/g)].flatMap(([, path = ""]) =>
-        // NNNN stands for the number of a file to be written; a client names files of its own folder.
+        // NNNN is a placeholder for a file's number; a client names files of its own folder.
         [join(root, path), join(root, dirname(page), path)].some(existsSync) || path.includes("/NNNN-")
           ? []
           : [`${page}: ${path}`],

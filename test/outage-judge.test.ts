@@ -51,7 +51,7 @@ describe("the judge of outages", () => {
     expect(faults).toEqual(["1 of 200 hot were told 503 (outage, recovery)"]);
   });
 
-  test("lets links that only SQL knows be refused while it is away, and not before or after", () => {
+  test("allows links that only SQL knows to be refused while it is unavailable, and not before or after", () => {
     const refused = () => tallyOf((kind) => (kind === "cold" ? { refusals: 1 } : {}));
     expect(judge(unavailable, { ...well(), outage: refused(), recovery: refused() })).toEqual([]);
     expect(judge(unavailable, { ...well(), idle: refused() })).toEqual(["100 of 100 cold were told 503 (idle)"]);

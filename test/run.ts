@@ -107,7 +107,7 @@ async function test(filters: readonly string[], shared: Record<string, string>):
     ],
     environment({
       ...shared,
-      // Makes a forgotten `test.only` an error instead of a short run; whoever filters may want it.
+      // Makes a forgotten `test.only` an error instead of a short run; with a filter it may be wanted.
       ...(filters.length === 0 ? { CI: "true" } : {}),
     }),
   );

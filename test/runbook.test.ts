@@ -21,7 +21,7 @@ interface Step {
   readonly prints: string;
 }
 
-/** Code blocks by their mark, each under the title that it stands under. */
+/** Code blocks by their mark, each under its section's title. */
 function blocks(mark: string): { part: string; text: string }[] {
   return runbook.split(/^## /m).flatMap((part) => {
     const title = part.startsWith("# ") ? "beginning" : (part.split("\n")[0] ?? "");

@@ -40,7 +40,7 @@ describe("the Dockerfile", () => {
     expect(read(".dockerignore")).toContain("\n*\n");
   });
 
-  test("pins what it builds on, and runs as nobody in particular", () => {
+  test("pins what it builds on, and runs as an unprivileged user", () => {
     for (const from of all("FROM")) expect(from).toMatch(/^[a-z]+:\d[\w.-]+(?: AS \w+)?$/);
     expect(only("USER")).toBe("quicklink");
     expect(read("Dockerfile")).toContain("npm ci --omit=dev");

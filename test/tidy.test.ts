@@ -54,7 +54,11 @@ const routes = ["http/route.ts", "http/pages.ts", "http/mount.ts", "http/body.ts
 const subjectMay = [...engine, ...subjects, "safe-fetch", "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
 
-/** For each room, a folder or a file of its own in src/, those that its files may import besides each other. */
+const exportPattern = /^export (?:abstract |async )*(?:function\*?|const|let|class|interface|type) (\w+)/gm;
+/** A step is named after its file, and only the list of steps imports it. */
+const isMigration = /^src\/sql\/migrations\//;
+
+/** For each room (a folder or a file in src/), the rooms that its files may import besides each other. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   base: [],
   codes: ["base"],
@@ -88,7 +92,7 @@ describe("who may import whom", () => {
     expect([...rooms].filter((room) => !(room in mayImport))).toEqual([]);
   });
 
-  test("nobody imports from a room that is not in its row", () => {
+  test("no file imports from a room that is not in its row", () => {
     const wrong = imports.filter(({ from, to }) => {
       if (to === "package.json" || roomOf(from) === roomOf(to)) return false;
       const allowed = mayImport[roomOf(from)] ?? [];
@@ -153,7 +157,7 @@ describe("what may be done where", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what must be found in a text.
     const planted = ["`${baseUrl}/${code}`", 'baseUrl + "/" + code', "new URL(code, config.baseUrl)"];
     expect(planted.filter((code) => holding([{ path: "", text: code, code }], address).length === 0)).toEqual([]);
-    expect(holding(outside("src/links/short-url.ts"), address)).toEqual([]);
+    expect(holding(outside("src/links/link.ts"), address)).toEqual([]);
   });
 
   test("versions are raised and changes recorded by one function, in one order of locks", () => {
@@ -161,7 +165,7 @@ describe("what may be done where", () => {
       /\b(?:insertInto|updateTable|mergeInto)\(\s*["`](?:changes|versions|link_versions)\b|\b(?:insert\s+into|update)\s+"?(?:changes|versions|link_versions)\b/gi;
     const planted = ['.insertInto("changes")', '.updateTable("link_versions")', "insert into changes (domain)"];
     expect(planted.filter((code) => holding([{ path: "", text: code, code }], writing).length === 0)).toEqual([]);
-    // Migrations run while nobody else writes.
+    // Migrations run without concurrent writers.
     expect(holding(outside("src/sql/versions.ts", "src/sql/migrations"), writing)).toEqual([]);
   });
 
@@ -182,6 +186,17 @@ describe("what is nowhere", () => {
       `\\b(?:${["TO", "FIX", "XX"].map((half, i) => half + ["DO", "ME", "X"][i]).join("|")})\\b`,
     );
     expect(everything.filter(({ text }) => words.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("no two files of src/ export the same name: who searches for a name finds one thing", () => {
+    const exporters = new Map<string, Set<string>>();
+    for (const { path, code } of program.filter((source) => !isMigration.test(source.path))) {
+      for (const [, name = ""] of code.matchAll(exportPattern)) {
+        exporters.set(name, (exporters.get(name) ?? new Set()).add(path));
+      }
+    }
+    const twice = [...exporters].filter(([, paths]) => paths.size > 1);
+    expect(twice.map(([name, paths]) => `${name}: ${[...paths].join(", ")}`)).toEqual([]);
   });
 
   test("no folder or file is called what says nothing", () => {
@@ -208,7 +223,7 @@ describe("the dependencies", () => {
     expect(pins.filter(([name, version]) => locked[`node_modules/${name}`]?.version !== version)).toEqual([]);
   });
 
-  test("are not tied to the registry of whoever locked them", () => {
+  test("are not tied to the registry of the person who locked them", () => {
     expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
   });
 
@@ -233,7 +248,7 @@ describe("the dependencies", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("run no script of their own at installation but those that are approved", () => {
+  test("run no install scripts except approved ones", () => {
     const running = packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
     const approved = Object.keys(manifest.allowScripts).map((name) => `node_modules/${name}`);
     expect(running.filter((path) => !approved.includes(path))).toEqual([]);

@@ -6,7 +6,7 @@ import { createMetrics } from "../../src/base/metrics.ts";
 import type { Ask, LeaseAnswer } from "../../src/limits/leases.ts";
 import type { Drained, Meters } from "../../src/limits/meters.ts";
 import { monthName } from "../../src/limits/month.ts";
-import { reasons } from "../../src/redirect/decide.ts";
+import { hitReasons } from "../../src/redirect/decide.ts";
 import type { Redis } from "../../src/redis/client.ts";
 import type { SqlLeases } from "../../src/sql/leases.ts";
 import type { Sql } from "../../src/sql/sql.ts";
@@ -105,7 +105,7 @@ function watchedSqlLeases(instance: Instance, stores: Stores, around: Surroundin
   }
 
   const over = overNetwork(sql, instance, around, committed);
-  const leases = code.sqlLeases.createSqlLeases(over, sqlClock, reasons, split, () => holders);
+  const leases = code.sqlLeases.createSqlLeases(over, sqlClock, hitReasons, split, () => holders);
   return {
     ...leases,
     async acquire(ask) {

@@ -5,7 +5,7 @@ import type { Sql } from "../sql/sql.ts";
 import { acrossTenants } from "../sql/tenant-db.ts";
 import type { Place } from "../sql/versions.ts";
 import type { Blocklist } from "./blocklist.ts";
-import type { Suspensions, Why } from "./suspensions.ts";
+import type { SuspensionReason, Suspensions } from "./suspensions.ts";
 
 /**
  * Applies a changed blocklist to existing links: links to a listed host are suspended, and links suspended only by the
@@ -19,7 +19,7 @@ export interface BlocklistParts {
   readonly clock: Clock;
 }
 
-export interface Applied {
+export interface BlocklistOutcome {
   readonly looked: number;
   readonly suspended: number;
   readonly freed: number;
@@ -38,7 +38,7 @@ export async function isOutdated({ sql, blocklist }: Pick<BlocklistParts, "sql" 
   return row?.position !== fingerprint;
 }
 
-export async function applyBlocklist(parts: BlocklistParts): Promise<Applied> {
+export async function applyBlocklist(parts: BlocklistParts): Promise<BlocklistOutcome> {
   const { sql, blocklist } = parts;
   // As it was at the start: later changes are applied by the next run.
   const position = blocklist.fingerprint();
@@ -78,7 +78,7 @@ export async function restoreUnlessBlocked(
   return version === undefined ? { kind: "not_suspended" } : { kind: "restored" };
 }
 
-const becauseOf = (host: string): Why => ({
+const becauseOf = (host: string): SuspensionReason => ({
   cause: "blocklist",
   reason: `${host} is on the blocklist`,
   by: "blocklist",
@@ -88,7 +88,7 @@ async function suspend({
   sql,
   suspensions,
   blocklist,
-}: BlocklistParts): Promise<Pick<Applied, "looked" | "suspended">> {
+}: BlocklistParts): Promise<Pick<BlocklistOutcome, "looked" | "suspended">> {
   let [looked, suspended] = [0, 0];
   let after = "" as LinkId;
   for (;;) {

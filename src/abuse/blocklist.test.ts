@@ -41,7 +41,7 @@ describe("the lines of a blocklist", () => {
     expect(hosts.has(host)).toBe(blocked);
   });
 
-  test("that are no hosts are named by their number", () => {
+  test("that are not hosts are reported by their number", () => {
     expect(bad.map(({ line }) => line)).toEqual([8, 9, 10, 11, 12, 13]);
   });
 

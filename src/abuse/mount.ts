@@ -8,8 +8,8 @@ import { problemResponse, wrongMethod } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { ReportLimit } from "../limits/report-limit.ts";
 import { finalPage } from "../redirect/pages.ts";
-import { detailsMost, laterPage, type Mistakes, reportPage, type Typed, thanksPage } from "./report-page.ts";
-import { type Reports, reasons } from "./reports.ts";
+import { detailsMost, laterPage, type ReportErrors, type ReportInput, reportPage, thanksPage } from "./report-page.ts";
+import { abuseReasons, type Reports } from "./reports.ts";
 
 /**
  * `/report`: anyone may report a link to the operator. Strangers can write here, so everything is bounded: the size of
@@ -83,7 +83,7 @@ async function receive(
     const outcome = await reports.add({
       domain,
       code,
-      reason: reasons.find((one) => one === typed.reason) ?? "other",
+      reason: abuseReasons.find((one) => one === typed.reason) ?? "other",
       details: typed.details.trim() || null,
       email: parseAddress(typed.email.trim()) ?? null,
       url: link.url,
@@ -100,7 +100,7 @@ async function receive(
   }
 }
 
-function typedFrom(fields: URLSearchParams): Typed {
+function typedFrom(fields: URLSearchParams): ReportInput {
   const given = (name: string) => (fields.get(name) ?? "").toWellFormed();
   const of = (name: string) => given(name).replace(control, "");
   // Browsers count a line break as one character but send two.
@@ -113,10 +113,10 @@ function typedFrom(fields: URLSearchParams): Typed {
   };
 }
 
-function mistakesOf({ reason, details, email }: Typed, code: string | undefined): Mistakes {
+function mistakesOf({ reason, details, email }: ReportInput, code: string | undefined): ReportErrors {
   return {
     ...(code === undefined && { code: "Enter the link, or the part after the last /." }),
-    ...(!reasons.some((one) => one === reason) && { reason: "Choose a reason." }),
+    ...(!abuseReasons.some((one) => one === reason) && { reason: "Choose a reason." }),
     ...(details.length > detailsMost && {
       details: `Must have at most ${detailsMost.toLocaleString("en")} characters.`,
     }),

@@ -1,17 +1,17 @@
 import { escapeHtml, formPage, page } from "../redirect/pages.ts";
 import type { AbuseReason } from "../sql/schema.ts";
-import { reasons } from "./reports.ts";
+import { abuseReasons } from "./reports.ts";
 
 /** The form for reporting a link, without scripts: the input is kept when something is wrong with it. */
-export interface Typed {
+export interface ReportInput {
   readonly code: string;
   readonly reason: string;
   readonly details: string;
   readonly email: string;
 }
 
-export type TypedName = keyof Typed;
-export type Mistakes = Partial<Record<TypedName, string>>;
+export type ReportField = keyof ReportInput;
+export type ReportErrors = Partial<Record<ReportField, string>>;
 
 export const detailsMost = 2_000;
 
@@ -23,8 +23,8 @@ const reasonTexts: Readonly<Record<AbuseReason, string>> = {
   other: "Something else",
 };
 
-export function reportPage(status: number, typed: Typed, mistakes: Mistakes = {}): Response {
-  const options = reasons.map(
+export function reportPage(status: number, typed: ReportInput, mistakes: ReportErrors = {}): Response {
+  const options = abuseReasons.map(
     (reason) =>
       `<option value="${reason}"${reason === typed.reason ? " selected" : ""}>${escapeHtml(reasonTexts[reason])}</option>`,
   );
@@ -42,7 +42,7 @@ ${field("email", "Your email address, in case we have questions (optional)", mis
   );
 }
 
-function field(name: TypedName, label: string, mistakes: Mistakes, control: (more: string) => string): string {
+function field(name: ReportField, label: string, mistakes: ReportErrors, control: (more: string) => string): string {
   const mistake = mistakes[name];
   const told = mistake === undefined ? "" : `\n<p role="alert" id="${name}-wrong">${escapeHtml(mistake)}</p>`;
   const more = mistake === undefined ? "" : ` aria-invalid="true" aria-describedby="${name}-wrong"`;

@@ -37,7 +37,7 @@ export interface Report extends Omit<NewReport, "url"> {
   readonly closedBy: string | null;
 }
 
-export const reasons: readonly AbuseReason[] = ["phishing", "malware", "spam", "illegal", "other"];
+export const abuseReasons: readonly AbuseReason[] = ["phishing", "malware", "spam", "illegal", "other"];
 export const openPerLink = 20;
 export const openMost = 10_000;
 

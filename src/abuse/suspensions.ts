@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
 import { cacheKey } from "../links/link.ts";
-import { outdate } from "../sql/outdated.ts";
+import { outdate } from "../sql/outdated-tenants.ts";
 import type { SuspendedLinkTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { ofTenant, type Trx } from "../sql/tenant-db.ts";
@@ -13,11 +13,11 @@ import { type Place, raiseVersions } from "../sql/versions.ts";
  *
  * Suspending a link gives it a new version like any other change, so every cached copy is outdated at once. A tenant is
  * suspended by one row, which every lookup joins and every API call reads; its links get new versions in pages
- * afterwards (`sql/outdated.ts`).
+ * afterwards (`sql/outdated-tenants.ts`).
  */
 export interface Suspensions {
   /** The link's new version; `undefined` if it never existed. Suspending it again changes the reason. */
-  suspendLink(link: Place, why: Why): Promise<number | undefined>;
+  suspendLink(link: Place, why: SuspensionReason): Promise<number | undefined>;
   /** The link's new version; `undefined` if it was not suspended, or not for that cause. */
   restoreLink(link: Place, cause?: Cause): Promise<number | undefined>;
   /** Reasons by `cacheKey`. */
@@ -29,7 +29,7 @@ export interface Suspensions {
 
 export type Cause = SuspendedLinkTable["cause"];
 
-export interface Why {
+export interface SuspensionReason {
   readonly cause: Cause;
   /** For the owner and the operator; not shown to visitors. */
   readonly reason: string;
@@ -121,5 +121,5 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
   };
 }
 
-/** Undoes the new version of a link that was not stopped. The version comes first, as `sql/versions.ts` says. */
+/** Rolls back the new version of a link that was not suspended: the version is locked first, see `sql/versions.ts`. */
 class NotSuspended extends Error {}

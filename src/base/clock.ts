@@ -20,7 +20,10 @@ export const systemClock: Clock = {
 };
 
 export interface ManualClock extends Clock {
-  /** Calls what becomes due on the way, in order. What that sets anew counts if it is set before the call returns. */
+  /**
+   * Calls timers that become due on the way, in order. Timers that these set count if they are set before the call
+   * returns.
+   */
   advance(ms: number): void;
   set(now: number): void;
 }

@@ -15,7 +15,7 @@ test("work that fails in time fails as it did, and no timer is left", async () =
   expect(jest.getTimerCount()).toBe(0);
 });
 
-test("work that takes too long is late, and what it answers then is nobody's", async () => {
+test("work that takes too long is late, and its result is ignored", async () => {
   const slow = Promise.withResolvers<number>();
   const outcome = withDeadline(slow.promise, 100, "SQL").catch((error: unknown) => error);
   jest.advanceTimersByTime(99);

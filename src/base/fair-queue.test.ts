@@ -89,7 +89,7 @@ describe("whatever comes, ends and leaves", () => {
     );
   });
 
-  test("no place stays free that somebody waits for and may have", () => {
+  test("no place stays free while a holder waits that may have it", () => {
     fc.assert(
       fc.property(sizes, story, (size, steps) => {
         const seen = observed(size);

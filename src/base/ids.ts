@@ -25,28 +25,28 @@ const prefixes = {
   file: "fil",
   report: "rep",
 } as const;
-export type Named = keyof typeof prefixes;
+export type IdKind = keyof typeof prefixes;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
-export function newId<Name extends Named>(name: Name, clock: Clock): Id<Name> {
+export function newId<Name extends IdKind>(name: Name, clock: Clock): Id<Name> {
   return idFrom(name, clock.now(), randomBytes(chanceBytes));
 }
 
 /** Sorts before every ID of this kind created at that time or later, and after all earlier ones. */
-export function idAt<Name extends Named>(name: Name, ms: number): Id<Name> {
+export function idAt<Name extends IdKind>(name: Name, ms: number): Id<Name> {
   return `${prefixes[name]}_${time(Math.max(0, ms))}` as Id<Name>;
 }
 
 /** Derives an ID from its input: the same input always gives the same ID. */
-export function idFrom<Name extends Named>(name: Name, at: number, bytes: Uint8Array): Id<Name> {
+export function idFrom<Name extends IdKind>(name: Name, at: number, bytes: Uint8Array): Id<Name> {
   return `${prefixes[name]}_${time(at)}${letters(bytes.subarray(0, chanceBytes))}` as Id<Name>;
 }
 
 const chanceBytes = 16; // five bits of each are used
 
 /** Untrusted text becomes an ID only if it has the right shape. */
-export function parseId<Name extends Named>(name: Name, text: string): Id<Name> | undefined {
+export function parseId<Name extends IdKind>(name: Name, text: string): Id<Name> | undefined {
   const prefix = `${prefixes[name]}_`;
   return text.length === prefix.length + 26 && text.startsWith(prefix) && /^[a-z]+_[0-9a-z]{26}$/.test(text)
     ? (text as Id<Name>)

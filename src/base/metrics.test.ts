@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createMetrics, type Figures } from "./metrics.ts";
+import { createMetrics, type MetricFigures } from "./metrics.ts";
 
-function process(visits: number, instances: number, links: number, seconds: number, others: Figures[] = []) {
+function process(visits: number, instances: number, links: number, seconds: number, others: MetricFigures[] = []) {
   const metrics = createMetrics(async () => others);
   metrics.tally("visits_total", "Visits.", "outcome", ["counted"]).counted += visits;
   metrics.gauge("instances", "Servers.", () => instances, "max");
@@ -46,7 +46,7 @@ test("series of several callers stand under one name, and those that have gone a
   expect(await open()).toEqual(['open{of="sql"} 1']);
 });
 
-test("what was observed before anybody asked is in the first answer, whenever it was", async () => {
+test("observations before the first scrape are in the first answer", async () => {
   const metrics = createMetrics();
   const observe = metrics.histogram("seconds", "Durations.", ["method"], [1]);
   observe({ method: "GET" }, 0.5);

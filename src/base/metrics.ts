@@ -16,7 +16,7 @@ export interface Metrics {
   /** With workers, `merged` says how their values are combined. */
   gauge(name: string, help: string, read: () => number, merged?: Merged): void;
   /** Series that are read on a scrape. Several callers may add series under one name. */
-  series(kind: "gauge" | "counter", about: About, read: () => Iterable<Reading>): void;
+  series(kind: "gauge" | "counter", about: MetricInfo, read: () => Iterable<MetricReading>): void;
   /** A counter whose series are fields of one plain object: add with `fields.x++`. */
   tally<Field extends string>(
     name: string,
@@ -25,17 +25,17 @@ export interface Metrics {
     fields: readonly Field[],
   ): Record<Field, number>;
   /** This process's figures, to be sent to the process that is scraped. */
-  figures(): Promise<Figures>;
+  figures(): Promise<MetricFigures>;
   /** In Prometheus' text format, with its content type; merged with the figures of other processes, if any. */
   scrape(): Promise<{ text: string; contentType: string }>;
 }
 
 export type Observe<Label extends string> = (labels: Readonly<Record<Label, string>>, value: number) => void;
-export type Reading = readonly [labels: Readonly<Record<string, string>>, value: number];
+export type MetricReading = readonly [labels: Readonly<Record<string, string>>, value: number];
 export type Merged = "sum" | "max" | "min";
-export type Figures = MetricObjectWithValues<MetricValue<string>>[];
+export type MetricFigures = MetricObjectWithValues<MetricValue<string>>[];
 
-export interface About {
+export interface MetricInfo {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
@@ -46,9 +46,9 @@ type Define = (prom: typeof import("prom-client"), registers: Registry[]) => voi
 
 const earlyMost = 1_000;
 
-export function createMetrics(gatherOthers: () => Promise<readonly Figures[]> = async () => []): Metrics {
+export function createMetrics(gatherOthers: () => Promise<readonly MetricFigures[]> = async () => []): Metrics {
   const waiting: Define[] = [];
-  const families = new Map<string, (() => Iterable<Reading>)[]>();
+  const families = new Map<string, (() => Iterable<MetricReading>)[]>();
   let loaded: Promise<{ prom: typeof import("prom-client"); registry: Registry }> | undefined;
 
   async function load() {
@@ -65,7 +65,7 @@ export function createMetrics(gatherOthers: () => Promise<readonly Figures[]> = 
     return { prom, registry };
   }
 
-  function series(kind: "gauge" | "counter", about: About, read: () => Iterable<Reading>): void {
+  function series(kind: "gauge" | "counter", about: MetricInfo, read: () => Iterable<MetricReading>): void {
     const { name, help, labels: labelNames, merged: aggregator = "sum" } = about;
     const family = families.get(name);
     if (family !== undefined) {
@@ -84,12 +84,12 @@ export function createMetrics(gatherOthers: () => Promise<readonly Figures[]> = 
     });
   }
 
-  const figures = async (): Promise<Figures> => (await ready()).registry.getMetricsAsJSON();
+  const figures = async (): Promise<MetricFigures> => (await ready()).registry.getMetricsAsJSON();
 
   return {
     series,
     histogram(name, help, labelNames, buckets) {
-      const early: Reading[] = [];
+      const early: MetricReading[] = [];
       let histogram: Histogram | undefined;
       waiting.push((prom, registers) => {
         histogram = new prom.Histogram({ name, help, labelNames, buckets, registers });

@@ -12,7 +12,7 @@ test("a password matches its own hash, which is argon2id and another every time"
   expect(await passwords.matches("Correct horse", one, "a")).toBe(false);
 });
 
-test("of a flood some wait, and the rest are sent away; the thread goes on meanwhile", async () => {
+test("of a flood some wait, and the rest are refused; the thread continues meanwhile", async () => {
   const few = createPasswords(createShares({ ...passwordShares, waitingMost: 20, waitMs: 60_000 }));
   const hash = await few.hash("correct horse", "a");
   let turns = 0;
@@ -30,7 +30,7 @@ test("of a flood some wait, and the rest are sent away; the thread goes on meanw
   expect(turns).toBeGreaterThan(results.length);
 });
 
-test("a flood of right passwords from one network refuses nobody else", async () => {
+test("a flood of right passwords from one network delays no other network", async () => {
   const shares = createShares({ ...passwordShares, waitMs: 60_000 });
   const all = createPasswords(shares);
   const hash = await all.hash("correct horse", "a");

@@ -81,7 +81,7 @@ describe("repeated work", () => {
     expect(startedAt).toEqual([0, 2_500, 5_500]);
   });
 
-  test("soon() runs at once when nothing is under way, and the interval begins anew", async () => {
+  test("soon() runs at once when nothing is running, and the interval starts over", async () => {
     const { clock, startedAt, end, repeated } = setUp();
     clock.advance(400);
     repeated.soon();
@@ -92,7 +92,7 @@ describe("repeated work", () => {
     expect(startedAt).toEqual([400, 400 + everyMs]);
   });
 
-  test("whoever waits for a run gets the outcome of one that began after asking", async () => {
+  test("a caller that waits for a run gets the outcome of one that started after the call", async () => {
     const { end, repeated, settle } = setUp();
     const outcomes: string[] = [];
     const note = (who: string) => [() => void outcomes.push(`${who} ok`), () => void outcomes.push(`${who} failed`)];
@@ -117,7 +117,7 @@ describe("repeated work", () => {
     expect(ended.map(({ error }) => error !== undefined)).toEqual([false, true, true, false, false]);
   });
 
-  test("a run beyond its deadline is a failure at that moment, is told to end, and is not overtaken", async () => {
+  test("a run beyond its deadline fails at that moment, is aborted, and is not overtaken", async () => {
     const { clock, end, lines, ended, signals, running, startedAt } = setUp();
     clock.advance(everyMs);
     clock.advance(deadlineMs - 1);

@@ -3,45 +3,46 @@ import { Late } from "./deadline.ts";
 import type { Logger } from "./log.ts";
 
 /**
- * Runs work again and again, for as long as the process lives. Everything that is repeated uses it: the table of jobs
- * (`server/jobs.ts`) and the few loops beside it.
+ * Runs work repeatedly, for as long as the process lives. Everything that repeats uses it: the table of jobs
+ * (`server/jobs.ts`) and a few other loops.
  *
- * **One at a time.** A run never overlaps with the one before, also when that one is late. `soon()` starts a run early, or
- * one more after the run that is under way; any number of calls are one more run.
+ * **One at a time.** Runs never overlap, even when one is late. `soon()` starts a run early, or one more after the
+ * current run; any number of calls are one more run.
  *
- * **A failure is logged once**, when runs begin to fail, and once more when they work again.
+ * **A failure is logged once**, when runs start to fail, and once more when they work again.
  *
- * **A run has a deadline.** When it has passed, the run counts as failed and its signal is aborted. The next run still waits
- * for its end: work that hangs and ignores its signal stops its own repetition, and the log, the metrics and the alert on
- * the last success say so. To start a second run beside it would be worse for everything that counts or writes.
+ * **A run has a deadline.** When it has passed, the run counts as failed and its signal is aborted. The next run still
+ * waits for its end: work that hangs and ignores its signal stops its own repetition, which the log, the metrics and
+ * the alert on the last success show. Starting a second run beside it would be worse for everything that counts or
+ * writes.
  *
- * **A stop is bounded.** It aborts the signal of the run under way and waits for its end, for `stopMs` at most.
+ * **A stop is bounded.** It aborts the signal of the current run and waits for its end, for at most `stopMs`.
  */
 export interface Repeated {
-  /** Runs it without waiting for its time. */
+  /** Runs it now instead of at its time. */
   soon(): void;
-  /** Resolves with the end of a run that began after this call; rejects if that run fails. */
+  /** Resolves at the end of a run that started after this call; rejects if that run fails. */
   run(): Promise<void>;
   /** Whether the last run failed. */
   readonly failing: boolean;
-  /** No run begins after this call. */
+  /** No run starts after this call. */
   stop(): Promise<void>;
 }
 
 export interface RepeatSettings {
   /** For the log: "files-sweep", "following changes". */
   readonly name: string;
-  /** From start to start; or how long to pause after a run, by the number of failures in a row. */
+  /** From start to start; or the pause after a run, by the number of consecutive failures. */
   readonly everyMs: number | ((failures: number) => number);
-  /** Until the first run. Without it, as long as between others. */
+  /** Until the first run. Default: the usual interval. */
   readonly firstMs?: number;
   readonly deadlineMs: number;
   readonly stopMs: number;
-  /** The signal is aborted when the run is late or has to end because the process stops. */
+  /** The signal is aborted when the run is late, or when the process stops. */
   readonly work: (signal: AbortSignal) => Promise<unknown>;
-  /** Told of each run once: at its end, or at its deadline. */
+  /** Called once per run: at its end, or at its deadline. */
   readonly ended?: (run: Run) => void;
-  /** What to log instead of the usual texts. */
+  /** Replaces the default log messages. */
   readonly texts?: RepeatTexts;
   readonly clock: Clock;
   readonly log: Logger;
@@ -66,7 +67,7 @@ export function repeat(settings: RepeatSettings): Repeated {
     worksAgain: `${name} works again`,
   };
   let running: Promise<void> | undefined;
-  /** For those who asked while a run was under way. */
+  /** For callers that asked during a run. */
   let next: PromiseWithResolvers<void> | undefined;
   let ending: AbortController | undefined;
   let failures = 0;
@@ -130,7 +131,7 @@ export function repeat(settings: RepeatSettings): Repeated {
 
   const soon = () => void run().catch(() => {}); // reported above
 
-  /** At a fixed rate: a run that took longer than that skips the times that have passed. */
+  /** At a fixed rate: a run that took longer skips the times that have passed. */
   function arm(tookMs: number): void {
     const pauseMs = typeof everyMs === "function" ? everyMs(failures) : everyMs - (tookMs % everyMs);
     if (!stopped) disarm = clock.after(pauseMs, soon);

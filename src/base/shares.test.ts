@@ -6,7 +6,7 @@ import { countShares, createShares } from "./shares.ts";
 
 const settings = { resource: "tests", what: "tests", atOnce: 2, waitingMost: 3, waitMs: 60_000, retryAfterSeconds: 4 };
 
-/** Work that ends when it is told to. */
+/** Work that ends on demand. */
 function held() {
   const ending = Promise.withResolvers<void>();
   return { work: () => ending.promise, end: ending.resolve, fail: ending.reject };
@@ -31,7 +31,7 @@ test("work that throws gives its place back, and the error reaches the caller", 
   expect(shares.figures).toMatchObject({ running: 0, waiting: 0 });
 });
 
-test("beyond the queue the caller is told to come again, and when", async () => {
+test("beyond the queue the caller is told when to come back", async () => {
   const shares = createShares({ ...settings, atOnce: 1, waitingMost: 0 });
   const first = held();
   const running = shares.run("a", first.work);

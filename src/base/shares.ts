@@ -13,7 +13,7 @@ export interface Shares {
   /** Does the work in a place. Throws a `Problem` `busy` when there is none. */
   run<Result>(holder: string, work: () => Promise<Result>, options?: EnterOptions): Promise<Result>;
   readonly settings: SharesSettings;
-  readonly figures: Figures;
+  readonly figures: ShareFigures;
 }
 
 export interface SharesSettings {
@@ -39,7 +39,7 @@ export type Entered =
   | { readonly kind: "entered"; leave(): void }
   | { readonly kind: "busy"; readonly problem: Problem };
 
-export interface Figures {
+export interface ShareFigures {
   readonly running: number;
   readonly waiting: number;
   /** `full`: too many are waiting. `late`: its turn did not come in time. `left`: the caller left. */

@@ -17,13 +17,13 @@ describe("signing keys", () => {
     expect(after.isSigned("text", "")).toBe(false);
   });
 
-  test("a signature for one purpose is none for another, under any key", () => {
+  test("a signature for one purpose is invalid for another, with any key", () => {
     const keys = createSigningKeys([keyOf("two"), keyOf("one")], manualClock(start));
     const signature = keys.signerFor("files").sign("text");
     expect(keys.signerFor("passes").isSigned("text", signature)).toBe(false);
   });
 
-  test("a former key verifies until its day, also on a server that goes on running", () => {
+  test("a previous key verifies until its day, also on a server that keeps running", () => {
     const clock = manualClock(start);
     const before = [keyOf("one")];
     const signature = createSigningKeys(before, clock).signerFor("passes").sign("text");

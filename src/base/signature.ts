@@ -12,13 +12,13 @@ export interface Signer {
 }
 
 /** The newest secret signs, all of them verify. */
-export interface Secrets {
+export interface SigningSecrets {
   readonly newest: Uint8Array;
   /** Currently valid secrets, newest first. */
   all(): readonly Uint8Array[];
 }
 
-export function createSigner(secrets: Secrets): Signer {
+export function createSigner(secrets: SigningSecrets): Signer {
   const signed = (secret: Uint8Array, text: string): string =>
     createHmac("sha256", secret).update(text).digest("base64url");
   return {
@@ -40,7 +40,7 @@ export function sameText(given: string, wanted: string): boolean {
  * confuse.
  */
 export interface SigningKeys {
-  secretsFor(purpose: string): Secrets;
+  secretsFor(purpose: string): SigningSecrets;
   signerFor(purpose: string): Signer;
 }
 
@@ -56,7 +56,7 @@ export function createSigningKeys(keys: readonly SigningKey[], clock: Clock): Si
   if (first === undefined) throw new Error("signing keys have one key at least");
   const derive = ({ key }: SigningKey, purpose: string) => createHmac("sha256", key).update(purpose).digest();
 
-  const secretsFor = (purpose: string): Secrets => {
+  const secretsFor = (purpose: string): SigningSecrets => {
     const newest = derive(first, purpose);
     const others = former.map((key) => ({
       secret: derive(key, purpose),

@@ -408,7 +408,7 @@ describe("when the source fails", () => {
     expect(await cache.lookup("a")).toMatchObject(nothing(0));
   });
 
-  test("what nobody has seen is an error, never a 404", async () => {
+  test("an unknown link is an error, never a 404", async () => {
     const { cache, setDown } = setUp();
     setDown(true);
     await expect(cache.lookup("a")).rejects.toThrow("the source is down");
@@ -439,7 +439,7 @@ describe("the size of memory", () => {
     expect(cache.peek("k1")).toBeUndefined();
   });
 
-  test("is a part of its own for what is not there: guessing evicts no link", async () => {
+  test("has a separate part for unknown codes: guessing evicts no link", async () => {
     const { cache, rows } = setUp({ sizeBytes: 10_000 });
     for (let i = 0; i < 20; i++) {
       rows.set(`k${i}`, thing(1));

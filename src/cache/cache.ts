@@ -26,7 +26,7 @@ export interface Versioned<Value> {
   readonly value: Value | undefined;
 }
 
-export interface Answer<Value> extends Versioned<Value> {
+export interface LookupAnswer<Value> extends Versioned<Value> {
   /** The best available answer while the next tier is unavailable. */
   readonly stale?: boolean;
 }
@@ -36,14 +36,14 @@ export interface Source<Value> {
    * Throws when it cannot tell; "does not exist" is an answer, not a failure. `atLeast` is a version known to exist:
    * older ones are useless. `visit` is given when a visitor waits.
    */
-  load(key: string, atLeast: number, visit?: Visit<Value>): Promise<Answer<Value>>;
+  load(key: string, atLeast: number, visit?: Visit<Value>): Promise<LookupAnswer<Value>>;
 }
 
 export interface Visit<Value> {
   /** How long the visitor will still wait. Every wait is deducted. */
   readonly patience: Patience;
   /** The visitor is answered without this, because it takes too long; the answer may still arrive. */
-  later(answer: Promise<Answer<Value>>): void;
+  later(answer: Promise<LookupAnswer<Value>>): void;
 }
 
 interface Entry<Value> extends Versioned<Value> {
@@ -134,7 +134,7 @@ export function createCache<Value extends object, Key extends string = string>(
     return now - entry.filledAt < (trusted ? entry.trustedMs : untrustedMs);
   }
 
-  function remember(key: string, answer: Answer<Value>, filledAt = clock.elapsed()): void {
+  function remember(key: string, answer: LookupAnswer<Value>, filledAt = clock.elapsed()): void {
     if ((remembered(key)?.version ?? 0) > answer.version) return;
     const { version, value, stale = false } = answer;
     // Spread around a value below the maximum, so that the maximum is never exceeded.
@@ -145,7 +145,7 @@ export function createCache<Value extends object, Key extends string = string>(
   }
 
   /** An answer that visitors no longer wait for. All who gave up on a key wait for the same one. */
-  function keepLater(key: string, floor: number, answer: Promise<Answer<Value>>): void {
+  function keepLater(key: string, floor: number, answer: Promise<LookupAnswer<Value>>): void {
     const one = awaited.get(key) ?? { floor };
     one.floor = Math.max(one.floor, floor);
     awaited.set(key, one);

@@ -22,7 +22,7 @@ describe("how often a link changes", () => {
     expect(changes.perDay("a")).toBeLessThan(0.001);
   });
 
-  test("comes to rest at the rate of one that changes every hour", () => {
+  test("converges to the rate of one change per hour", () => {
     const { clock, changes } = setUp();
     for (let version = 1; version <= 240; version++) {
       clock.advance(hourMs);

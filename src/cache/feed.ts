@@ -1,9 +1,9 @@
 /**
- * The change feed as its readers know it. Whatever decides an answer has a version that only grows, and every new version
- * is a change: committed with what it is about (`sql/versions.ts`), published by the server that made it, and read from
- * the feed by all others (`sql/feed.ts`, `follow.ts`).
+ * The change feed as its readers see it. Everything that decides an answer has a version that only grows, and every new
+ * version is a change: committed with what it is about (`sql/versions.ts`), published by the server that made it, and
+ * read from the feed by all others (`sql/feed.ts`, `follow.ts`).
  *
- * A link is named by (domain, code), everything else by one key: a domain by its host, the others by their id.
+ * A link is named by (domain, code), everything else by one key: a domain by its host, the others by their ID.
  */
 export type Change = LinkVersion | KeyVersion;
 
@@ -21,7 +21,7 @@ export interface KeyVersion {
   readonly version: number;
 }
 
-/** Called after the commit, once for each change, by whoever made it. */
+/** Called by the writer after the commit, once for each change. */
 export type Publish = (change: Change) => void;
 
 export type RecordedChange = Change & {
@@ -30,7 +30,7 @@ export type RecordedChange = Change & {
 };
 
 export interface Feed<Position> {
-  /** The present end: what is committed later comes after it. */
+  /** The current end: later commits come after it. */
   end(): Promise<Position>;
   after(cursor: Position, limit: number): Promise<FeedPage<Position>>;
   /** Text that sorts as positions do. */
@@ -42,8 +42,11 @@ export interface FeedPage<Position> {
   readonly changes: readonly RecordedChange[];
   /** The end of this page. */
   readonly next: Position;
-  /** As far as a follower may move on for good: up to here nothing can be missing any more. Nothing if before this page. */
+  /**
+   * How far a follower may advance for good: up to here no change can be missing. `undefined` if that is before this
+   * page.
+   */
   readonly settled: Position | undefined;
-  /** How many of the changes that is. */
+  /** How many of the changes are settled. */
   readonly settledCount: number;
 }

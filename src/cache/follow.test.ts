@@ -21,7 +21,7 @@ function setUp() {
   const followed: number[] = [];
   const lines: string[] = [];
   const limits: number[] = [];
-  /** How much was announced whenever somebody else had a turn. */
+  /** How much was announced whenever another task had a turn. */
   const turns: number[] = [];
   let line = Number.POSITIVE_INFINITY;
   let fault: Error | undefined;

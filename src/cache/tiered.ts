@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { within } from "../base/patience.ts";
-import type { Answer, Source, Versioned, Visit } from "./cache.ts";
+import type { LookupAnswer, Source, Versioned, Visit } from "./cache.ts";
 import type { CacheCounts } from "./counts.ts";
 import type { Shared, Tier } from "./tier.ts";
 
@@ -62,13 +62,16 @@ export function createTiered<Value>(options: TieredOptions<Value>): Tiered<Value
     counts.why[why]++;
   }
 
-  async function readSql(key: string, atLeast: number, visit?: Visit<Value>): Promise<Answer<Value>> {
+  async function readSql(key: string, atLeast: number, visit?: Visit<Value>): Promise<LookupAnswer<Value>> {
     const ticket = tier.ticket(key);
-    const keep = (answer: Answer<Value>): Answer<Value> => {
+    const keep = (answer: LookupAnswer<Value>): LookupAnswer<Value> => {
       if (ticket !== undefined && answer.version >= atLeast) tier.put(key, answer, ticket);
       return answer;
     };
-    const later = visit && { ...visit, later: (answer: Promise<Answer<Value>>) => visit.later(answer.then(keep)) };
+    const later = visit && {
+      ...visit,
+      later: (answer: Promise<LookupAnswer<Value>>) => visit.later(answer.then(keep)),
+    };
     return keep(await sql.load(key, atLeast, later));
   }
 

@@ -6,7 +6,7 @@ import { parseId } from "../base/ids.ts";
 import type { Core } from "../core.ts";
 import type { AbuseState } from "../sql/schema.ts";
 import { withCore } from "./core.ts";
-import { type Format, printFields, printRows, say } from "./print.ts";
+import { type OutputFormat, printFields, printRows, say } from "./print.ts";
 import { withBy } from "./suspend.ts";
 
 const states: readonly AbuseState[] = ["open", "dismissed", "suspended"];
@@ -20,7 +20,7 @@ export function abuseCommand(): Command {
     .option("--limit <n>", "maximum number of reports to list", parseLimit, 50)
     .option("--json", "print as JSON")
     .description("list reports, oldest first")
-    .action(({ state, limit, ...format }: Format & { state: AbuseState; limit: number }) =>
+    .action(({ state, limit, ...format }: OutputFormat & { state: AbuseState; limit: number }) =>
       withCore(async ({ reports }) =>
         printRows(
           (await reports.list(state, limit)).map(show),
@@ -35,7 +35,7 @@ export function abuseCommand(): Command {
     .argument("<id>", "report ID (rep_…)")
     .option("--json", "print as JSON")
     .description("show a report in full")
-    .action((id: string, format: Format) =>
+    .action((id: string, format: OutputFormat) =>
       withCore(async (core) => printFields(show(await requireReport(core, id)), format)),
     );
   withBy(command.command("dismiss").argument("<id>", "report ID (rep_…)"))

@@ -8,19 +8,19 @@ import type { Config } from "../config/config.ts";
 import { openSql } from "../core.ts";
 import { type Archived, archiveFiles, bytesOfAllTenants, markDeleted, piecesOf } from "../files/archive.ts";
 import {
-  type About,
+  type BackupContents,
+  type BackupSecrets,
   createArchive,
   databaseEntry,
   foldIntoOneFile,
-  type Secrets,
   snapshot,
   toDisk,
 } from "../sql/backup.ts";
 import { openSqlite } from "../sql/sqlite.ts";
 import { quietLog } from "./core.ts";
+import { lowerPriority } from "./low-priority.ts";
 import { complain, say } from "./print.ts";
-import { createProgress, type Progress } from "./progress.ts";
-import { stepBack } from "./step-back.ts";
+import { createProgress, type ProgressBar } from "./progress.ts";
 import { readConfig, terminal } from "./terminal.ts";
 
 interface BackupOptions {
@@ -41,7 +41,7 @@ export function backupCommand(): Command {
         '\nExample:\n  $ quicklink backup "/backups/quicklink-$(date +%F).sqlite"',
     )
     .action(async (file: string, given: { withoutFiles?: true; onlyFiles?: true }) => {
-      stepBack();
+      lowerPriority();
       const config = readConfig();
       const options = { files: given.withoutFiles !== true, ...(given.onlyFiles && { onlyFiles: given.onlyFiles }) };
       refuseContradictions(config, options);
@@ -84,16 +84,18 @@ function refuseContradictions(config: Config, { files, onlyFiles }: BackupOption
 }
 
 interface Written {
-  readonly about: About;
+  readonly about: BackupContents;
   readonly files: Archived | undefined;
 }
 
 /**
  * First the snapshot, then the files it lists, then the snapshot is updated with the files that were deleted meanwhile.
  */
-async function write(config: Config, draft: string, options: BackupOptions, progress: Progress): Promise<Written> {
+async function write(config: Config, draft: string, options: BackupOptions, progress: ProgressBar): Promise<Written> {
   const { files: wanted, onlyFiles } = options;
-  const about: About = { files: !wanted ? "left_out" : config.S3_URL !== undefined ? "in_bucket" : "included" };
+  const about: BackupContents = {
+    files: !wanted ? "left_out" : config.S3_URL !== undefined ? "in_bucket" : "included",
+  };
   const secrets = onlyFiles ? {} : secretsOf(config);
   if (!onlyFiles) await requireOwnSalt(config, secrets);
   const copy = `${draft}.db`;
@@ -130,7 +132,7 @@ async function write(config: Config, draft: string, options: BackupOptions, prog
 const slowBytes = 100_000_000;
 
 /** A single SQLite statement: it reports no progress. */
-function takeSnapshot(config: Config, copy: string, progress: Progress): void {
+function takeSnapshot(config: Config, copy: string, progress: ProgressBar): void {
   const path = join(config.QL_DATA, "quicklink.sqlite");
   const { size } = statSync(path);
   if (size > slowBytes) progress.say(`Copying the database, ${megabytes(size)} …`);
@@ -138,7 +140,7 @@ function takeSnapshot(config: Config, copy: string, progress: Progress): void {
 }
 
 /** Returns a function to call with the size of each piece. */
-export function progressOf(progress: Progress, all: number, what: string): (bytes: number) => void {
+export function progressOf(progress: ProgressBar, all: number, what: string): (bytes: number) => void {
   let done = 0;
   return (bytes) => {
     done += bytes;
@@ -181,7 +183,7 @@ export function requireEmbedded(config: Config, tool: string): void {
 export const secretName = /^[A-Z0-9_]{1,64}$/;
 
 /** The secrets in use, wherever they come from, and any others in the folder. */
-function secretsOf(config: Config): Secrets {
+function secretsOf(config: Config): BackupSecrets {
   const folder = join(config.QL_DATA, "secrets");
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => secretName.test(name)) : [];
   const kept = names.map((name) => [name, readFileSync(join(folder, name), "utf8").trim()]);
@@ -193,7 +195,7 @@ function secretsOf(config: Config): Secrets {
 }
 
 /** A backup with another salt could be restored, but not served. */
-async function requireOwnSalt(config: Config, secrets: Secrets): Promise<void> {
+async function requireOwnSalt(config: Config, secrets: BackupSecrets): Promise<void> {
   const sql = await openSql(config, quietLog());
   try {
     const epoch = await sql.db

@@ -17,7 +17,7 @@ const draw = (limits: readonly LimitUse[], columns = 120, colours = false, links
 const barOf = (line: string | undefined) => /[█░]+/.exec(line ?? "")?.[0] ?? "";
 
 describe("a bar", () => {
-  test("says how much of what, when it begins anew, and when it will be spent", () => {
+  test("shows the figures, when it resets, and when it will be used up", () => {
     const [line] = draw([use({ used: 412, spentAt: Date.UTC(2026, 10, 26, 3) })]);
     expect(line).toBe(
       `links this month  ${"█".repeat(10)}${"░".repeat(14)}  412 of 1,000  resets in 15 days   at this rate, used up on 26 Nov`,

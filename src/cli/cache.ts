@@ -7,16 +7,16 @@ import { type Core, openReplica } from "../core.ts";
 import { splitKey, type Target } from "../links/link.ts";
 import { linkMeta } from "../links/read/meta.ts";
 import { createLinkStore } from "../links/store.ts";
-import { type Known, linkSource } from "../redirect/resolve.ts";
+import { type CachedLink, linkSource } from "../redirect/resolve.ts";
 import type { RedisCache } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 import { createMetaCache, type MetaCache } from "../redis/meta.ts";
-import { withRedis } from "../redis/patient.ts";
 import { wake } from "../redis/wake.ts";
+import { withRedis } from "../redis/with-redis.ts";
 import { openTier } from "../server/redis-links.ts";
 import { createFeed, type SqlFeed } from "../sql/feed.ts";
 import { quietLog, withCore } from "./core.ts";
-import { type Format, printFields, printJson, say } from "./print.ts";
+import { type OutputFormat, printFields, printJson, say } from "./print.ts";
 
 /**
  * Inspects and drops cached links. The memory of running servers cannot be read from here; it follows the change feed,
@@ -29,7 +29,9 @@ export function cacheCommand(): Command {
     .argument("<code>", "code, or host/code")
     .option("--json", "print as JSON")
     .description("show a link's entry in SQL and Redis")
-    .action((code: string, format: Format) => withPlace(async (place) => printFields(await look(place, code), format)));
+    .action((code: string, format: OutputFormat) =>
+      withPlace(async (place) => printFields(await look(place, code), format)),
+    );
   command
     .command("drop")
     .argument("[code]", "code, or host/code")
@@ -37,7 +39,7 @@ export function cacheCommand(): Command {
     .option("--json", "print as JSON")
     .description("drop a link from all caches, or everything from Redis")
     .addHelpText("after", "\nExamples:\n  $ quicklink cache drop sale\n  $ quicklink cache drop --all")
-    .action((code: string | undefined, { all, ...format }: Format & { all?: true }) => {
+    .action((code: string | undefined, { all, ...format }: OutputFormat & { all?: true }) => {
       if ((code === undefined) === (all === undefined)) throw new OperatorError("Give either a code or --all.", 2);
       return withPlace((place) => (code === undefined ? dropAll(place, format) : drop(place, code, format)));
     });
@@ -46,7 +48,7 @@ export function cacheCommand(): Command {
     .argument("<code>", "code, or host/code")
     .option("--json", "print as JSON")
     .description("load a link into Redis")
-    .action((code: string, format: Format) => withPlace((place) => warm(place, code, format)));
+    .action((code: string, format: OutputFormat) => withPlace((place) => warm(place, code, format)));
   return command;
 }
 
@@ -54,7 +56,7 @@ export function cacheCommand(): Command {
 interface Place {
   readonly core: Core;
   readonly feed: SqlFeed;
-  readonly load: (code: string) => Promise<Versioned<Known>>;
+  readonly load: (code: string) => Promise<Versioned<CachedLink>>;
   readonly loadMeta: (code: string) => Promise<LinkMeta | undefined>;
   /** `undefined` if there is no Redis; throws if it does not answer. */
   readonly onRedis: <Result>(work: (shared: Shared) => Promise<Result>) => Promise<Result | undefined>;
@@ -62,7 +64,7 @@ interface Place {
 
 interface Shared {
   readonly redis: Redis;
-  readonly tier: RedisCache<Known>;
+  readonly tier: RedisCache<CachedLink>;
   readonly meta: MetaCache;
 }
 
@@ -150,7 +152,7 @@ const showMeta = (meta: LinkMeta | undefined) => ({
 const changesAfter = async (feed: SqlFeed, position: string): Promise<number> =>
   (await feed.after(feed.fromText(position), behindMost)).changes.length;
 
-async function drop({ core, onRedis }: Place, code: string, format: Format): Promise<void> {
+async function drop({ core, onRedis }: Place, code: string, format: OutputFormat): Promise<void> {
   const { domain, code: own } = splitKey(code);
   const version = await core.store.touch(domain, own, core.clock.now());
   if (version === undefined) {
@@ -165,7 +167,7 @@ async function drop({ core, onRedis }: Place, code: string, format: Format): Pro
   else say(`${code} is now at version ${version}. Every server reads it from SQL within half a second.`);
 }
 
-async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> {
+async function dropAll({ feed, onRedis }: Place, format: OutputFormat): Promise<void> {
   const dropped = await onRedis(async ({ redis, tier }) => {
     const position = feed.toText(await feed.end());
     for (const server of tier.servers()) {
@@ -185,7 +187,7 @@ async function dropAll({ feed, onRedis }: Place, format: Format): Promise<void> 
   }
 }
 
-async function warm(place: Place, code: string, format: Format): Promise<void> {
+async function warm(place: Place, code: string, format: OutputFormat): Promise<void> {
   const warmed = await place.onRedis(async ({ tier }) => {
     for (const server of tier.servers()) await tier.stand(server);
     const ticket = tier.ticket(code);

@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { complain, type Format, printRows } from "./print.ts";
+import { complain, type OutputFormat, printRows } from "./print.ts";
 import { readConfig } from "./terminal.ts";
 
 export function configCommand(): Command {
-  return new Command("config").option("--json", "print as JSON").action((format: Format) => {
+  return new Command("config").option("--json", "print as JSON").action((format: OutputFormat) => {
     const config = readConfig();
     printRows(
       config.shown.map(({ name, value, origin }) => ({ name, value, origin })),

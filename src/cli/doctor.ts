@@ -2,14 +2,14 @@ import { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
 import { examine } from "../doctor/doctor.ts";
 import { type Finding, fail } from "../doctor/finding.ts";
-import { type Format, printRows } from "./print.ts";
+import { type OutputFormat, printRows } from "./print.ts";
 import { readConfig, terminal } from "./terminal.ts";
 
 export function doctorCommand(): Command {
   return new Command("doctor")
     .option("--json", "print as JSON")
     .addHelpText("after", "\nExits with 1 if a check fails. Changes nothing.")
-    .action(async (format: Format) => {
+    .action(async (format: OutputFormat) => {
       const findings = await findingsOf();
       printRows(
         findings.map((finding) => ({ ...finding })),

@@ -3,9 +3,9 @@ import { pagesOf } from "../base/pages.ts";
 import { showDomain } from "../domains/api.ts";
 import type { Domain } from "../domains/domain.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { type Format, printFields, printJson, printPages, say, shown } from "./print.ts";
+import { type OutputFormat, printFields, printJson, printPages, say, shownPages } from "./print.ts";
 
-interface Options extends Format {
+interface Options extends OutputFormat {
   readonly tenant: string;
 }
 
@@ -27,7 +27,7 @@ export function domainCommand(): Command {
     .action((options: Options) =>
       withDomains(options, async ({ domains }, tenant) =>
         printPages(
-          shown(
+          shownPages(
             pagesOf<Domain>((limit, last) => domains.list(tenant, limit, last)),
             showDomain,
           ),
@@ -75,7 +75,7 @@ const withDomains = (
 
 const orNone = (text: string): string | null => (text === "none" ? null : text);
 
-function show(domain: Domain, format: Format): void {
+function show(domain: Domain, format: OutputFormat): void {
   const { proof, ...shown } = showDomain(domain);
   if (format.json) printJson({ ...shown, proof });
   else printFields(shown, format);

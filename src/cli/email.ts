@@ -14,7 +14,7 @@ import { render } from "../email/templates/letter.ts";
 import { connectCounters } from "../server/counters.ts";
 import { openSenders } from "../server/email.ts";
 import { quietLog, requireTenant, withCore } from "./core.ts";
-import { type Format, printFields, printJson, printRows, say } from "./print.ts";
+import { type OutputFormat, printFields, printJson, printRows, say } from "./print.ts";
 import { terminal } from "./terminal.ts";
 
 const deadlineMs = 30_000;
@@ -75,11 +75,11 @@ export function emailCommand(): Command {
     .option("--json", "print as JSON")
     .description("show what all tenants sent through the platform's mail server in the last hour")
     .addHelpText("after", "\nThe last fifth of the limit is reserved for verification and password reset emails.")
-    .action((options: Format & { top: number }) => withCore((core) => stats(core, options)));
+    .action((options: OutputFormat & { top: number }) => withCore((core) => stats(core, options)));
   return command;
 }
 
-async function stats({ config, clock, sql, tenants }: Core, { top, ...format }: Format & { top: number }) {
+async function stats({ config, clock, sql, tenants }: Core, { top, ...format }: OutputFormat & { top: number }) {
   const { limitsRedisUrl: url, QL_EMAILS_PER_HOUR: max } = config;
   // Without Redis the counters are in the server's memory; the table is what they start from.
   const shared = url === undefined ? undefined : await connectCounters(url, clock);

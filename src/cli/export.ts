@@ -7,9 +7,9 @@ import type { Core } from "../core.ts";
 import { type ExportFormat, exportLinks } from "../import-export/export.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
+import { lowerPriority } from "./low-priority.ts";
 import { say } from "./print.ts";
 import { createProgress } from "./progress.ts";
-import { stepBack } from "./step-back.ts";
 import { terminal } from "./terminal.ts";
 
 interface ExportOptions {
@@ -30,7 +30,7 @@ export function exportCommand(): Command {
 }
 
 async function run({ store }: Core, tenant: Tenant, { format, out }: ExportOptions): Promise<void> {
-  stepBack();
+  lowerPriority();
   const progress = createProgress(terminal().stderr, systemClock.elapsed);
   let links = 0;
   async function write(to: Writable): Promise<void> {

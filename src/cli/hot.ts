@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { createHotStore } from "../clicks/hot-store.ts";
 import { withCore } from "./core.ts";
-import { type Format, printRows } from "./print.ts";
+import { type OutputFormat, printRows } from "./print.ts";
 
 const recentMs = 60_000;
 
@@ -10,7 +10,7 @@ export function hotCommand(): Command {
     .option("--top <n>", "maximum number of links to list", count, 20)
     .option("--json", "print as JSON")
     .addHelpText("after", "\nA link is marked unusual when it gets at least ten times its average of the last hour.")
-    .action((options: Format & { top: number }) =>
+    .action((options: OutputFormat & { top: number }) =>
       withCore(async ({ sql, clock }) => {
         const links = await createHotStore(sql, clock).hottest(recentMs, options.top);
         const rows = links.map(({ domain: _, ...link }) => ({ ...link, unusual: link.unusual ? "yes" : "" }));

@@ -7,21 +7,21 @@ import { systemClock, toIso } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
 import type { Core } from "../core.ts";
+import { textOf } from "../import-export/decode-text.ts";
 import { type FormatName, formatNames } from "../import-export/formats.ts";
 import { type ImportSettings, importRecords } from "../import-export/import.ts";
-import { createRest } from "../import-export/pace.ts";
-import { beginning, createPositions, type Position } from "../import-export/position.ts";
+import { beginning, createPositions, type ImportPosition } from "../import-export/import-position.ts";
 import { readRecords } from "../import-export/records.ts";
-import { textOf } from "../import-export/text.ts";
+import { createThrottle } from "../import-export/throttle.ts";
 import { isUnavailable } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { type Format, printJson, say } from "./print.ts";
-import { createProgress, type Progress } from "./progress.ts";
-import { stepBack } from "./step-back.ts";
+import { lowerPriority } from "./low-priority.ts";
+import { type OutputFormat, printJson, say } from "./print.ts";
+import { createProgress, type ProgressBar } from "./progress.ts";
 import { terminal } from "./terminal.ts";
 
-interface ImportOptions extends Format {
+interface ImportOptions extends OutputFormat {
   readonly tenant: string;
   readonly format: FormatName | "auto";
   readonly dryRun?: true;
@@ -53,7 +53,7 @@ export function importCommand(): Command {
 const refusalsShown = 50;
 
 async function run(core: Core, tenant: Tenant, file: string, options: ImportOptions): Promise<void> {
-  stepBack();
+  lowerPriority();
   const { sql, links, store, clock } = core;
   const positions = createPositions(sql, clock);
   const piped = file === "-";
@@ -73,7 +73,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   let bytes = 0;
   const settings: ImportSettings = {
     ...{ sql, links, store, positions, tenant, id, dryRun },
-    ...(options.rate !== undefined && { rest: createRest(options.rate, systemClock, sleep) }),
+    ...(options.rate !== undefined && { throttle: createThrottle(options.rate, systemClock, sleep) }),
     refused: createRefused(progress, errors),
     moved(to) {
       const perSecond = Math.round(((to.records - from.records) * 1_000) / (systemClock.elapsed() - started));
@@ -103,7 +103,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   }
 }
 
-function createRefused(progress: Progress, errors: WriteStream | undefined) {
+function createRefused(progress: ProgressBar, errors: WriteStream | undefined) {
   let shown = 0;
   return (line: number, problem: string) => {
     errors?.write(`${line}\t${printable(problem)}\n`);
@@ -113,7 +113,7 @@ function createRefused(progress: Progress, errors: WriteStream | undefined) {
   };
 }
 
-function conclude(done: Position, options: ImportOptions, dryRun: boolean): void {
+function conclude(done: ImportPosition, options: ImportOptions, dryRun: boolean): void {
   const { records, made, present, refused } = done;
   if (options.json) printJson({ rows: records, made, present, refused, dryRun });
   else say(summary(done, dryRun));
@@ -130,7 +130,7 @@ function parseRate(text: string): number {
 
 const figure = (n: number): string => n.toLocaleString("en");
 
-const summary = ({ made, present, refused }: Position, dryRun: boolean): string =>
+const summary = ({ made, present, refused }: ImportPosition, dryRun: boolean): string =>
   `${figure(made)} links ${dryRun ? "would be created" : "created"}, ${figure(present)} already present, ${figure(refused)} rows rejected`;
 
 /** The same for the same file content and tenant, whatever the file's path or name. */

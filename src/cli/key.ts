@@ -6,9 +6,9 @@ import { pagesOf } from "../base/pages.ts";
 import { showKey } from "../tenants/api.ts";
 import { type ApiKey, keyPerMinuteMost, type Scope, scopes } from "../tenants/keys.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { type Format, printJson, printPages, say, shown } from "./print.ts";
+import { type OutputFormat, printJson, printPages, say, shownPages } from "./print.ts";
 
-interface TenantOption extends Format {
+interface TenantOption extends OutputFormat {
   readonly tenant: string;
 }
 
@@ -51,7 +51,7 @@ export function keyCommand(): Command {
         const keys = pagesOf<ApiKey>((limit, last) => core.keys.list(tenant.id, limit, last?.id));
         const columns = ["id", "name", "hint", "scopes", "lastUsedAt", "expiresAt", "revokedAt", "apiPerMinute"];
         await printPages(
-          shown(keys, showKey),
+          shownPages(keys, showKey),
           columns,
           options,
           "No API keys yet. Create one: quicklink key create NAME",

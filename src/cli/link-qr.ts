@@ -5,8 +5,8 @@ import { invalidInput } from "../http/problem.ts";
 import { qrOptions } from "../qr/api.ts";
 import { drawQr } from "../qr/qr.ts";
 import { drawOnTerminal } from "../qr/terminal.ts";
-import { draw, say } from "./print.ts";
-import { find, ofTenant, show, type TenantOption, withTenant } from "./tenant-links.ts";
+import { printDrawing, say } from "./print.ts";
+import { findLink, showOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
 
 interface QrCommandOptions extends TenantOption {
   readonly out?: string;
@@ -14,7 +14,7 @@ interface QrCommandOptions extends TenantOption {
 }
 
 export function qrCommand(): Command {
-  return ofTenant(new Command("qr").argument("<code>", "code, or link ID (lnk_…)"))
+  return withTenantOptions(new Command("qr").argument("<code>", "code, or link ID (lnk_…)"))
     .option("--out <file>", "write an .svg or .png file instead of printing the code")
     .option("--size <pixels>", "width and height")
     .option("--margin <squares>", "empty border around the code")
@@ -25,8 +25,8 @@ export function qrCommand(): Command {
     .addHelpText("after", "\nExample:\n  $ quicklink link qr sale --out sale.png --size 1024")
     .action((code: string, options: QrCommandOptions) =>
       withTenant(options, async (core, tenant) => {
-        const { shortUrl } = show(core, await find(core, tenant, code));
-        if (options.out === undefined) draw(`${drawOnTerminal(shortUrl)}${shortUrl}`);
+        const { shortUrl } = showOf(core, await findLink(core, tenant, code));
+        if (options.out === undefined) printDrawing(`${drawOnTerminal(shortUrl)}${shortUrl}`);
         else await write(shortUrl, options.out, options);
       }),
     );

@@ -3,12 +3,12 @@ import { fromIso, toIso } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
 import { pagesOf } from "../base/pages.ts";
 import type { Link } from "../links/link.ts";
-import { parseLinkChange, parseNewLink } from "../links/sent.ts";
+import { parseLinkChange, parseNewLink } from "../links/show-link.ts";
 import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { qrCommand } from "./link-qr.ts";
-import { printFields, printJson, printPages, say, shown } from "./print.ts";
+import { printFields, printJson, printPages, say, shownPages } from "./print.ts";
 import { restoreLinkCommand, suspendLinkCommand } from "./suspend.ts";
-import { find, ofTenant, show, showKnown, type TenantOption, withTenant } from "./tenant-links.ts";
+import { findLink, showKnown, showOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
 
 interface FieldOptions extends TenantOption, VisitorOptions {
   readonly title?: string;
@@ -29,7 +29,7 @@ interface EditOptions extends FieldOptions {
 
 export function linkCommand(): Command {
   const command = new Command("link");
-  fieldOptions(ofTenant(command.command("create").argument("<url>")))
+  fieldOptions(withTenantOptions(command.command("create").argument("<url>")))
     .option("--code <text>", "custom code; default: generated")
     .option("--domain <host>", "verified custom domain, or own for the server's domain")
     .option("--private", "generate a twelve-character code that is hard to guess")
@@ -45,11 +45,11 @@ export function linkCommand(): Command {
         });
         const link = await core.links.create(tenant, input, "operator");
         if (options.fetchTitle && link.title === null) await core.targets.want(link.id, core.clock.now());
-        if (options.json) printJson(show(core, link));
-        else say(show(core, link).shortUrl);
+        if (options.json) printJson(showOf(core, link));
+        else say(showOf(core, link).shortUrl);
       }),
     );
-  fieldOptions(ofTenant(command.command("edit").argument("<code>", "code, or link ID (lnk_…)")))
+  fieldOptions(withTenantOptions(command.command("edit").argument("<code>", "code, or link ID (lnk_…)")))
     .option("--url <address>", "destination URL")
     .option("--no-permanent", "answer 302")
     .option("--no-password", "remove the password")
@@ -60,13 +60,13 @@ export function linkCommand(): Command {
       withTenant(options, async (core, tenant) => {
         const { url } = options;
         const change = parseLinkChange({ ...(url !== undefined && { url }), ...(await sentFields(options)) });
-        const link = await find(core, tenant, code);
+        const link = await findLink(core, tenant, code);
         const changed = await core.links.patch(tenant, link.id, change);
-        if (options.json) printJson(show(core, changed));
+        if (options.json) printJson(showOf(core, changed));
         else say(`Updated ${changed.code}.`);
       }),
     );
-  ofTenant(command.command("list"))
+  withTenantOptions(command.command("list"))
     .option("--limit <n>", "maximum number of links to list", Number, 50)
     .description("list links, newest first")
     .action((options: TenantOption & { limit: number }) =>
@@ -78,8 +78,8 @@ export function linkCommand(): Command {
           options.limit,
         );
         await printPages(
-          shown(pages, (link) => {
-            const fields = show(core, link);
+          shownPages(pages, (link) => {
+            const fields = showOf(core, link);
             return options.json ? fields : { ...fields, url: fields.url ?? fields.file };
           }),
           ["code", "url", "status", "expiresAt", "title"],
@@ -88,33 +88,33 @@ export function linkCommand(): Command {
         );
       }),
     );
-  ofTenant(command.command("get").argument("<code>", "code, or link ID (lnk_…)"))
+  withTenantOptions(command.command("get").argument("<code>", "code, or link ID (lnk_…)"))
     .description("show a link")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) =>
-        printFields(await showKnown(core, await find(core, tenant, code)), options),
+        printFields(await showKnown(core, await findLink(core, tenant, code)), options),
       ),
     );
   for (const [name, status] of [
     ["disable", "disabled"],
     ["enable", "active"],
   ] as const) {
-    ofTenant(command.command(name).argument("<code>", "code, or link ID (lnk_…)"))
+    withTenantOptions(command.command(name).argument("<code>", "code, or link ID (lnk_…)"))
       .description(name === "disable" ? "disable a link: it answers 404" : "enable a disabled link")
       .action((code: string, options: TenantOption) =>
         withTenant(options, async (core, tenant) => {
-          const link = await find(core, tenant, code);
+          const link = await findLink(core, tenant, code);
           const changed = await core.links.patch(tenant, link.id, { status });
-          if (options.json) printJson(show(core, changed));
+          if (options.json) printJson(showOf(core, changed));
           else say(`${changed.code} is ${changed.status}.`);
         }),
       );
   }
-  ofTenant(command.command("delete").argument("<code>", "code, or link ID (lnk_…)"))
+  withTenantOptions(command.command("delete").argument("<code>", "code, or link ID (lnk_…)"))
     .description("delete a link permanently")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) => {
-        const link = await find(core, tenant, code);
+        const link = await findLink(core, tenant, code);
         await core.links.remove(tenant.id, link.id);
         if (options.json) printJson({ deleted: link.code });
         else say(`Deleted ${link.code}.`);

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { defaultLimits, type Limits, limitNames } from "../tenants/plans.ts";
 import { withCore } from "./core.ts";
 import { addLimitOptions, limitsFrom } from "./limits.ts";
-import { type Format, printRows, say } from "./print.ts";
+import { type OutputFormat, printRows, say } from "./print.ts";
 
 export function planCommand(): Command {
   const command = new Command("plan");
@@ -10,7 +10,7 @@ export function planCommand(): Command {
     .command("list")
     .description('list plans; "-" means no limit')
     .option("--json", "print as JSON")
-    .action((format: Format) =>
+    .action((format: OutputFormat) =>
       withCore(async ({ tenants }) => {
         const rows = [...(await tenants.plans())].map(([name, limits]) => ({ name, ...limits }));
         printRows(rows, ["name", ...limitNames], format, "");

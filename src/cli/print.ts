@@ -5,13 +5,13 @@ import { terminal } from "./terminal.ts";
  * Output of commands: columns for people, tab-separated lines for programs, JSON for the rest. Everything a command
  * writes to the terminal goes through here, so that no text from outside reaches it unescaped.
  */
-export interface Format {
+export interface OutputFormat {
   readonly json?: boolean;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-export function printRows(rows: readonly Row[], columns: readonly string[], format: Format, empty: string): void {
+export function printRows(rows: readonly Row[], columns: readonly string[], format: OutputFormat, empty: string): void {
   const printer = printerOf(columns, format, empty);
   printer.rows(rows);
   printer.end();
@@ -21,7 +21,7 @@ export function printRows(rows: readonly Row[], columns: readonly string[], form
 export async function printPages(
   pages: AsyncIterable<readonly Row[]>,
   columns: readonly string[],
-  format: Format,
+  format: OutputFormat,
   empty: string,
 ): Promise<void> {
   const printer = printerOf(columns, format, empty);
@@ -30,14 +30,14 @@ export async function printPages(
 }
 
 /** Maps the pages of `pagesOf`. */
-export async function* shown<Item>(
+export async function* shownPages<Item>(
   pages: AsyncIterable<readonly Item[]>,
   show: (item: Item) => Row,
 ): AsyncGenerator<readonly Row[]> {
   for await (const page of pages) yield page.map(show);
 }
 
-function printerOf(columns: readonly string[], format: Format, empty: string): RowPrinter {
+function printerOf(columns: readonly string[], format: OutputFormat, empty: string): RowPrinter {
   if (format.json) return jsonRows();
   return terminal().stdout.isTTY ? tableRows(columns, empty) : tabbedRows(columns);
 }
@@ -97,7 +97,7 @@ function tableRows(columns: readonly string[], empty: string): RowPrinter {
   };
 }
 
-export function printFields(fields: Readonly<Record<string, unknown>>, format: Format): void {
+export function printFields(fields: Readonly<Record<string, unknown>>, format: OutputFormat): void {
   if (format.json) {
     printJson(fields);
     return;
@@ -117,7 +117,7 @@ export function printJson(value: unknown): void {
  * A sentence, or several lines of our own. A value in it that may contain line breaks must go through `printable`
  * first.
  */
-export const say = (text: string): void => draw(printableLines(text));
+export const say = (text: string): void => printDrawing(printableLines(text));
 
 /** The same on standard error. */
 export const complain = (text: string): void => {
@@ -133,7 +133,7 @@ export const usageOutput = {
 };
 
 /** Text that we formatted ourselves, with colours. The console ignores that its reader has gone, as `head` does. */
-export const draw = (text: string): void => {
+export const printDrawing = (text: string): void => {
   const { ownsProcess, stdout } = terminal();
   if (ownsProcess) console.log(text);
   else stdout.write(`${text}\n`);

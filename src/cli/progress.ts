@@ -1,7 +1,7 @@
 import { printable } from "../base/printable.ts";
 
 /** Progress of a long command: a bar redrawn on a terminal, a plain line from time to time elsewhere. */
-export interface Progress {
+export interface ProgressBar {
   /** `share` is the completed part, if known. */
   show(share: number | undefined, text: string): void;
   /** A separate line above the bar. */
@@ -20,7 +20,7 @@ const lineMs = 5_000;
 const barWidth = 24;
 const clearLine = "\r\u001b[K";
 
-export function createProgress(screen: Screen, elapsed: () => number): Progress {
+export function createProgress(screen: Screen, elapsed: () => number): ProgressBar {
   const terminal = screen.isTTY === true;
   const everyMs = terminal ? redrawMs : lineMs;
   let lastMs = elapsed();

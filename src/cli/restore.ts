@@ -8,14 +8,14 @@ import type { Config } from "../config/config.ts";
 import { prepareDataFolder } from "../config/data-folder.ts";
 import { unarchiveFiles, writeAll } from "../files/archive.ts";
 import {
-  type About,
   type ArchiveReader,
+  type BackupContents,
+  type BackupSecrets,
   databaseEntry,
   type Entry,
   foldIntoOneFile,
   openArchive,
   prepareSnapshot,
-  type Secrets,
   toDisk,
 } from "../sql/backup.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
@@ -181,7 +181,7 @@ function filesPart(config: Config, archive: ArchiveReader): Part {
   };
 }
 
-function noFiles(files: About["files"], { withoutFiles }: RestoreOptions): string {
+function noFiles(files: BackupContents["files"], { withoutFiles }: RestoreOptions): string {
   if (files === "included" && withoutFiles) return "The uploaded files in the backup were not restored.";
   const where = files === "in_bucket" ? " They were in a bucket (S3_URL)." : "";
   return `The backup does not contain uploaded files. Files in the data folder are unchanged.${where}`;
@@ -190,7 +190,7 @@ function noFiles(files: About["files"], { withoutFiles }: RestoreOptions): strin
 /**
  * Secrets that the operator set to different values than the backup has; those in the data folder are replaced anyway.
  */
-const contradicted = ({ shown, source }: Config, kept: Secrets): string[] =>
+const contradicted = ({ shown, source }: Config, kept: BackupSecrets): string[] =>
   shown
     .filter(
       ({ name, origin }) =>

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
-import { facts, startServing } from "./start.ts";
+import { startFacts, startServing } from "./start.ts";
 import { stopOnSignal } from "./stop.ts";
 import { readConfig, terminal } from "./terminal.ts";
 
@@ -21,6 +21,6 @@ export function serveCommand(): Command {
       for (const name of config.unknown) log.warn({ name }, "unknown setting ignored");
       if (config.QL_WORKERS > 1) return (await import("./workers.ts")).serveWithWorkers(config, log);
       await startServing(config, log, (running) => stopOnSignal(running.stop, log));
-      log.info(facts(config), "listening");
+      log.info(startFacts(config), "listening");
     });
 }

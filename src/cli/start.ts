@@ -26,7 +26,7 @@ export async function startServing(
   if (key !== undefined) showFirstKey(config, key, log);
 }
 
-export const facts = (config: Config) => ({
+export const startFacts = (config: Config) => ({
   url: config.baseUrl,
   database: config.embedded ? "SQLite" : "PostgreSQL",
 });

@@ -4,8 +4,8 @@ import { pagesOf } from "../base/pages.ts";
 import type { Core } from "../core.ts";
 import { storedKey } from "../files/file.ts";
 import { createFiles } from "../files/files.ts";
-import { createRoom } from "../files/quota/room.ts";
-import { recount } from "../files/quota/standing.ts";
+import { createStorageQuota } from "../files/quota/quota.ts";
+import { recount } from "../files/quota/storage-total.ts";
 import { type QuotaSync, syncQuota } from "../files/quota/sync.ts";
 import { createFileStore } from "../files/store.ts";
 import { findOrphans, type Orphans } from "../files/upkeep/orphans.ts";
@@ -13,9 +13,9 @@ import { type Counters, unavailable } from "../limits/counters.ts";
 import { connectCounters, type SharedCounters } from "../server/counters.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { quietLog, requireTenant, withCore } from "./core.ts";
-import { complain, type Format, printJson, printRows, say } from "./print.ts";
+import { complain, type OutputFormat, printJson, printRows, say } from "./print.ts";
 
-interface QuotaOptions extends Format {
+interface QuotaOptions extends OutputFormat {
   readonly tenant?: string;
   readonly dryRun?: boolean;
 }
@@ -47,11 +47,11 @@ async function syncAll(core: Core, { tenant: slug, dryRun = false }: QuotaOption
     config.limitsRedisUrl === undefined ? undefined : await connectCounters(config.limitsRedisUrl, clock);
   try {
     const store = createFileStore(sql);
-    const room = createRoom(counters?.ledger ?? nowhere, store, clock.now);
+    const quota = createStorageQuota(counters?.ledger ?? nowhere, store, clock.now);
     const publish = () => {}; // servers follow the feed
     const mostBytes = config.QL_FILE_LIMIT;
-    const files = createFiles({ store, storage, room, clock, log: quietLog(), mostBytes, publish });
-    const settings = { recount: (id: Parameters<typeof recount>[1], dry: boolean) => recount(sql, id, dry), room };
+    const files = createFiles({ store, storage, quota: quota, clock, log: quietLog(), mostBytes, publish });
+    const settings = { recount: (id: Parameters<typeof recount>[1], dry: boolean) => recount(sql, id, dry), quota };
     const synced: QuotaSync[] = [];
     const page = async (limit: number, last: Tenant | undefined) =>
       slug === undefined ? tenants.list(limit, last?.slug) : [await requireTenant(core, slug)];

@@ -4,7 +4,7 @@ import { pagesOf } from "../base/pages.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { addLimitOptions, limitsFrom } from "./limits.ts";
-import { type Format, printFields, printPages, shown } from "./print.ts";
+import { type OutputFormat, printFields, printPages, shownPages } from "./print.ts";
 import { restoreTenantCommand, suspendTenantCommand } from "./suspend.ts";
 
 export function tenantCommand(): Command {
@@ -17,17 +17,17 @@ export function tenantCommand(): Command {
     .option("--json", "print as JSON")
     .description("create a tenant")
     .addHelpText("after", '\nExample:\n  $ quicklink tenant create acme --name "Acme Ltd" --plan unlimited')
-    .action((slug: string, { name, plan, ...format }: Format & { name?: string; plan: string }) =>
+    .action((slug: string, { name, plan, ...format }: OutputFormat & { name?: string; plan: string }) =>
       withCore(async ({ tenants }) => printFields(show(await tenants.create(slug, name ?? slug, plan)), format)),
     );
   command
     .command("list")
     .option("--json", "print as JSON")
     .description("list tenants")
-    .action((format: Format) =>
+    .action((format: OutputFormat) =>
       withCore(async ({ tenants }) =>
         printPages(
-          shown(
+          shownPages(
             pagesOf<Tenant>((limit, last) => tenants.list(limit, last?.slug)),
             show,
           ),
@@ -42,7 +42,7 @@ export function tenantCommand(): Command {
     .argument("<slug>")
     .option("--json", "print as JSON")
     .description("show a tenant and its limits")
-    .action((slug: string, format: Format) =>
+    .action((slug: string, format: OutputFormat) =>
       withCore(async (core) => printFields(show(await requireTenant(core, slug)), format)),
     );
   addLimitOptions(command.command("update").argument("<slug>"), true)
@@ -54,7 +54,7 @@ export function tenantCommand(): Command {
       "after",
       "\nExamples:\n  $ quicklink tenant update default --plan unlimited\n  $ quicklink tenant update acme --hits 50000",
     )
-    .action((slug: string, given: Format & { name?: string; plan?: string }) =>
+    .action((slug: string, given: OutputFormat & { name?: string; plan?: string }) =>
       withCore(async (core) => {
         await requireTenant(core, slug);
         const { name, plan } = given;

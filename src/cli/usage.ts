@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Core } from "../core.ts";
-import { createRoom } from "../files/quota/room.ts";
-import { type Announced, createFileStore } from "../files/store.ts";
+import { createStorageQuota } from "../files/quota/quota.ts";
+import { createFileStore, type StorageUse } from "../files/store.ts";
 import { monthName } from "../limits/month.ts";
 import { busiestLinks } from "../links/read/busiest.ts";
 import { connectCounters, type SharedCounters } from "../server/counters.ts";
@@ -9,14 +9,14 @@ import { createUsage, type Usage } from "../tenants/usage.ts";
 import { showUsage } from "../tenants/usage-api.ts";
 import { barLines } from "./bars.ts";
 import { requireTenant, withCore } from "./core.ts";
-import { draw, type Format, printJson, printRows } from "./print.ts";
+import { type OutputFormat, printDrawing, printJson, printRows } from "./print.ts";
 
 export function usageCommand(): Command {
   return new Command("usage")
     .option("--tenant <slug>", "tenant to show", "default")
     .option("--json", "print as JSON")
     .addHelpText("after", "\nExample:\n  $ quicklink usage --tenant acme")
-    .action((options: Format & { tenant: string }) =>
+    .action((options: OutputFormat & { tenant: string }) =>
       withCore(async (core) => print(await usageOf(core, options.tenant), core, options)),
     );
 }
@@ -30,18 +30,18 @@ async function usageOf(core: Core, slug: string): Promise<Usage> {
     const month = monthName(clock.now());
     const busiest = () => busiestLinks(sql, tenant.id, tenant.limits.hitsPerLinkPerMonth, month);
     const files = createFileStore(sql);
-    const room = counters && createRoom(counters.ledger, files, clock.now);
+    const quota = counters && createStorageQuota(counters.ledger, files, clock.now);
     // Without Redis the counters are in the server; they are a copy of what SQL has.
-    const storage = room?.freshFigures ?? (async (id) => storedAndAnnounced(await files.standing(id)));
+    const storage = quota?.freshFigures ?? (async (id) => storedAndAnnounced(await files.storageUse(id)));
     return await createUsage({ sql, clock, counters, storage, busiest }).of(tenant);
   } finally {
     await counters?.close();
   }
 }
 
-const storedAndAnnounced = ({ bytes, pending }: Announced) => ({ used: bytes, held: pending });
+const storedAndAnnounced = ({ bytes, pending }: StorageUse) => ({ used: bytes, held: pending });
 
-function print(usage: Usage, core: Core, format: Format): void {
+function print(usage: Usage, core: Core, format: OutputFormat): void {
   const shown = showUsage(usage);
   if (format.json) {
     printJson(shown);
@@ -50,7 +50,7 @@ function print(usage: Usage, core: Core, format: Format): void {
   const { stdout } = process;
   if (stdout.isTTY) {
     const terminal = { columns: stdout.columns, colours: stdout.hasColors(), now: core.clock.now() };
-    for (const line of barLines(usage, terminal)) draw(line);
+    for (const line of barLines(usage, terminal)) printDrawing(line);
     return;
   }
   const columns = ["name", "code", "used", "held", "limit", "state", "resetsAt", "spentAt"];

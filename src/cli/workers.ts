@@ -7,7 +7,7 @@ import type { Running } from "../server/server.ts";
 import { openChannel } from "../workers/channel.ts";
 import { requireFreePort } from "../workers/port.ts";
 import { createSupervisor } from "../workers/supervisor.ts";
-import { explainStart, facts, startServing } from "./start.ts";
+import { explainStart, startFacts, startServing } from "./start.ts";
 import { stopOnSignal } from "./stop.ts";
 
 /** `serve --workers N`: this process supervises, N others serve. */
@@ -23,7 +23,7 @@ export async function serveWithWorkers(config: Config, log: Logger): Promise<voi
   // However this process exits, short of kill -9, no worker may be left.
   process.on("exit", supervisor.kill);
   stopOnSignal(supervisor.stop, log);
-  if (await supervisor.start()) log.info({ ...facts(config), workers: count }, "listening");
+  if (await supervisor.start()) log.info({ ...startFacts(config), workers: count }, "listening");
 }
 
 /** `serve --as-worker`: one of the N. */

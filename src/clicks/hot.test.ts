@@ -19,7 +19,7 @@ function setUp(linksMost?: number) {
 }
 
 describe("hot links", () => {
-  test("are told by their visits a minute, the hottest first", () => {
+  test("are listed by their visits per minute, hottest first", () => {
     const { hot, visit } = setUp();
     visit({ warm: 2, hot: 10, cold: 1 }, 600);
     expect(hot.top(2).map(({ key }) => key)).toEqual(["hot", "warm"]);
@@ -28,7 +28,7 @@ describe("hot links", () => {
     expect(hot.perMinute("never seen")).toBe(0);
   });
 
-  test("cool down when nobody comes", () => {
+  test("cool down without visits", () => {
     const { hot, visit, clock } = setUp();
     visit({ a: 10 }, 300);
     clock.advance(300_000);

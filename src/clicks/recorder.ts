@@ -73,11 +73,11 @@ export function createRecorder({ meters, write, clock, log }: RecorderSettings):
         recording.soon();
       });
     },
-    // What runs now may have looked before the caller's hits; all who come meanwhile share the one round after it.
+    // A running round may have read the meters before the caller's hits; all who come meanwhile share the next round.
     flush: recording.run,
     async stop() {
       await recording.stop();
-      // What comes after the last round would be lost to everybody.
+      // Units leased after the last round would be lost.
       await meters.stopRefilling();
       await record(true);
     },

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { codeLength, codeSpace, decode, encode } from "./alphabet.ts";
-import { createCodes } from "./codes.ts";
+import { codeLength, codeSpace, createCodes, decode, encode } from "./codes.ts";
 
 const salt = "a salt for tests, and only for them";
 const codes = createCodes(salt);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { codeSpace } from "./alphabet.ts";
-import { type Codes, createCodes } from "./codes.ts";
+import { type Codes, codeSpace, createCodes } from "./codes.ts";
 import { createIssuer, type TakeBlock } from "./issuer.ts";
 
 const codes = createCodes("a salt for tests, and only for them");

@@ -1,5 +1,5 @@
-import { codeSpace } from "./alphabet.ts";
 import type { Codes } from "./codes.ts";
+import { codeSpace } from "./codes.ts";
 import { isReserved } from "./slugs.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { alphabet } from "./alphabet.ts";
+import { alphabet } from "./codes.ts";
 import { privateCode } from "./private.ts";
 
 test("a private code is twelve letters and digits, and never one twice", () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { alphabet } from "./alphabet.ts";
+import { alphabet } from "./codes.ts";
 import { isReserved } from "./slugs.ts";
 
 /**

@@ -381,7 +381,7 @@ describe("a secret", () => {
     expect(shown(config, "DATABASE_URL")?.value).not.toContain("hunter2");
   });
 
-  test("that is no address is hidden even if it looks like one", () => {
+  test("that is not a URL is hidden even if it looks like one", () => {
     const looksLikeOne = "correct://horse-battery-staple";
     const config = load({ QL_CODE_SALT: looksLikeOne, QL_METRICS_TOKEN: looksLikeOne });
     expect([shown(config, "QL_CODE_SALT")?.value, shown(config, "QL_METRICS_TOKEN")?.value]).toEqual([
@@ -457,7 +457,7 @@ describe("the keys for tenants' secrets of a first start", () => {
     expect(second.ownSecrets).toEqual(new Set(["QL_CODE_SALT", "QL_SECRET_KEYS", "QL_SIGNING_KEYS"] as const));
   });
 
-  test("are the operator's where they are set, and with PostgreSQL nobody makes them up", () => {
+  test("are the operator's where they are set, and with PostgreSQL none are generated", () => {
     const config = load({ QL_SECRET_KEYS: `k1:${"a".repeat(64)}, k2:${"b".repeat(64)}` });
     expect(config.QL_SECRET_KEYS?.map(({ id }) => id)).toEqual(["k1", "k2"]);
     expect(config.ownSecrets).toEqual(new Set(["QL_CODE_SALT", "QL_SIGNING_KEYS"] as const));
@@ -509,7 +509,7 @@ describe("the data folder", () => {
 });
 
 describe("a variable that looks like ours and is not", () => {
-  test("is told, from the environment and from .env", () => {
+  test("is reported, from the environment and from .env", () => {
     expect(load({ QL_PROT: "1", HOME: "/root" }, "QL_DATE=x\nOTHER=y").unknown.toSorted()).toEqual([
       "QL_DATE",
       "QL_PROT",
@@ -520,7 +520,7 @@ describe("a variable that looks like ours and is not", () => {
     expect(load({ QL_CODE_SALT_FILE: file(salt) }).unknown).toEqual([]);
   });
 
-  test("is the file of what is no secret, for nobody reads it", () => {
+  test("includes the _FILE form of a setting that is not secret, because it is never read", () => {
     expect(load({ QL_LINK_DAYS_FILE: file("30") }).unknown).toEqual(["QL_LINK_DAYS_FILE"]);
   });
 });

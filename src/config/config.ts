@@ -6,7 +6,7 @@ import { OperatorError } from "../base/errors.ts";
 import { hostName } from "../base/host-name.ts";
 import type { Patience } from "../base/patience.ts";
 import { secretPath } from "./data-folder.ts";
-import { example, show } from "./describe.ts";
+import { example, showSetting } from "./describe.ts";
 import { type Setting, type SettingName, settingNames, settings, type Values } from "./settings.ts";
 
 export interface Shown {
@@ -61,7 +61,7 @@ export function loadConfig(
     values[name] = found.text === undefined ? undefined : parse(name, entry, found.text);
     if (found.text !== undefined) source[name] = found.text;
     if (found.own) ownSecrets.add(name);
-    shown.push({ name, value: show(entry, found.text), origin: found.origin, help: entry.help });
+    shown.push({ name, value: showSetting(entry, found.text), origin: found.origin, help: entry.help });
   }
   const config = values as unknown as Values;
   refuseContradictions(config);

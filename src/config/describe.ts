@@ -28,7 +28,7 @@ export function example(name: string, entry: Setting<unknown>): string {
     : `\`${name}=${entry.example}\``;
 }
 
-export function show(entry: Setting<unknown>, text: string | undefined): string {
+export function showSetting(entry: Setting<unknown>, text: string | undefined): string {
   if (text === undefined) return "";
   if (entry.secret === undefined) return text;
   return entry.secret === "all" ? "(hidden)" : withoutCredentials(text);

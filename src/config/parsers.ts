@@ -55,7 +55,7 @@ export function url(...protocols: string[]): (value: string) => string {
 }
 
 /** The bucket for files, and our credentials. */
-export interface Bucket {
+export interface BucketSetting {
   /** `https://s3.internal:9000/quicklink`, without a trailing slash. */
   readonly endpoint: string;
   readonly region: string;
@@ -63,7 +63,7 @@ export interface Bucket {
   readonly secret: string;
 }
 
-export function bucketUrl(value: string): Bucket {
+export function bucketUrl(value: string): BucketSetting {
   const parsed = new URL(url("http:", "https:")(value));
   const [, bucket = ""] = /^\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?$/.exec(parsed.pathname) ?? [];
   if (bucket === "") throw new Error("must have one bucket name after the host");
@@ -120,7 +120,7 @@ export function baseUrl(value: string): string {
   return parsed.origin;
 }
 
-export function address(value: string): string {
+export function ipAddress(value: string): string {
   if (isIP(value) === 0 && value !== "localhost") throw new Error("is not an IP address");
   return value;
 }

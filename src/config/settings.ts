@@ -5,7 +5,6 @@ import { newSecret } from "../base/secret-file.ts";
 import { parseSigningKeys, rotated, saltKey, writeSigningKeys } from "../base/signing-keys.ts";
 import { parseMailbox } from "../email/address.ts";
 import {
-  address,
   addressList,
   baseUrl,
   bucketUrl,
@@ -13,6 +12,7 @@ import {
   headerName,
   hostNames,
   integer,
+  ipAddress,
   nameServers,
   oneOf,
   orNone,
@@ -51,7 +51,7 @@ export const settings = {
     help: "Address to listen on. Behind a proxy on the same machine, use 127.0.0.1.",
     example: "127.0.0.1",
     fallback: "0.0.0.0",
-    parse: address,
+    parse: ipAddress,
   }),
   QL_BASE_URL: setting({
     help: "Public URL that short links start with. Default: http://localhost:PORT.",

@@ -4,7 +4,7 @@ const name = "public address";
 const local = /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/;
 
 /** Checks the public address, and whether it fits the proxy in front of the server. */
-export const address: Check = async ({ baseUrl, embedded, source }) => {
+export const checkAddress: Check = async ({ baseUrl, embedded, source }) => {
   const { protocol, hostname } = new URL(baseUrl);
   const proxied = (source.QL_TRUSTED_PROXIES ?? "") !== "";
   const findings: Finding[] = [];

@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempFolder } from "../../test/ground/temp.ts";
 import { loadConfig } from "../config/config.ts";
-import { blocklist } from "./blocklist.ts";
+import { checkBlocklist } from "./blocklist.ts";
 
 const examine = async (path?: string) =>
-  (await blocklist(loadConfig(path === undefined ? {} : { QL_BLOCKLIST: path }, "/nonexistent"))).map(
+  (await checkBlocklist(loadConfig(path === undefined ? {} : { QL_BLOCKLIST: path }, "/nonexistent"))).map(
     ({ status, found }) => `${status}: ${found}`,
   );
 

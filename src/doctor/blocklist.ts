@@ -3,7 +3,7 @@ import { type Check, fail, ok, warn } from "./finding.ts";
 
 const name = "blocklist";
 
-export const blocklist: Check = async ({ QL_BLOCKLIST: path }) => {
+export const checkBlocklist: Check = async ({ QL_BLOCKLIST: path }) => {
   if (path === undefined) return [];
   try {
     const { hosts, bad } = readBlocklist(path);

@@ -6,7 +6,7 @@ import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const name = "data folder";
 
-export const dataFolder: Check = async (config) => [...(await folderOf(config)), ...firstKeyIn(config)];
+export const checkDataFolder: Check = async (config) => [...(await folderOf(config)), ...firstKeyIn(config)];
 
 /** The key gives full access to its tenant, and is meant to be copied and deleted. */
 function firstKeyIn({ QL_DATA: folder }: Config): Finding[] {

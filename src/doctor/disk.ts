@@ -7,7 +7,7 @@ const fewBytes = 1_073_741_824;
 const tooFewBytes = 104_857_600;
 
 /** The disk of the embedded database, its log and uploaded files. */
-export const disk: Check = async ({ embedded, QL_DATA: folder }) => {
+export const checkDisk: Check = async ({ embedded, QL_DATA: folder }) => {
   if (!embedded || !existsSync(folder)) return [];
   const { bavail, bsize } = await statfs(folder);
   return [judgeSpace(folder, bavail * bsize)];

@@ -1,33 +1,33 @@
 import type { Config } from "../config/config.ts";
-import { address } from "./address.ts";
-import { blocklist } from "./blocklist.ts";
-import { dataFolder } from "./data-folder.ts";
-import { disk } from "./disk.ts";
-import { files } from "./files.ts";
+import { checkAddress } from "./address.ts";
+import { checkBlocklist } from "./blocklist.ts";
+import { checkDataFolder } from "./data-folder.ts";
+import { checkDisk } from "./disk.ts";
+import { checkFiles } from "./files.ts";
 import { type Check, type Finding, fail } from "./finding.ts";
-import { machine } from "./machine.ts";
-import { redis } from "./redis.ts";
-import { settings } from "./settings.ts";
-import { signing } from "./signing.ts";
-import { smtp } from "./smtp.ts";
-import { sql } from "./sql.ts";
+import { checkMachine } from "./machine.ts";
+import { checkRedis } from "./redis.ts";
+import { checkSettings } from "./settings.ts";
+import { checkSigning } from "./signing.ts";
+import { checkEmail } from "./smtp.ts";
+import { checkDatabase } from "./sql.ts";
 
 /**
  * Checks whether everything a server needs is available and configured correctly, without starting a server or changing
  * anything. To add a check, add a file here and a name to this list.
  */
 const checks: Readonly<Record<string, Check>> = {
-  settings,
-  "public address": address,
-  machine,
-  "data folder": dataFolder,
-  "disk space": disk,
-  database: sql,
-  "signing keys": signing,
-  redis,
-  files,
-  email: smtp,
-  blocklist,
+  settings: checkSettings,
+  "public address": checkAddress,
+  machine: checkMachine,
+  "data folder": checkDataFolder,
+  "disk space": checkDisk,
+  database: checkDatabase,
+  "signing keys": checkSigning,
+  redis: checkRedis,
+  files: checkFiles,
+  email: checkEmail,
+  blocklist: checkBlocklist,
 };
 
 export async function examine(config: Config): Promise<Finding[]> {

@@ -9,7 +9,7 @@ const name = "files";
 const roomLeastFiles = 10;
 
 /** The file storage: the bucket, or the folder and its free space. */
-export const files: Check = async (config) =>
+export const checkFiles: Check = async (config) =>
   config.S3_URL === undefined ? await folder(config) : await store(config.S3_URL);
 
 async function store(bucket: NonNullable<Config["S3_URL"]>): Promise<Finding[]> {

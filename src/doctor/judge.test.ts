@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { loadConfig } from "../config/config.ts";
-import { address } from "./address.ts";
+import { checkAddress } from "./address.ts";
 import { judgeSpace } from "./disk.ts";
 import { judgeWorkers } from "./machine.ts";
 
@@ -33,7 +33,7 @@ test.each([
   ["http, behind a proxy", { QL_BASE_URL: "http://go.example.com", ...proxied }, /TLS.*https:/],
   ["https, with no proxy trusted", { QL_BASE_URL: "https://go.example.com" }, /Set QL_TRUSTED_PROXIES/],
 ] as const)("an address that is %s", async (_, environment, advice) => {
-  const [finding, ...others] = await address(loadConfig(environment, "/nonexistent"));
+  const [finding, ...others] = await checkAddress(loadConfig(environment, "/nonexistent"));
   expect(others).toEqual([]);
   expect(finding?.status).toBe(advice === undefined ? "ok" : "warn");
   if (advice !== undefined) expect(finding?.advice).toMatch(advice);

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { type Check, type Finding, ok, warn } from "./finding.ts";
 
 /** Limits of the machine: open files, cores. */
-export const machine: Check = async ({ QL_WORKERS: workers }) => [
+export const checkMachine: Check = async ({ QL_WORKERS: workers }) => [
   ...openFiles(openFilesMost()),
   judgeWorkers(workers, availableParallelism()),
 ];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { RedisInfo } from "../redis/info.ts";
 import { clockFinding } from "./finding.ts";
-import { judge } from "./redis.ts";
+import { judgeRedis } from "./redis.ts";
 
 const well: RedisInfo = {
   version: "7.0.15",
@@ -11,7 +11,7 @@ const well: RedisInfo = {
   evictedKeys: 0,
 };
 
-const statuses = (...asked: Parameters<typeof judge>) => judge(...asked).map(({ status }) => status);
+const statuses = (...asked: Parameters<typeof judgeRedis>) => judgeRedis(...asked).map(({ status }) => status);
 
 describe("a Redis", () => {
   test("that is set up as it should be is fine", () => {
@@ -26,7 +26,9 @@ describe("a Redis", () => {
     ["evicts nothing", { policy: "noeviction" }, 10, /volatile-lru/],
     ["evicts what says how far it was corrected", { policy: "allkeys-lru" }, 10, /volatile-lru/],
   ] as const)("for the cache that %s fails", (_, planted, samples, advice) => {
-    const failed = judge("redis", "cache", { ...well, ...planted }, samples).filter(({ status }) => status !== "ok");
+    const failed = judgeRedis("redis", "cache", { ...well, ...planted }, samples).filter(
+      ({ status }) => status !== "ok",
+    );
     expect(failed).toMatchObject([{ status: "fail", advice: expect.stringMatching(advice) }]);
   });
 
@@ -37,7 +39,7 @@ describe("a Redis", () => {
 
   test("for limits alone that evicts is worth a warning; one for both says what that means", () => {
     expect(statuses("redis", "limits", well, 10)).toEqual(["ok", "ok", "warn"]);
-    expect(judge("redis", "both", well, 10).map(({ found }) => found)).toContainEqual(
+    expect(judgeRedis("redis", "both", well, 10).map(({ found }) => found)).toContainEqual(
       expect.stringContaining("rebuilt from SQL"),
     );
   });

@@ -1,12 +1,12 @@
 import { systemClock } from "../base/clock.ts";
 import type { Redis } from "../redis/client.ts";
 import { type RedisInfo, readInfo } from "../redis/info.ts";
-import { withRedis } from "../redis/patient.ts";
-import type { RedisUse } from "../redis/watch.ts";
+import type { RedisUse } from "../redis/info-metrics.ts";
+import { withRedis } from "../redis/with-redis.ts";
 import { type Check, clockFinding, type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Redis for the cache, for limits, or one for both; each of its servers. */
-export const redis: Check = async ({ REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl }) => {
+export const checkRedis: Check = async ({ REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl }) => {
   const same = cacheUrl === limitsUrl;
   const findings = await Promise.all([
     cacheUrl === undefined ? [] : examine(same ? "both" : "cache", cacheUrl),
@@ -35,7 +35,7 @@ async function examine(use: RedisUse, url: string): Promise<Finding[]> {
         servers.map(async (server) => {
           const at = servers.length > 1 ? `${name} ${redis.nodeOf(server)}` : name;
           const [info, samples] = [await readInfo(redis, server), await readSamples(redis, server)];
-          return [...judge(at, use, info, samples), ...(await measure(at, redis, server))];
+          return [...judgeRedis(at, use, info, samples), ...(await measure(at, redis, server))];
         }),
       );
       return findings.flat();
@@ -47,7 +47,7 @@ async function examine(use: RedisUse, url: string): Promise<Finding[]> {
 }
 
 /** `samples`: `undefined` if Redis does not let us ask, as with some hosted services. */
-export function judge(name: string, use: RedisUse, info: RedisInfo, samples: number | undefined): Finding[] {
+export function judgeRedis(name: string, use: RedisUse, info: RedisInfo, samples: number | undefined): Finding[] {
   const { version, maxBytes } = info;
   const megabytes = (bytes: number) => `${Math.round(bytes / 1_048_576)} MB`;
   return [

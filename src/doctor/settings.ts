@@ -3,7 +3,7 @@ import { type Check, ok, warn } from "./finding.ts";
 const name = "settings";
 
 /** The settings are valid, or the doctor would not have got here. */
-export const settings: Check = async ({ unknown }) =>
+export const checkSettings: Check = async ({ unknown }) =>
   unknown.length === 0
     ? [ok(name, "all valid")]
     : unknown.map((one) =>

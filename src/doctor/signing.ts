@@ -4,7 +4,7 @@ import { type Check, ok, warn } from "./finding.ts";
 
 const name = "signing keys";
 
-export const signing: Check = async ({ embedded, QL_SIGNING_KEYS: keys }) => {
+export const checkSigning: Check = async ({ embedded, QL_SIGNING_KEYS: keys }) => {
   if (keys === undefined) {
     if (embedded) return [ok(name, "none yet; the first start creates one")];
     const found =

@@ -6,7 +6,7 @@ const connectMs = 5_000;
 const deadlineMs = 10_000;
 
 /** Whether the mail server accepts our login. Nothing is sent. */
-export const smtp: Check = async ({ SMTP_URL: url }) => {
+export const checkEmail: Check = async ({ SMTP_URL: url }) => {
   if (url === undefined) {
     return [ok(name, "SMTP_URL is not set: emails are written to the log, unless a tenant has its own SendGrid key")];
   }

@@ -14,7 +14,7 @@ import { connections, encoding, replicaOf } from "./postgres.ts";
 const reach = "database";
 const schema = "database schema";
 
-export const sql: Check = async (config) => {
+export const checkDatabase: Check = async (config) => {
   const silent = createLog("silent", { write() {} }, false, systemClock.now);
   if (config.embedded && !existsSync(join(config.QL_DATA, "quicklink.sqlite"))) {
     return [ok(reach, "none yet; the first start creates it")];

@@ -3,14 +3,15 @@ import type { TenantId } from "../base/ids.ts";
 import type { Change } from "../cache/feed.ts";
 import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
-import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { type Params, statement } from "../sql/statement.ts";
+import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
 import { raiseVersions } from "../sql/versions.ts";
-import { createInTurn } from "../tenants/in-turn.ts";
+import { createOneAtATime } from "../tenants/in-turn.ts";
 import type { Domain } from "./domain.ts";
 
 /**
  * Domains in SQL. What a redirect must know of a domain (that it is ours, where `/` and unknown codes redirect) changes
- * together with a version and a row in the change feed, under the empty code, which no link can have.
+ * together with its version; such a change is returned, to be published.
  */
 export interface DomainStore {
   /** Unless the tenant already has `most` of them. */
@@ -18,12 +19,12 @@ export interface DomainStore {
   get(tenant: TenantId, host: string): Promise<Domain | undefined>;
   /** Oldest first; `after` is the last one of the previous page. */
   list(tenant: TenantId, limit: number, after?: Pick<Domain, "createdAt" | "host">): Promise<Domain[]>;
-  /** Makes it the tenant's, unless it is somebody else's. */
+  /** Assigns it to the tenant, unless another tenant has it. */
   verify(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "taken" | undefined>;
   change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<ChangedDomain | undefined>;
-  /** Only when no link is on it any more. */
+  /** Only when it has no links. */
   remove(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "missing" | { readonly links: number }>;
-  /** Where the tenant's new links go when nobody says; nothing is the server's own domain. */
+  /** Where the tenant's new links are created by default; `undefined` for the server's own domain. */
   defaultHost(tenant: TenantId): Promise<string | undefined>;
   /** For redirects: the domains of all tenants, or one of them. Targets that must not be used are null. */
   verified(host?: string): Promise<Domain[]>;
@@ -33,7 +34,7 @@ export interface DomainStore {
 
 export interface ChangedDomain {
   readonly domain: Domain;
-  /** Nothing where redirects do not depend on it: a domain that is not verified. */
+  /** `undefined` if redirects do not depend on it: a domain that is not verified. */
   readonly change: Change | undefined;
 }
 
@@ -45,13 +46,13 @@ export interface DomainFields {
 
 export function createDomainStore(sql: Sql): DomainStore {
   const { db } = sql;
-  const inTurn = createInTurn(sql);
+  const inTurn = createOneAtATime(sql);
 
-  const one = (from: Db, tenant: TenantId, host: string) =>
-    ofTenant(from, tenant).selectFrom("domains").selectAll().where("host", "=", host);
+  const selectLocked = statement((own: TenantDb, { host }: Params<{ host: string }>) =>
+    sql.forUpdate(own.selectFrom("domains").select(columns).where("host", "=", host)),
+  );
 
-  const locked = async (trx: Trx, tenant: TenantId, host: string) =>
-    sql.forUpdate(one(trx, tenant, host)).executeTakeFirst();
+  const locked = (trx: Trx, tenant: TenantId, host: string) => selectLocked.first(ofTenant(trx, tenant), { host });
 
   const raise = async (trx: Trx, host: string, at: number): Promise<Change | undefined> =>
     (await raiseVersions(sql, trx, { kind: "domain", keys: [host] }, at))[0];
@@ -59,8 +60,8 @@ export function createDomainStore(sql: Sql): DomainStore {
   return {
     add: (domain, most) =>
       inTurn(domain.tenantId, async (trx) => {
-        if (await one(trx, domain.tenantId, domain.host).executeTakeFirst()) return "exists";
         const tenant = ofTenant(trx, domain.tenantId);
+        if (await selectByHost.first(tenant, { host: domain.host })) return "exists";
         const others = tenant.selectFrom("domains").select("host").limit(most);
         if ((await others.execute()).length >= most) return "full";
         await tenant.insertInto("domains").values(toRow(domain)).execute();
@@ -68,7 +69,7 @@ export function createDomainStore(sql: Sql): DomainStore {
       }),
 
     async get(tenant, host) {
-      const row = await one(db, tenant, host).executeTakeFirst();
+      const row = await selectByHost.first(ofTenant(db, tenant), { host });
       return row && toDomain(row);
     },
 
@@ -141,24 +142,13 @@ export function createDomainStore(sql: Sql): DomainStore {
       }),
 
     async defaultHost(tenant) {
-      const row = await ofTenant(db, tenant)
-        .selectFrom("domains")
-        .select("host")
-        .where("is_default", "=", 1)
-        .executeTakeFirst();
-      return row?.host;
+      return (await selectDefault.first(ofTenant(db, tenant)))?.host;
     },
 
     async verified(host) {
-      let query = acrossTenants(db)
-        .selectFrom("domains as d")
-        .leftJoin("suspended_tenants as s", "s.tenant_id", "d.tenant_id")
-        .selectAll("d")
-        .select("s.suspended_at")
-        .where("d.state", "=", "verified");
-      if (host !== undefined) query = query.where("d.host", "=", host);
+      const rows = await (host === undefined ? selectVerified.all(db) : selectVerifiedHost.all(db, { host }));
       // The domains of a suspended tenant redirect nowhere.
-      return (await query.execute()).map(({ suspended_at: stopped, ...row }) =>
+      return rows.map(({ suspended_at: stopped, ...row }) =>
         toDomain({
           ...row,
           root_url: stopped === null && row.root_blocked === 0 ? row.root_url : null,
@@ -208,6 +198,33 @@ export function createDomainStore(sql: Sql): DomainStore {
     },
   };
 }
+
+const columns = [
+  ...(["tenant_id", "host", "state", "token", "is_default", "root_url", "missing_url"] as const),
+  ...(["root_blocked", "missing_blocked", "created_at", "verified_at"] as const),
+] as const;
+
+const selectByHost = statement((own: TenantDb, { host }: Params<{ host: string }>) =>
+  own.selectFrom("domains").select(columns).where("host", "=", host),
+);
+
+const selectDefault = statement((own: TenantDb) =>
+  own.selectFrom("domains").select("host").where("is_default", "=", 1),
+);
+
+const verified = (db: Db) =>
+  acrossTenants(db)
+    .selectFrom("domains as d")
+    .leftJoin("suspended_tenants as s", "s.tenant_id", "d.tenant_id")
+    .select(columns.map((column) => `d.${column}` as const))
+    .select("s.suspended_at")
+    .where("d.state", "=", "verified");
+
+const selectVerified = statement((db: Db) => verified(db));
+
+const selectVerifiedHost = statement((db: Db, { host }: Params<{ host: string }>) =>
+  verified(db).where("d.host", "=", host),
+);
 
 const pageRows = 500;
 

@@ -17,7 +17,7 @@ test.each<[string, Partial<EvidenceSettings>, boolean]>([
   expect(await createEvidence({ ...nothing, ...found }).shows(host, text)).toBe(shown);
 });
 
-test("DNS is asked under its own name, and the file is asked for where nobody else decides", async () => {
+test("DNS is queried under its own name, and the file is fetched where no other tenant decides", async () => {
   const asked: string[] = [];
   const evidence = createEvidence({
     async texts(name) {

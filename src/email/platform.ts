@@ -5,7 +5,7 @@ import { bucketAt, countsUntil } from "../limits/window.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 import { ordinaryMax } from "./outbox/charges.ts";
-import { createEmailSeeds, takenThroughPlatform } from "./outbox/seeds.ts";
+import { createEmailSeeds, takenThroughPlatform } from "./outbox/counter-seeds.ts";
 
 /**
  * What all tenants together sent through the platform's SMTP within the last hour, and may still send: for the

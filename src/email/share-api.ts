@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { parseId } from "../base/ids.ts";
-import { type Api, json, jsonBody, lines, route, z } from "../http/route.ts";
+import { type Api, json, jsonBody, multiLine, route, z } from "../http/route.ts";
 import type { Link } from "../links/link.ts";
 import type { Links } from "../links/links.ts";
-import { showLink } from "../links/sent.ts";
+import { showLink } from "../links/show-link.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { StopLinks } from "./delivery/unsubscribe.ts";
 import type { Enqueued, Outbox } from "./outbox/outbox.ts";
@@ -32,7 +32,7 @@ const shareRoute = route(
         z
           .strictObject({
             to: z.string().max(addressMaxChars).openapi({ description: "One recipient address." }),
-            message: lines(messageMaxChars).nullable().optional().openapi({ description: "Plain text." }),
+            message: multiLine(messageMaxChars).nullable().optional().openapi({ description: "Plain text." }),
           })
           .openapi("Share", { example: { to: "ann@example.com", message: "Have a look." } }),
       ),

@@ -5,7 +5,7 @@ import type { EmailProvider } from "../limits/email-limits.ts";
 import type { Sql } from "../sql/sql.ts";
 import { ofTenant } from "../sql/tenant-db.ts";
 import type { Charges } from "./outbox/charges.ts";
-import { limitOf } from "./outbox/seeds.ts";
+import { limitOf } from "./outbox/counter-seeds.ts";
 import type { Senders } from "./providers/senders.ts";
 
 /** What a tenant sent, and may send, by provider. */

@@ -2,7 +2,7 @@ import { toIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { type FileId, parseId } from "../base/ids.ts";
 import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
-import { type Api, json, jsonBody, line, route, z } from "../http/route.ts";
+import { type Api, json, jsonBody, route, singleLine, z } from "../http/route.ts";
 import type { TenantFile } from "./file.ts";
 import type { Files } from "./files.ts";
 
@@ -12,7 +12,7 @@ const typePattern = /^[a-z0-9][\w!#$&^.+-]*\/[a-z0-9][\w!#$&^.+-]*(?:; ?charset=
 const typeMost = 100;
 const nameMost = 255;
 
-const name = line(nameMost).refine((text) => namePattern.test(text), {
+const name = singleLine(nameMost).refine((text) => namePattern.test(text), {
   message: "Must not contain / or \\, consist of dots, or contain bidirectional control characters.",
   params: { code: "bad_file_name" },
 });

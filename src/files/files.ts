@@ -12,7 +12,7 @@
  *
  * Where a crash may leave things, and who continues:
  * - a row without a hold, or held and not admitted: its URL was never given out; the sweeper removes it after a minute,
- *   or the request that made it when it runs again (`again.ts`);
+ *   or the request that made it when it runs again (`repeated-request.ts`);
  * - admitted, whatever was uploaded: the client completes it, or the sweeper removes it two hours after the URL
  *   expired;
  * - moved and not stored: the same, because `complete` finds it at its final place;
@@ -28,11 +28,11 @@ import type { LinkVersion, Publish } from "../cache/feed.ts";
 import type { TargetFile } from "../links/link.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { type FileInput, incomingKey, isAdmitted, storedKey, type TenantFile } from "./file.ts";
-import type { Room, Whose } from "./quota/room.ts";
+import type { QuotaOwner, StorageQuota } from "./quota/quota.ts";
 import type { Storage } from "./storage/storage.ts";
 import type { FileKey, FileStore, NewFile } from "./store.ts";
-import { type Admitted, createAgain, idsMost, uploadMs } from "./upload/again.ts";
 import { contradiction, headBytes } from "./upload/content.ts";
+import { type Admitted, createRepeatedRequest, idsMost, uploadMs } from "./upload/repeated-request.ts";
 
 export interface Files {
   /** `idOf`: the IDs of a request that may run again. It then finds what an earlier run created. */
@@ -43,7 +43,7 @@ export interface Files {
   /** Newest first; `before` is the last one of the previous page. */
   list(tenant: TenantId, limit: number, before?: FileId): Promise<TenantFile[]>;
   /** A temporary URL from which anyone can download it. */
-  download(tenant: TenantId, id: FileId): Promise<Offer>;
+  download(tenant: TenantId, id: FileId): Promise<SignedUrl>;
   /** The same for a caller that already has the file's data. */
   offer(file: TargetFile): Promise<string>;
   /** Deletes a stored file or cancels an upload. */
@@ -52,7 +52,7 @@ export interface Files {
   finish(file: TenantFile): Promise<boolean>;
 }
 
-export interface Offer {
+export interface SignedUrl {
   readonly url: string;
   readonly until: number;
 }
@@ -60,7 +60,7 @@ export interface Offer {
 export interface FileSettings {
   readonly store: FileStore;
   readonly storage: Storage;
-  readonly room: Room;
+  readonly quota: StorageQuota;
   readonly clock: Clock;
   readonly log: Logger;
   readonly mostBytes: number;
@@ -80,13 +80,13 @@ const retrySeconds = 5;
 const uploadsRetrySeconds = 60;
 
 export function createFiles(settings: FileSettings): Files {
-  const { store, storage, room, clock, log, mostBytes, publish, filled } = settings;
+  const { store, storage, quota, clock, log, mostBytes, publish, filled } = settings;
   const completing = new Map<FileId, Promise<TenantFile>>();
 
   /** `closed`: a hold with this ID was already released; announce it under another. */
-  async function admit(whose: Whose, draft: NewFile): Promise<Admitted | "denied" | "closed"> {
+  async function admit(whose: QuotaOwner, draft: NewFile): Promise<Admitted | "denied" | "closed"> {
     if (!(await store.insert(draft))) throw runningAlready();
-    const verdict = await room.hold(whose, draft);
+    const verdict = await quota.hold(whose, draft);
     if (verdict.kind === "denied" || verdict.kind === "closed") {
       await store.withdraw(draft);
       return verdict.kind;
@@ -105,7 +105,7 @@ export function createFiles(settings: FileSettings): Files {
     });
     if (!(await store.admit(draft, until))) {
       // We were delayed so long that the sweeper came, perhaps before the hold.
-      await room.release(draft);
+      await quota.release(draft);
       throw unavailable();
     }
     const file = { ...draft, state: "pending", settled: false, uploadUntil: until, storedAt: null } as const;
@@ -117,17 +117,17 @@ export function createFiles(settings: FileSettings): Files {
    * released later.
    */
   async function giveUp(draft: NewFile): Promise<void> {
-    if ((await room.release(draft)) === "released") await store.withdraw(draft);
+    if ((await quota.release(draft)) === "released") await store.withdraw(draft);
   }
 
   /** A denial is checked again: between two steps of another upload, that may have counted twice. */
-  async function fits({ id, max }: Whose, size: number): Promise<boolean> {
-    const { bytes, pending } = await store.standing(id);
+  async function fits({ id, max }: QuotaOwner, size: number): Promise<boolean> {
+    const { bytes, pending } = await store.storageUse(id);
     return max === null || bytes + pending + size <= max;
   }
 
-  async function refuse({ id, max }: Whose, size: number): Promise<Problem> {
-    const { used, held } = (await room.freshFigures(id)) ?? (await standingFigures(id));
+  async function refuse({ id, max }: QuotaOwner, size: number): Promise<Problem> {
+    const { used, held } = (await quota.freshFigures(id)) ?? (await figuresInSql(id));
     const missing = used + held + size - (max ?? Number.POSITIVE_INFINITY);
     return missing > 0
       ? overQuota({ used, held, limit: max ?? 0, missing }, size)
@@ -136,8 +136,8 @@ export function createFiles(settings: FileSettings): Files {
         });
   }
 
-  async function standingFigures(tenant: TenantId) {
-    const { bytes, pending } = await store.standing(tenant);
+  async function figuresInSql(tenant: TenantId) {
+    const { bytes, pending } = await store.storageUse(tenant);
     return { used: bytes, held: pending };
   }
 
@@ -171,14 +171,14 @@ export function createFiles(settings: FileSettings): Files {
         await storage.remove(key);
         throw missing();
       case "full": {
-        const { bytes } = kept.standing;
+        const { bytes } = kept.total;
         await discard(file);
         const over = bytes + file.sizeBytes - (max ?? 0);
         throw overQuota({ used: bytes, held: 0, limit: max ?? 0, missing: over }, file.sizeBytes);
       }
       case "kept":
-        filled?.(tenant, kept.standing.bytes);
-        if (await room.settle(file, kept.standing)) await store.settled(file);
+        filled?.(tenant, kept.total.bytes);
+        if (await quota.settle(file, kept.total)) await store.settled(file);
         return kept.file;
     }
   }
@@ -234,13 +234,13 @@ export function createFiles(settings: FileSettings): Files {
     }
     await storage.remove(incomingKey(file.id));
     await storage.remove(storedKey(file));
-    if (!file.settled && (await room.release(file)) === "unavailable") return false;
+    if (!file.settled && (await quota.release(file)) === "unavailable") return false;
     const erased = await store.erase(file);
-    if (erased?.standing !== undefined) await room.sync(file.tenantId, erased.standing);
+    if (erased?.total !== undefined) await quota.sync(file.tenantId, erased.total);
     return true;
   }
 
-  const findAgain = createAgain({ store, storage, clock, discard });
+  const findAgain = createRepeatedRequest({ store, storage, clock, discard });
 
   return {
     async create(tenant, input, idOf) {
@@ -252,7 +252,7 @@ export function createFiles(settings: FileSettings): Files {
       const whose = { id: tenant.id, max: tenant.limits.storageBytes };
       let denials = 0;
       for (const id of again) {
-        const announced = await room.freshen(tenant.id);
+        const announced = await quota.freshen(tenant.id);
         if (announced === undefined) throw unavailable();
         if (announced.files + announced.uploads >= filesMost) throw tooManyFiles();
         if (announced.uploads >= uploadsMost) throw tooManyUploads();

@@ -6,10 +6,17 @@ import type { Sql } from "../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant } from "../sql/tenant-db.ts";
 import { raiseVersions } from "../sql/versions.ts";
 import type { TenantFile } from "./file.ts";
-import { type Counted, lockStanding, readStanding, type Standing, setStanding, sumOfBytes } from "./quota/standing.ts";
+import {
+  type CountedStorage,
+  lockStorageTotal,
+  readStorageTotal,
+  type StorageTotal,
+  setStorageTotal,
+  sumOfBytes,
+} from "./quota/storage-total.ts";
 
 /**
- * Files in SQL. A change of which files count also changes the tenant's standing, in the same transaction.
+ * Files in SQL. A change of which files count also changes the tenant's storage total, in the same transaction.
  *
  * A file counts from `stored` on, also while it is `deleting`, until its row is deleted. One that is `deleting` but was
  * never stored does not count.
@@ -30,7 +37,7 @@ export interface FileStore {
   /** Files that are stored or may be uploaded, newest first. */
   list(tenant: TenantId, limit: number, before?: FileId): Promise<TenantFile[]>;
   /** Makes a pending file a stored one if it fits: the last check of the quota, whatever the counters say. */
-  keep(file: FileKey, found: Found): Promise<Kept>;
+  keep(file: FileKey, found: Found): Promise<StoreOutcome>;
   settled(file: FileKey): Promise<void>;
   /**
    * From now on it cannot be completed or seen. Only from this state, and a pending one only if its upload ended before
@@ -39,8 +46,11 @@ export interface FileStore {
   condemn(file: FileKey, from: "pending" | "stored", endedBefore?: number): Promise<TenantFile | undefined>;
   /** The next version of some of the links that lead to it, in the order of their codes. */
   touchLinks(file: FileKey, after: LinkVersion | undefined, limit: number, at: number): Promise<LinkVersion[]>;
-  /** The row is gone, and its bytes given back if they counted: the standing then. Nothing if it was gone already. */
-  erase(file: FileKey): Promise<{ readonly standing: Standing | undefined } | undefined>;
+  /**
+   * Deletes the row and subtracts its bytes if they counted; returns the standing. `undefined` if it was already
+   * deleted.
+   */
+  erase(file: FileKey): Promise<{ readonly total: StorageTotal | undefined } | undefined>;
   /** Unfinished work: uploads that ended or were not admitted before then, files to be deleted, and unsettled holds. */
   unfinished(endedBefore: number, bornBefore: number, after: FileId | undefined, limit: number): Promise<TenantFile[]>;
   /** Uploads that are held, or should be. */
@@ -48,7 +58,7 @@ export interface FileStore {
   /** Which of these are still pending. */
   stillPending(tenant: TenantId, ids: readonly FileId[]): Promise<Set<FileId>>;
   /** What is stored, by the tenant's row, and what is announced in addition. */
-  standing(tenant: TenantId): Promise<Announced>;
+  storageUse(tenant: TenantId): Promise<StorageUse>;
 }
 
 export type FileKey = Pick<TenantFile, "id" | "tenantId">;
@@ -61,17 +71,17 @@ export interface Found {
   readonly at: number;
 }
 
-export interface Announced extends Counted {
+export interface StorageUse extends CountedStorage {
   /** Bytes and number of admitted uploads. */
   readonly pending: number;
   readonly uploads: number;
 }
 
-export type Kept =
-  | { readonly kind: "kept"; readonly file: TenantFile; readonly standing: Standing }
+export type StoreOutcome =
+  | { readonly kind: "kept"; readonly file: TenantFile; readonly total: StorageTotal }
   /** Another request was first. */
   | { readonly kind: "already"; readonly file: TenantFile }
-  | { readonly kind: "full"; readonly standing: Standing }
+  | { readonly kind: "full"; readonly total: StorageTotal }
   | { readonly kind: "gone" };
 
 export function createFileStore(sql: Sql): FileStore {
@@ -152,17 +162,17 @@ export function createFileStore(sql: Sql): FileStore {
     },
 
     keep: (key, { sha256, max, at }) =>
-      sql.transaction(async (trx): Promise<Kept> => {
-        const { bytes, version, files } = await lockStanding(sql, trx, key.tenantId);
+      sql.transaction(async (trx): Promise<StoreOutcome> => {
+        const { bytes, version, files } = await lockStorageTotal(sql, trx, key.tenantId);
         const row = await sql.forUpdate(one(trx, key)).executeTakeFirst();
         if (row === undefined || row.state === "deleting") return { kind: "gone" };
         if (row.state === "stored") return { kind: "already", file: toFile(row) };
-        if (max !== null && bytes + row.size_bytes > max) return { kind: "full", standing: { bytes, version } };
+        if (max !== null && bytes + row.size_bytes > max) return { kind: "full", total: { bytes, version } };
         const changes = { state: "stored", sha256, stored_at: at } as const;
         await ofTenant(trx, key.tenantId).updateTable("files").set(changes).where("id", "=", key.id).execute();
         const after = { bytes: bytes + row.size_bytes, version: version + 1, files: files + 1 };
-        const standing = await setStanding(trx, key.tenantId, after);
-        return { kind: "kept", file: toFile({ ...row, ...changes }), standing };
+        const total = await setStorageTotal(trx, key.tenantId, after);
+        return { kind: "kept", file: toFile({ ...row, ...changes }), total };
       }),
 
     async settled({ tenantId, id }) {
@@ -202,7 +212,7 @@ export function createFileStore(sql: Sql): FileStore {
 
     erase: (key) =>
       sql.transaction(async (trx) => {
-        const { bytes, version, files } = await lockStanding(sql, trx, key.tenantId);
+        const { bytes, version, files } = await lockStorageTotal(sql, trx, key.tenantId);
         const row = await ofTenant(trx, key.tenantId)
           .deleteFrom("files")
           .where("id", "=", key.id)
@@ -210,10 +220,10 @@ export function createFileStore(sql: Sql): FileStore {
           .returning(["size_bytes", "stored_at"])
           .executeTakeFirst();
         if (row === undefined) return undefined;
-        if (row.stored_at === null) return { standing: undefined };
+        if (row.stored_at === null) return { total: undefined };
         // Negative only if the row was wrong before; the sync reports by how much.
         const left = { bytes: Math.max(0, bytes - row.size_bytes), files: Math.max(0, files - 1) };
-        return { standing: await setStanding(trx, key.tenantId, { ...left, version: version + 1 }) };
+        return { total: await setStorageTotal(trx, key.tenantId, { ...left, version: version + 1 }) };
       }),
 
     async unfinished(endedBefore, bornBefore, after, limit) {
@@ -253,7 +263,7 @@ export function createFileStore(sql: Sql): FileStore {
       return new Set(rows.map(({ id }) => id));
     },
 
-    async standing(tenant) {
+    async storageUse(tenant) {
       // Announced uploads are read first: a file stored in between is then counted twice rather than missed.
       const announced = await ofTenant(db, tenant)
         .selectFrom("files")
@@ -261,7 +271,7 @@ export function createFileStore(sql: Sql): FileStore {
         .where("state", "=", "pending")
         .whereRef("upload_until", ">", "created_at")
         .executeTakeFirstOrThrow();
-      return { ...(await readStanding(db, tenant)), ...announced };
+      return { ...(await readStorageTotal(db, tenant)), ...announced };
     },
   };
 }

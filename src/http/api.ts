@@ -11,10 +11,10 @@ import type { Tenants } from "../tenants/tenants.ts";
 import { targetOf } from "./address.ts";
 import { authenticate } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
+import { type CachedPage, cachedPage } from "./cached-page.ts";
 import { docsHeaders, docsPage } from "./docs-page.ts";
 import type { Document } from "./document.ts";
 import type { RunOnce } from "./idempotency.ts";
-import { type Kept, kept } from "./kept.ts";
 import { problemResponse } from "./problem.ts";
 import { limitCalls } from "./rate-limit.ts";
 import { type Api, createApi } from "./route.ts";
@@ -24,14 +24,14 @@ import { type Api, createApi } from "./route.ts";
  * everything that goes wrong.
  */
 export interface HttpApi {
-  handle(request: Request, from: Origin): Promise<Response>;
+  handle(request: Request, from: RequestOrigin): Promise<Response>;
   /** OpenAPI, for programs. */
-  readonly document: Kept;
+  readonly document: CachedPage;
   /** The same as a page for people. */
-  readonly docs: Kept;
+  readonly docs: CachedPage;
 }
 
-export interface Origin {
+export interface RequestOrigin {
   /** The peer of the connection is one of our proxies. */
   readonly trustedPeer: boolean;
   /** The client's address, if known. */
@@ -143,8 +143,8 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
       );
       return response;
     },
-    document: kept(documentHeaders, () => JSON.stringify(document)),
-    docs: kept(docsHeaders, () => docsPage(document as unknown as Document)),
+    document: cachedPage(documentHeaders, () => JSON.stringify(document)),
+    docs: cachedPage(docsHeaders, () => docsPage(document as unknown as Document)),
   };
 }
 

@@ -33,7 +33,7 @@ describe("who is asking", () => {
     ["the peer, when the header is empty", "127.0.0.1", "", ours, "127.0.0.1"],
     ["whom our proxy on IPv6 names", "2001:db8::1", "2001:db9::5", ours, "2001:db9::5"],
     ["whom our proxy names, seen through a dual-stack socket", "::ffff:10.0.0.1", "198.51.100.1", ours, "198.51.100.1"],
-    ["nobody, when the socket is gone", undefined, "198.51.100.1", ours, undefined],
+    ["none, when the socket is gone", undefined, "198.51.100.1", ours, undefined],
   ];
 
   test.each(cases)("is %s", (_, peer, header, trusted, client) => {

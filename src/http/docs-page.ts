@@ -5,12 +5,12 @@ import {
   bodyOf,
   type Document,
   fieldsOf,
+  type JsonSchema,
   nameOfRef,
   type Parameter,
   type Route,
   resolve,
   routesOf,
-  type Schema,
   typeText,
 } from "./document.ts";
 
@@ -94,7 +94,7 @@ function answered(content: Route["operation"]["responses"][string]["content"]): 
 const parameter = ({ name, in: place, required, description, schema }: Parameter): string =>
   `<dt><code>${escapeHtml(name)}</code><span>${place}, ${type(schema)}</span>${needed(required)}</dt><dd>${text(description ?? schema.description ?? "")}${initially(schema)}</dd>`;
 
-function fields(document: Document, schema: Schema): string {
+function fields(document: Document, schema: JsonSchema): string {
   const rows = fieldsOf(document, schema).map(
     ({ name, field, required }) =>
       `<dt><code>${escapeHtml(name)}</code><span>${type(field)}</span>${needed(required)}</dt><dd>${text(field.description ?? "")}${initially(field)}</dd>`,
@@ -110,10 +110,10 @@ function object(document: Document, name: string): string {
 
 const needed = (required: boolean | undefined): string => (required ? '<span class="needed">required</span>' : "");
 
-const initially = ({ default: value }: Schema): string =>
+const initially = ({ default: value }: JsonSchema): string =>
   value === undefined ? "" : ` Default: <code>${escapeHtml(JSON.stringify(value))}</code>.`;
 
-const type = (schema: Schema): string =>
+const type = (schema: JsonSchema): string =>
   escapeHtml(typeText(schema)) + (schema.items?.$ref ? ` (${reference(schema.items.$ref)})` : "");
 
 const anchor = (name: string): string => `object-${name}`;
@@ -137,7 +137,7 @@ function curl(document: Document, { method, path, operation }: Route): string {
 const quoted = (value: unknown): string => JSON.stringify(value).replaceAll("'", "'\\''");
 
 /** The schema's example, or else the required fields with sample values. */
-export function exampleOf(document: Document, schema: Schema): unknown {
+export function exampleOf(document: Document, schema: JsonSchema): unknown {
   const whole = resolve(document, schema);
   if (whole.example !== undefined) return whole.example;
   if (whole.enum) return whole.enum[0];

@@ -3,7 +3,7 @@ export interface Document {
   readonly info: { readonly title: string; readonly version: string };
   readonly servers?: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
 export interface Operation {
@@ -17,30 +17,30 @@ export interface Operation {
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
 }
 
-export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+export type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 
 export interface Parameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required?: boolean;
   readonly description?: string;
-  readonly schema: Schema;
+  readonly schema: JsonSchema;
   readonly example?: unknown;
 }
 
-export interface Schema {
+export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | boolean;
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
   readonly required?: readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
   readonly description?: string;
   readonly default?: unknown;
   readonly example?: unknown;
@@ -65,7 +65,7 @@ export const routesOf = (document: Document): Route[] =>
 /** `#/components/schemas/Link` is `Link`. */
 export const nameOfRef = (ref: string): string => ref.slice(ref.lastIndexOf("/") + 1);
 
-export function resolve(document: Document, schema: Schema): Schema {
+export function resolve(document: Document, schema: JsonSchema): JsonSchema {
   if (schema.$ref === undefined) return schema;
   const found = document.components.schemas[nameOfRef(schema.$ref)];
   if (found === undefined) throw new Error(`the document has no ${schema.$ref}`);
@@ -73,7 +73,10 @@ export function resolve(document: Document, schema: Schema): Schema {
 }
 
 /** All fields of an object, including one composed of several. */
-export function fieldsOf(document: Document, schema: Schema): { name: string; field: Schema; required: boolean }[] {
+export function fieldsOf(
+  document: Document,
+  schema: JsonSchema,
+): { name: string; field: JsonSchema; required: boolean }[] {
   const whole = resolve(document, schema);
   const own = Object.entries(whole.properties ?? {}).map(([name, field]) => ({
     name,
@@ -83,11 +86,11 @@ export function fieldsOf(document: Document, schema: Schema): { name: string; fi
   return [...(whole.allOf ?? []).flatMap((part) => fieldsOf(document, part)), ...own];
 }
 
-export const bodyOf = ({ requestBody }: Operation): Schema | undefined =>
+export const bodyOf = ({ requestBody }: Operation): JsonSchema | undefined =>
   requestBody?.content["application/json"]?.schema;
 
 /** In words: `text`, `whole number or null`, `list of text`. */
-export function typeText(schema: Schema): string {
+export function typeText(schema: JsonSchema): string {
   if (schema.$ref !== undefined) return nameOfRef(schema.$ref);
   const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf;
   if (choices) return choices.map(typeText).join(" or ");
@@ -99,7 +102,7 @@ export function typeText(schema: Schema): string {
     .join(" or ");
 }
 
-function words(type: string, { format, maxLength, description }: Schema): string {
+function words(type: string, { format, maxLength, description }: JsonSchema): string {
   if (type === "string" && format === "date-time") return "time";
   // A description already says what is allowed, and more precisely.
   const bounded = type === "string" && maxLength !== undefined && description === undefined;

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { invalid, Problem } from "../base/errors.ts";
-import type { Answer, Answers, Begun, Run } from "../idempotency/answers.ts";
-import { claimMs } from "../idempotency/answers.ts";
-import { sha256 } from "../idempotency/once.ts";
+import type { Answers, BeginOutcome, IdempotentRun, StoredAnswer } from "../idempotency/answers.ts";
+import { runClaimMs } from "../idempotency/answers.ts";
+import { sha256 } from "../idempotency/derived-ids.ts";
 import { targetOf } from "./address.ts";
 import type { RouteEnv } from "./route.ts";
 
@@ -45,7 +45,7 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
     }
   };
 
-  async function work(c: Context<RouteEnv>, next: () => Promise<void>, run: Run): Promise<void> {
+  async function work(c: Context<RouteEnv>, next: () => Promise<void>, run: IdempotentRun): Promise<void> {
     let changedNothing = false;
     const { id, secret } = run.derived;
     c.set("once", {
@@ -55,7 +55,7 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
         changedNothing = true;
       },
     });
-    const renewing = setInterval(() => void run.renew().catch(failed), claimMs / 3);
+    const renewing = setInterval(() => void run.renew().catch(failed), runClaimMs / 3);
     try {
       await next();
     } finally {
@@ -65,7 +65,7 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
     await keep(c.res, run, changedNothing).catch(failed);
   }
 
-  async function keep(response: Response, run: Run, changedNothing: boolean): Promise<void> {
+  async function keep(response: Response, run: IdempotentRun, changedNothing: boolean): Promise<void> {
     if (response.status >= 500) return run.release();
     if (!response.ok || changedNothing) return run.forget();
     return run.finish(await answerOf(response));
@@ -78,7 +78,7 @@ async function fingerprintOf(c: Context<RouteEnv>): Promise<string> {
   return sha256(`${c.req.method} ${path}${query}\n${await c.req.text()}`);
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(response: Response): Promise<StoredAnswer> {
   const headers = keptHeaders.flatMap((name) => {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
@@ -86,11 +86,11 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.clone().text() };
 }
 
-function replay({ status, headers, body }: Answer): Response {
+function replay({ status, headers, body }: StoredAnswer): Response {
   return new Response(body === "" ? null : body, { status, headers: { ...headers, "idempotency-replayed": "true" } });
 }
 
-function refusal(begun: Exclude<Begun, { kind: "run" | "replay" }>): Problem {
+function refusal(begun: Exclude<BeginOutcome, { kind: "run" | "replay" }>): Problem {
   switch (begun.kind) {
     case "mismatch":
       return new Problem(

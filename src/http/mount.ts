@@ -26,7 +26,7 @@ export interface MountTools {
    */
   sending(limits: SendingLimits): Promise<void>;
   /** A file, or part of it, as a body that is read as fast as the client takes it. */
-  file(path: string, part?: Part): Blob;
+  file(path: string, part?: ByteRange): Blob;
 }
 
 export interface SendingLimits {
@@ -38,7 +38,7 @@ export interface SendingLimits {
   readonly deadlineMs: number;
 }
 
-export interface Part {
+export interface ByteRange {
   readonly start: number;
   readonly length: number;
 }

@@ -12,7 +12,7 @@ import { z } from "./route.ts";
  */
 export interface Pages {
   page<Item, Place extends readonly (string | number)[]>(
-    list: List,
+    list: ListName,
     asked: { readonly limit: number; readonly cursor?: string | undefined },
     /** At most `limit` items after that position, in the list's order. */
     find: (limit: number, after: Place | undefined) => Promise<readonly Item[]>,
@@ -20,7 +20,7 @@ export interface Pages {
   ): Promise<Page<Item>>;
 }
 
-export interface List {
+export interface ListName {
   readonly tenant: TenantId;
   /** Name and order of the list: a cursor is valid for this list only. */
   readonly name: string;
@@ -44,15 +44,15 @@ export const pageSchema = <Item extends z.ZodType>(item: Item, name: string) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() }).openapi(name);
 
 export function createPages(signer: Signer): Pages {
-  const placed = ({ tenant, name }: List, text: string): string => `${tenant} ${name} ${text}`;
+  const placed = ({ tenant, name }: ListName, text: string): string => `${tenant} ${name} ${text}`;
 
-  function write(list: List, place: readonly (string | number)[]): string {
+  function write(list: ListName, place: readonly (string | number)[]): string {
     const text = Buffer.from(JSON.stringify(place)).toString("base64url");
     return `${text}.${signer.sign(placed(list, text))}`;
   }
 
   /** The signature covers the list, so the text has the format of this list's positions. */
-  function read<Place>(list: List, cursor: string): Place {
+  function read<Place>(list: ListName, cursor: string): Place {
     const [text = "", signature = ""] = cursor.split(".");
     if (!signer.isSigned(placed(list, text), signature)) throw badCursor();
     return JSON.parse(Buffer.from(text, "base64url").toString()) as Place;

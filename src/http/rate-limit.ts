@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import { callLimits, keyCalls } from "../limits/api-limits.ts";
 import type { CallLimiter } from "../limits/call-limiter.ts";
+import { callLimits, keyCalls } from "../limits/call-limiter.ts";
 import type { Limit, LimitStatus } from "../limits/counters.ts";
 import type { Window } from "../limits/window.ts";
 import type { RouteEnv } from "./route.ts";
@@ -18,25 +18,25 @@ export function limitCalls(limiter: CallLimiter, clock: Clock): MiddlewareHandle
       tenant: { id: tenant.id, max: tenant.limits.apiPerMinute },
       key: { id: key.id, max: key.apiPerMinute },
     });
-    if (limits.length > 0) c.env.headers.set("ratelimit-policy", policies(limits));
+    if (limits.length > 0) c.env.headers.set("ratelimit-policy", policyHeader(limits));
     const answer = await limiter.ask(tenant.id, limits);
     if (answer.kind === "unavailable") {
       throw new Problem("unavailable", "The rate limit cannot be checked right now. Try again shortly.", {
         retryAfterSeconds: seconds(answer.retryAfterMs),
       });
     }
-    if (answer.limits.length > 0) c.env.headers.set("ratelimit", states(answer.limits, clock.now()));
+    if (answer.limits.length > 0) c.env.headers.set("ratelimit", statusHeader(answer.limits, clock.now()));
     if (answer.kind === "denied") throw rateLimited(answer.limit, seconds(answer.retryAfterMs));
     await next();
   };
 }
 
 /** `"tenant";q=600;w=60, "key";q=100;w=60` */
-export const policies = (limits: readonly Limit[]): string =>
+export const policyHeader = (limits: readonly Limit[]): string =>
   limits.map((limit) => `"${nameOf(limit)}";q=${limit.max};w=${lengthSeconds(limit.window)}`).join(", ");
 
 /** `"tenant";r=599;t=60`: what is left, and when the full limit is available again. */
-export const states = (limits: readonly LimitStatus[], now: number): string =>
+export const statusHeader = (limits: readonly LimitStatus[], now: number): string =>
   limits
     .map(({ limit, used, held, max, resetsAt }) => {
       const left = Math.max(0, (max ?? 0) - used - held);

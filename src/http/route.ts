@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { Problem, type ProblemCode, problems } from "../base/errors.ts";
-import type { Once } from "../idempotency/once.ts";
+import type { Once } from "../idempotency/derived-ids.ts";
 import { type ApiKey, allows, type Scope } from "../tenants/keys.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { RunOnce } from "./idempotency.ts";
@@ -149,9 +149,9 @@ const lineControl = /[\u0000-\u001f\u007f-\u009f]/;
 const textControl = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
 /** One line of text: no control characters, not blank, well-formed. */
-export const line = (most: number) => readable(most, lineControl, "Must not contain control characters.");
+export const singleLine = (most: number) => readable(most, lineControl, "Must not contain control characters.");
 /** Several lines. */
-export const lines = (most: number) =>
+export const multiLine = (most: number) =>
   readable(most, textControl, "Must not contain control characters other than tabs and line breaks.");
 
 function readable(most: number, refused: RegExp, message: string) {

@@ -29,7 +29,7 @@ import { apiElsewhere, isApi, malformedHost, misdirected, tooLongToExist } from 
  * | foreign | 421 |
  * | malformed, or two | 400 |
  *
- * Probes (health, metrics, `/domains/allowed`) are answered on every host, because they use names of their own.
+ * Probes (health, metrics, `/domains/allowed`) are answered on every host, because they use their own names.
  */
 export interface ServerSettings {
   readonly hostname: string;

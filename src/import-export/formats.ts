@@ -8,7 +8,7 @@ import { undisarm } from "./csv.ts";
  * Links from other shorteners do not expire unless the file says so: a year is our default for new links, and these are
  * in use.
  */
-export interface Format {
+export interface ImportFormat {
   readonly name: FormatName;
   /** A file has this format if it has all of these columns. */
   readonly needs: readonly string[];
@@ -31,7 +31,7 @@ export const ownColumns = [
 /** The keyword for the server's own domain, whatever its name. An empty cell means the tenant's default domain. */
 export const ownDomainWord = "own";
 
-const shlink: Format = {
+const shlink: ImportFormat = {
   name: "shlink",
   needs: ["longUrl", "shortCode"],
   toLink: ({ longUrl, shortCode, title, tags, createdAt }) =>
@@ -39,14 +39,14 @@ const shlink: Format = {
 };
 
 /** Written by the plugin YOURLS-Import-Export. */
-const yourlsPlugin: Format = {
+const yourlsPlugin: ImportFormat = {
   name: "yourls",
   needs: ["source", "target"],
   toLink: ({ source, target }) => given({ url: target, code: String(source).replaceAll("/", ""), expiresAt: null }),
 };
 
 /** The table `yourls_url` itself. Its times have no time zone. */
-const yourlsTable: Format = {
+const yourlsTable: ImportFormat = {
   name: "yourls",
   needs: ["keyword", "url"],
   toLink: ({ keyword, url, title, timestamp }) =>
@@ -59,7 +59,7 @@ const yourlsTable: Format = {
     }),
 };
 
-const kutt: Format = {
+const kutt: ImportFormat = {
   name: "kutt",
   needs: ["address", "target"],
   toLink({ address, target, description, expire_in: expiresAt, created_at: createdAt, banned, password }) {
@@ -75,7 +75,7 @@ const kutt: Format = {
   },
 };
 
-const bitly: Format = {
+const bitly: ImportFormat = {
   name: "bitly",
   needs: ["long_url", "link"],
   toLink({ long_url: url, link, custom_bitlinks: custom, title, tags, created_at: createdAt }) {
@@ -85,7 +85,7 @@ const bitly: Format = {
 };
 
 /** Checked before our own format, which needs only `url` or `file`. */
-export const formats: readonly Format[] = [
+export const formats: readonly ImportFormat[] = [
   shlink,
   yourlsPlugin,
   yourlsTable,
@@ -95,7 +95,7 @@ export const formats: readonly Format[] = [
   { name: "quicklink", needs: ["file"], toLink: own },
 ];
 
-export function recognise(names: readonly string[], only?: FormatName): Format | undefined {
+export function recognise(names: readonly string[], only?: FormatName): ImportFormat | undefined {
   return formats.find(
     (format) => (only === undefined || format.name === only) && format.needs.every((name) => names.includes(name)),
   );

@@ -1,15 +1,22 @@
 import { fromIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { LinkInput, Links } from "../links/links.ts";
-import { parseNewLink } from "../links/sent.ts";
+import { parseNewLink } from "../links/show-link.ts";
 import type { LinkStore } from "../links/store.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Fields } from "./formats.ts";
-import type { Rest } from "./pace.ts";
-import type { Position, Positions } from "./position.ts";
+import type { ImportPosition, Positions } from "./import-position.ts";
+import {
+  predictOutcomes,
+  type RefusedRow,
+  type SortedOutcomes,
+  sentenceOf,
+  sortOutcomes,
+  type WantedRow,
+} from "./refused-rows.ts";
 import type { Row } from "./row.ts";
-import { foresee, type Refusal, type Sorted, sentenceOf, sort, type Wanted } from "./taken.ts";
+import type { Throttle } from "./throttle.ts";
 
 /**
  * Imports the rows of a file as links, a few hundred per transaction, in the order of the file. The position in the
@@ -31,9 +38,9 @@ export interface ImportSettings {
   /** Checks everything and writes nothing. */
   readonly dryRun: boolean;
   /** Called after each batch with its number of rows. */
-  readonly rest?: Rest;
+  readonly throttle?: Throttle;
   readonly refused: (line: number, problem: string) => void;
-  readonly moved: (to: Position) => void;
+  readonly moved: (to: ImportPosition) => void;
 }
 
 const batchRows = 250;
@@ -41,9 +48,9 @@ const redraws = 20;
 
 export async function importRecords(
   records: AsyncIterable<Row<Fields>>,
-  from: Position,
+  from: ImportPosition,
   settings: ImportSettings,
-): Promise<Position> {
+): Promise<ImportPosition> {
   let position = from;
   let passed = 0;
   let batch: Row<Fields>[] = [];
@@ -53,7 +60,7 @@ export async function importRecords(
     if (batch.length < batchRows) continue;
     position = await take(batch, position, settings);
     settings.moved(position);
-    await settings.rest?.(batch.length);
+    await settings.throttle?.(batch.length);
     batch = [];
   }
   if (batch.length > 0) position = await take(batch, position, settings);
@@ -61,16 +68,20 @@ export async function importRecords(
   return position;
 }
 
-async function take(batch: readonly Row<Fields>[], from: Position, settings: ImportSettings): Promise<Position> {
-  const wanted: Wanted[] = [];
-  const unfit: Refusal[] = [];
+async function take(
+  batch: readonly Row<Fields>[],
+  from: ImportPosition,
+  settings: ImportSettings,
+): Promise<ImportPosition> {
+  const wanted: WantedRow[] = [];
+  const unfit: RefusedRow[] = [];
   for (const row of batch) {
     const judged = await judge(row, settings);
     if ("input" in judged) wanted.push(judged);
     else unfit.push(judged);
   }
   let to = from;
-  const arrive = (made: number, { present, refusals }: Sorted) => {
+  const arrive = (made: number, { present, refusals }: SortedOutcomes) => {
     to = {
       records: from.records + batch.length,
       line: batch.at(-1)?.line ?? from.line,
@@ -87,7 +98,7 @@ async function take(batch: readonly Row<Fields>[], from: Position, settings: Imp
   return to;
 }
 
-async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings): Promise<Wanted | Refusal> {
+async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings): Promise<WantedRow | RefusedRow> {
   if ("problem" in row) return row;
   const { line, value } = row;
   const { createdAt: created, ...sent } = value;
@@ -105,25 +116,25 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
   }
 }
 
-type Arrive = (made: number, taken: Sorted) => Position;
+type Arrive = (made: number, taken: SortedOutcomes) => ImportPosition;
 
 /** Returns the rows that could not be written. */
 async function write(
-  wanted: readonly Wanted[],
+  wanted: readonly WantedRow[],
   settings: ImportSettings,
-  from: Position,
+  from: ImportPosition,
   arrive: Arrive,
-): Promise<readonly Refusal[]> {
+): Promise<readonly RefusedRow[]> {
   const { links, store, tenant, positions, id } = settings;
   let drafts = wanted.flatMap(({ link }) => link ?? []);
-  let refusals: readonly Refusal[] = [];
+  let refusals: readonly RefusedRow[] = [];
   for (let tries = 1; ; tries++) {
     try {
       await store.createWith(tenant.id, drafts, async (trx, created) => {
         const kinds = created.map(({ kind }) => kind);
         const unlucky = [...kinds.keys()].filter((place) => kinds[place] === "taken" && drafts[place]?.generated);
         if (unlucky.length > 0) throw new Unlucky(unlucky);
-        const sorted = await sort(wanted, kinds, tenant.id, trx);
+        const sorted = await sortOutcomes(wanted, kinds, tenant.id, trx);
         const to = arrive(kinds.filter((kind) => kind === "created").length, sorted);
         if (id !== undefined) await positions.move(trx, tenant.id, id, from, to);
         refusals = sorted.refusals;
@@ -149,12 +160,12 @@ class Unlucky extends Error {
 }
 
 async function look(
-  wanted: readonly Wanted[],
+  wanted: readonly WantedRow[],
   { sql: { db }, store, tenant }: ImportSettings,
   arrive: Arrive,
-): Promise<readonly Refusal[]> {
-  const kinds = await foresee(wanted, tenant.id, store, db);
-  const sorted = await sort(wanted, kinds, tenant.id, db);
+): Promise<readonly RefusedRow[]> {
+  const kinds = await predictOutcomes(wanted, tenant.id, store, db);
+  const sorted = await sortOutcomes(wanted, kinds, tenant.id, db);
   arrive(kinds.filter((kind) => kind === "created").length, sorted);
   return sorted.refusals;
 }

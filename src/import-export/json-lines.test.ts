@@ -17,7 +17,7 @@ test("a value a line, by either line end, and the last one without", async () =>
   expect(await read('{"a":1}\n\n{"b":2}\r\n{"c":3}')).toEqual(['1 {"a":1}', '3 {"b":2}', '4 {"c":3}']);
 });
 
-test("a line that is no JSON, or has no end, is told by its number, and the others are read", async () => {
+test("an invalid or endless line is reported by its number, and the others are read", async () => {
   const long = `{"a":"${"x".repeat(1_000_000)}"}`;
   const expected = ['1 {"a":1}', "2 is not JSON", `3 has more than ${rowMost} characters`, '4 {"d":4}'];
   expect(await read(`{"a":1}\n{"b":\n${long}\n{"d":4}\n`, 1_000)).toEqual(expected);

@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { idFrom, type LinkId, type TenantId } from "../base/ids.ts";
 import type { Link } from "../links/link.ts";
 import { splitMost } from "../links/routing/choice.ts";
-import { days, devices, rulesMostChars, systems, type When } from "../links/routing/rules.ts";
-import { parseNewLink } from "../links/sent.ts";
+import { days, devices, type RuleCondition, rulesMostChars, systems } from "../links/routing/rules.ts";
+import { parseNewLink } from "../links/show-link.ts";
+import { textOf } from "./decode-text.ts";
 import { exportLinks } from "./export.ts";
 import type { Fields } from "./formats.ts";
 import { readRecords } from "./records.ts";
 import type { Row } from "./row.ts";
-import { textOf } from "./text.ts";
 
 const seen: string[] = [];
 
@@ -36,7 +36,7 @@ describe("our own", () => {
     expect(seen.at(-1)).toBe("quicklink Mood");
   });
 
-  test("a row with too few cells, or bytes that are no UTF-8, is refused by its line", async () => {
+  test("a row with too few cells, or bytes that are not UTF-8, is refused by its line", async () => {
     const bytes = Buffer.concat([
       Buffer.from("url,title\nhttps://example.com/\nhttps://example.com/,Caf"),
       Buffer.from([0xe9]),
@@ -78,7 +78,7 @@ describe("a password", () => {
   });
 });
 
-test("rules that are no JSON are refused by their name", async () => {
+test("rules that are not JSON are refused by name", async () => {
   const [row] = await values('url,rules,utm\nhttps://example.com/,[oops,"{""source"":""x""}"\n');
   expect(row).toMatchObject({ rules: "[oops", utm: { source: "x" } });
   expect(() => parseNewLink(row)).toThrow(/rules/);
@@ -102,7 +102,7 @@ const address = fc.webUrl({ withQueryParameters: true }).map((text) => new URL(t
 const moment = fc.integer({ min: 0, max: 4e12 });
 const some = <Item>(...items: Item[]) => fc.subarray(items, { minLength: 1 });
 
-const when: fc.Arbitrary<When> = fc.record(
+const when: fc.Arbitrary<RuleCondition> = fc.record(
   {
     country: some("DE", "AT", "BR"),
     device: some(...devices),

@@ -1,19 +1,19 @@
 import { OperatorError } from "../base/errors.ts";
 import { readCsv } from "./csv.ts";
-import { type Fields, type Format, type FormatName, ownCells, ownColumns, recognise } from "./formats.ts";
+import { damageIn } from "./decode-text.ts";
+import { type Fields, type FormatName, type ImportFormat, ownCells, ownColumns, recognise } from "./formats.ts";
 import { readJsonLines } from "./json-lines.ts";
 import type { Row } from "./row.ts";
-import { damageIn } from "./text.ts";
 
 /** The rows of a file as links, in any supported format. */
-export interface Reading {
+export interface ReadOptions {
   /** Called once, when the first row is read, with the format of the file and the columns that are ignored. */
   readonly recognised: (format: FormatName, passedOver: readonly string[]) => void;
   readonly only?: FormatName;
 }
 
 /** JSON lines begin with a brace. CSV begins with column names. */
-export async function* readRecords(text: AsyncIterable<string>, reading: Reading): AsyncGenerator<Row<Fields>> {
+export async function* readRecords(text: AsyncIterable<string>, reading: ReadOptions): AsyncGenerator<Row<Fields>> {
   const pieces = text[Symbol.asyncIterator]();
   let head = "";
   while (head.trim() === "") {
@@ -28,9 +28,9 @@ export async function* readRecords(text: AsyncIterable<string>, reading: Reading
   yield* head.trimStart().startsWith("{") ? fromJsonLines(all, reading) : fromCsv(all, reading);
 }
 
-async function* fromCsv(text: AsyncIterable<string>, { recognised, only }: Reading): AsyncGenerator<Row<Fields>> {
+async function* fromCsv(text: AsyncIterable<string>, { recognised, only }: ReadOptions): AsyncGenerator<Row<Fields>> {
   let names: readonly string[] | undefined;
-  let format: Format | undefined;
+  let format: ImportFormat | undefined;
   for await (const row of readCsv(text)) {
     if (names === undefined || format === undefined) {
       if ("problem" in row) throw new OperatorError(`Line ${row.line} (column names) ${row.problem}.`);
@@ -46,7 +46,12 @@ async function* fromCsv(text: AsyncIterable<string>, { recognised, only }: Readi
   }
 }
 
-function fromCells(line: number, cells: readonly string[], names: readonly string[], format: Format): Row<Fields> {
+function fromCells(
+  line: number,
+  cells: readonly string[],
+  names: readonly string[],
+  format: ImportFormat,
+): Row<Fields> {
   const damage = cells.map(damageIn).find((found) => found !== undefined);
   if (damage !== undefined) return { line, problem: damage };
   if (cells.length !== names.length) {
@@ -56,8 +61,11 @@ function fromCells(line: number, cells: readonly string[], names: readonly strin
   return asLink(line, format.name === "quicklink" ? ownCells(fields) : fields, format);
 }
 
-async function* fromJsonLines(text: AsyncIterable<string>, { recognised, only }: Reading): AsyncGenerator<Row<Fields>> {
-  let format: Format | undefined;
+async function* fromJsonLines(
+  text: AsyncIterable<string>,
+  { recognised, only }: ReadOptions,
+): AsyncGenerator<Row<Fields>> {
+  let format: ImportFormat | undefined;
   for await (const row of readJsonLines(text)) {
     if ("problem" in row) {
       yield row;
@@ -82,7 +90,7 @@ async function* fromJsonLines(text: AsyncIterable<string>, { recognised, only }:
   }
 }
 
-function asLink(line: number, fields: Fields, { toLink }: Format): Row<Fields> {
+function asLink(line: number, fields: Fields, { toLink }: ImportFormat): Row<Fields> {
   const link = toLink(fields);
   return typeof link === "string" ? { line, problem: link } : { line, value: link };
 }

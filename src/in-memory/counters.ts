@@ -17,8 +17,7 @@ import {
   type Charge,
   type Counters,
   type CounterVerdict,
-  granted,
-  invalid,
+  invalidCall,
   isAmount,
   isCount,
   type Limit,
@@ -36,7 +35,17 @@ import {
   seedOf,
   unavailable,
 } from "../limits/counters.ts";
-import { bucketAt, countsUntil, fitsAt, keyAt, type Leaving, leaving, sum, type Window } from "../limits/window.ts";
+import { granted } from "../limits/verdict.ts";
+import {
+  bucketAt,
+  countsUntil,
+  fitsAt,
+  keyAt,
+  type Leaving,
+  leavingBuckets,
+  sum,
+  type Window,
+} from "../limits/window.ts";
 
 export interface MemoryCountersOptions {
   readonly clock: Clock;
@@ -130,7 +139,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     const found = liveUsed(limit, key, now);
     if (found !== undefined) foldFuture(found, now);
     return {
-      used: leaving(limit.window, found?.buckets ?? new Map(), now),
+      used: leavingBuckets(limit.window, found?.buckets ?? new Map(), now),
       held: [...openHolds(limit.key, now).values()],
     };
   }
@@ -175,7 +184,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
   function remembered(id: string, kind: Kind, now: number): CounterVerdict | undefined {
     const entry = entryOf(id, now);
     if (entry !== undefined) {
-      if (entry.kind !== kind) return invalid("id_in_use");
+      if (entry.kind !== kind) return invalidCall("id_in_use");
       if (entry.state === "released") return { kind: "closed", how: "released" };
       return isExpired(entry, now) ? { kind: "closed", how: "expired" } : granted;
     }
@@ -285,7 +294,8 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     const most = Math.min(...entry.parts.map((part) => part.amount));
     if (amount !== undefined && amount > most) return { kind: "excessive", most };
     if (entry.state === "held") {
-      if (amount !== undefined && entry.parts.some((part) => part.amount !== amount)) return invalid("partial_hold");
+      if (amount !== undefined && entry.parts.some((part) => part.amount !== amount))
+        return invalidCall("partial_hold");
       dropHolds(id, entry, now);
     } else {
       for (const part of entry.parts) subtract(part, amount ?? part.amount, now);
@@ -327,7 +337,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
 
     async release(id, amount) {
       sweep();
-      if (amount !== undefined && !isAmount(amount)) return invalid("amount");
+      if (amount !== undefined && !isAmount(amount)) return invalidCall("amount");
       return refuseId(id) ?? release(id, amount, clock.now());
     },
 
@@ -344,9 +354,9 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     async sync(limit, amount, version) {
       const refused = refuseLimits([limit]);
       if (refused) return refused;
-      if (limit.window.kind !== "total") return invalid("window");
-      if (!isCount(amount)) return invalid("amount");
-      if (!isCount(version)) return invalid("version");
+      if (limit.window.kind !== "total") return invalidCall("window");
+      if (!isCount(amount)) return invalidCall("amount");
+      if (!isCount(version)) return invalidCall("version");
       const found = roomOf(limit).get(limit.key);
       if (found !== undefined && found.version >= version) return { kind: "older" };
       if (found === undefined && isFull()) return unavailable;

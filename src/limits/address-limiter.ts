@@ -4,23 +4,23 @@ import { type Counters, type Limit, unavailable } from "./counters.ts";
 import { networkOf } from "./network.ts";
 
 /**
- * "An address may do this N times in a window", on all servers together. Guesses of codes, reports of links and attempts
- * at passwords are each such a limit.
+ * "An address may do this N times in a window", on all servers together. Guesses of codes, abuse reports and password
+ * attempts are each such a limit.
  *
- * An address is known only by its name of the day: a keyed hash of its network, under a key of the day. Nothing that is
- * stored, sent or kept can be turned back into an address, and nothing of today can be compared with tomorrow's.
+ * An address is known only by its name of the day: a hash of its network with a key of the day. Nothing that is stored,
+ * sent or kept can be turned back into an address, and no name of today can be compared with tomorrow's.
  */
 export interface AddressLimiter {
-  /** The name of an address today; nothing if the address is unknown or is none. */
+  /** The name of an address today; `undefined` if the address is unknown or invalid. */
   nameOf(address: string | undefined): string | undefined;
-  /** The name that all addresses share which have none of their own. */
+  /** The name shared by all addresses without a name. */
   unknownName(): string;
-  /** Counts one against each of the limits, or against none. `tag` is the hash tag that their keys have in common. */
+  /** Counts one against each of the limits, or against none. `tag` is the hash tag that their keys share. */
   take(tag: string, limits: readonly Limit[]): Promise<Taken>;
 }
 
 export type Taken =
-  /** `undo` gives it back. */
+  /** `undo` refunds it. */
   | { readonly kind: "granted"; undo(): Promise<void> }
   | { readonly kind: "denied"; readonly limit: Limit; readonly retryAfterMs: number }
   | { readonly kind: "unavailable"; readonly retryAfterMs: number };
@@ -32,14 +32,14 @@ export interface AddressLimiterSettings {
   readonly secretFor: (purpose: string) => Uint8Array;
 }
 
-/** What is limited: `purpose` keeps its names apart from all others, `action` is in the ids of its charges. */
+/** What is limited: `purpose` keeps its names separate from all others, `action` is part of the IDs of its charges. */
 export interface LimitedAction {
   readonly purpose: string;
   readonly action: string;
 }
 
 const hashBytes = 16;
-/** When waiting does not help, because the limit is 0: soon enough for a limit that was raised. */
+/** Used when waiting does not help because the limit is 0: soon enough to notice a raised limit. */
 const neverMs = 60_000;
 
 export function createAddressLimiter(
@@ -84,5 +84,5 @@ export function createAddressLimiter(
   };
 }
 
-/** For an answer to people: never 0, which would invite them to try at once. */
+/** For people: never 0, which would invite them to retry at once. */
 export const toRetrySeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type ManualClock, manualClock } from "../base/clock.ts";
 import { createMemoryCounters } from "../in-memory/counters.ts";
-import { callLimits } from "./api-limits.ts";
 import {
   type CallLimiter,
   type CallOutcome,
+  callLimits,
   callOutcomes,
   createCallLimiter,
   type OutagePolicy,
@@ -83,13 +83,13 @@ describe("a limiter of calls", () => {
     });
   });
 
-  test("asks nobody where there is no limit", async () => {
+  test("asks no counters without a limit", async () => {
     isAway = true;
     expect(await calls(process("closed"), 5, limitsOf(null, null))).toBe(5);
     expect(asked).toBe(0);
   });
 
-  describe("while the counters are away", () => {
+  describe("while the counters are unavailable", () => {
     test("and the policy is degrade, lets each process grant the limit, going on from what it granted before", async () => {
       const [one, two] = [process("degrade"), process("degrade")];
       expect(await calls(one, 4, limitsOf(10, null))).toBe(4);

@@ -141,9 +141,8 @@ export const unavailableRetryMs = 1_000;
 const idMaxChars = 200;
 const keyMaxChars = 300;
 
-export const granted: CounterVerdict = { kind: "granted" };
 export const unavailable: Unavailable = { kind: "unavailable", retryAfterMs: unavailableRetryMs };
-export const invalid = (reason: InvalidReason): Invalid => ({ kind: "invalid", reason });
+export const invalidCall = (reason: InvalidReason): Invalid => ({ kind: "invalid", reason });
 
 /** Without a limit, counting still ends where numbers stop being exact. */
 export const maxOf = (limit: Limit): number => limit.max ?? Number.MAX_SAFE_INTEGER;
@@ -151,23 +150,23 @@ export const maxOf = (limit: Limit): number => limit.max ?? Number.MAX_SAFE_INTE
 export function refuseCall(id: string, charges: readonly Charge[], ttlMs?: number): Invalid | undefined {
   const amounts = charges.every(({ amount }) => isAmount(amount));
   const ttl = ttlMs === undefined || (isAmount(ttlMs) && ttlMs <= holdMostMs);
-  if (charges.length === 0 || charges.length > chargesMost) return invalid("charges");
+  if (charges.length === 0 || charges.length > chargesMost) return invalidCall("charges");
   return (
     refuseId(id) ??
-    (amounts ? undefined : invalid("amount")) ??
-    (ttl ? undefined : invalid("ttl")) ??
+    (amounts ? undefined : invalidCall("amount")) ??
+    (ttl ? undefined : invalidCall("ttl")) ??
     refuseLimits(charges.map(({ limit }) => limit))
   );
 }
 
 export function refuseLimits(limits: readonly Limit[]): Invalid | undefined {
   const keys = new Set(limits.map(({ key }) => key));
-  if (keys.size !== limits.length || limits.some(({ key }) => !isText(key, keyMaxChars))) return invalid("key");
-  if (limits.some(({ max }) => max !== null && !isCount(max))) return invalid("max");
-  return limits.every(({ window }) => isWindow(window)) ? undefined : invalid("window");
+  if (keys.size !== limits.length || limits.some(({ key }) => !isText(key, keyMaxChars))) return invalidCall("key");
+  if (limits.some(({ max }) => max !== null && !isCount(max))) return invalidCall("max");
+  return limits.every(({ window }) => isWindow(window)) ? undefined : invalidCall("window");
 }
 
-export const refuseId = (id: string): Invalid | undefined => (isText(id, idMaxChars) ? undefined : invalid("id"));
+export const refuseId = (id: string): Invalid | undefined => (isText(id, idMaxChars) ? undefined : invalidCall("id"));
 
 export const isAmount = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
 export const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

@@ -3,7 +3,7 @@ import { createBreaker } from "../base/breaker.ts";
 import { manualClock } from "../base/clock.ts";
 import { degrading } from "./degrade.ts";
 import type { Ask, LeaseAnswer, Lender } from "./leases.ts";
-import { type Progress, startRefill } from "./refill.ts";
+import { type RefillProgress, startRefill } from "./refill.ts";
 
 /** Gives each id one lease of ten; can lose asks on their way, or answers on theirs. */
 function lender(name: Lender) {
@@ -61,7 +61,7 @@ describe("while the first store answers", () => {
 
 describe("while the first store is slow", () => {
   const never = () => new Promise<never>(() => {});
-  const progress = (urgent: boolean): Progress => ({ urgent, on() {}, orSkip: (work) => work });
+  const progress = (urgent: boolean): RefillProgress => ({ urgent, on() {}, orSkip: (work) => work });
 
   function slowWorld() {
     const [first, second] = [lender("redis"), lender("sql")];
@@ -100,7 +100,7 @@ describe("while the first store is slow", () => {
     expect(await store.acquire(ask("9"), progress(true))).toMatchObject({ lender: "sql" });
   });
 
-  test("an ask ahead that visitors come to wait for goes on at the second, and is taken back at the first", async () => {
+  test("an ask ahead that visitors start to wait for continues at the second, and is taken back at the first", async () => {
     const [first, second] = [lender("redis"), lender("sql")];
     const store = degrading({ ...first, acquire: never }, second, { waitMs: 1_000, breakerOf: newBreaker });
     const answers: LeaseAnswer[] = [];
@@ -158,7 +158,7 @@ describe("while the first store does not answer", () => {
     expect(first.cancelled).toEqual([]);
   });
 
-  test("the limits of links, and a link's two, are told apart", async () => {
+  test("the limits of links, and a link's two, are distinguished", async () => {
     const { store, first, second } = world();
     first.lose("ask");
     second.lose("answer");

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Breaker } from "../base/breaker.ts";
 import { withDeadline } from "../base/deadline.ts";
 import type { Ask, LeaseAnswer, LeaseStore } from "./leases.ts";
-import { type Progress, Skipped } from "./refill.ts";
+import { type RefillProgress, Skipped } from "./refill.ts";
 
 /**
  * Leases from one store, and from a second one while the first does not answer.
@@ -24,7 +24,7 @@ export interface Cancelling extends LeaseStore {
 }
 
 /** Judges whether the first store is fast enough for visitors. */
-export interface Judgement {
+export interface VisitorSpeed {
   /** How long a visitor waits for it. */
   readonly waitMs: number;
   /** The breaker of the node that has this limit. */
@@ -32,13 +32,13 @@ export interface Judgement {
 }
 
 const unsureMost = 10_000;
-const unhurried: Progress = { urgent: true, on() {}, orSkip: (work) => work };
+const unhurried: RefillProgress = { urgent: true, on() {}, orSkip: (work) => work };
 
-export function degrading(first: Cancelling, second: Cancelling, { waitMs, breakerOf }: Judgement): LeaseStore {
+export function degrading(first: Cancelling, second: Cancelling, { waitMs, breakerOf }: VisitorSpeed): LeaseStore {
   const unsureInFirst = new LRUCache<string, Ask>({ max: unsureMost });
   const unsureInSecond = new LRUCache<string, Ask>({ max: unsureMost });
 
-  async function fromFirst(ask: Ask, progress: Progress): Promise<LeaseAnswer> {
+  async function fromFirst(ask: Ask, progress: RefillProgress): Promise<LeaseAnswer> {
     let asked: Promise<LeaseAnswer> | undefined;
     const answered = Promise.withResolvers<void>();
     const begin = () =>

@@ -67,14 +67,14 @@ describe("guesses", () => {
     expect(await misses(one, "2001:db8:0:1::2", 1)).toBe(0);
   });
 
-  test("of nobody in particular are not limited, nor of anybody without a limit", async () => {
+  test("from an unknown address are not limited, nor any without a limit", async () => {
     expect(await misses(guess(), undefined, 10)).toBe(0);
     expect(await misses(guess(), "unix", 10)).toBe(0);
     expect(await misses(guess(null), "203.0.113.7", 10)).toBe(0);
     expect(keys).toEqual([]);
   });
 
-  test("are just misses while the counters are away", async () => {
+  test("are just misses while the counters are unavailable", async () => {
     const guesses = createGuesses({
       counters: { ...counters, take: async () => unavailable },
       perMinute: 3,

@@ -8,7 +8,7 @@ import { slidingMinute } from "./window.ts";
  *
  * An address over the limit is remembered in this process until the time is up, so that further guesses cost neither a
  * call nor a lookup. When the counters are unavailable, misses are not limited: an outage must not block everyone who
- * mistypes a link. While the counters are too slow for visitors, nobody waits for them; misses are still counted, and
+ * mistypes a link. While the counters are too slow for visitors, visitors do not wait for them; misses are still counted, and
  * the answer applies to the next guess.
  */
 export interface Guesses {
@@ -21,7 +21,7 @@ export interface Guesses {
 }
 
 export interface GuessSettings extends AddressLimiterSettings {
-  /** Null: without limit. */
+  /** Null: no limit. */
   readonly perMinute: number | null;
   /** The answer for this key, or a rejection when it is not worth waiting for. Default: wait for all answers. */
   readonly inTime?: <Result>(key: string, answer: Promise<Result>) => Promise<Result>;
@@ -32,7 +32,7 @@ const blockedMost = 10_000;
 export function createGuesses(settings: GuessSettings): Guesses {
   const { perMinute, clock, inTime = (_, answer) => answer } = settings;
   const limiter = createAddressLimiter(settings, { purpose: "guesses", action: "guess" });
-  /** Until when, by `clock.elapsed()`. One that is forgotten here is still over the limit where it is counted. */
+  /** Until when, by `clock.elapsed()`. An address evicted here is still over the limit in the counters. */
   const blocked = new LRUCache<string, number>({ max: blockedMost });
 
   function waitOf(name: string): number | undefined {

@@ -1,4 +1,4 @@
-import type { Progress } from "./refill.ts";
+import type { RefillProgress } from "./refill.ts";
 
 /**
  * Where leases come from. An instance asks for a block of a limit, spends it without asking again, and reports later
@@ -47,7 +47,7 @@ export interface LeaseStore {
    * Throws when the store cannot answer; the fate of the ask is then unknown. Tells `progress` which store it waits
    * for.
    */
-  acquire(ask: Ask, progress?: Progress): Promise<LeaseAnswer>;
+  acquire(ask: Ask, progress?: RefillProgress): Promise<LeaseAnswer>;
 }
 
 /** One of a link's two limits in one month. */

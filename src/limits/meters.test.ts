@@ -317,7 +317,7 @@ describe("a store in trouble", () => {
 });
 
 describe("what is written down", () => {
-  test("everything spent is told once, by reason", async () => {
+  test("everything spent is reported once, by reason", async () => {
     const { meters, meter } = world(10_000);
     for (let i = 0; i < 3; i++) await meters.spend(meter, "exempt", 10_000, i % 2);
     const [drained] = meters.drain(false);

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Patience } from "../base/patience.ts";
 import { largestLease } from "./lease-size.ts";
 import type { Ask, Draws, LeaseAnswer, LeaseStore, Lender, MonthOf } from "./leases.ts";
-import { type Progress, type Refill, startRefill } from "./refill.ts";
+import { type Refill, type RefillProgress, startRefill } from "./refill.ts";
 import { granted, type Verdict } from "./verdict.ts";
 
 /**
@@ -16,7 +16,7 @@ import { granted, type Verdict } from "./verdict.ts";
  *
  * How it fails:
  * - The store does not answer: the verdict is `unavailable`, and the ask is kept. It is repeated under its ID until its
- *   fate is known, and the lane makes no other ask: a slow store cannot hand out lease after lease that nobody uses.
+ *   fate is known, and the lane makes no other ask: a slow store cannot hand out unused leases.
  * - The recorder cannot write: a lane that owes more than the largest lease, spent or to be returned, waits for the
  *   recorder before it takes another; nothing is requested ahead while the rest plus the debt exceeds that. Unspent and
  *   unrecorded units together are at most two leases, so a crash loses no more.
@@ -313,7 +313,7 @@ export function createMeters(settings: MeterSettings): Meters {
     return refill;
   }
 
-  async function ask(key: string, lane: Lane, max: number, progress: Progress): Promise<void> {
+  async function ask(key: string, lane: Lane, max: number, progress: RefillProgress): Promise<void> {
     endLease(key, lane, clock.elapsed());
     if (lane.unrecorded > largestLease(max)) await settings.flush();
     lane.ask ??= { id: settings.newLeaseId(), key, draws: lane.draws, max, want: wanted(lane) };

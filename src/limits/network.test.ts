@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { networkOf } from "./network.ts";
 
-test("an IPv4 address stands for itself", () => {
+test("an IPv4 address is its own network", () => {
   expect(networkOf("203.0.113.7")).toBe("203.0.113.7");
 });
 
-test("an IPv6 address stands for its first 64 bits, however it is written", () => {
+test("the network of an IPv6 address is its first 64 bits, in any notation", () => {
   for (const address of [
     "2001:db8:1:2::1",
     "2001:0db8:0001:0002:ffff:ffff:ffff:ffff",
@@ -25,7 +25,7 @@ test("IPv4 within IPv6 is IPv4", () => {
   expect(networkOf("0:0:0:0:0:ffff:203.0.113.7")).toBe("203.0.113.7");
 });
 
-test("what is no address stands for nobody", () => {
+test("an invalid address has no network", () => {
   for (const text of ["", "localhost", "203.0.113", "203.0.113.7:80", "[::1]", "::1::", "unknown"]) {
     expect(networkOf(text)).toBeUndefined();
   }

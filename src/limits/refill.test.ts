@@ -53,7 +53,7 @@ describe("a visitor who waits for a lease", () => {
     expect(answers).toEqual([lease("sql")]);
   });
 
-  test("is told so when there is no more time for SQL, although the first store is only reading there", async () => {
+  test("is late when there is no time left for SQL, although the first store is only reading there", async () => {
     const { started } = refill(
       (_, progress) => {
         progress?.on("redis");

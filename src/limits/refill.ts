@@ -20,7 +20,7 @@ export interface Refill {
 export class Skipped extends Late {}
 
 /** How the work reports, and is controlled. */
-export interface Progress {
+export interface RefillProgress {
   /** A visitor has waited from the start. */
   readonly urgent: boolean;
   /** Reports the store that is waited for now. */
@@ -29,11 +29,11 @@ export interface Progress {
   orSkip<Result>(work: Promise<Result>): Promise<Result>;
 }
 
-export function startRefill(clock: Clock, urgent: boolean, work: (progress: Progress) => Promise<void>): Refill {
+export function startRefill(clock: Clock, urgent: boolean, work: (progress: RefillProgress) => Promise<void>): Refill {
   let store: Store = "sql";
   let moved = Promise.withResolvers<void>();
   let skip: (() => void) | undefined;
-  const progress: Progress = {
+  const progress: RefillProgress = {
     urgent,
     on(next) {
       if (next === store) return;

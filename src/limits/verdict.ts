@@ -4,4 +4,4 @@ export type Verdict =
   | { readonly kind: "denied"; readonly retryAfterSeconds: number }
   | { readonly kind: "unavailable"; readonly retryAfterSeconds: number };
 
-export const granted: Verdict = { kind: "granted" };
+export const granted = { kind: "granted" } as const satisfies Verdict;

@@ -19,10 +19,10 @@ export type Window =
   | { readonly kind: "sliding"; readonly bucketMs: number; readonly buckets: number }
   | { readonly kind: "total" };
 
-export const month: Window = { kind: "month" };
+export const monthWindow: Window = { kind: "month" };
 export const slidingHour: Window = { kind: "sliding", bucketMs: 60_000, buckets: 60 };
 export const slidingMinute: Window = { kind: "sliding", bucketMs: 1_000, buckets: 60 };
-export const total: Window = { kind: "total" };
+export const totalWindow: Window = { kind: "total" };
 
 /** Bucket number → amount charged in it. Months and totals have one bucket, number 0. */
 export type Buckets = ReadonlyMap<number, number>;
@@ -66,7 +66,7 @@ export function countsUntil(window: Window, bucket: number, now: number): number
 }
 
 /** The buckets that count now, each with the time it leaves; earliest first. */
-export function leaving(window: Window, buckets: Buckets, now: number): Leaving[] {
+export function leavingBuckets(window: Window, buckets: Buckets, now: number): Leaving[] {
   const current = bucketAt(window, now);
   return [...buckets]
     .map(([bucket, amount]) => ({ amount, at: countsUntil(window, Math.min(bucket, current), now) }))

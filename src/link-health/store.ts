@@ -1,26 +1,26 @@
 import { createHash } from "node:crypto";
 import { idAt, type LinkId, type TenantId } from "../base/ids.ts";
-import type { LinkTarget } from "../links/link.ts";
+import type { LinkHealth } from "../links/link.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants } from "../sql/tenant-db.ts";
-import type { Verdict } from "./verdict.ts";
+import type { HealthVerdict } from "./verdict.ts";
 
 /**
  * Results of destination checks, in a separate SQL table: a link is created without a row, gets one when the walk over
  * new links reaches it or its owner asks, and a result does not create a new version of the link. All statements are
  * short, because on SQLite they block the serving thread.
  */
-export interface TargetStore {
+export interface HealthStore {
   /** What is known about the current destinations of these links. */
-  of(links: readonly Pointing[]): Promise<Map<LinkId, LinkTarget>>;
+  of(links: readonly Pointing[]): Promise<Map<LinkId, LinkHealth>>;
   /** Check soon, and fetch the title. */
   want(link: LinkId, now: number): Promise<void>;
   /** Adds rows for links created since the last call, with a first check at `at`; returns how many. */
   adopt(now: number, limit: number, at: () => number): Promise<number>;
-  due(now: number, limit: number): Promise<DueTarget[]>;
+  due(now: number, limit: number): Promise<DueCheck[]>;
   putOff(links: readonly LinkId[], at: number): Promise<void>;
   forget(link: LinkId): Promise<void>;
-  record(link: Pointing, verdict: Verdict, now: number, nextAt: number): Promise<void>;
+  record(link: Pointing, verdict: HealthVerdict, now: number, nextAt: number): Promise<void>;
 }
 
 interface Pointing {
@@ -28,7 +28,7 @@ interface Pointing {
   readonly url: string;
 }
 
-export interface DueTarget extends Pointing {
+export interface DueCheck extends Pointing {
   /** Null: the link was deleted. */
   readonly tenantId: TenantId | null;
   readonly active: boolean;
@@ -43,7 +43,7 @@ const walk = "targets";
 // IDs use the clocks of the servers that created the links, which commit a little later: waiting this long misses none.
 const graceMs = 300_000;
 
-export function createTargetStore(sql: Sql): TargetStore {
+export function createHealthStore(sql: Sql): HealthStore {
   const { db } = sql;
 
   return {

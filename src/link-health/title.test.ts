@@ -38,7 +38,7 @@ describe("the title of a page", () => {
     expect(of(page)).toBeUndefined();
   });
 
-  test("is none in what is not a page", () => {
+  test("is missing in what is not a page", () => {
     expect(of("<title>x</title>", "application/pdf")).toBeUndefined();
     expect(of("<title>x</title>", "text/htmlx")).toBeUndefined();
     expect(of("<title>x</title>", "")).toBeUndefined();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Fetched } from "../safe-fetch/outcome.ts";
-import { deadAfter, judge, nextCheckAt, type Verdict } from "./verdict.ts";
+import { deadAfter, type HealthVerdict, judgeHealth, nextCheckAt } from "./verdict.ts";
 
 const answered = (status: number): Fetched => ({
   kind: "answered",
@@ -14,11 +14,11 @@ const dayMs = 24 * hourMs;
 
 describe("a target", () => {
   test.each([200, 204, 304, 401, 403, 405, 429, 451])("that answers %d is there", (status) => {
-    expect(judge(6, answered(status))).toEqual({ state: "ok", httpStatus: status, reason: null, failures: 0 });
+    expect(judgeHealth(6, answered(status))).toEqual({ state: "ok", httpStatus: status, reason: null, failures: 0 });
   });
 
   test.each([404, 410, 500, 502, 503, 599])("that answers %d fails", (status) => {
-    expect(judge(0, answered(status))).toEqual({
+    expect(judgeHealth(0, answered(status))).toEqual({
       state: "failing",
       httpStatus: status,
       reason: `http_${status}`,
@@ -28,27 +28,32 @@ describe("a target", () => {
 
   test("is dead after failing so many times in a row, and no sooner", () => {
     const states: string[] = [];
-    let verdict: Verdict | undefined;
+    let verdict: HealthVerdict | undefined;
     for (let i = 0; i < deadAfter + 1; i++) {
-      verdict = judge(verdict?.failures ?? 0, { kind: "failed", reason: "no_connection" });
+      verdict = judgeHealth(verdict?.failures ?? 0, { kind: "failed", reason: "no_connection" });
       states.push(verdict.state);
     }
     expect(states.indexOf("dead")).toBe(deadAfter - 1);
-    expect(judge(verdict?.failures ?? 0, answered(200)).state).toBe("ok");
+    expect(judgeHealth(verdict?.failures ?? 0, answered(200)).state).toBe("ok");
   });
 
   test("that we may not ask is neither well nor failing", () => {
-    const verdict = judge(3, { kind: "refused", reason: "private_address" });
+    const verdict = judgeHealth(3, { kind: "refused", reason: "private_address" });
     expect(verdict).toEqual({ state: "unchecked", httpStatus: null, reason: "private_address", failures: 0 });
   });
 });
 
 describe("the next look", () => {
-  const after = (verdict: Verdict, chance = 0.5) => nextCheckAt(verdict, 0, dayMs, chance) / hourMs;
-  const failing = (failures: number): Verdict => ({ state: "failing", httpStatus: null, reason: "timeout", failures });
+  const after = (verdict: HealthVerdict, chance = 0.5) => nextCheckAt(verdict, 0, dayMs, chance) / hourMs;
+  const failing = (failures: number): HealthVerdict => ({
+    state: "failing",
+    httpStatus: null,
+    reason: "timeout",
+    failures,
+  });
 
   test("is as far away as the setting says while all is well, give or take a tenth", () => {
-    const verdict = judge(0, answered(200));
+    const verdict = judgeHealth(0, answered(200));
     expect([after(verdict, 0), after(verdict), after(verdict, 1)].map(Math.round)).toEqual([22, 24, 26]);
   });
 

@@ -3,7 +3,7 @@ import type { Fetched } from "../safe-fetch/outcome.ts";
 import type { TargetState } from "../sql/schema.ts";
 
 /** What a check says about a link's destination, and when to check again. */
-export interface Verdict {
+export interface HealthVerdict {
   readonly state: TargetState;
   readonly httpStatus: number | null;
   /** Why it is not ok. */
@@ -18,7 +18,7 @@ const hourMs = 3_600_000;
 const weekMs = 7 * dayMs;
 const jitter = 0.1;
 
-export function judge(failuresBefore: number, fetched: Fetched): Verdict {
+export function judgeHealth(failuresBefore: number, fetched: Fetched): HealthVerdict {
   switch (fetched.kind) {
     // We did not ask, so we do not know.
     case "refused":
@@ -37,17 +37,17 @@ function isThere(status: number): boolean {
   return (status >= 200 && status < 400) || (status >= 400 && status < 500 && status !== 404 && status !== 410);
 }
 
-function failing(before: number, httpStatus: number | null, reason: string): Verdict {
+function failing(before: number, httpStatus: number | null, reason: string): HealthVerdict {
   const failures = before + 1;
   return { state: failures >= deadAfter ? "dead" : "failing", httpStatus, reason, failures };
 }
 
 /** `chance` is from 0 to 1: spreads links that were checked together. */
-export function nextCheckAt(verdict: Verdict, now: number, everyMs: number, chance: number): number {
+export function nextCheckAt(verdict: HealthVerdict, now: number, everyMs: number, chance: number): number {
   return now + Math.round(pauseMs(verdict, everyMs) * (1 - jitter + 2 * jitter * chance));
 }
 
-function pauseMs({ state, failures }: Verdict, everyMs: number): number {
+function pauseMs({ state, failures }: HealthVerdict, everyMs: number): number {
   if (state === "unchecked") return weekMs;
   return state === "ok" ? everyMs : Math.min(weekMs, hourMs * 2 ** (failures - 1));
 }

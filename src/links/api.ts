@@ -7,7 +7,7 @@ import { type Api, type Caller, json, jsonBody, route, z } from "../http/route.t
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Link, LinkState } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
-import { type LinkQuery, type Position, positionOf } from "./read/find.ts";
+import { type LinkQuery, type ListPosition, positionOf } from "./read/find.ts";
 import {
   bulkElementSchema,
   bulkResultSchema,
@@ -22,7 +22,7 @@ import {
   patchSchema,
   replaceSchema,
 } from "./schemas.ts";
-import { showLink, toFields, toInput } from "./sent.ts";
+import { showLink, toFields, toInput } from "./show-link.ts";
 
 /** All routes of links. */
 const routes = {
@@ -140,7 +140,7 @@ const routes = {
   ),
 };
 
-type Place = readonly [value: Position["value"], id: Position["id"]];
+type Place = readonly [value: ListPosition["value"], id: ListPosition["id"]];
 
 export interface LinkApiSettings {
   readonly links: Links;

@@ -1,5 +1,6 @@
 import type { FileId, LinkId, TenantId } from "../base/ids.ts";
 import type { LinkVersion } from "../cache/feed.ts";
+import type { Place } from "../sql/versions.ts";
 import type { Choice, ChoiceFields } from "./routing/choice.ts";
 
 /** A short link, as its owner sees it. */
@@ -39,12 +40,12 @@ export interface LinkFields extends ChoiceFields {
 /** What is known about a link besides what its owner set. */
 export interface LinkState {
   /** Null: not checked yet. */
-  readonly target: LinkTarget | null;
+  readonly target: LinkHealth | null;
   /** Why the operator suspended it; null if not suspended. */
   readonly suspended: string | null;
 }
 
-export interface LinkTarget {
+export interface LinkHealth {
   readonly state: "ok" | "failing" | "dead" | "unchecked";
   readonly checkedAt: number;
   readonly httpStatus: number | null;
@@ -107,3 +108,13 @@ export function cacheKey(domain: string, code: string): LinkKey {
 /** For a visitor's request: the last part of the path, decoded, may contain anything. */
 export const keyOfPath = (domain: string, path: string): LinkKey | undefined =>
   path.includes("/") ? undefined : ((domain === ownDomain ? path : `${domain}/${path}`) as LinkKey);
+
+/**
+ * The public URL of a link: the only place that builds one. On another domain the same code may be another tenant's
+ * link, so a URL without the domain would lead to the wrong link.
+ */
+export const shortUrl = (baseUrl: string, { domain, code }: Place): string => `${originOf(baseUrl, domain)}/${code}`;
+
+/** Custom domains use the same scheme, on its default port. */
+export const originOf = (baseUrl: string, domain: string): string =>
+  domain === ownDomain ? baseUrl : `${new URL(baseUrl).protocol}//${domain}`;

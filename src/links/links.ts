@@ -16,54 +16,54 @@ import { changeOf, type Link, type LinkFields, ownDomain, splitKey } from "./lin
 import { checkChoice } from "./routing/choice.ts";
 import type { Changed, LinkStore } from "./store.ts";
 
-/** The rules of links: what is accepted, what a link starts with, and who is told when one changes. */
+/** The rules of links: what is accepted, a link's defaults, and who is told when one changes. */
 export interface LinkChange extends Partial<LinkFields> {
-  /** As people type it; it goes no further than here. Null: none from now on. */
+  /** In plain text; it goes no further than here. Null removes it. */
   readonly password?: string | null;
 }
 
 export interface LinkInput extends LinkChange {
   readonly code?: string;
-  /** One of the tenant's own. Null: the server's. Left out: the tenant's default. */
+  /** One of the tenant's domains. Null: the server's own. Omitted: the tenant's default. */
   readonly domain?: string | null;
-  /** A code that nobody finds by trying. */
+  /** Generate a code that is hard to guess. */
   readonly private?: boolean;
-  /** Chosen before it was first asked for: asked for again, the link that has it is the answer. */
+  /** Derived from the request: a repeated request returns the link that has it. */
   readonly id?: LinkId;
 }
 
-export interface Page {
+export interface LinkPage {
   readonly items: readonly Link[];
   readonly nextCursor: LinkId | null;
 }
 
-/** One place in a bulk request: the link, or why there is none. */
+/** One element of a bulk request: the link, or why there is none. */
 export type BulkResult = { readonly link: Link } | { readonly problem: Problem };
 
-/** Who makes a link. What the operator makes on the machine itself spends none of the tenant's limits. */
+/** Who creates a link. Links created by the operator on the machine itself do not count towards the tenant's limits. */
 export type Maker = "tenant" | "operator";
 
 export interface Links {
   create(tenant: Tenant, input: LinkInput, maker: Maker): Promise<Link>;
-  /** Each on its own: a bad one does not keep the others out. `atomic`: all of them, or none. */
+  /** Each separately: an invalid one does not affect the others. `atomic`: all of them, or none. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
-  /** What a new link would be, by all rules but whether its code is free. Nothing is written. */
+  /** What a new link would be, by all rules except whether its code is free. Writes nothing. */
   check(tenant: Tenant, input: LinkInput): LinkFields & { readonly domain: string };
-  /** The same with an id and a code, for whoever writes many in a transaction of their own. */
+  /** The same with an ID and a code, for callers that write many in their own transaction. */
   draft(tenant: Tenant, input: LinkInput): Promise<NewLink>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
-  /** By its code, or host/code on a domain of the tenant's own. */
+  /** By its code, or host/code on a custom domain. */
   byCode(tenant: TenantId, key: string): Promise<Link>;
-  list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<Page>;
-  /** Changes the fields given and leaves the others. */
+  list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<LinkPage>;
+  /** Updates only the given fields. */
   patch(tenant: Tenant, id: LinkId, fields: LinkChange, expected?: number): Promise<Link>;
   /**
-   * Sets every field; those not given go back to what a new link has. But not the password: whoever reads a link and
-   * writes it back cannot know it, and must not open the link by that.
+   * Replaces all fields; omitted ones get their default. Except the password: a client that reads a link and writes it
+   * back cannot know it, and must not remove it that way.
    */
   replace(tenant: Tenant, id: LinkId, fields: LinkInput, expected?: number): Promise<Link>;
   remove(tenant: TenantId, id: LinkId, expected?: number): Promise<void>;
-  /** A domain as the store knows it; the server's own may be said in any of its names. */
+  /** A domain as stored; any name of the server itself is accepted for its own. */
   domainOf(text: string): string;
 }
 
@@ -72,9 +72,9 @@ export interface LinkSettings {
   readonly issuer: Issuer;
   readonly passwords: Passwords;
   readonly clock: Clock;
-  /** Hosts that are this server: links must not lead back to it. */
+  /** Hosts of this server: links must not lead back to it. */
   readonly ownHosts: ReadonlySet<string>;
-  /** Hosts that nobody may be sent to. */
+  /** Blocked destination hosts. */
   readonly isBlocked?: (host: string) => boolean;
   readonly defaultDays: number;
   readonly publish: Publish;
@@ -89,7 +89,7 @@ export function createLinks(settings: LinkSettings): Links {
     return check(tenant, fields, new Set(Object.keys(input) as (keyof LinkFields)[]));
   }
 
-  /** Only what the caller gave is held to the rules of today; the rest was accepted when it came. */
+  /** Only the given fields are validated by today's rules; the others were accepted when they were set. */
   function check(tenant: Tenant, fields: LinkFields, given: ReadonlySet<keyof LinkFields>): LinkFields {
     const most = tenant.limits.hitsPerLinkPerMonth;
     if (given.has("hitsPerMonth") && fields.hitsPerMonth !== null && most !== null && fields.hitsPerMonth > most) {
@@ -112,7 +112,7 @@ export function createLinks(settings: LinkSettings): Links {
 
   const newCode = async (hidden: boolean): Promise<string> => (hidden ? privateCode() : issuer.next());
 
-  /** Nothing if the caller says nothing about it. */
+  /** `undefined` if the password is not changed. */
   async function hashed(tenant: TenantId, { password }: LinkChange): Promise<{ passwordHash?: string | null }> {
     if (password === undefined || password === null) return password === null ? { passwordHash: null } : {};
     const passwordHash = await passwords.hash(password, tenant);
@@ -122,7 +122,7 @@ export function createLinks(settings: LinkSettings): Links {
     });
   }
 
-  /** As the store knows it; the server's own may be said in any of its names, of which nothing is none. */
+  /** As stored: empty for any name of the server itself, including none. */
   function domainOf(text: string): string {
     if (ownHosts.has(text.trim().toLowerCase())) return ownDomain;
     const host = parseHost(text);
@@ -154,7 +154,7 @@ export function createLinks(settings: LinkSettings): Links {
     };
   }
 
-  /** Those whose generated code was taken get another one. */
+  /** Links whose generated code was taken get another one. */
   async function createDrafts(tenant: Tenant, drafts: readonly NewLink[], maker: Maker): Promise<BulkResult[]> {
     const spending = maker === "operator" ? "nothing" : tenant.limits;
     const results: BulkResult[] = [];

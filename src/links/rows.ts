@@ -5,7 +5,9 @@ import type { LinkTable } from "../sql/schema.ts";
 import type { TenantDb } from "../sql/tenant-db.ts";
 import type { NewLink } from "./create/new-links.ts";
 import type { Link, LinkFields, TargetFile } from "./link.ts";
-import { choiceColumns, toChoiceFields } from "./routing/choice-columns.ts";
+import type { Choice, ChoiceFields, SplitTarget } from "./routing/choice.ts";
+import { readRules } from "./routing/rules.ts";
+import { type Utm, withUtm } from "./routing/utm.ts";
 
 /** Links as rows, and back. */
 export const withVersion = (own: TenantDb) =>
@@ -14,8 +16,11 @@ export const withVersion = (own: TenantDb) =>
     .innerJoin("link_versions", (join) =>
       join.onRef("link_versions.domain", "=", "links.domain").onRef("link_versions.code", "=", "links.code"),
     )
-    .selectAll("links")
-    .select("link_versions.version");
+    .select(["links.id", "links.tenant_id", "links.domain", "links.code", "links.url", "links.file_id"])
+    .select(["links.permanent", "links.status", "links.expires_at", "links.title", "links.notes", "links.tags"])
+    .select(["links.fallback_url", "links.hits_per_month", "links.password_hash"])
+    .select(["links.rules", "links.split", "links.utm", "links.forward_query"])
+    .select(["links.created_at", "links.updated_at", "link_versions.version"]);
 
 export function fieldColumns(fields: LinkFields) {
   return {
@@ -89,5 +94,38 @@ export function toLink(row: Selectable<LinkTable> & { version: number }): Link {
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+  };
+}
+
+/** Rules, splits and parameters in their columns: null if there are none, so that a plain link stays cheap to read. */
+type Columns = Pick<LinkTable, "rules" | "split" | "utm" | "forward_query">;
+
+function choiceColumns({ rules, split, utm, forwardQuery }: ChoiceFields): Columns {
+  return {
+    rules: rules.length === 0 ? null : JSON.stringify(rules),
+    split: split.length === 0 ? null : JSON.stringify(split),
+    utm: utm === null ? null : JSON.stringify(utm),
+    forward_query: forwardQuery ? 1 : 0,
+  };
+}
+
+const toChoiceFields = (row: Columns): ChoiceFields => ({
+  rules: row.rules === null ? [] : JSON.parse(row.rules),
+  split: row.split === null ? [] : JSON.parse(row.split),
+  utm: toUtm(row.utm),
+  forwardQuery: row.forward_query === 1,
+});
+
+export const toUtm = (stored: string | null): Utm | null => (stored === null ? null : JSON.parse(stored));
+
+/** For a redirect: URLs as they are sent. Null if every visitor gets the same. */
+export function choiceFromRow(row: { readonly [Name in keyof Columns]: Columns[Name] | null }): Choice | null {
+  if (row.rules === null && row.split === null && row.forward_query !== 1) return null;
+  const utm = toUtm(row.utm);
+  const sent = <Led extends { readonly url: string }>(led: Led): Led => ({ ...led, url: withUtm(led.url, utm) });
+  return {
+    rules: row.rules === null ? [] : readRules(JSON.parse(row.rules)).map(sent),
+    split: row.split === null ? [] : (JSON.parse(row.split) as SplitTarget[]).map(sent),
+    forwardQuery: row.forward_query === 1,
   };
 }

@@ -1,7 +1,7 @@
 import { fromIso } from "../base/clock.ts";
 import { parseId } from "../base/ids.ts";
 import { pageParams, pageSchema } from "../http/pages.ts";
-import { line, lines, problemSchema, z } from "../http/route.ts";
+import { multiLine, problemSchema, singleLine, z } from "../http/route.ts";
 import { destinationMost } from "./destination.ts";
 import { linkSorts } from "./read/find.ts";
 import { choiceFields } from "./routing/choice-schema.ts";
@@ -25,10 +25,10 @@ const fields = {
     .openapi({ description: "Redirect with 301 instead of 302. Browsers cache it for 90 seconds." }),
   status: z.enum(["active", "disabled"]),
   expiresAt: z.iso.datetime({ offset: true }).nullable().openapi({ description: "Null: never. Default: in one year." }),
-  title: line(200).nullable(),
-  notes: lines(2_000).nullable(),
+  title: singleLine(200).nullable(),
+  notes: multiLine(2_000).nullable(),
   tags: z
-    .array(line(50))
+    .array(singleLine(50))
     .max(20)
     .refine((tags) => new Set(tags).size === tags.length, {
       message: "Must not contain duplicates.",
@@ -208,7 +208,7 @@ export const listSchema = z.strictObject({
   createdAfter: moment.openapi({ type: "string", format: "date-time" }),
   createdBefore: moment.openapi({ type: "string", format: "date-time" }),
   expiresBefore: moment.openapi({ type: "string", format: "date-time" }),
-  search: line(100).optional().openapi({
+  search: singleLine(100).optional().openapi({
     description: "Substring of the code, URL, title, notes or tags. Case-insensitive for A to Z.",
   }),
   fields: fieldsParam,

@@ -2,15 +2,15 @@ import type { FileId, LinkId, TenantId } from "../base/ids.ts";
 import type { Versioned } from "../cache/cache.ts";
 import type { CodeState } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
-import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
-import { raiseVersions } from "../sql/versions.ts";
+import { type Params, statement } from "../sql/statement.ts";
+import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
+import { type Place, raiseVersions } from "../sql/versions.ts";
 import { createNewLinks, lockFiles, type NewLinks, type StoredFields } from "./create/new-links.ts";
 import { hitsMax } from "./hits-max.ts";
 import type { Link, MeteredTarget } from "./link.ts";
 import { conditionsOf, type LinkQuery, orderOf } from "./read/find.ts";
-import { toChoice, toUtm } from "./routing/choice-columns.ts";
 import { withUtm } from "./routing/utm.ts";
-import { fieldColumns, fileOf, toLink, withVersion } from "./rows.ts";
+import { choiceFromRow, fieldColumns, fileOf, toLink, toUtm, withVersion } from "./rows.ts";
 
 /**
  * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
@@ -84,15 +84,12 @@ export function createLinkStore(sql: Sql): LinkStore {
     ...createNewLinks(sql),
 
     async get(tenant, id) {
-      const row = await byId(db, tenant, id).executeTakeFirst();
+      const row = await selectById.first(ofTenant(db, tenant), { id });
       return row && toLink(row);
     },
 
     async byCode(tenant, domain, code) {
-      const row = await withVersion(ofTenant(db, tenant))
-        .where("links.domain", "=", domain)
-        .where("links.code", "=", code)
-        .executeTakeFirst();
+      const row = await selectByCode.first(ofTenant(db, tenant), { domain, code });
       return row && toLink(row);
     },
 
@@ -146,26 +143,7 @@ export function createLinkStore(sql: Sql): LinkStore {
       }),
 
     async target(domain, code) {
-      const row = await acrossTenants(db)
-        .selectFrom("link_versions as v")
-        .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "v.domain").onRef("l.code", "=", "v.code"))
-        .leftJoin("files as f", (join) =>
-          join.onRef("f.id", "=", "l.file_id").onRef("f.tenant_id", "=", "l.tenant_id").on("f.state", "=", "stored"),
-        )
-        .leftJoin("tenants as t", "t.id", "l.tenant_id")
-        .leftJoin("plans as p", "p.name", "t.plan")
-        .leftJoin("suspended_links as s", (join) =>
-          join.onRef("s.domain", "=", "v.domain").onRef("s.code", "=", "v.code"),
-        )
-        .leftJoin("suspended_tenants as st", "st.tenant_id", "l.tenant_id")
-        .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
-        .select(["l.rules", "l.split", "l.utm", "l.forward_query"])
-        .select(["l.file_id", "l.tenant_id", "f.name", "f.type", "f.size_bytes", "f.sha256"])
-        .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
-        .select(["s.suspended_at", "st.suspended_at as tenant_suspended_at"])
-        .where("v.domain", "=", domain)
-        .where("v.code", "=", code)
-        .executeTakeFirst();
+      const row = await selectTarget.first(db, { domain, code });
       if (!row) return { version: 0, value: undefined };
       const file = fileOf(row);
       const fileGone = row.file_id !== null && file === null;
@@ -180,7 +158,7 @@ export function createLinkStore(sql: Sql): LinkStore {
           fallbackUrl: row.fallback_url,
           password: row.password_hash !== null,
           suspended: (row.suspended_at ?? row.tenant_suspended_at) !== null,
-          choice: toChoice(row),
+          choice: choiceFromRow(row),
           hitsMax: hitsMax(row.hits_per_month, {
             plan: row.plan ?? "",
             planLimits: row.plan_limits,
@@ -222,6 +200,34 @@ export function createLinkStore(sql: Sql): LinkStore {
     },
   };
 }
+
+const selectById = statement((own: TenantDb, { id }: Params<{ id: LinkId }>) =>
+  withVersion(own).where("links.id", "=", id),
+);
+
+const selectByCode = statement((own: TenantDb, { domain, code }: Params<Place>) =>
+  withVersion(own).where("links.domain", "=", domain).where("links.code", "=", code),
+);
+
+const selectTarget = statement((db: Db, { domain, code }: Params<Place>) =>
+  acrossTenants(db)
+    .selectFrom("link_versions as v")
+    .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "v.domain").onRef("l.code", "=", "v.code"))
+    .leftJoin("files as f", (join) =>
+      join.onRef("f.id", "=", "l.file_id").onRef("f.tenant_id", "=", "l.tenant_id").on("f.state", "=", "stored"),
+    )
+    .leftJoin("tenants as t", "t.id", "l.tenant_id")
+    .leftJoin("plans as p", "p.name", "t.plan")
+    .leftJoin("suspended_links as s", (join) => join.onRef("s.domain", "=", "v.domain").onRef("s.code", "=", "v.code"))
+    .leftJoin("suspended_tenants as st", "st.tenant_id", "l.tenant_id")
+    .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
+    .select(["l.rules", "l.split", "l.utm", "l.forward_query"])
+    .select(["l.file_id", "l.tenant_id", "f.name", "f.type", "f.size_bytes", "f.sha256"])
+    .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
+    .select(["s.suspended_at", "st.suspended_at as tenant_suspended_at"])
+    .where("v.domain", "=", domain)
+    .where("v.code", "=", code),
+);
 
 /** Undoes a change to a file that is not there. */
 class NoFile extends Error {}

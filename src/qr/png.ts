@@ -19,11 +19,11 @@ export interface Picture {
 export interface Band {
   readonly rows: number;
   /** The pixels that are set. */
-  readonly runs: readonly Run[];
+  readonly runs: readonly ColumnRange[];
 }
 
 /** A half-open range of columns. */
-export type Run = readonly [start: number, end: number];
+export type ColumnRange = readonly [start: number, end: number];
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const pack = promisify(deflate);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readPng, readSvg, scan } from "../../test/ground/pictures.ts";
 import { Problem } from "../base/errors.ts";
 import { levels, matrixOf } from "./matrix.ts";
-import { draw, drawQr, type QrOptions, qrDefaults } from "./qr.ts";
+import { drawMatrix, drawQr, type QrOptions, qrDefaults } from "./qr.ts";
 import { drawOnTerminal } from "./terminal.ts";
 
 const text = "https://go.example.com/9MVOHr3";
@@ -103,7 +103,7 @@ test("drawing looks at each square once, however many pixels it has", async () =
       looks++;
       return matrix.isDark(row, column);
     };
-    await draw({ size: matrix.size, isDark }, { ...qrDefaults, format, size: 2_048 });
+    await drawMatrix({ size: matrix.size, isDark }, { ...qrDefaults, format, size: 2_048 });
     expect([format, looks]).toEqual([format, matrix.size ** 2]);
   }
 });

@@ -1,7 +1,7 @@
 import { invalid } from "../base/errors.ts";
 import { type Colour, contrast, parseColour } from "./colour.ts";
 import { type Level, type Matrix, matrixOf } from "./matrix.ts";
-import { type Band, encodePng, type Run } from "./png.ts";
+import { type Band, type ColumnRange, encodePng } from "./png.ts";
 
 /** A QR code as an image of a text, with a size in pixels, a margin and two colours. */
 export interface QrOptions {
@@ -45,10 +45,10 @@ export async function drawQr(text: string, options: QrOptions): Promise<Buffer> 
   if (options.size < fitting) {
     throw invalid("size", "too_small", `Must be at least ${fitting} pixels: this code is ${fitting} modules wide.`);
   }
-  return draw(matrix, options);
+  return drawMatrix(matrix, options);
 }
 
-export async function draw(matrix: Matrix, options: QrOptions): Promise<Buffer> {
+export async function drawMatrix(matrix: Matrix, options: QrOptions): Promise<Buffer> {
   const [dark, light] = [parseColour(options.dark), parseColour(options.light)];
   return options.format === "svg"
     ? Buffer.from(toSvg(matrix, options, dark, light))
@@ -78,7 +78,9 @@ function toPng(matrix: Matrix, { size, margin }: QrOptions, dark: Colour, light:
   const before = Math.floor((size - scale * matrix.size) / 2);
   const bands: Band[] = [{ rows: before, runs: [] }];
   for (let row = 0; row < matrix.size; row++) {
-    const runs = darkRuns(matrix, row).map(([start, end]): Run => [before + start * scale, before + end * scale]);
+    const runs = darkRuns(matrix, row).map(
+      ([start, end]): ColumnRange => [before + start * scale, before + end * scale],
+    );
     bands.push({ rows: scale, runs });
   }
   bands.push({ rows: size - before - scale * matrix.size, runs: [] });
@@ -86,8 +88,8 @@ function toPng(matrix: Matrix, { size, margin }: QrOptions, dark: Colour, light:
 }
 
 /** The dark runs of a row, as half-open ranges of squares. */
-function darkRuns(matrix: Matrix, row: number): Run[] {
-  const runs: Run[] = [];
+function darkRuns(matrix: Matrix, row: number): ColumnRange[] {
+  const runs: ColumnRange[] = [];
   let start: number | undefined;
   for (let column = 0; column < matrix.size; column++) {
     const isDark = matrix.isDark(row, column);

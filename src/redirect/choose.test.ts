@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { covers, days, devices, type Rule, systems, type When } from "../links/routing/rules.ts";
+import { days, devices, type Rule, type RuleCondition, shadows, systems } from "../links/routing/rules.ts";
 import { chooseUrl, pickSplit, type Visitor } from "./choose.ts";
 
 const now = Date.UTC(2026, 10, 16, 12);
@@ -12,15 +12,15 @@ const nobody: Visitor = {
   asked: () => [],
 };
 const url = "https://example.com/rule";
-const fits = (when: When, visitor: Partial<Visitor>, at = now) =>
+const fits = (when: RuleCondition, visitor: Partial<Visitor>, at = now) =>
   chooseUrl([{ when, url }], { ...nobody, ...visitor }, at) === url;
 const asking = (query: Record<string, string[]>): Partial<Visitor> => ({ asked: (name) => query[name] ?? [] });
 
 describe("a rule", () => {
-  const cases: [string, When, Partial<Visitor>, boolean][] = [
+  const cases: [string, RuleCondition, Partial<Visitor>, boolean][] = [
     ["by country fits one of them", { country: ["DE", "AT"] }, { country: "AT" }, true],
-    ["by country fits nobody else", { country: ["DE", "AT"] }, { country: "FR" }, false],
-    ["by country fits nobody whose country is not known", { country: ["DE"] }, {}, false],
+    ["by country matches no one else", { country: ["DE", "AT"] }, { country: "FR" }, false],
+    ["by country matches no visitor whose country is unknown", { country: ["DE"] }, {}, false],
     ["by device fits it", { device: ["tablet"] }, { device: "tablet" }, true],
     ["by system fits it", { os: ["ios", "android"] }, { os: "android" }, true],
     ["by system fits no other", { os: ["ios"] }, { os: "macos" }, false],
@@ -78,7 +78,7 @@ test("the first rule that fits wins, and none may fit", () => {
 });
 
 const few = <Value>(...values: Value[]) => fc.subarray(values, { minLength: 1 });
-const anyWhen: fc.Arbitrary<When> = fc.record(
+const anyWhen: fc.Arbitrary<RuleCondition> = fc.record(
   {
     country: few("DE", "AT", "FR"),
     device: few(...devices),
@@ -113,11 +113,11 @@ const anyTime = fc.oneof(fc.integer({ min: now - 4, max: now + 4 }), fc.integer(
 describe("whatever the rules and the visitor", () => {
   test("a rule that is covered by an earlier one never has its turn", () => {
     // Few conditions, or hardly any rule would cover another.
-    const wide = anyWhen.map((when): When => Object.fromEntries(Object.entries(when).slice(0, 1)));
+    const wide = anyWhen.map((when): RuleCondition => Object.fromEntries(Object.entries(when).slice(0, 1)));
     let covered = 0;
     fc.assert(
       fc.property(wide, anyWhen, anyVisitor, anyTime, (earlier, later, visitor, at) => {
-        if (!covers(earlier, later)) return true;
+        if (!shadows(earlier, later)) return true;
         covered++;
         const chosen = chooseUrl(
           [
@@ -136,7 +136,7 @@ describe("whatever the rules and the visitor", () => {
 
   test("a rule covers itself, and itself with one condition more", () => {
     fc.assert(
-      fc.property(anyWhen, anyWhen, (when, more) => covers(when, when) && covers(when, { ...more, ...when })),
+      fc.property(anyWhen, anyWhen, (when, more) => shadows(when, when) && shadows(when, { ...more, ...when })),
       { numRuns: 1_000 },
     );
   });

@@ -1,6 +1,6 @@
 import type { SplitTarget } from "../links/routing/choice.ts";
-import { type Device, type Rule, type System, speaks, type When } from "../links/routing/rules.ts";
-import { isWithin } from "./zone.ts";
+import { type Device, matchesLanguage, type Rule, type RuleCondition, type System } from "../links/routing/rules.ts";
+import { isWithinHours } from "./hours.ts";
 
 /**
  * Which rule matches a visitor, and which destination of a split they get. Nothing here does I/O or remembers visitors:
@@ -25,11 +25,11 @@ export function chooseUrl(rules: readonly Rule[], visitor: Visitor, now: number)
 }
 
 /** Cheapest conditions first. */
-function fits(when: When, visitor: Visitor, now: number): boolean {
+function fits(when: RuleCondition, visitor: Visitor, now: number): boolean {
   return (
     (when.from === undefined || now >= when.from) &&
     (when.until === undefined || now < when.until) &&
-    (when.hours === undefined || isWithin(when.hours, now)) &&
+    (when.hours === undefined || isWithinHours(when.hours, now)) &&
     (when.language === undefined || isSpoken(when.language, visitor.language)) &&
     isOneOf(when.device, () => visitor.device) &&
     isOneOf(when.os, () => visitor.os) &&
@@ -45,9 +45,9 @@ function isOneOf<Value extends string>(wanted: readonly Value[] | undefined, fou
 }
 
 const isSpoken = (wanted: readonly string[], language: string | undefined): boolean =>
-  language !== undefined && wanted.some((one) => speaks(language, one));
+  language !== undefined && wanted.some((one) => matchesLanguage(language, one));
 
-function isAsked({ name, value }: NonNullable<When["query"]>, visitor: Visitor): boolean {
+function isAsked({ name, value }: NonNullable<RuleCondition["query"]>, visitor: Visitor): boolean {
   const values = visitor.asked(name);
   return value === undefined ? values.length > 0 : values.includes(value);
 }

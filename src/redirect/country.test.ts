@@ -69,7 +69,7 @@ describe("a header that tells the country", () => {
     expect(open({ load, header: "CF-IPCountry", isFromProxy: () => true }).of(from("192.0.2.1", told))).toBe("FR");
   });
 
-  test("is not believed from anybody else, nor if the operator did not name it", async () => {
+  test("is not trusted from any other peer, nor if the operator did not name it", async () => {
     expect(await known(open({ load, header: "CF-IPCountry" }), from("192.0.2.1", told))).toBe("DE");
     expect(await known(open({ load, isFromProxy: () => true }), from("192.0.2.1", told))).toBe("DE");
   });

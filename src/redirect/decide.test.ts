@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { granted, type Verdict } from "../limits/verdict.ts";
 import type { Target, TargetFile } from "../links/link.ts";
-import { type Answer, complete, type Decision, decide, type Facts } from "./decide.ts";
+import { type Answer, complete, type Decision, decide, type VisitFacts } from "./decide.ts";
 
 const now = Date.UTC(2026, 10, 16);
 const link: Target = {
@@ -16,7 +16,7 @@ const link: Target = {
   choice: null,
 };
 const file: TargetFile = { key: "stored/a/b", name: "plan.pdf", type: "application/pdf", sizeBytes: 9, sha256: null };
-const visit: Facts = { head: false, prefetch: false, bot: false, preview: false, unlocked: false };
+const visit: VisitFacts = { head: false, prefetch: false, bot: false, preview: false, unlocked: false };
 const fallbackUrl = "https://example.com/sorry";
 const denied: Verdict = { kind: "denied", retryAfterSeconds: 1_209_600 };
 const unavailable: Verdict = { kind: "unavailable", retryAfterSeconds: 5 };
@@ -29,7 +29,7 @@ const isAnswer = (decision: Decision): decision is Answer => "draws" in decision
 const forwarding: Target["choice"] = { rules: [], split: [], forwardQuery: true };
 
 describe("decide", () => {
-  const cases: [string, Partial<Target> | undefined, Partial<Facts>, Decision][] = [
+  const cases: [string, Partial<Target> | undefined, Partial<VisitFacts>, Decision][] = [
     ["a link that was stopped says so", { suspended: true }, {}, { kind: "suspended" }],
     [
       "a link that was stopped says so even if it has expired, falls back, or asks for a password",
@@ -147,7 +147,7 @@ describe("decide", () => {
       { ...toFallback, reason: "fallback" },
     ],
     [
-      "a preview of an expired link shows its fallback, and redirects nobody",
+      "a preview of an expired link shows its fallback, and does not redirect",
       { expiresAt: now, fallbackUrl, permanent: true },
       { preview: true },
       { kind: "preview", url: fallbackUrl, status: 302, reason: "preview", draws: "exempt" },
@@ -199,14 +199,14 @@ describe("complete", () => {
       { kind: "spent", retryAfterSeconds: 1_209_600 },
     ],
     [
-      "a visit that nobody can count is unavailable, not denied",
+      "a visit that cannot be counted is unavailable, not denied",
       withFallback,
       counted,
       unavailable,
       { kind: "unavailable", retryAfterSeconds: 5 },
     ],
     [
-      "an exempt answer that nobody can count is unavailable",
+      "an exempt answer that cannot be counted is unavailable",
       link,
       exempt,
       unavailable,
@@ -230,7 +230,7 @@ describe("whatever the link and the request", () => {
     suspended: fc.boolean(),
     choice: fc.constantFrom(null, forwarding),
   });
-  const anyFacts: fc.Arbitrary<Facts> = fc.record({
+  const anyFacts: fc.Arbitrary<VisitFacts> = fc.record({
     head: fc.boolean(),
     prefetch: fc.boolean(),
     bot: fc.boolean(),
@@ -245,7 +245,7 @@ describe("whatever the link and the request", () => {
   );
 
   /** As the server does it: ask, and ask again for the fallback. */
-  function run(target: Target, facts: Facts, verdicts: readonly Verdict[]): { seen: Decision[]; final: Decision } {
+  function run(target: Target, facts: VisitFacts, verdicts: readonly Verdict[]): { seen: Decision[]; final: Decision } {
     const seen = [decide(target, facts, now)];
     for (const verdict of verdicts) {
       const last = seen.at(-1);
@@ -257,7 +257,7 @@ describe("whatever the link and the request", () => {
     return { seen, final: seen.at(-1) ?? { kind: "missing" } };
   }
 
-  const property = (holds: (target: Target, facts: Facts, outcome: ReturnType<typeof run>) => boolean) =>
+  const property = (holds: (target: Target, facts: VisitFacts, outcome: ReturnType<typeof run>) => boolean) =>
     fc.assert(
       fc.property(anyTarget, anyFacts, fc.tuple(anyVerdict, anyVerdict), (target, facts, verdicts) =>
         holds(target, facts, run(target, facts, verdicts)),
@@ -320,7 +320,7 @@ describe("whatever the link and the request", () => {
     );
   });
 
-  test("only a permanent link's own address is sent as 301, and only if everybody gets it", () => {
+  test("only a permanent link's own URL is sent as 301, and only if every visitor gets it", () => {
     property(({ permanent, file, url, choice, password }, _, { seen }) => {
       const forAll = permanent && file === null && choice === null && !password;
       const sent = seen.filter(isAnswer).filter(({ kind }) => kind !== "preview");

@@ -7,7 +7,7 @@ import type { Target } from "../links/link.ts";
  * may say that the answer draws on a limit. Then the caller asks that limit, and `complete` turns its verdict into the
  * final outcome.
  */
-export interface Facts {
+export interface VisitFacts {
   readonly head: boolean;
   /** Prefetched by a browser; perhaps never shown. */
   readonly prefetch: boolean;
@@ -19,19 +19,19 @@ export interface Facts {
 }
 
 /** Why a hit was counted the way it was. Hits are recorded by their index in this list. */
-export const reasons = ["counted", "bot", "head", "prefetch", "preview", "fallback", "over_quota"] as const;
-export type Reason = (typeof reasons)[number];
+export const hitReasons = ["counted", "bot", "head", "prefetch", "preview", "fallback", "over_quota"] as const;
+export type HitReason = (typeof hitReasons)[number];
 
 export interface Answer {
   /** To a URL, to a file, or to a preview page. */
   readonly kind: "redirect" | "download" | "preview";
   readonly url: string;
   readonly status: 301 | 302;
-  readonly reason: Reason;
+  readonly reason: HitReason;
   readonly draws: Draws;
 }
 
-export type Final =
+export type FinalRefusal =
   | { readonly kind: "missing" }
   | { readonly kind: "suspended" }
   | { readonly kind: "expired" }
@@ -39,18 +39,18 @@ export type Final =
   | { readonly kind: "spent"; readonly retryAfterSeconds: number }
   | { readonly kind: "unavailable"; readonly retryAfterSeconds: number };
 
-export type Decision = Answer | Final;
+export type Decision = Answer | FinalRefusal;
 
-const missing: Final = { kind: "missing" };
-const suspended: Final = { kind: "suspended" };
-const expired: Final = { kind: "expired" };
-const password: Final = { kind: "password" };
+const missing: FinalRefusal = { kind: "missing" };
+const suspended: FinalRefusal = { kind: "suspended" };
+const expired: FinalRefusal = { kind: "expired" };
+const password: FinalRefusal = { kind: "password" };
 
 /**
  * In this order: suspended, preview, password, expiry. A preview redirects no visitor, and shows nothing of a link with
  * a password. Such a link answers nothing else before the password was given, not even its fallback.
  */
-export function decide(target: Target | undefined, facts: Facts, now: number): Decision {
+export function decide(target: Target | undefined, facts: VisitFacts, now: number): Decision {
   if (target === undefined) return missing;
   if (target.suspended) return suspended;
   if (facts.preview) return target.password ? password : preview(target, now);
@@ -96,7 +96,7 @@ export function complete(target: Target, answer: Answer, verdict: Verdict): Deci
   }
 }
 
-function reasonOf(facts: Facts): Reason {
+function reasonOf(facts: VisitFacts): HitReason {
   if (facts.head) return "head";
   if (facts.prefetch) return "prefetch";
   return facts.bot ? "bot" : "counted";

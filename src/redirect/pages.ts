@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import { problemResponse } from "../http/problem.ts";
-import type { Final } from "./decide.ts";
+import type { FinalRefusal } from "./decide.ts";
 
 /**
  * Pages shown when a link does not redirect: small, without scripts, light and dark, saying what happened and what to
@@ -85,12 +85,12 @@ interface Told {
 }
 
 /** What a visitor can be told instead of being redirected; `guessing` before anything is known about the link. */
-export type Refusal =
-  | Final
+export type VisitRefusal =
+  | FinalRefusal
   | { readonly kind: "wrong_password" | "not_ours" }
   | { readonly kind: "guessing" | "attempts" | "busy"; readonly retryAfterSeconds: number };
 
-const told: Readonly<Record<Refusal["kind"], Told>> = {
+const told: Readonly<Record<VisitRefusal["kind"], Told>> = {
   missing: {
     code: "not_found",
     title: "This link does not exist",
@@ -148,7 +148,7 @@ const told: Readonly<Record<Refusal["kind"], Told>> = {
   },
 };
 
-export function finalPage(refusal: Refusal, request: Request): Response {
+export function finalPage(refusal: VisitRefusal, request: Request): Response {
   const { code, title, text: reason } = told[refusal.kind];
   const wait = "retryAfterSeconds" in refusal ? refusal.retryAfterSeconds : undefined;
   const text = refusal.kind === "attempts" ? `${reason} Try again ${inTime(refusal.retryAfterSeconds)}.` : reason;
@@ -173,7 +173,7 @@ function inTime(seconds: number): string {
   return `in ${Math.ceil(seconds / 60)} minutes`;
 }
 
-const asksForPassword = ({ kind }: Refusal): boolean => kind === "password" || kind === "wrong_password";
+const asksForPassword = ({ kind }: VisitRefusal): boolean => kind === "password" || kind === "wrong_password";
 
 /**
  * The form posts to its own URL, with the query that may be forwarded. Browsers apply `form-action` also to where the

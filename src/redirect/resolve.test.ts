@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Choice } from "../links/routing/choice.ts";
-import { type Known, sizeOfKnown } from "./resolve.ts";
+import { type CachedLink, sizeOfCached } from "./resolve.ts";
 
-const plain: Known = {
+const plain: CachedLink = {
   ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
   ...{ password: false, suspended: false, hitsMax: null, choice: null, pattern: undefined },
 };
@@ -13,7 +13,7 @@ test("rules take their room in memory, so that many of them push others out", ()
     split: [],
     forwardQuery: false,
   });
-  const [none, one, fifty] = [plain, { ...plain, choice: ruled(1) }, { ...plain, choice: ruled(50) }].map(sizeOfKnown);
+  const [none, one, fifty] = [plain, { ...plain, choice: ruled(1) }, { ...plain, choice: ruled(50) }].map(sizeOfCached);
   expect(none).toBe(740);
   expect(Number(one)).toBeGreaterThan(Number(none));
   expect(Number(fifty) - Number(one)).toBeGreaterThan(3 * 49 * "https://example.com/10".length);

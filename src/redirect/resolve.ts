@@ -3,12 +3,14 @@ import { type MeteredTarget, splitKey } from "../links/link.ts";
 import type { Choice } from "../links/routing/choice.ts";
 
 /** What memory keeps of a link besides its target: its response, built on first use and copied from then on. */
-export interface Known extends MeteredTarget {
+export interface CachedLink extends MeteredTarget {
   pattern: Response | undefined;
 }
 
 /** The tier below memory. */
-export function linkSource(target: (domain: string, code: string) => Promise<Versioned<MeteredTarget>>): Source<Known> {
+export function linkSource(
+  target: (domain: string, code: string) => Promise<Versioned<MeteredTarget>>,
+): Source<CachedLink> {
   return {
     async load(key) {
       const { domain, code } = splitKey(key);
@@ -19,7 +21,7 @@ export function linkSource(target: (domain: string, code: string) => Promise<Ver
 }
 
 /** Estimated size in bytes: the object, its strings, its rules or file, and the response kept with it. */
-export const sizeOfKnown = ({ url, file, fallbackUrl, choice }: Known): number =>
+export const sizeOfCached = ({ url, file, fallbackUrl, choice }: CachedLink): number =>
   700 +
   url.length * 2 +
   (fallbackUrl?.length ?? 0) +

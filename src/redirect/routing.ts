@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import { chooseUrl, pickSplit } from "./choose.ts";
-import { forwarded, queryOf } from "./forward.ts";
+import { addVisitorQuery, queryOf } from "./forward-query.ts";
 import type { Visitors } from "./visitors.ts";
 
 /** The destination for this visitor: the first matching rule, else their part of the split, else the link's URL. */
@@ -13,5 +13,5 @@ export const createRouting =
     const ruled = rules.length === 0 ? undefined : chooseUrl(rules, visitors.of(request), clock.now());
     const picked = ruled ?? (split.length === 0 ? url : (pickSplit(split, visitors.pointOf(request, key)) ?? url));
     // Empty: the link's file, whose URL is signed as it is.
-    return forwardQuery && picked !== "" ? forwarded(picked, queryOf(request.url)) : picked;
+    return forwardQuery && picked !== "" ? addVisitorQuery(picked, queryOf(request.url)) : picked;
   };

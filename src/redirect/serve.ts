@@ -12,11 +12,11 @@ import type { Verdict } from "../limits/verdict.ts";
 import { cacheKey, keyOfPath, type LinkKey, type TargetFile } from "../links/link.ts";
 import type { LinkDetails } from "../links/read/details.ts";
 import type { IsBot } from "./bots.ts";
-import { type Answer, complete, type Decision, decide, type Facts, type Reason, reasons } from "./decide.ts";
-import type { Gate, PasswordOutcome } from "./gate.ts";
-import { finalPage, type Refusal } from "./pages.ts";
+import { type Answer, complete, type Decision, decide, type HitReason, hitReasons, type VisitFacts } from "./decide.ts";
+import { finalPage, type VisitRefusal } from "./pages.ts";
+import type { PasswordGate, PasswordOutcome } from "./password-gate.ts";
 import { previewPage } from "./preview.ts";
-import type { Known } from "./resolve.ts";
+import type { CachedLink } from "./resolve.ts";
 import type { RouteVisitor } from "./routing.ts";
 
 /**
@@ -39,12 +39,12 @@ export type ServeRedirect = (
 ) => Response | Promise<Response> | undefined;
 
 export interface RedirectSettings {
-  readonly cache: Cache<Known, LinkKey>;
+  readonly cache: Cache<CachedLink, LinkKey>;
   readonly hosts: Pick<Hosts, "of">;
   readonly isBot: IsBot;
   readonly meters: Meters;
   readonly guesses: Guesses;
-  readonly gate: Gate;
+  readonly gate: PasswordGate;
   readonly routeVisitor: RouteVisitor;
   /** For the preview page; `undefined` if unavailable. */
   readonly detailsOf: (key: string) => Promise<LinkDetails | undefined>;
@@ -60,11 +60,11 @@ export interface RedirectSettings {
 }
 
 const outcomes = [
-  ...reasons,
+  ...hitReasons,
   ...(["missing", "suspended", "expired", "password", "wrong_password", "attempts", "not_ours", "busy"] as const),
   ...(["spent", "guessing", "unavailable"] as const),
 ] as const;
-const placeOf = Object.fromEntries(reasons.map((reason, place) => [reason, place])) as Record<Reason, number>;
+const placeOf = Object.fromEntries(hitReasons.map((reason, place) => [reason, place])) as Record<HitReason, number>;
 
 // Browsers remember a 301; this short, so that an edit takes effect and hits are missed for at most this long.
 const permanentCaching = "private, max-age=90";
@@ -128,7 +128,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** `undefined`: it cannot be looked up now. */
-  async function find(key: LinkKey, patience?: Patience): Promise<Versioned<Known> | undefined> {
+  async function find(key: LinkKey, patience?: Patience): Promise<Versioned<CachedLink> | undefined> {
     try {
       const known = await cache.lookup(key, patience);
       if (failing) log.info("database available: looking up links again");
@@ -142,7 +142,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** Handles a submitted password. If it is right, the visit continues as usual and counts once. */
-  async function tryPassword(request: Request, key: LinkKey, known: Versioned<Known>): Promise<Response> {
+  async function tryPassword(request: Request, key: LinkKey, known: Versioned<CachedLink>): Promise<Response> {
     if (known.value === undefined) return miss(request);
     if (!known.value.password) return notForPosts();
     let outcome: PasswordOutcome;
@@ -162,7 +162,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     }
   }
 
-  function refused(request: Request, refusal: Refusal & { readonly kind: (typeof outcomes)[number] }): Response {
+  function refused(request: Request, refusal: VisitRefusal & { readonly kind: (typeof outcomes)[number] }): Response {
     count[refusal.kind]++;
     return finalPage(refusal, request);
   }
@@ -182,7 +182,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   function answer(
     request: Request,
     key: LinkKey,
-    known: Versioned<Known>,
+    known: Versioned<CachedLink>,
     head: boolean,
     preview: boolean,
     entered = false,
@@ -190,7 +190,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   ): Response | Promise<Response> {
     const headers = request.headers;
     const target = known.value;
-    const facts: Facts = {
+    const facts: VisitFacts = {
       head,
       prefetch: isPrefetch(headers),
       bot: isBot(headers.get("user-agent")),
@@ -207,7 +207,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
 
   function charge(
     key: LinkKey,
-    target: Known,
+    target: CachedLink,
     answer: Answer,
     patience: Patience | undefined,
   ): Verdict | Promise<Verdict> {
@@ -218,7 +218,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   function afterCharge(
     request: Request,
     key: LinkKey,
-    target: Known,
+    target: CachedLink,
     answer: Answer,
     verdict: Verdict,
     patience: Patience | undefined,
@@ -234,7 +234,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   function respond(
     request: Request,
     key: LinkKey,
-    target: Known | undefined,
+    target: CachedLink | undefined,
     decision: Decision,
     patience?: Patience,
   ): Response | Promise<Response> {
@@ -254,12 +254,16 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** A response for this visitor only. */
-  function personalAnswer(request: Request, key: LinkKey, { url, file, choice }: Known): Response | Promise<Response> {
+  function personalAnswer(
+    request: Request,
+    key: LinkKey,
+    { url, file, choice }: CachedLink,
+  ): Response | Promise<Response> {
     const chosen = choice === null ? url : routeVisitor(choice, url, request, key);
     return chosen === "" && file !== null ? download(request, file) : personal(chosen);
   }
 
-  async function preview(key: LinkKey, target: Known): Promise<Response> {
+  async function preview(key: LinkKey, target: CachedLink): Promise<Response> {
     const details = await detailsOf(key).catch(() => undefined);
     return previewPage(key, target, details, clock.now());
   }

@@ -3,7 +3,7 @@ import { networkOf } from "../limits/network.ts";
 import type { Agent, AgentOf } from "./agents.ts";
 import type { Visitor } from "./choose.ts";
 import type { Countries } from "./country.ts";
-import { queryOf } from "./forward.ts";
+import { queryOf } from "./forward-query.ts";
 import { bestLanguage } from "./language.ts";
 
 /** What a request tells about its visitor, computed on demand and forgotten with the request. */

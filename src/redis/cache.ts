@@ -15,7 +15,7 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Versioned } from "../cache/cache.ts";
-import type { Correctable, Stand } from "../cache/correct.ts";
+import type { Correctable, Stand } from "../cache/correct-tier.ts";
 import type { Change } from "../cache/feed.ts";
 import type { Form, Shared, Ticket, Tier } from "../cache/tier.ts";
 import { defineScript, type Redis } from "./client.ts";
@@ -100,7 +100,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     words: readonly [version: number, kind: string, value: string, keepForMs: number, notAfter: number],
   ): Promise<boolean> {
     const reply = (await redis.script(scripts.put, keysOf(form.name, epoch, key), words.map(String))) as string[];
-    if (reply[0] === "garbage") throw new Error(`${reply[1]} holds what is not ours`);
+    if (reply[0] === "garbage") throw new Error(`${reply[1]} contains foreign data`);
     return reply[0] === "written";
   }
 
@@ -116,8 +116,8 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     const asked = clock.now();
     const reply = (await redis.script(scripts.stand, [`ql:${form.name}:feed:{${tag}}`], words)) as string[];
     const [epoch = "", position = "", touched = "0", now = "0"] = reply;
-    if (epoch === "behind") throw new Error("an older state of Redis has come back, or another epoch has begun");
-    if (epoch === "garbage") throw new Error(`${position} holds what is not ours, or of another format`);
+    if (epoch === "behind") throw new Error("Redis came back with older data, or another epoch has started");
+    if (epoch === "garbage") throw new Error(`${position} contains foreign data or another format`);
     const before = servers.get(tag);
     const same = before?.epoch === epoch && before.generation === generation;
     const believedAt = same ? before.believedAt : Number.NEGATIVE_INFINITY;
@@ -130,7 +130,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
   function unchanged(tag: string): Server {
     const server = servers.get(tag);
     if (server?.generation === redis.generation) return server;
-    throw new Error("Redis was emptied, or the connection to it made anew, meanwhile");
+    throw new Error("Redis was flushed or reconnected meanwhile");
   }
 
   const namesOf = (key: string) => keysOf(form.name, serverOf(key)?.epoch ?? plain, key);

@@ -319,7 +319,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
       // The library sends a command without a key to any node, whatever key is passed.
       async sendTo(server, command) {
         const shard = cluster.slots[slotOfKey(server)];
-        if (shard === undefined) throw new Error("nobody has this slot");
+        if (shard === undefined) throw new Error("no node has this slot");
         return (await cluster.nodeClient(shard.master)).sendCommand([...command]);
       },
       subscribe: (channel, onMessage) => cluster.subscribe(channel, onMessage),

@@ -23,8 +23,7 @@ import {
   type Charge,
   type Counters,
   type CounterVerdict,
-  granted,
-  invalid,
+  invalidCall,
   isAmount,
   isCount,
   type Limit,
@@ -45,7 +44,8 @@ import {
   type Unavailable,
   unavailable,
 } from "../limits/counters.ts";
-import { bucketAt, keyAt, leaving, monthOf, sum, type Window } from "../limits/window.ts";
+import { granted } from "../limits/verdict.ts";
+import { bucketAt, keyAt, leavingBuckets, monthOf, sum, type Window } from "../limits/window.ts";
 import chargeText from "./charge.lua" with { type: "text" };
 import { defineScript, type Redis } from "./client.ts";
 import releaseText from "./release.lua" with { type: "text" };
@@ -112,7 +112,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
 
   async function run(script: keyof typeof scripts, keys: readonly string[], args: readonly string[]): Promise<Reply> {
     const reply = (await redis.script(scripts[script], keys, args)) as Reply;
-    if (reply[0] === "garbage") throw new Garbage(`${reply[1]} holds what is not ours, or of another format`);
+    if (reply[0] === "garbage") throw new Garbage(`${reply[1]} contains foreign data or another format`);
     return reply;
   }
 
@@ -122,7 +122,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
       const reply = await attempt(now());
       if (reply[0] !== "window") return reply;
       heed(reply[1]);
-      if (tries === attemptsMost) throw new Error("the window is never that of the server's time");
+      if (tries === attemptsMost) throw new Error("the window never matches the server's time");
     }
   }
 
@@ -289,7 +289,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     if (amount !== undefined && (amount > most || (partial && parts[0]?.kind === "hold"))) {
       // An id that is closed says so first, whatever the amount.
       const over = await endedAlready(id, parts);
-      return over ?? (amount > most ? { kind: "excessive", most } : invalid("partial_hold"));
+      return over ?? (amount > most ? { kind: "excessive", most } : invalidCall("partial_hold"));
     }
     const replies = await Promise.all(parts.map((part) => releasePart(id, part, "release", amount)));
     if (replies.some((reply) => reply[0] === "released")) return { kind: "released" };
@@ -332,7 +332,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
         const buckets = new Map([...fields].filter(([name]) => name !== "v" && name !== "s").map(bucketOf(usedKey)));
         if (fields.size === 0 && limit.seed !== undefined)
           buckets.set(bucketAt(limit.window, time), await seedOf(limit));
-        const used = leaving(limit.window, buckets, time);
+        const used = leavingBuckets(limit.window, buckets, time);
         const held = [...readHash(holds, reply[2 + 2 * i])].map(holdOf(holds)).filter(({ at }) => at > time);
         const last = used.at(-1)?.at ?? Number.POSITIVE_INFINITY;
         const resetsAt = Number.isFinite(last) ? last : null;
@@ -364,7 +364,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     },
 
     async release(id, amount) {
-      if (amount !== undefined && !isAmount(amount)) return invalid("amount");
+      if (amount !== undefined && !isAmount(amount)) return invalidCall("amount");
       return refuseId(id) ?? (await answerOrUnavailable(() => release(id, amount)));
     },
 
@@ -376,9 +376,9 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     async sync(limit, used, version) {
       const refused = refuseLimits([limit]);
       if (refused) return refused;
-      if (limit.window.kind !== "total") return invalid("window");
-      if (!isCount(used)) return invalid("amount");
-      if (!isCount(version)) return invalid("version");
+      if (limit.window.kind !== "total") return invalidCall("window");
+      if (!isCount(used)) return invalidCall("amount");
+      if (!isCount(version)) return invalidCall("version");
       return await answerOrUnavailable(async (): Promise<Synced> => {
         const reply = await run("sync", [limit.key], [String(used), String(version)]);
         return { kind: reply[0] === "synced" ? "synced" : "older" };
@@ -402,9 +402,9 @@ function refusal(reply: Reply, { charges }: Part): CounterVerdict {
     case "closed":
       return { kind: "closed", how: reply[1] === "released" ? "released" : "expired" };
     case "id_in_use":
-      return invalid("id_in_use");
+      return invalidCall("id_in_use");
     default:
-      throw new Error(`an answer that we do not know: ${String(reply[0])}`);
+      throw new Error(`unknown answer: ${String(reply[0])}`);
   }
 }
 
@@ -459,7 +459,7 @@ function parseRecord(key: string, text: unknown): StoredRecord {
   } catch {
     // Falls through: text that is not JSON is not ours.
   }
-  throw new Garbage(`${key} holds what is not ours, or of another format`);
+  throw new Garbage(`${key} contains foreign data or another format`);
 }
 
 /** `undefined` for a denial, which charged nothing. */
@@ -492,7 +492,7 @@ function readHash(key: string, flat: unknown): Map<string, string> {
 const bucketOf =
   (key: string) =>
   ([name, amount]: readonly [string, string]): [number, number] => {
-    if (!/^\d+$/.test(name) || !/^\d+$/.test(amount)) throw new Garbage(`${key} holds what is not ours`);
+    if (!/^\d+$/.test(name) || !/^\d+$/.test(amount)) throw new Garbage(`${key} contains foreign data`);
     return [Number(name), Number(amount)];
   };
 
@@ -500,6 +500,6 @@ const holdOf =
   (key: string) =>
   ([, value]: readonly [string, string]): { amount: number; at: number } => {
     const match = /^(\d+):(\d+)$/.exec(value);
-    if (match === null) throw new Garbage(`${key} holds what is not ours`);
+    if (match === null) throw new Garbage(`${key} contains foreign data`);
     return { amount: Number(match[1]), at: Number(match[2]) };
   };

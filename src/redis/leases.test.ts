@@ -49,7 +49,7 @@ test("an ask that is denied when it is repeated is taken back, for its first cop
   expect(calls.at(-1)).toEqual({ month: "2026-11", ended: ["a.1", "all"] });
 });
 
-test("an ask that was granted when nobody waited for it any more is taken back", async () => {
+test("an ask that was granted after its visitors gave up is taken back", async () => {
   const { leases, calls } = leasesOn(["granted", "10", "5000"]);
   await leases.acquire(ask);
   leases.cancel(ask);

@@ -14,7 +14,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { largestLease, leastWhilePlenty } from "../limits/lease-size.ts";
 import type { Ask, EndedLease, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
 import { secondsToMonthEnd } from "../limits/month.ts";
-import type { Progress } from "../limits/refill.ts";
+import type { RefillProgress } from "../limits/refill.ts";
 import { monthOf } from "../limits/window.ts";
 import { defineScript, type Redis } from "./client.ts";
 import leaseText from "./lease.lua" with { type: "text" };
@@ -107,13 +107,13 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
       ],
       answerMs,
     )) as unknown[];
-    if (reply[0] === "garbage") throw new Error(`${reply[1]} holds what is not ours, or of another format`);
+    if (reply[0] === "garbage") throw new Error(`${reply[1]} contains foreign data or another format`);
     if (reply[0] === "window") offsetMs = Number(reply[1]) - clock.now();
     else if (reply[0] !== "missing") heard(key, told);
     return reply;
   }
 
-  async function acquire(ask: Ask, progress?: Progress): Promise<LeaseAnswer> {
+  async function acquire(ask: Ask, progress?: RefillProgress): Promise<LeaseAnswer> {
     const words = [ask.id, ask.max, ask.want, leastWhilePlenty, largestLease(ask.max)].map(String);
     let freshFor: string | undefined;
     for (let tries = 0; tries < attemptsMost; tries++) {
@@ -137,7 +137,7 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
         return answerOf(reply, ask.id, month.month);
       }
     }
-    throw new Error("the month is never that of the server's time, or its key keeps disappearing");
+    throw new Error("the month never matches the server's time, or its key keeps disappearing");
   }
 
   function addUnanswered(id: string, month: string, copies: number): void {
@@ -212,6 +212,6 @@ function answerOf(reply: readonly unknown[], id: string, month: string): LeaseAn
         secondsToMonthEnd: secondsToMonthEnd(Number(reply[2])),
       };
     default:
-      throw new Error(`the lease ${id} is not to be had: ${String(reply[0])}`);
+      throw new Error(`the lease ${id} cannot be granted: ${String(reply[0])}`);
   }
 }

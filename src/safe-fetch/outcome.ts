@@ -14,10 +14,10 @@ export interface Answered {
 /** The request was not made, or a redirect not followed. */
 export interface Refused {
   readonly kind: "refused";
-  readonly reason: Refusal;
+  readonly reason: FetchRefusal;
 }
 
-export type Refusal =
+export type FetchRefusal =
   | "bad_address"
   | "scheme"
   | "credentials"
@@ -34,5 +34,5 @@ export interface Failed {
 
 export type Failure = "unknown_host" | "no_connection" | "certificate" | "timeout" | "bad_answer";
 
-export const refused = (reason: Refusal): Refused => ({ kind: "refused", reason });
+export const refused = (reason: FetchRefusal): Refused => ({ kind: "refused", reason });
 export const failed = (reason: Failure): Failed => ({ kind: "failed", reason });

@@ -2,9 +2,9 @@ import { messageOf } from "../base/errors.ts";
 import { createLog } from "../base/log.ts";
 import { loadConfig } from "../config/config.ts";
 import { type Core, openCore } from "../core.ts";
-import { type Background, direct, type FromThread, type SentResult, type ToThread } from "./background.ts";
+import { type Background, type FromThread, onThisThread, type SentResult, type ToThread } from "./background.ts";
 
-/** The other side of `background.ts`, which decides how many jobs are here at a time; on connections of its own. */
+/** The other side of `background.ts`, which decides how many jobs run here at a time. Has its own connections. */
 declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: FromThread): void };
 
 let core: Promise<Core> | undefined;
@@ -15,14 +15,14 @@ async function handle(message: ToThread): Promise<void> {
   if (message.kind === "open") {
     const config = loadConfig(message.settings, "/");
     core = openCore(config, { log: createLog("silent", { write() {} }, false, () => 0) });
-    core.catch(() => {}); // told to whoever asks for work
+    core.catch(() => {}); // reported to callers that send work
   } else if (message.kind === "close") {
-    await core?.then((open) => open.close()).catch(() => {}); // one that could not be opened has nothing to close
+    await core?.then((open) => open.close()).catch(() => {}); // if it could not be opened, there is nothing to close
     self.postMessage({ kind: "closed" });
   } else {
     try {
       if (core === undefined) throw new Error("background thread received work before its settings");
-      self.postMessage({ kind: "done", id: message.id, result: await work(direct(await core), message) });
+      self.postMessage({ kind: "done", id: message.id, result: await work(onThisThread(await core), message) });
     } catch (error) {
       self.postMessage({ kind: "failed", id: message.id, message: messageOf(error), code: codeOf(error) });
     }

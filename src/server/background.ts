@@ -1,4 +1,4 @@
-import { type Applied, applyBlocklist } from "../abuse/apply-blocklist.ts";
+import { applyBlocklist, type BlocklistOutcome } from "../abuse/apply-blocklist.ts";
 import { dayMs } from "../base/clock.ts";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
@@ -6,9 +6,9 @@ import type { Resources } from "../base/resources.ts";
 import type { Config } from "../config/config.ts";
 import type { Core } from "../core.ts";
 import { nearLimits } from "../email/notices/near-limits.ts";
-import type { LimitUse } from "../email/notices/thresholds.ts";
+import type { NoticeUse } from "../email/notices/thresholds.ts";
 import { createEmailStore } from "../email/outbox/store.ts";
-import { type Recount, recount } from "../files/quota/standing.ts";
+import { type Recount, recount } from "../files/quota/storage-total.ts";
 import { pruneAnswers } from "../idempotency/answers.ts";
 import { monthName } from "../limits/month.ts";
 import type { Link } from "../links/link.ts";
@@ -20,38 +20,37 @@ import { pruneLeases } from "../sql/leases.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 
 /**
- * Work that takes long. On SQLite a statement holds its thread, so bulk writes, reports and clean-up go to a thread of their own
- * with a connection of its own, started when first needed; on PostgreSQL the database does the work.
+ * Long-running work. On SQLite a statement blocks its thread, so bulk writes, reports and clean-up run in a separate
+ * thread with its own connection, started on first use; on PostgreSQL the database does the work.
  *
- * Tenants take turns at it (`resources.work`), so that a flood of one costs the others one job each. The operator's rounds
- * have a place of their own (`resources.upkeep`): they run beside tenants' work, in short statements that it can get
- * in between.
+ * Tenants take turns (`resources.work`), so that a flood from one costs the others one job each. The operator's scans
+ * have a separate place (`resources.upkeep`): they run beside tenants' work, in short statements.
  */
 export interface Background {
-  /** The only one that takes no turn here: reading the links is a part of the work, and its route has taken one. */
+  /** The only one that takes no turn here: parsing the links is part of the work, and its route has taken a turn. */
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
-  /** A page of a list that no index gives. */
+  /** A page of a list that no index covers. */
   find(tenant: TenantId, query: LinkQuery): Promise<readonly Link[]>;
-  /** The links nearest to their limit this month. */
+  /** The links closest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
-  /** Adds up a tenant's files anew. */
+  /** Recounts a tenant's files. */
   recount(tenant: TenantId, dryRun: boolean): Promise<Recount>;
-  /** The limits that are nearly or wholly used, of tenants that want to hear of it. */
-  nearLimits(): Promise<readonly LimitUse[]>;
+  /** The nearly or fully used limits of tenants with a contact address. */
+  nearLimits(): Promise<readonly NoticeUse[]>;
   /**
-   * Reduces links a year past expiry to their version rows; forgets changes that all have seen, months long past, and
-   * emails 90 days after their end.
+   * Reduces links a year past expiry to their version rows; deletes changes that every follower has seen, old months,
+   * and emails 90 days after their end.
    */
   clean(): Promise<Cleaned>;
-  /** Stops links to hosts that are on the blocklist now, and frees those that no longer are. */
-  applyBlocklist(): Promise<Applied>;
-  /** New versions for the links of tenants that changed, where a command did not finish; how many. */
+  /** Suspends links to hosts that are now on the blocklist, and restores those that no longer are. */
+  applyBlocklist(): Promise<BlocklistOutcome>;
+  /** Gives new versions to the links of changed tenants if a command did not finish; returns how many. */
   raiseOutdated(): Promise<number>;
   close(): Promise<void>;
 }
 
 export function createBackground(core: Core): Background {
-  return inTurns(core.resources, core.config.embedded ? thread(core.config) : direct(core));
+  return inTurns(core.resources, core.config.embedded ? thread(core.config) : onThisThread(core));
 }
 
 function inTurns({ work, upkeep }: Resources, background: Background): Background {
@@ -80,8 +79,8 @@ const feedDays = 1;
 const emailDays = 90;
 const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
 
-/** The same work on whatever thread this is. */
-export function direct(core: Core): Background {
+/** The same work on the current thread. */
+export function onThisThread(core: Core): Background {
   return {
     createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
     find: (tenant, query) => core.store.find(tenant, query),
@@ -116,7 +115,7 @@ async function untilFew(step: () => Promise<number>): Promise<number> {
   }
 }
 
-export type Job =
+export type BackgroundJob =
   | {
       readonly kind: "createMany";
       readonly tenant: Tenant;
@@ -135,14 +134,14 @@ export type Job =
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string> }
   | { readonly kind: "close" }
-  | (Job & { readonly id: number });
+  | (BackgroundJob & { readonly id: number });
 
 export type FromThread =
   | { readonly kind: "closed" }
   | { readonly kind: "done"; readonly id: number; readonly result: unknown }
   | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly code: string | undefined };
 
-/** A `Problem` loses its class on the way between threads. */
+/** A `Problem` loses its class between threads. */
 export type SentResult =
   | Extract<BulkResult, { link: unknown }>
   | { readonly problem: { readonly code: ProblemCode; readonly detail: string; readonly more: Problem["more"] } };
@@ -171,7 +170,7 @@ function thread(config: Config): Background {
     return started;
   }
 
-  async function run(job: Job): Promise<unknown> {
+  async function run(job: BackgroundJob): Promise<unknown> {
     worker ??= start();
     const id = ++lastId;
     const result = Promise.withResolvers<unknown>();
@@ -192,9 +191,9 @@ function thread(config: Config): Background {
     find: (tenant, query) => run({ kind: "find", tenant, query }) as Promise<readonly Link[]>,
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     recount: (tenant, dryRun) => run({ kind: "recount", tenant, dryRun }) as Promise<Recount>,
-    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly LimitUse[]>,
+    nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly NoticeUse[]>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
-    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<Applied>,
+    applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<BlocklistOutcome>,
     raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
     async close() {
       if (!worker) return;

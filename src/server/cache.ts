@@ -1,20 +1,20 @@
 import { createBreakers } from "../base/breaker.ts";
 import { type Cache, createCache, type Source } from "../cache/cache.ts";
 import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
-import { createCorrect } from "../cache/correct.ts";
+import { createCorrect } from "../cache/correct-tier.ts";
 import { type CacheCounts, countCache } from "../cache/counts.ts";
 import type { Publish } from "../cache/feed.ts";
 import { type Follower, follow } from "../cache/follow.ts";
-import { guarded } from "../cache/guard.ts";
-import { lifeMs } from "../cache/life.ts";
+import { limitedSource } from "../cache/limited-source.ts";
 import { createTiered } from "../cache/tiered.ts";
+import { ttlMs } from "../cache/ttl.ts";
 import type { HotLinks } from "../clicks/hot-links.ts";
 import { lookupConnections, openLookups, openReplica } from "../core.ts";
 import { type Hosts, openHosts } from "../domains/hosts.ts";
 import { createDomainStore } from "../domains/store.ts";
 import { cacheKey, type LinkKey } from "../links/link.ts";
 import { createLinkStore } from "../links/store.ts";
-import { type Known, linkSource, sizeOfKnown } from "../redirect/resolve.ts";
+import { type CachedLink, linkSource, sizeOfCached } from "../redirect/resolve.ts";
 import type { RedisCache, RedisCacheOptions } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 import { onWake, wake } from "../redis/wake.ts";
@@ -31,7 +31,7 @@ import type { Wiring } from "./wiring.ts";
  * A change made here is then not announced here before the replica has it, because until then it cannot be read.
  */
 export interface LinkCache {
-  readonly links: Cache<Known, LinkKey>;
+  readonly links: Cache<CachedLink, LinkKey>;
   /** Whose host a request came to. */
   readonly hosts: Hosts;
   /** What lookups read from, if that is not the database that everything is written to. */
@@ -63,12 +63,12 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
   opened.defer(() => watching.stop());
   const changes = createChangeRates(clock);
   const tiers = await openTiers(wiring, { redis, sql, hot, changes, counts });
-  const links = createCache<Known, LinkKey>({
+  const links = createCache<CachedLink, LinkKey>({
     source: tiers.source,
     clock,
     counts,
     sizeBytes: config.QL_CACHE_MB * 1_048_576,
-    sizeOf: sizeOfKnown,
+    sizeOf: sizeOfCached,
     wait: config.wait,
     jitter: config.QL_CACHE_JITTER,
   });
@@ -103,8 +103,8 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
 
 interface Tiers {
   /** What memory is filled from. */
-  readonly source: Source<Known>;
-  readonly redis: RedisCache<Known> | undefined;
+  readonly source: Source<CachedLink>;
+  readonly redis: RedisCache<CachedLink> | undefined;
   /** Writes a new link to Redis; whether there is room for it. */
   readonly created: ((key: string) => boolean) | undefined;
 }
@@ -126,7 +126,7 @@ async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: T
   if (redis === undefined) return { source: counted(fromSql, counts), redis: undefined, created: undefined };
   const usualMs = config.QL_CACHE_TTL_SECONDS * 1_000;
   const tier = await openGuarded(redis, counts, wiring, {
-    lifeMs: (key) => lifeMs(hot.perMinute(key), changes.perDay(key), usualMs),
+    lifeMs: (key) => ttlMs(hot.perMinute(key), changes.perDay(key), usualMs),
     // A Redis that lost everything gets the hottest links back first.
     onEmpty: () => void some(hot.keys(), (key) => tiered.load(key, 0)),
   });
@@ -136,8 +136,8 @@ async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: T
 
 interface Following {
   readonly sql: Sql;
-  readonly tier: RedisCache<Known> | undefined;
-  readonly links: Cache<Known, LinkKey>;
+  readonly tier: RedisCache<CachedLink> | undefined;
+  readonly links: Cache<CachedLink, LinkKey>;
   readonly hosts: Hosts;
   readonly changes: ChangeRates;
 }
@@ -182,7 +182,7 @@ async function followFeed(
 }
 
 /** SQLite answers before a timer could run, and has one reader; PostgreSQL may be slow, away or busy. */
-function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring): Source<Known> {
+function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring): Source<CachedLink> {
   const { config, store, clock } = core;
   if (config.embedded) return linkSource(store.target);
   const breakers = createBreakers({
@@ -201,7 +201,7 @@ function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring
         ? log.error("PostgreSQL lookups fail too often; pausing lookups")
         : log.info("PostgreSQL is available for lookups again"),
   });
-  return guarded(linkSource(createLinkStore(sql).target), {
+  return limitedSource(linkSource(createLinkStore(sql).target), {
     atOnce: lookupConnections(config),
     waiting: sqlWaiting,
     waitMs: config.QL_SQL_WAIT_MS,
@@ -211,7 +211,7 @@ function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring
   });
 }
 
-const counted = (sql: Source<Known>, { miss }: CacheCounts): Source<Known> => ({
+const counted = (sql: Source<CachedLink>, { miss }: CacheCounts): Source<CachedLink> => ({
   load(key, atLeast, visit) {
     miss.memory++;
     return sql.load(key, atLeast, visit);
@@ -223,10 +223,10 @@ async function openGuarded(
   redis: Redis,
   { events }: CacheCounts,
   { core: { clock, config }, metrics, log }: Wiring,
-  options: Pick<RedisCacheOptions<Known>, "lifeMs" | "onEmpty">,
-): Promise<RedisCache<Known>> {
+  options: Pick<RedisCacheOptions<CachedLink>, "lifeMs" | "onEmpty">,
+): Promise<RedisCache<CachedLink>> {
   const { openTier } = await import("./redis-links.ts");
-  const { guarded: withBreaker } = await import("../redis/guarded.ts");
+  const { withBreakers: withBreaker } = await import("../redis/with-breakers.ts");
   const breakers = createBreakers({
     of: "cache",
     nodes: redis.owners,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type ManualClock, manualClock } from "../base/clock.ts";
-import { attemptsPerLink, createAttempts } from "../limits/attempts.ts";
 import { createGuesses } from "../limits/guesses.ts";
+import { attemptsPerLink, createPasswordAttempts } from "../limits/password-attempts.ts";
 import { createReportLimit, reportsPerHour } from "../limits/report-limit.ts";
 import { networksMost, openCounters, passwordsMost } from "./counters.ts";
 
@@ -15,7 +15,7 @@ async function open(clock: ManualClock = manualClock(Date.UTC(2026, 10, 16, 12))
     clock,
     guesses: createGuesses({ counters: counters.guesses, perMinute, clock, secretFor }),
     reports: createReportLimit({ counters: counters.reports, clock, secretFor }),
-    attempts: createAttempts({ counters: counters.attempts, clock, secretFor }),
+    attempts: createPasswordAttempts({ counters: counters.attempts, clock, secretFor }),
   };
 }
 
@@ -40,7 +40,7 @@ describe("guessers from more networks than there is room for", () => {
     expect(await missesUntilStopped(opened, addressOf(networksMost + 9))).toBe(perMinute - 1);
   });
 
-  test("keep nobody from trying a password or reporting a link, nor change how often", async () => {
+  test("do not stop others from trying a password or reporting a link, nor change how often", async () => {
     const opened = await open();
     for (let i = 0; i < networksMost + 10; i++) await opened.guesses.missed(addressOf(i));
     expect(await triesOf(opened, "abc", 0)).toBe(attemptsPerLink);

@@ -5,25 +5,25 @@ import type { Counters } from "../limits/counters.ts";
 import type { Redis } from "../redis/client.ts";
 
 /**
- * Where limits are counted: in Redis, which every process shares, or else in this process.
+ * Where limits are counted: in Redis, which all processes share, or in this process.
  *
- * In process each kind has counters of its own. Strangers decide how many networks guess, report and try passwords: they
- * must not fill the room that tenants' limits need, nor that of one another. Their counters are forgotten when there are
- * too many, those that were asked longest ago first. To have theirs forgotten, somebody would need
- * - for guesses (or reports) `networksMost` further networks that guess: each time, for the 100 guesses that one network
- *   has a minute. All those networks may guess as often anyway, which is 200 times as much;
- * - for a link's wrong passwords `passwordsMost` other links with a password, each of them tried once: the counters of links
- *   have room of their own. Those of networks are more, but behind them stands the link's own limit.
+ * In process each kind has its own counters. Strangers determine how many networks guess, report and try passwords:
+ * they must not fill the space that tenants' limits need, nor each other's. When there are too many of their counters,
+ * the least recently used are forgotten. To have a counter forgotten, an attacker would need
+ * - for guesses (or reports) `networksMost` further networks that guess: each time, for the 100 guesses that one
+ *   network has per minute. All those networks may guess as often anyway, which is 200 times as much;
+ * - for a link's wrong passwords `passwordsMost` other links with a password, each tried once: the counters of links
+ *   have their own space. There are more counters of networks, but the link's own limit is behind them.
  *
- * Nobody ever asks again about a call or a guess by its id, so those need not be kept. A right password gives its try
- * back by id, soon after.
+ * Calls and guesses are never looked up again by ID, so their IDs need not be kept. A right password refunds its
+ * attempt by ID, soon after.
  */
 export interface OpenCounters {
-  /** Emails and storage: what may be undone, or asked again, by its id. */
+  /** Emails and storage: charges that may be undone or repeated by ID. */
   readonly ledger: Counters;
   /** API calls. */
   readonly calls: Counters;
-  /** API calls of this process alone; the same as `calls` when nobody else counts. */
+  /** API calls of this process only; the same as `calls` when there are no shared counters. */
   readonly ownCalls: Counters;
   readonly guesses: Counters;
   readonly reports: Counters;
@@ -59,7 +59,7 @@ export interface SharedCounters extends OpenCounters {
 
 const connectMs = 2_000;
 
-/** For a command, which ends soon: waits for Redis, but not for long. If it is not there, the counters say so. */
+/** For a command, which ends soon: waits for Redis, but not for long. If Redis is unavailable, the counters say so. */
 export async function connectCounters(url: string, clock: Clock): Promise<SharedCounters> {
   const { connectRedis } = await import("../redis/client.ts");
   const connected = Promise.withResolvers<void>();

@@ -2,20 +2,20 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { withDeadline } from "../base/deadline.ts";
 import type { Logger } from "../base/log.ts";
-import type { Metrics, Reading } from "../base/metrics.ts";
+import type { MetricReading, Metrics } from "../base/metrics.ts";
 import type { Core } from "../core.ts";
 import { createDeliveries } from "../email/delivery/deliveries.ts";
 import { createSuppressions, type Suppressions } from "../email/delivery/suppressions.ts";
 import { createStopLinks, type StopLinks } from "../email/delivery/unsubscribe.ts";
 import { createWebhook } from "../email/delivery/webhook.ts";
 import { mountEmail } from "../email/mount.ts";
-import { type AttemptSettings, createAttempts, outcomes } from "../email/outbox/attempt.ts";
+import { createSendAttempts, outcomes, type SendAttemptSettings } from "../email/outbox/attempt.ts";
 import { createCharges } from "../email/outbox/charges.ts";
-import { createOutbox } from "../email/outbox/intake.ts";
+import { createEmailSeeds } from "../email/outbox/counter-seeds.ts";
+import { createOutbox } from "../email/outbox/enqueue.ts";
 import { mailKinds, type Outbox } from "../email/outbox/outbox.ts";
-import { createEmailSeeds } from "../email/outbox/seeds.ts";
 import { createEmailSender, handOversMost } from "../email/outbox/sender.ts";
-import { type Claimed, createEmailStore, type EmailStore } from "../email/outbox/store.ts";
+import { type ClaimedEmail, createEmailStore, type EmailStore } from "../email/outbox/store.ts";
 import { createPlatformEmails, type PlatformEmails, type PlatformStanding } from "../email/platform.ts";
 import { createLogProvider } from "../email/providers/log.ts";
 import type { Message, ProviderName } from "../email/providers/provider.ts";
@@ -58,13 +58,13 @@ export function openMail({ core, metrics, log, opened }: Wiring, counters: Count
   const count = countOutcomes(metrics, [platform, "sendgrid"]);
   const host = new URL(config.baseUrl).hostname;
 
-  const messageOf = (email: Claimed, sender: Message["from"]): Message => ({
+  const messageOf = (email: ClaimedEmail, sender: Message["from"]): Message => ({
     ...{ id: email.id, messageId: `<${email.id}@${host}>`, from: sender, to: email.to, replyTo: email.replyTo },
     ...{ subject: email.subject, text: email.text, html: email.html },
     unsubscribeUrl: mailKinds[email.kind].stoppable ? stopLinks.urlFor(email.tenant, email.to) : null,
   });
   const chance = Math.random;
-  const attempts = createAttempts({
+  const attempts = createSendAttempts({
     ...{ store, senders, charges, suppressions, messageOf, count, clock, log, chance },
     pause: (ms) => pause(ms),
   });
@@ -119,7 +119,7 @@ export function mountMail({ sql, clock, tenants }: Core, mail: Mail, guesses: Gu
   return mountEmail({ stopLinks, suppressions, tenants, guesses, webhook, log });
 }
 
-function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): AttemptSettings["count"] {
+function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): SendAttemptSettings["count"] {
   const counts = new Map(
     providers.flatMap((provider) =>
       outcomes.map((outcome) => [`${provider} ${outcome}`, { labels: { provider, outcome }, count: 0 }]),
@@ -130,7 +130,9 @@ function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): At
     help: "Attempts to send an email, by provider and outcome.",
     labels: ["provider", "outcome"],
   };
-  metrics.series("counter", about, () => [...counts.values()].map(({ labels, count }): Reading => [labels, count]));
+  metrics.series("counter", about, () =>
+    [...counts.values()].map(({ labels, count }): MetricReading => [labels, count]),
+  );
   return (provider, outcome) => {
     const entry = counts.get(`${provider} ${outcome}`);
     if (entry !== undefined) entry.count++;
@@ -161,7 +163,7 @@ function samplePlatform(platform: PlatformEmails, metrics: Metrics): { stop(): v
     last = await platform.standing().catch(() => undefined);
   };
   const timers = [setTimeout(look, firstSampleMs), setInterval(look, sampleMs)];
-  const shown = (value: number | null | undefined, labels: Reading[0] = {}): Reading[] =>
+  const shown = (value: number | null | undefined, labels: MetricReading[0] = {}): MetricReading[] =>
     value === null || value === undefined ? [] : [[labels, value]];
   const used = {
     name: "quicklink_platform_emails_used",

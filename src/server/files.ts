@@ -3,7 +3,7 @@ import { withDeadline } from "../base/deadline.ts";
 import type { Publish } from "../cache/feed.ts";
 import { createFiles, type Files } from "../files/files.ts";
 import { mountFiles } from "../files/mount.ts";
-import { createRoom, type Room } from "../files/quota/room.ts";
+import { createStorageQuota, type StorageQuota } from "../files/quota/quota.ts";
 import { createFolder, type Folder } from "../files/storage/folder.ts";
 import { uploadMostMs } from "../files/storage/storage.ts";
 import { createTokens } from "../files/storage/tokens.ts";
@@ -18,7 +18,7 @@ import type { Wiring } from "./wiring.ts";
 /** Files: uploads and downloads, and the upkeep that one process does for all. */
 export interface OpenFiles {
   readonly files: Files;
-  readonly room: Room;
+  readonly quota: StorageQuota;
   /** A file of any tenant, for those who hold its signed address. */
   readonly fileOf: FileStore["byId"];
   /** Where this server itself stores the bytes; nothing with S3_URL. */
@@ -46,9 +46,18 @@ export function openFiles(wiring: Wiring, { counters, recount, publish, filled }
   const { core, metrics, log } = wiring;
   const { sql, storage, clock, tenants, config } = core;
   const store = createFileStore(sql);
-  const room = createRoom(counters, store, clock.now);
-  const files = createFiles({ store, storage, room, clock, log, mostBytes: config.QL_FILE_LIMIT, publish, filled });
-  const upkeep = createUpkeep({ sql, store, storage, files, room, recount, tenants, clock, metrics, log });
+  const quota = createStorageQuota(counters, store, clock.now);
+  const files = createFiles({
+    store,
+    storage,
+    quota,
+    clock,
+    log,
+    mostBytes: config.QL_FILE_LIMIT,
+    publish,
+    filled,
+  });
+  const upkeep = createUpkeep({ sql, store, storage, files, quota, recount, tenants, clock, metrics, log });
   const jobs = createJobs(sql, randomBytes(12).toString("base64url"), clock);
   runJobs(wiring, jobs, [
     { name: "files-sweep", atMostMs: sweepMostMs, next: upkeep.nextSweep, work: upkeep.sweep },
@@ -57,7 +66,7 @@ export function openFiles(wiring: Wiring, { counters, recount, publish, filled }
   const folder = config.S3_URL === undefined ? createFolder(config.filesFolder) : undefined;
   return {
     files,
-    room,
+    quota,
     fileOf: store.byId,
     folder,
     // Twice the longest upload: a clock that was set must not remove one that is still running.

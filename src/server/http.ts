@@ -56,7 +56,7 @@ export function openApi({ core, log, metrics }: Wiring, parts: ApiParts): HttpAp
   const { outbox, stopLinks, settings } = mail;
   const checkKey = createKeyCheck(config.QL_SENDGRID_URL);
   const pages = createPages(core.signing.signerFor("cursors of lists"));
-  const storage = files.room.freshFigures;
+  const storage = files.quota.freshFigures;
   return createHttpApi({
     keys,
     tenants,

@@ -8,13 +8,14 @@ import type { Patience } from "../base/patience.ts";
 import { repeat } from "../base/repeat.ts";
 import { createRecorder, type Recorder } from "../clicks/recorder.ts";
 import { openUnforced } from "../core.ts";
+import type { OutagePolicy } from "../limits/call-limiter.ts";
 import { type Cancelling, degrading } from "../limits/degrade.ts";
+import { monitoredLeases } from "../limits/lease-monitor.ts";
 import type { Ask, EndedLease, LeaseStore, Total } from "../limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "../limits/meters.ts";
 import { createMonth } from "../limits/month.ts";
-import { type Outage, watched } from "../limits/watch.ts";
 import { splitKey } from "../links/link.ts";
-import { reasons } from "../redirect/decide.ts";
+import { hitReasons } from "../redirect/decide.ts";
 import type { Redis } from "../redis/client.ts";
 import type { RedisLeases } from "../redis/leases.ts";
 import type { SqlLeases } from "../sql/leases.ts";
@@ -22,17 +23,17 @@ import { createSqlLeases } from "../sql/leases.ts";
 import type { Wiring } from "./wiring.ts";
 
 /**
- * Counting hits on this server's stores. On SQLite with a connection of its own that does not wait for the disk at every
- * commit: that is safe through kill -9, and after a power cut a second of counts may be missing.
+ * Counts hits with this server's stores. On SQLite it uses a connection that does not wait for the disk at every
+ * commit: safe through kill -9, and after a power cut up to a second of counts may be missing.
  */
 export type Hits = Pick<Counting, "meters">;
 
 export interface HitSettings {
-  /** Of the limits; without it, SQL lends. */
+  /** The Redis of limits; without it, SQL lends. */
   readonly redis: LimitsRedis | undefined;
   /** How many instances may hold a lease of one limit. */
   readonly holders: () => number;
-  /** Told of what was written down. */
+  /** Called with what was recorded. */
   readonly onRecorded: HitsRecorded;
 }
 
@@ -44,7 +45,7 @@ export async function openHits(
   const { embedded, QL_HITS_OUTAGE: outage } = config;
   const sql = await openUnforced(core);
   const id = randomBytes(12).toString("base64url");
-  const fromSql = createSqlLeases(sql, clock, reasons, splitKey, holders);
+  const fromSql = createSqlLeases(sql, clock, hitReasons, splitKey, holders);
   const counting = startCounting({
     id,
     fromSql,
@@ -67,32 +68,32 @@ export async function openHits(
 }
 
 /**
- * Counting hits on lenders that are there: meters spend leases, Redis or SQL lends them, the recorder writes down in SQL
- * what was spent, and Redis is told of leases that are over. `npm run prove -- limits` runs this very composition on
- * stores and clocks that fail.
+ * Counts hits with the given lenders: meters spend leases, Redis or SQL lends them, the recorder stores in SQL what was
+ * spent, and Redis is told of ended leases. `npm run prove -- limits` runs this composition on failing stores and
+ * clocks.
  */
 export interface Counting {
   readonly meters: Meters;
-  /** Ends all leases and writes down the rest. */
+  /** Ends all leases and records the rest. */
   close(): Promise<void>;
 }
 
-/** What was written down, and what the months have come to. */
+/** What was recorded, and the new totals of the months. */
 export type HitsRecorded = (batch: readonly Drained[], totals: readonly Total[]) => void;
 
 export interface CountingSettings {
-  /** Of this instance, new with every start: its leases and recordings are known by it. */
+  /** ID of this instance, new with every start: identifies its leases and recordings. */
   readonly id: string;
   readonly fromSql: SqlLeases;
   /** Without it, SQL lends. */
   readonly fromRedis: RedisLeases | undefined;
   readonly embedded: boolean;
-  readonly outage: Outage;
-  /** What a visitor waits. A lease that is asked for ahead has a second of each. */
+  readonly outage: OutagePolicy;
+  /** How long a visitor waits. A lease requested ahead has a second for each store. */
   readonly wait: Readonly<Patience>;
-  /** Of the node of Redis that has the limit: whether it is fast enough for visitors. */
+  /** Of the Redis node that has the limit: whether it is fast enough for visitors. */
   readonly visitorsBreakerOf: ((ask: Ask) => Breaker) | undefined;
-  /** Told of what was written down. */
+  /** Called with what was recorded. */
   readonly onRecorded: HitsRecorded;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -112,8 +113,8 @@ export function startCounting(settings: CountingSettings): Counting {
   const store: LeaseStore = degraded ?? fromRedis ?? second;
   let recorder: Recorder | undefined;
   const meters = createMeters({
-    reasons: reasons.length,
-    store: watched(store, { usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log }),
+    reasons: hitReasons.length,
+    store: monitoredLeases(store, { usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log }),
     clock,
     month: createMonth(clock),
     newLeaseId: () => `${id}.${++leases}`,
@@ -139,9 +140,9 @@ export function startCounting(settings: CountingSettings): Counting {
     () => Number(recorder.failing),
     "max",
   );
-  const tell = async () => fromRedis?.flush().catch(() => {}); // it is told again, and the breaker says what is wrong
+  const tell = async () => fromRedis?.flush().catch(() => {}); // it is retried, and the breaker reports what is wrong
   const telling = repeat({
-    name: "telling Redis of leases that are over",
+    name: "telling Redis of ended leases",
     ...{ everyMs: endMs, deadlineMs: endDeadlineMs, stopMs: endMs, work: tell, clock, log },
   });
   return {
@@ -155,18 +156,21 @@ export function startCounting(settings: CountingSettings): Counting {
 }
 
 export interface LimitsBreakers {
-  /** One for everybody who asks a node of the Redis of limits: whoever notices that it fails notices for all. */
+  /** One breaker per node of the limits Redis, shared by all callers: a failure seen by one counts for all. */
   readonly all: Breakers;
   /** In front of those, for visitors, who have less time. */
   readonly visitors: Breakers;
 }
 
-/** The Redis of limits, left alone by all while it fails. */
+/** The Redis of limits, behind its circuit breakers. */
 export interface LimitsRedis extends Redis {
   readonly visitors: LimitsBreakers["visitors"];
 }
 
-/** An answer of the node that has `key`, for somebody who waits: late ones count as failures, and too many are not waited for. */
+/**
+ * An answer of the node that has `key`, for a waiting visitor: late answers count as failures, and after too many they
+ * are not awaited.
+ */
 export const forVisitors =
   ({ visitors, ownerOf }: Pick<LimitsRedis, "visitors" | "ownerOf">, waitMs: number) =>
   <Result>(key: string, answer: Promise<Result>): Promise<Result> =>
@@ -215,6 +219,6 @@ export async function openRedisLeases(
 const endedOnRedis = ({ key, draws, month, lender, lease, unspent }: Drained): EndedLease[] =>
   lender === "redis" && lease !== undefined ? [{ key, draws, month, lease, unspent }] : [];
 
-/** SQLite answers before a timer could run; PostgreSQL may take longer than a lease is worth waiting for. */
+/** SQLite answers before a timer could fire; PostgreSQL may take longer than a lease is worth waiting for. */
 const inTime = (store: SqlLeases, embedded: boolean): Cancelling =>
   embedded ? store : { ...store, acquire: (ask) => withDeadline(store.acquire(ask), sqlDeadlineMs, "PostgreSQL") };

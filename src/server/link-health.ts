@@ -6,7 +6,7 @@ import type { LinkId, TenantId } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Core } from "../core.ts";
-import { type RoundSettings, runRound } from "../link-health/round.ts";
+import { type CheckRoundSettings, runCheckRound } from "../link-health/check-round.ts";
 import { createJobs, type Job } from "../sql/jobs.ts";
 import type { Background } from "./background.ts";
 
@@ -63,9 +63,9 @@ function targetWork({ core, metrics }: RoundsSettings, signal: AbortSignal): (()
   const { config, clock } = core;
   if (config.QL_CHECK_TARGETS === null) return undefined;
   const count = metrics.tally("quicklink_target_checks_total", "Destination checks.", "found", ["ok", "not_ok"]);
-  const settings: RoundSettings = {
+  const settings: CheckRoundSettings = {
     store: core.targets,
-    guarded: core.guarded,
+    safeFetch: core.safeFetch,
     places: core.resources.targets,
     everyMs: config.QL_CHECK_TARGETS * dayMs,
     clock,
@@ -73,7 +73,7 @@ function targetWork({ core, metrics }: RoundsSettings, signal: AbortSignal): (()
     setTitle: (tenant, link, title) => setTitle(core, tenant, link, title),
   };
   return async () => {
-    const { checked, notOk } = await runRound(settings, signal);
+    const { checked, notOk } = await runCheckRound(settings, signal);
     count.ok += checked - notOk;
     count.not_ok += notOk;
   };

@@ -4,7 +4,7 @@ import type { Background } from "./background.ts";
 import type { Mail } from "./email.ts";
 import type { Wiring } from "./wiring.ts";
 
-/** Notices about limits that are nearly used up. */
+/** Notices about nearly used limits. */
 export interface NoticeParts extends Pick<LimitWatchSettings, "hitsMaxOf"> {
   readonly mail: Mail;
   readonly background: Pick<Background, "nearLimits">;

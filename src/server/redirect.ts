@@ -2,25 +2,25 @@ import { withDeadline } from "../base/deadline.ts";
 import type { Logger } from "../base/log.ts";
 import type { Core } from "../core.ts";
 import type { Server } from "../http/server.ts";
-import { createAttempts } from "../limits/attempts.ts";
+import { createPasswordAttempts } from "../limits/password-attempts.ts";
 import { splitKey } from "../links/link.ts";
 import { detailsOf, passwordOf } from "../links/read/details.ts";
 import { createAgents } from "../redirect/agents.ts";
 import { createCountries } from "../redirect/country.ts";
-import { createGate } from "../redirect/gate.ts";
-import { createPasses } from "../redirect/pass.ts";
+import { createPasses } from "../redirect/pass-cookie.ts";
+import { createPasswordGate } from "../redirect/password-gate.ts";
 import { createRouting } from "../redirect/routing.ts";
 import type { RedirectSettings } from "../redirect/serve.ts";
 import { createVisitors } from "../redirect/visitors.ts";
 import type { LinkCache } from "./cache.ts";
 import type { OpenCounters } from "./counters.ts";
 
-/** What a redirect needs where its answer depends on who asks, put together: who they are, and whether they may pass. */
+/** What a redirect needs when its answer depends on the visitor: who they are, and whether they may pass. */
 export interface VisitParts {
   readonly core: Core;
   readonly cache: LinkCache;
   readonly counters: OpenCounters;
-  /** It listens only after this is put together. */
+  /** The server listens only after this is wired. */
   readonly server: () => Server;
   readonly log: Logger;
 }
@@ -44,13 +44,13 @@ export function openVisits({ core, cache, counters, server, log }: VisitParts): 
       const { domain, code } = splitKey(key);
       return withDeadline(detailsOf(sql, domain, code), sqlMs, "SQL");
     },
-    gate: createGate({
+    gate: createPasswordGate({
       passwordOf(key) {
         const { domain, code } = splitKey(key);
         return withDeadline(passwordOf(sql, domain, code), sqlMs, "SQL");
       },
       passwords,
-      attempts: createAttempts({ counters: counters.attempts, clock, secretFor }),
+      attempts: createPasswordAttempts({ counters: counters.attempts, clock, secretFor }),
       passes: createPasses(signing.signerFor("passes"), config.baseUrl.startsWith("https:")),
       addressOf,
       baseUrl: config.baseUrl,

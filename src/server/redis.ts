@@ -22,8 +22,8 @@ export async function openRedis({ core: { config, clock }, metrics, log, opened 
   const { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl } = config;
   if (limitsUrl === undefined) return { cache: undefined, limits: undefined, dependencies: [] };
   const { connectRedis } = await import("../redis/client.ts");
-  const { guarded } = await import("../redis/guarded.ts");
-  const { watchRedis } = await import("../redis/watch.ts");
+  const { withBreakers } = await import("../redis/with-breakers.ts");
+  const { reportRedisInfo } = await import("../redis/info-metrics.ts");
   const observe = metrics.histogram(
     "redis_command_duration_seconds",
     "Redis commands, from call to answer or timeout.",
@@ -35,8 +35,8 @@ export async function openRedis({ core: { config, clock }, metrics, log, opened 
     opened.defer(() => redis.close());
     return redis;
   };
-  const watch = (redis: Redis, use: Parameters<typeof watchRedis>[1]) => {
-    const watching = watchRedis(redis, use, metrics);
+  const watch = (redis: Redis, use: Parameters<typeof reportRedisInfo>[1]) => {
+    const watching = reportRedisInfo(redis, use, metrics);
     opened.defer(() => watching.stop());
   };
 
@@ -49,7 +49,7 @@ export async function openRedis({ core: { config, clock }, metrics, log, opened 
     metrics,
     log,
   });
-  const limits: LimitsRedis = Object.assign(guarded(unguarded, all), { visitors });
+  const limits: LimitsRedis = Object.assign(withBreakers(unguarded, all), { visitors });
   const apart = cacheUrl !== limitsUrl;
   if (cache !== undefined) watch(cache, apart ? "cache" : "both");
   if (apart) watch(limits, "limits");

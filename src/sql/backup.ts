@@ -11,7 +11,7 @@ import { messageOf, OperatorError } from "../base/errors.ts";
  *
  * Entry names are looked up, never used as paths: the reader decides where an entry goes.
  */
-export type Secrets = Readonly<Record<string, string>>;
+export type BackupSecrets = Readonly<Record<string, string>>;
 
 export interface Entry {
   readonly name: string;
@@ -23,13 +23,13 @@ export interface ArchiveWriter {
   /** An entry that is not as expected, or cannot be read, is dropped entirely. */
   put(name: string, pieces: AsyncIterable<Uint8Array>, expected?: Omit<Entry, "name">): Promise<Entry | undefined>;
   /** Completes the backup. `about`: what a restore must know. */
-  finish(secrets: Secrets, about: About): void;
+  finish(secrets: BackupSecrets, about: BackupContents): void;
   close(): void;
 }
 
 export interface ArchiveReader {
-  readonly about: About;
-  readonly secrets: Secrets;
+  readonly about: BackupContents;
+  readonly secrets: BackupSecrets;
   find(name: string): Entry | undefined;
   /** In the order of their names. */
   entries(): Iterable<Entry>;
@@ -38,7 +38,7 @@ export interface ArchiveReader {
   close(): void;
 }
 
-export interface About {
+export interface BackupContents {
   /** Whether it contains uploaded files, or why not. */
   readonly files: "included" | "left_out" | "in_bucket";
 }
@@ -176,7 +176,7 @@ export function openArchive(path: string): ArchiveReader {
   };
 }
 
-const aboutFiles = (text: string | undefined): About["files"] =>
+const aboutFiles = (text: string | undefined): BackupContents["files"] =>
   text === "included" || text === "in_bucket" ? text : "left_out";
 
 function openBackup(path: string): Database {

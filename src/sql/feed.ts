@@ -6,18 +6,18 @@ import type { Sql } from "./sql.ts";
 /**
  * The change feed: which versions were committed, in an order in which none is missed.
  *
- * SQLite commits one writer after the other, so ids are in the order of commits. On PostgreSQL they are not: a row with
- * a lower id may be committed after one with a higher id was read. There the order is (transaction, id), and a follower
- * moves on only past transactions below the oldest one still running: nothing can appear behind those any more. What is
- * committed above that line is told at once all the same, and told again until the line has passed it: a transaction
- * somebody left open, even in another database of the same server, must not hold back the news.
+ * SQLite commits one writer after the other, so IDs are in commit order. On PostgreSQL they are not: a row with a lower
+ * ID may be committed after one with a higher ID was read. There the order is (transaction, ID), and a follower
+ * advances only past transactions below the oldest one still running: nothing can appear behind those any more. Changes
+ * committed above that line are announced at once anyway, and again until the line has passed them: a transaction left
+ * open, even in another database of the same server, must not delay the news.
  */
 export interface SqlFeed extends Feed<FeedPosition> {
-  /** Forgets up to `limit` changes that every follower has long seen; answers how many. */
+  /** Deletes up to `limit` changes that every follower has seen; returns how many. */
   prune(before: number, limit: number): Promise<number>;
 }
 
-/** Where a follower stands. Opaque outside of this file. */
+/** A follower's position. Opaque outside this file. */
 export interface FeedPosition {
   readonly xid: string;
   readonly id: number;
@@ -75,7 +75,7 @@ export function createFeed(sql: Sql): SqlFeed {
         .select(["id", "kind", "domain", "code", "version", "at", raw<string>`xid::text`.as("xid")])
         .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("settled"))
         .where(raw<boolean>`(xid, id) > (${cursor.xid}::xid8, ${cursor.id})`)
-        .orderBy(raw`changes.xid`) // not the text of the same name above: "10" comes before "9"
+        .orderBy(raw`changes.xid`) // not the text of the same name above, in which "10" sorts before "9"
         .orderBy("id")
         .limit(limit)
         .execute();
@@ -94,7 +94,7 @@ export function createFeed(sql: Sql): SqlFeed {
 function toChange(row: Pick<Selectable<ChangeTable>, "kind" | "domain" | "code" | "version" | "at">): RecordedChange {
   const { kind, domain, code, version, at } = row;
   if (kind !== "link") return { kind, key: domain, version, at };
-  // A server of the version before 0019, which is still running during an upgrade, writes a domain as this.
+  // During an upgrade, a server of a version before 0019 writes a domain like this.
   if (code === "") return { kind: "domain", key: domain, version, at };
   return { kind, domain, code, version, at };
 }

@@ -1,12 +1,13 @@
-import { type ExpressionBuilder, type Insertable, sql as raw, type Selectable } from "kysely";
+import { sql as raw, type Selectable } from "kysely";
 import { type Clock, dayMs } from "../base/clock.ts";
 import { leaseSize } from "../limits/lease-size.ts";
 import type { Ask, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
 import { monthEnd, monthName, secondsToMonthEnd } from "../limits/month.ts";
-import type { HitTable, LeaseTable, QuotaTable } from "./schema.ts";
+import type { HitTable, LeaseTable, QuotaTable, RecorderTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
-import type { SharedSchema, Trx } from "./tenant-db.ts";
+import { inPowersOfTwo, type Params, statement } from "./statement.ts";
+import type { Db, Trx } from "./tenant-db.ts";
 
 /**
  * Leases from SQL. The row of a link's month says how much is counted and how much is out on lease, and a lease of n is
@@ -30,6 +31,7 @@ export interface SqlLeases extends LeaseStore {
 
 const leaseMs = 5_000;
 const batchMost = 500;
+const rowsMost = 256; // in one statement
 const retryMs = 1_000;
 
 interface Waiting {
@@ -95,17 +97,9 @@ export function createSqlLeases(
     await sql.transaction(async (trx) => {
       const taken: { id: string; size: number; month: string }[] = [];
       for (const { id, key, draws } of asks) {
-        const lease = await trx
-          .deleteFrom("leases")
-          .where("id", "=", id)
-          .returning(["size", "month"])
-          .executeTakeFirst();
+        const lease = await deleteLease.first(trx, { id });
         if (lease === undefined) continue;
-        await trx
-          .updateTable("quotas")
-          .set((expression) => ({ reserved: expression("reserved", "-", lease.size) }))
-          .where(isRow({ ...split(key), month: lease.month, draws }))
-          .execute();
+        await giveBack.run(trx, { ...split(key), ...lease, draws });
         taken.push({ id, ...lease });
       }
       return { taken }; // for whoever stands between us and the database: the simulation keeps books of it
@@ -114,7 +108,7 @@ export function createSqlLeases(
   }
 
   /**
-   * Four statements for however many ask: what was given before, the months as they stand, the months as they are then,
+   * A few statements for however many ask: what was given before, the months as they stand, the months as they are then,
    * the leases. Rows are locked in the order of their keys, so that two servers cannot wait for each other's.
    */
   async function grantAll(trx: Trx, asks: readonly Ask[]): Promise<LeaseAnswer[]> {
@@ -129,7 +123,7 @@ export function createSqlLeases(
         validForMs: lease.month === month ? validForMs : 0,
       });
     const ids = asks.map(({ id }) => id);
-    const given = await trx.selectFrom("leases").selectAll().where("id", "in", ids).execute();
+    const given = await selectLeases.all(trx, { ids });
     for (const { id, ...lease } of given) grant(id, lease);
 
     const fresh = asks.filter(({ id }) => !answers.has(id)).sort(byKey);
@@ -156,11 +150,11 @@ export function createSqlLeases(
 
   async function timeOf(trx: Trx): Promise<number> {
     if (sql.dialect === "sqlite") return clock.now(); // the store's clock is this machine's
-    const { rows } = await raw<{ now: number }>`select ${sql.now} as now`.execute(trx);
-    return rows[0]?.now ?? clock.now();
+    return (await selectTime.one(trx)).now;
   }
 
-  /** Makes those that are not there. To set a column to itself is to lock the row, and to be answered what it holds. */
+  const selectTime = statement((_: Db) => raw<{ now: number }>`select ${sql.now} as now`);
+
   async function lockMonths(
     trx: Trx,
     asks: readonly Ask[],
@@ -169,18 +163,11 @@ export function createSqlLeases(
     const wanted = new Map(
       asks.map(({ key, draws }) => ({ ...split(key), draws, month })).map((row) => [nameOf(row), row]),
     );
-    if (wanted.size === 0) return new Map();
-    const rows = await trx
-      .insertInto("quotas")
-      .values([...wanted.values()].map((row) => ({ ...row, counted: 0, reserved: 0, lent_until: 0 })))
-      .onConflict((conflict) =>
-        conflict
-          .columns(["domain", "code", "month", "draws"])
-          .doUpdateSet((expression) => ({ counted: expression.ref("quotas.counted") })),
-      )
-      .returningAll()
-      .execute();
-    return new Map(rows.map((row) => [nameOf(row), row]));
+    const months = new Map<string, Selectable<QuotaTable>>();
+    for (const rows of inPowersOfTwo([...wanted.values()], rowsMost)) {
+      for (const row of await lockQuotas.all(trx, { rows })) months.set(nameOf(row), row);
+    }
+    return months;
   }
 
   async function lend(
@@ -188,25 +175,16 @@ export function createSqlLeases(
     months: readonly Selectable<QuotaTable>[],
     leases: readonly LeaseTable[],
   ): Promise<void> {
-    await trx
-      .insertInto("quotas")
-      .values(months)
-      .onConflict((conflict) =>
-        conflict.columns(["domain", "code", "month", "draws"]).doUpdateSet((expression) => ({
-          reserved: expression.ref("excluded.reserved"),
-          lent_until: expression.ref("excluded.lent_until"),
-        })),
-      )
-      .execute();
-    await trx.insertInto("leases").values(leases).execute();
+    for (const rows of inPowersOfTwo(months, rowsMost)) await setReserved.run(trx, { rows });
+    for (const rows of inPowersOfTwo(leases, rowsMost)) await insertLeases.run(trx, { rows });
   }
 
   /** Hundreds of links in a statement: on a busy server this runs every second, on the thread that serves. */
   async function add(trx: Trx, drained: readonly Drained[]): Promise<Total[]> {
     const totals: Total[] = [];
     const keys = new Map<string, string>();
-    const quotas = new Map<string, Insertable<QuotaTable>>();
-    const hits = new Map<string, Insertable<HitTable>>();
+    const quotas = new Map<string, Selectable<QuotaTable>>();
+    const hits = new Map<string, HitTable>();
     for (const { key, month, draws, lender, units, leased, unspent, spent } of drained) {
       const row = { ...split(key), month };
       keys.set(`${row.domain} ${row.code}`, key);
@@ -232,19 +210,8 @@ export function createSqlLeases(
       }
     }
     // A row that is not there yet has nothing reserved, so nothing to give back: both values are 0 then.
-    for (const rows of chunks([...quotas.values()])) {
-      const written = await trx
-        .insertInto("quotas")
-        .values(rows)
-        .onConflict((conflict) =>
-          conflict.columns(["domain", "code", "month", "draws"]).doUpdateSet((expression) => ({
-            counted: expression("quotas.counted", "+", expression.ref("excluded.counted")),
-            reserved: expression("quotas.reserved", "-", expression.ref("excluded.reserved")),
-          })),
-        )
-        .returning(["domain", "code", "month", "draws", "counted", "reserved"])
-        .execute();
-      for (const { domain, code, month, draws, counted, reserved } of written) {
+    for (const rows of inPowersOfTwo([...quotas.values()], rowsMost)) {
+      for (const { domain, code, month, draws, counted, reserved } of await addCounted.all(trx, { rows })) {
         const key = keys.get(`${domain} ${code}`);
         if (key !== undefined) totals.push({ key, draws, month, total: counted + reserved });
       }
@@ -256,19 +223,11 @@ export function createSqlLeases(
         compare(a.month, b.month) ||
         compare(a.reason, b.reason),
     );
-    for (const rows of chunks(inOrder)) {
-      await trx
-        .insertInto("hits")
-        .values(rows)
-        .onConflict((conflict) =>
-          conflict.columns(["domain", "code", "month", "reason"]).doUpdateSet((expression) => ({
-            hits: expression("hits.hits", "+", expression.ref("excluded.hits")),
-          })),
-        )
-        .execute();
-    }
+    for (const rows of inPowersOfTwo(inOrder, rowsMost)) await addHits.run(trx, { rows });
     const ended = drained.flatMap(({ lease, lender }) => (lease === undefined || lender !== "sql" ? [] : [lease]));
-    for (const ids of chunks(ended)) await trx.deleteFrom("leases").where("id", "in", ids).execute();
+    for (let at = 0; at < ended.length; at += rowsMost) {
+      await deleteLeases.run(trx, { ids: ended.slice(at, at + rowsMost) });
+    }
     return totals;
   }
 
@@ -291,27 +250,13 @@ export function createSqlLeases(
     async record(recorder, sequence, drained) {
       const inOrder = [...drained].sort(byKey);
       return await sql.transaction(async (trx) => {
-        const first = await trx
-          .insertInto("recorders")
-          .values({ id: recorder, sequence, seen_at: clock.now() })
-          .onConflict((conflict) =>
-            conflict
-              .column("id")
-              .doUpdateSet({ sequence, seen_at: clock.now() })
-              .where("recorders.sequence", "<", sequence),
-          )
-          .returning("sequence")
-          .executeTakeFirst();
+        const first = await setSequence.first(trx, { id: recorder, sequence, seen_at: clock.now() });
         return first === undefined ? [] : await add(trx, inOrder);
       });
     },
 
     async total({ key, draws, month }) {
-      const row = await sql.db
-        .selectFrom("quotas")
-        .select(["counted", "reserved"])
-        .where(isRow({ ...split(key), month, draws }))
-        .executeTakeFirst();
+      const row = await selectQuota.first(sql.db, { ...split(key), month, draws });
       return row === undefined ? 0 : row.counted + row.reserved;
     },
   };
@@ -332,12 +277,96 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 /** One of a link's two limits, whatever the month. */
 const nameOf = ({ domain, code, draws }: Omit<QuotaKey, "month">): string => `${draws} ${domain} ${code}`;
 
-type QuotaKey = Pick<QuotaTable, "domain" | "code" | "month" | "draws">;
+const quotaKey = ["domain", "code", "month", "draws"] as const;
+type QuotaKey = Pick<QuotaTable, (typeof quotaKey)[number]>;
 
-const isRow =
-  ({ domain, code, month, draws }: QuotaKey) =>
-  (expression: ExpressionBuilder<SharedSchema, "quotas">) =>
-    expression.and({ domain, code, month, draws });
+const selectLeases = statement((db: Db, { ids }: Params<{ ids: readonly string[] }>) =>
+  db.selectFrom("leases").select(["id", "month", "size"]).where("id", "in", ids),
+);
+
+const insertLeases = statement((db: Db, { rows }: Params<{ rows: readonly LeaseTable[] }>) =>
+  db.insertInto("leases").values(rows),
+);
+
+const deleteLease = statement((db: Db, { id }: Params<{ id: string }>) =>
+  db.deleteFrom("leases").where("id", "=", id).returning(["size", "month"]),
+);
+
+const deleteLeases = statement((db: Db, { ids }: Params<{ ids: readonly string[] }>) =>
+  db.deleteFrom("leases").where("id", "in", ids),
+);
+
+const selectQuota = statement((db: Db, { domain, code, month, draws }: Params<QuotaKey>) =>
+  db
+    .selectFrom("quotas")
+    .select(["counted", "reserved"])
+    .where((is) => is.and({ domain, code, month, draws })),
+);
+
+/** Those that are not there are inserted. Setting a column to itself locks the row, and returns what it holds. */
+const lockQuotas = statement((db: Db, { rows }: Params<{ rows: readonly QuotaKey[] }>) =>
+  db
+    .insertInto("quotas")
+    .values(rows.map((row) => ({ ...row, counted: 0, reserved: 0, lent_until: 0 })))
+    .onConflict((conflict) =>
+      conflict.columns(quotaKey).doUpdateSet((expression) => ({ counted: expression.ref("quotas.counted") })),
+    )
+    .returning([...quotaKey, "counted", "reserved", "lent_until"]),
+);
+
+const setReserved = statement((db: Db, { rows }: Params<{ rows: readonly Selectable<QuotaTable>[] }>) =>
+  db
+    .insertInto("quotas")
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(quotaKey).doUpdateSet((expression) => ({
+        reserved: expression.ref("excluded.reserved"),
+        lent_until: expression.ref("excluded.lent_until"),
+      })),
+    ),
+);
+
+const addCounted = statement((db: Db, { rows }: Params<{ rows: readonly Selectable<QuotaTable>[] }>) =>
+  db
+    .insertInto("quotas")
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(quotaKey).doUpdateSet((expression) => ({
+        counted: expression("quotas.counted", "+", expression.ref("excluded.counted")),
+        reserved: expression("quotas.reserved", "-", expression.ref("excluded.reserved")),
+      })),
+    )
+    .returning([...quotaKey, "counted", "reserved"]),
+);
+
+const giveBack = statement((db: Db, { domain, code, month, draws, size }: Params<QuotaKey & { size: number }>) =>
+  db
+    .updateTable("quotas")
+    .set((expression) => ({ reserved: expression("reserved", "-", size) }))
+    .where((is) => is.and({ domain, code, month, draws })),
+);
+
+const addHits = statement((db: Db, { rows }: Params<{ rows: readonly HitTable[] }>) =>
+  db
+    .insertInto("hits")
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(["domain", "code", "month", "reason"]).doUpdateSet((expression) => ({
+        hits: expression("hits.hits", "+", expression.ref("excluded.hits")),
+      })),
+    ),
+);
+
+/** Nothing if this batch, or a later one, was recorded before. */
+const setSequence = statement((db: Db, { id, sequence, seen_at }: Params<RecorderTable>) =>
+  db
+    .insertInto("recorders")
+    .values({ id, sequence, seen_at })
+    .onConflict((conflict) =>
+      conflict.column("id").doUpdateSet({ sequence, seen_at }).where("recorders.sequence", "<", sequence),
+    )
+    .returning("sequence"),
+);
 
 /**
  * Forgets months and recorders that nobody will ask for again; answers how many rows. What was counted, and why, stays
@@ -359,17 +388,16 @@ export async function pruneLeases(sql: Sql, now: number, limit: number): Promise
     .limit(limit)
     .execute();
   await sql.transaction(async (trx) => {
-    for (const row of quotas) await trx.deleteFrom("quotas").where(isRow(row)).execute();
-    for (const { id } of leases) await trx.deleteFrom("leases").where("id", "=", id).execute();
+    for (const { domain, code, month, draws } of quotas) {
+      await trx
+        .deleteFrom("quotas")
+        .where((is) => is.and({ domain, code, month, draws }))
+        .execute();
+    }
+    for (const { id } of leases) await deleteLease.run(trx, { id });
     for (const { id } of recorders) await trx.deleteFrom("recorders").where("id", "=", id).execute();
   });
   return quotas.length + leases.length + recorders.length;
 }
 
 const pastMs = 40 * dayMs; // the month before this one, and some days of grace
-
-function chunks<One>(all: readonly One[]): One[][] {
-  const parts: One[][] = [];
-  for (let at = 0; at < all.length; at += batchMost) parts.push(all.slice(at, at + batchMost));
-  return parts;
-}

@@ -22,8 +22,8 @@ import { changeKinds } from "./migrations/0019-change-kinds.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
- * Forward only: a step that has run somewhere is never edited, a mistake is mended by the next one. Each step is written
- * once for both dialects, with the words that differ filled in. Kysely keeps the list of what has run and, on
+ * Forward only: a step that has run somewhere is never edited; a mistake is corrected by the next one. Each step is
+ * written once for both dialects, with the differing words filled in. Kysely keeps the list of what has run and, on
  * PostgreSQL, the lock that lets many machines start `migrate` at once.
  */
 const steps: Readonly<Record<string, (types: Types) => string[]>> = {
@@ -49,21 +49,21 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
 };
 
 export interface Types {
-  /** Text that is compared and ordered byte by byte, whatever the database's language. */
+  /** Text that is compared and ordered byte by byte, whatever the database's locale. */
   readonly key: string;
   readonly text: string;
   readonly integer: string;
   /** Milliseconds since 1970. */
   readonly time: string;
-  /** The same in the form that better-auth's adapter reads and writes: ISO text, or a timestamp. */
+  /** The same in the format of better-auth's adapter: ISO text, or a timestamp. */
   readonly date: string;
   readonly serial: string;
   readonly table: string;
-  /** Rows stand in the order of the primary key, without a second copy of it. */
+  /** Rows are stored in the order of the primary key, without a second copy of it. */
   readonly clusteredTable: string;
   readonly transactionColumn: string;
   readonly changesIndex: readonly string[];
-  /** Another one for each row: at least 190 bits from the system's source, in letters and digits. */
+  /** A different one for each row: at least 190 random bits, in letters and digits. */
   readonly randomSecret: string;
 }
 
@@ -74,7 +74,7 @@ const types: Readonly<Record<Dialect, Types>> = {
     integer: "integer",
     time: "integer",
     date: "text",
-    serial: "integer primary key autoincrement", // never reuses the id of a pruned row, which a follower may stand on
+    serial: "integer primary key autoincrement", // never reuses the ID of a pruned row, which may be a follower's position
     table: "strict",
     clusteredTable: "strict, without rowid",
     transactionColumn: "",
@@ -101,7 +101,7 @@ const migrationTable = "schema_migrations";
 export interface SchemaState {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
-  /** Steps the database has and this program does not know. */
+  /** Steps that the database has and this program does not know. */
   readonly unknown: readonly string[];
 }
 
@@ -115,7 +115,7 @@ export async function schemaState(sql: Sql): Promise<SchemaState> {
   };
 }
 
-/** Brings the schema up to this program's, or only up to a step of it, and answers the steps it ran. */
+/** Upgrades the schema, fully or up to a step, and returns the steps it ran. */
 export async function migrate(sql: Sql, to?: string): Promise<readonly string[]> {
   refuseNewer(await schemaState(sql));
   const migrator = new Migrator({

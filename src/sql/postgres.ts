@@ -1,7 +1,7 @@
 import { CompiledQuery, Kysely, PostgresDialect, sql as raw } from "kysely";
 import pg from "pg";
 import type { Logger } from "../base/log.ts";
-import { withoutSilent } from "./silent.ts";
+import { withoutSilent } from "./dead-connections.ts";
 import { type Sql, statementMs as statementMostMs } from "./sql.ts";
 import { createNamedStatements } from "./statement-names.ts";
 import type { SharedSchema } from "./tenant-db.ts";
@@ -44,7 +44,8 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
     db,
     transaction: (work) => db.transaction().execute(work),
     now: raw<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-    forUpdate: (query) => query.forUpdate(),
+    // Keys never change, and FOR UPDATE would also make whoever only refers to the row wait: a new link for its tenant's.
+    forUpdate: (query) => query.forNoKeyUpdate(),
     forShare: (query) => query.forShare(),
     skipLocked: (query) => query.forUpdate().skipLocked(),
     lowerAscii: (column) => raw<string>`lower(${raw.ref(column)} collate "C")`,

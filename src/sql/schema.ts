@@ -110,7 +110,7 @@ export interface VersionTable {
   version: number;
 }
 
-/** `purged` is a year past expiry: free for anybody. */
+/** `purged`: a year past expiry, free for anyone. */
 export type CodeState = "live" | "deleted" | "purged";
 
 export interface LinkTable {
@@ -147,7 +147,7 @@ export interface ChangeTable {
   id: Generated<number>;
   /** PostgreSQL only: the transaction that wrote the row. */
   xid: ColumnType<string, never, never>;
-  /** What has this version now: a link, or something with a key of its own in `domain` and no code. */
+  /** What the version belongs to: a link, or something with its key in `domain` and no code. */
   kind: Change["kind"];
   domain: string;
   code: string;

@@ -16,7 +16,7 @@ export interface Sql {
   /** The database's time in milliseconds, for use within a statement: the clocks of servers differ. */
   readonly now: RawBuilder<number>;
   /** Locks rows that a transaction reads in order to write them. SQLite has one writer anyway. */
-  forUpdate<Query extends { forUpdate(): Query }>(query: Query): Query;
+  forUpdate<Query extends { forNoKeyUpdate(): Query }>(query: Query): Query;
   /** The same, but skips rows that others have locked: many can each take some without waiting. */
   skipLocked<Query extends { forUpdate(): Query; skipLocked(): Query }>(query: Query): Query;
   /** Keeps rows unchanged until the transaction ends; others may share the lock. */

@@ -1,4 +1,4 @@
-import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import {
@@ -30,7 +30,7 @@ const busyTries = 1_000; // 5 s in total, as long as a transaction may take on P
 
 export function openSqlite(path: string, durability: Durability = "full"): Sql {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  Database.MAX_QUERY_CACHE_SIZE = 200; // our statements are a fixed set of some dozens; by default only 20 are kept compiled
+  Database.MAX_QUERY_CACHE_SIZE = 500; // prepared statements, by their text; the default is 20
   const connections = [connect(path, durability), connect(path, durability)] as const;
   const statements = kysely(connections[0], false);
   const transactions = kysely(connections[1], true);
@@ -134,6 +134,7 @@ class SqliteDriver implements Driver {
 
 class SqliteConnection implements DatabaseConnection {
   readonly #database: Database;
+  readonly #returning = new WeakMap<Statement, boolean>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -152,9 +153,18 @@ class SqliteConnection implements DatabaseConnection {
 
   #run<Row>(sql: string, parameters: SQLQueryBindings[]): QueryResult<Row> {
     const statement = this.#database.query(sql);
-    if (statement.columnNames.length > 0) return { rows: statement.all(...parameters) as Row[] };
+    if (this.#returnsRows(statement)) return { rows: statement.all(...parameters) as Row[] };
     const { changes } = statement.run(...parameters);
     return { rows: [], numAffectedRows: BigInt(changes) };
+  }
+
+  /** Asking the statement every time takes a quarter as long as a point read. */
+  #returnsRows(statement: Statement): boolean {
+    const known = this.#returning.get(statement);
+    if (known !== undefined) return known;
+    const returns = statement.columnNames.length > 0;
+    this.#returning.set(statement, returns);
+    return returns;
   }
 
   // biome-ignore lint/correctness/useYield: Kysely requires it; long results are read in pages instead.

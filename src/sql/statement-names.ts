@@ -23,7 +23,7 @@ export function nameStatement(text: string): void {
  * - The type of a column has changed since, by a migration. The connection is of no more use for this statement: the pool
  *   replaces it.
  * - The connection is not ours alone: a pooler gives each transaction another one, which does not know the name, or knows it
- *   already. From then on this process uses no names.
+ *   already. From then on this pool uses no names.
  *
  * Either way a single statement is sent again without a name. A transaction has failed, and its caller is told.
  */

@@ -35,7 +35,7 @@ import { type Db, ofTenant, type TenantDb, unwrap } from "./tenant-db.ts";
  * - **Lists** are compiled once for each length. A list of values is for `in (…)`: it is padded to a power of two with its
  *   last value. A list of rows is for an insert, and must have such a length already: `inPowersOfTwo` splits it.
  * - **Constants**, such as the state in a condition, become part of the text, so that a partial index matches. They are
- *   read once: the time of day belongs in the parameters.
+ *   read once, so times and ids belong in the parameters.
  * - **Columns** are named. On PostgreSQL a prepared `select *` fails once a migration has added a column.
  *
  * A query with optional parts, such as the filters of a list, is built on the spot.
@@ -221,12 +221,15 @@ class Constants extends OperationNodeTransformer {
 
 const constants = new Constants();
 
+/** A time or an id that came from outside the builder would be that of the first run for ever. */
 function constant(value: unknown): ValueNode {
-  if (typeof value === "number" && value >= oldestTime) throw new Error("a time is a parameter, or it never moves on");
+  if (typeof value === "number" && value >= oldestTime) throw new Error("a time is a parameter of a statement");
+  if (typeof value === "string" && idPattern.test(value)) throw new Error("an id is a parameter of a statement");
   return ValueNode.createImmediate(value);
 }
 
 const oldestTime = Date.UTC(2000);
+const idPattern = /^[a-z]{3}_[0-9a-z]{26}$/;
 
 function requireNamedColumns(node: RootOperationNode): void {
   const selected =

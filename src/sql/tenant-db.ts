@@ -102,10 +102,11 @@ export class TenantDb {
   }
 }
 
+/** A row to insert through a handle, which adds the tenant. */
+export type OwnRow<Table extends OwnedTable> = InsertObject<With<Table>, Table>;
+
 interface TenantInsert<Table extends OwnedTable> {
-  values(
-    rows: InsertObject<With<Table>, Table> | readonly InsertObject<With<Table>, Table>[],
-  ): TenantInsertQuery<With<Table>, Table>;
+  values(rows: OwnRow<Table> | readonly OwnRow<Table>[]): TenantInsertQuery<With<Table>, Table>;
 }
 
 interface TenantInsertQuery<DB, Table extends keyof DB>

@@ -5,32 +5,32 @@ import type { Sql } from "./sql.ts";
 import type { Trx } from "./tenant-db.ts";
 
 /**
- * Raises versions and writes them to the change feed, in the transaction of whatever changed. Every caller comes through
+ * Raises versions and writes them to the change feed, in the transaction of the change. Every caller uses
  * `raiseVersions`, and no other code writes to `link_versions`, `versions` or `changes`.
  *
  * PostgreSQL locks each row it raises until the commit. Two transactions that lock the same two rows in opposite orders
- * wait for each other, until PostgreSQL ends one of them with an error. So there is one order for all:
+ * deadlock, and PostgreSQL ends one of them with an error. So there is one order for all:
  *
- * 1. what must stay as it is: the tenant's note (`outdated.ts`), domains, files in the order of their ids, and the one
+ * 1. what must not change: the tenant's note (`outdated.ts`), domains, files in the order of their IDs, and the one
  *    link that is edited;
  * 2. versions, in the order of domain and code, or of kind and key, which is the order of this file;
- * 3. the rest: new links in the order of their ids, suspensions, what the tenant has used this month, the position of an
+ * 3. the rest: new links in the order of their IDs, suspensions, the tenant's usage this month, the position of an
  *    import.
  *
  * A transaction calls this function once, with everything it raises: a second call could lock a row that sorts before
  * those of the first. `test/conformance/lock-order.test.ts` runs all callers against each other.
  */
-export type Raise = RaiseLinks | ClaimCodes | RaiseKeys;
+type Raise = RaiseLinks | ClaimCodes | RaiseKeys;
 
 export interface Place {
   readonly domain: string;
   readonly code: string;
 }
 
-/** Links that exist, or did: one that never existed is left out of the answer. */
+/** Links that exist, or did: those that never existed are left out of the answer. */
 interface RaiseLinks {
   readonly links: readonly Place[];
-  /** What becomes of their codes; left out: as it was. */
+  /** The new state of their codes; omitted: unchanged. */
   readonly state?: CodeState;
 }
 
@@ -40,12 +40,12 @@ interface ClaimCodes {
   readonly tenant: TenantId;
 }
 
-export interface Claim extends Place {
-  /** A generated code may only be new or purged; a chosen one also one that its owner deleted. */
+interface Claim extends Place {
+  /** A generated code must be new or purged; a chosen one may also be one that its owner deleted. */
   readonly generated: boolean;
 }
 
-/** Everything else: a key that has no version yet gets its first. */
+/** Everything else: a key without a version gets its first. */
 interface RaiseKeys {
   readonly kind: KeyVersion["kind"];
   readonly keys: readonly string[];
@@ -74,7 +74,9 @@ function raise(sql: Sql, trx: Trx, what: Raise): Promise<Change[]> {
   return "claims" in what ? claimCodes(trx, what) : raiseKeys(trx, what);
 }
 
-/** A page of links has few domains, so each takes two statements: an `update` of several rows locks in any order it likes. */
+/**
+ * A page of links has few domains, so each takes two statements: an `update` of several rows locks them in any order.
+ */
 async function raiseLinks(sql: Sql, trx: Trx, { links, state }: RaiseLinks): Promise<LinkVersion[]> {
   const changes: LinkVersion[] = [];
   const domains = Map.groupBy(links.toSorted(byPlace), ({ domain }) => domain);
@@ -97,9 +99,9 @@ async function raiseLinks(sql: Sql, trx: Trx, { links, state }: RaiseLinks): Pro
 }
 
 /**
- * One statement for many codes: on PostgreSQL that made eight times as many links in a second as a statement for each, on
- * SQLite twice as many. Lists in a single JSON parameter were no faster on PostgreSQL, and slower on SQLite. A statement
- * may touch a row only once, so a code that is claimed twice is claimed by the first.
+ * One statement for many codes: on PostgreSQL that created eight times as many links per second as a statement for
+ * each, on SQLite twice as many. Lists in a single JSON parameter were no faster on PostgreSQL, and slower on SQLite. A
+ * statement may touch a row only once, so a code that is claimed twice goes to the first.
  */
 async function claimCodes(trx: Trx, { claims, tenant }: ClaimCodes): Promise<LinkVersion[]> {
   const changes: LinkVersion[] = [];
@@ -125,7 +127,8 @@ async function claimCodes(trx: Trx, { claims, tenant }: ClaimCodes): Promise<Lin
               purged,
               row.and([
                 row("link_versions.state", "=", "deleted"),
-                // A custom domain passes to another tenant with all its codes; on the server's own they stay whose they were.
+                // A custom domain passes to another tenant with all its codes; on the server's own domain they keep
+                // their owner.
                 row.or([row("link_versions.tenant_id", "=", tenant), row("link_versions.domain", "<>", "")]),
                 ...(chosen.length < some.length ? [row("link_versions.code", "in", chosen)] : []),
               ]),
@@ -155,7 +158,7 @@ async function raiseKeys(trx: Trx, { kind, keys }: RaiseKeys): Promise<KeyVersio
   return changes;
 }
 
-/** What is not a link has its key in `domain`, and no code. */
+/** Anything but a link has its key in `domain`, and no code. */
 async function record(trx: Trx, changes: readonly Change[], at: number): Promise<void> {
   const rows = changes.map((change) => {
     const { kind, version } = change;
@@ -179,8 +182,8 @@ function byPlace(a: Place, b: Place): number {
 }
 
 /**
- * In groups for one statement each, in sizes of powers of two: each size is a statement of its own to the database, which
- * should know it already.
+ * In groups for one statement each, in sizes of powers of two: each size is a separate statement, which the database
+ * should have prepared already.
  */
 export function inStatements<Row>(rows: readonly Row[]): Row[][] {
   const rest = [...rows];

@@ -2,7 +2,7 @@ import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type KeyId, parseId } from "../base/ids.ts";
 import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
-import { type Api, json, jsonBody, line, route, z } from "../http/route.ts";
+import { type Api, json, jsonBody, route, singleLine, z } from "../http/route.ts";
 import { type ApiKey, type Keys, keyPerMinuteMost, scopes } from "./keys.ts";
 import { type LimitName, limitNames } from "./plans.ts";
 
@@ -41,7 +41,7 @@ const keySchema = z
 
 const newKeySchema = z
   .strictObject({
-    name: line(100),
+    name: singleLine(100),
     scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
     expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
     apiPerMinute: z.int().min(1).max(keyPerMinuteMost).nullable().optional().openapi({

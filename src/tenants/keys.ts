@@ -6,8 +6,9 @@ import { Problem } from "../base/errors.ts";
 import { type KeyId, newId, type TenantId } from "../base/ids.ts";
 import type { ApiKeyTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
-import { createInTurn } from "./in-turn.ts";
+import { createOneAtATime } from "./in-turn.ts";
 
 /**
  * API keys: `ql_` and 256 random bits, shown once. SQL stores only their SHA-256. A slow hash would protect guessable
@@ -97,7 +98,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
   const { db } = sql;
   // Keys are used far more often than their last use is read: times are buffered, one per key, until the next flush.
   const lastUsed = new Map<KeyId, number>();
-  const inTurn = createInTurn(sql);
+  const inTurn = createOneAtATime(sql);
 
   const of = (from: Db, tenantId: TenantId) => ofTenant(from, tenantId).selectFrom("api_keys");
 
@@ -156,11 +157,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
 
     async authenticate(secret) {
       if (!pattern.test(secret)) return undefined;
-      const row = await acrossTenants(db)
-        .selectFrom("api_keys")
-        .selectAll()
-        .where("hash", "=", hashOf(secret))
-        .executeTakeFirst();
+      const row = await selectByHash.first(db, { hash: hashOf(secret) });
       if (!row || row.revoked_at !== null) return undefined;
       if (row.expires_at !== null && row.expires_at <= clock.now()) return undefined;
       if (lastUsed.size < lastUsedMost || lastUsed.has(row.id)) lastUsed.set(row.id, clock.now());
@@ -190,12 +187,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
         const some = waiting.slice(start, start + writtenAtOnce);
         await sql.transaction(async (trx) => {
           for (const [id, at] of some) {
-            await acrossTenants(trx)
-              .updateTable("api_keys")
-              .set({ last_used_at: at })
-              .where("id", "=", id)
-              .where((is) => is.or([is("last_used_at", "is", null), is("last_used_at", "<", at)]))
-              .execute();
+            await setLastUsed.run(trx, { id, at });
           }
         });
         // Only what was written, and only if it was not used again meanwhile.
@@ -204,6 +196,23 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
     },
   };
 }
+
+const columns = [
+  ...(["id", "tenant_id", "name", "hint", "hash", "scopes", "created_at", "expires_at", "revoked_at"] as const),
+  ...(["last_used_at", "api_per_minute"] as const),
+] as const;
+
+const selectByHash = statement((db: Db, { hash }: Params<{ hash: string }>) =>
+  acrossTenants(db).selectFrom("api_keys").select(columns).where("hash", "=", hash),
+);
+
+const setLastUsed = statement((db: Db, { id, at }: Params<{ id: KeyId; at: number }>) =>
+  acrossTenants(db)
+    .updateTable("api_keys")
+    .set({ last_used_at: at })
+    .where("id", "=", id)
+    .where((is) => is.or([is("last_used_at", "is", null), is("last_used_at", "<", at)])),
+);
 
 function toKey(row: Selectable<ApiKeyTable>): ApiKey {
   return {

@@ -1,6 +1,7 @@
 import type { TenantId } from "../base/ids.ts";
 import type { MonthlyUse } from "../sql/schema.ts";
-import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { type Params, statement } from "../sql/statement.ts";
+import { type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
 
 /**
  * What a tenant has used this month, counted in the transaction that uses it: a crash undoes both or neither, so
@@ -14,26 +15,30 @@ export interface MonthlyRow {
 }
 
 /** Adds `amount`, and returns what was used before. The row stays locked until the transaction ends. */
-export async function spendOfMonth(trx: Trx, row: MonthlyRow, amount: number): Promise<number> {
-  const { used } = await ofTenant(trx, row.tenant)
+export async function spendOfMonth(trx: Trx, { tenant, name, month }: MonthlyRow, amount: number): Promise<number> {
+  const { used } = await addUse.one(ofTenant(trx, tenant), { name, month, amount });
+  return used - amount;
+}
+
+export async function usedInMonth(db: Db, { tenant, name, month }: MonthlyRow): Promise<number> {
+  const found = await selectUse.first(ofTenant(db, tenant), { name, month });
+  return found?.used ?? 0;
+}
+
+type Month = Omit<MonthlyRow, "tenant">;
+
+const addUse = statement((own: TenantDb, { name, month, amount }: Params<Month & { amount: number }>) =>
+  own
     .insertInto("tenant_usage")
-    .values({ name: row.name, month: row.month, used: amount })
+    .values({ name, month, used: amount })
     .onConflict((conflict) =>
       conflict.columns(["tenant_id", "name", "month"]).doUpdateSet((expression) => ({
         used: expression("tenant_usage.used", "+", amount),
       })),
     )
-    .returning("used")
-    .executeTakeFirstOrThrow();
-  return used - amount;
-}
+    .returning("used"),
+);
 
-export async function usedInMonth(db: Db, row: MonthlyRow): Promise<number> {
-  const found = await ofTenant(db, row.tenant)
-    .selectFrom("tenant_usage")
-    .select("used")
-    .where("name", "=", row.name)
-    .where("month", "=", row.month)
-    .executeTakeFirst();
-  return found?.used ?? 0;
-}
+const selectUse = statement((own: TenantDb, { name, month }: Params<Month>) =>
+  own.selectFrom("tenant_usage").select("used").where("name", "=", name).where("month", "=", month),
+);

@@ -1,10 +1,12 @@
+import type { InferResult } from "kysely";
 import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { newId, type TenantId } from "../base/ids.ts";
-import { outdate } from "../sql/outdated.ts";
+import { outdate } from "../sql/outdated-tenants.ts";
 import type { Sql } from "../sql/sql.ts";
 import { isUniqueViolation } from "../sql/sql.ts";
-import { acrossTenants, type Trx } from "../sql/tenant-db.ts";
+import { type Params, statement } from "../sql/statement.ts";
+import { acrossTenants, type Db, type Trx } from "../sql/tenant-db.ts";
 import {
   builtInPlans,
   effectiveLimits,
@@ -19,7 +21,7 @@ import {
  * A tenant owns links, keys and limits. The slug is its identifier for the operator: unique, and easy to type.
  *
  * What a tenant's links answer depends on its hits per link per month. Changing that limit outdates its links in the
- * same transaction; they get new versions in pages afterwards (`sql/outdated.ts`).
+ * same transaction; they get new versions in pages afterwards (`sql/outdated-tenants.ts`).
  */
 export interface Tenant {
   readonly id: TenantId;
@@ -66,7 +68,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
   async function limitsOf(plan: string): Promise<Limits> {
     const builtIn = builtInPlans.get(plan);
     if (builtIn) return builtIn;
-    const row = await db.selectFrom("plans").select("limits").where("name", "=", plan).executeTakeFirst();
+    const row = await selectPlan.first(db, { name: plan });
     if (!row) throw new Problem("not_found", `No plan "${plan}" exists.`);
     return parseLimits(row.limits);
   }
@@ -86,22 +88,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
     if (!row) throw unknownPlan(plan, [...(await plans()).keys()]);
   }
 
-  async function one(column: "slug" | "id", value: string): Promise<Tenant | undefined> {
-    const row = await acrossTenants(db)
-      .selectFrom("tenants as t")
-      .leftJoin("suspended_tenants as s", "s.tenant_id", "t.id")
-      .selectAll("t")
-      .select("s.reason as suspended")
-      .select((expression) =>
-        expression
-          .selectFrom("domains")
-          .select("host")
-          .whereRef("domains.tenant_id", "=", "t.id")
-          .where("is_default", "=", 1)
-          .as("default_domain"),
-      )
-      .where(`t.${column}`, "=", value as TenantId)
-      .executeTakeFirst();
+  async function complete(row: TenantRow | undefined): Promise<Tenant | undefined> {
     if (!row) return undefined;
     const overrides = parseOverrides(row.limits);
     return {
@@ -118,15 +105,15 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
   }
 
   async function require(slug: string): Promise<Tenant> {
-    const tenant = await one("slug", slug);
+    const tenant = await complete(await selectBySlug.first(db, { slug }));
     if (!tenant) throw new Problem("not_found", `No tenant "${slug}" exists.`);
     return tenant;
   }
 
   return {
     plans,
-    bySlug: (slug) => one("slug", slug),
-    byId: (id) => one("id", id),
+    bySlug: async (slug) => complete(await selectBySlug.first(db, { slug })),
+    byId: async (id) => complete(await selectById.first(db, { id })),
 
     async create(slug, name, plan = "default") {
       if (!isName(slug))
@@ -211,4 +198,30 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 }
 
 const unknownPlan = (plan: string, known: readonly string[]): Problem =>
-  invalid("plan", "unknown_plan", `No plan "${plan}" exists. Plans: ${known.join(", ")}.`);
+  invalid("plan", "unknown_plan", `There is no plan "${plan}". Known plans: ${known.join(", ")}.`);
+
+const selectTenants = (db: Db) =>
+  acrossTenants(db)
+    .selectFrom("tenants as t")
+    .leftJoin("suspended_tenants as s", "s.tenant_id", "t.id")
+    .select(["t.id", "t.slug", "t.name", "t.plan", "t.limits", "t.created_at", "s.reason as suspended"])
+    .select((expression) =>
+      expression
+        .selectFrom("domains")
+        .select("host")
+        .whereRef("domains.tenant_id", "=", "t.id")
+        .where("is_default", "=", 1)
+        .as("default_domain"),
+    );
+
+type TenantRow = InferResult<ReturnType<typeof selectTenants>>[number];
+
+const selectById = statement((db: Db, { id }: Params<{ id: TenantId }>) => selectTenants(db).where("t.id", "=", id));
+
+const selectBySlug = statement((db: Db, { slug }: Params<{ slug: string }>) =>
+  selectTenants(db).where("t.slug", "=", slug),
+);
+
+const selectPlan = statement((db: Db, { name }: Params<{ name: string }>) =>
+  db.selectFrom("plans").select("limits").where("name", "=", name),
+);

@@ -1,6 +1,6 @@
 import { withDeadline } from "../base/deadline.ts";
 import { OperatorError } from "../base/errors.ts";
-import type { Figures } from "../base/metrics.ts";
+import type { MetricFigures } from "../base/metrics.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
 /** A worker's channel to its supervisor. */
@@ -13,9 +13,9 @@ export interface Channel extends Peers {
 /** Metrics of the other workers. */
 export interface Peers {
   /** The metrics of the workers that answer in time. */
-  gather(): Promise<readonly Figures[]>;
+  gather(): Promise<readonly MetricFigures[]>;
   /** Sets how this worker answers when another one gathers metrics. */
-  tell(read: () => Promise<Figures>): void;
+  tell(read: () => Promise<MetricFigures>): void;
 }
 
 const gatherMs = 1_500; // the supervisor waits a second for the others
@@ -24,18 +24,18 @@ export function openChannel(): Channel {
   if (process.send === undefined) {
     throw new OperatorError("Workers are started by the supervisor: use `quicklink serve --workers N`.", 2);
   }
-  const waiting = new Map<number, (all: readonly Figures[]) => void>();
+  const waiting = new Map<number, (all: readonly MetricFigures[]) => void>();
   let lastId = 0;
-  let gathering: Promise<readonly Figures[]> | undefined;
-  let readOwn: (() => Promise<Figures>) | undefined;
+  let gathering: Promise<readonly MetricFigures[]> | undefined;
+  let readOwn: (() => Promise<MetricFigures>) | undefined;
 
   function send(message: FromWorker): void {
     if (process.connected) process.send?.(message);
   }
 
-  async function ask(): Promise<readonly Figures[]> {
+  async function ask(): Promise<readonly MetricFigures[]> {
     const id = ++lastId;
-    const { promise, resolve } = Promise.withResolvers<readonly Figures[]>();
+    const { promise, resolve } = Promise.withResolvers<readonly MetricFigures[]>();
     waiting.set(id, resolve);
     send({ kind: "gather", id });
     try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Figures } from "../base/metrics.ts";
+import type { MetricFigures } from "../base/metrics.ts";
 import { createExchange, type Exchange } from "./exchange.ts";
 import type { ToWorker } from "./messages.ts";
 
@@ -7,8 +7,8 @@ interface Peer {
   send(message: ToWorker): void;
 }
 
-const figuresOf = (name: string): Figures => [{ name } as Figures[number]];
-const names = (all: readonly Figures[]) => all.map(([first]) => first?.name);
+const figuresOf = (name: string): MetricFigures => [{ name } as MetricFigures[number]];
+const names = (all: readonly MetricFigures[]) => all.map(([first]) => first?.name);
 
 /** Answers when asked, as often as configured. */
 function peer(name: string, exchange: () => Exchange<Peer>, times = 1): Peer {
@@ -24,12 +24,12 @@ describe("figures", () => {
   const patient = createExchange<Peer>(60_000);
   const of = (name: string, times?: number) => peer(name, () => patient, times);
 
-  test("are gathered from everybody, without waiting longer than for the last one", async () => {
+  test("are gathered from all workers, without waiting longer than for the last one", async () => {
     expect(names(await patient.gather([of("a"), of("b")]))).toEqual(["a", "b"]);
     expect(await patient.gather([])).toEqual([]);
   });
 
-  test("that are told twice, or by somebody who was not asked, count once", async () => {
+  test("that arrive twice, or from a worker that was not asked, count once", async () => {
     const stranger = of("stranger");
     const meddling: Peer = {
       send(message) {
@@ -40,7 +40,7 @@ describe("figures", () => {
     expect(names(await patient.gather([of("a", 2), meddling]))).toEqual(["a", "own"]);
   });
 
-  test("of whoever does not answer in time are left out, also when they come later", async () => {
+  test("that do not arrive in time are left out, even if they arrive later", async () => {
     const hasty = createExchange<Peer>(1);
     const asked: ToWorker[] = [];
     const silent: Peer = { send: (message) => void asked.push(message) };

@@ -1,5 +1,5 @@
 import { withDeadline } from "../base/deadline.ts";
-import type { Figures } from "../base/metrics.ts";
+import type { MetricFigures } from "../base/metrics.ts";
 import type { ToWorker } from "./messages.ts";
 
 /**
@@ -7,14 +7,14 @@ import type { ToWorker } from "./messages.ts";
  * collect the metrics of the others. A worker that does not answer in time is left out.
  */
 export interface Exchange<Peer> {
-  gather(from: readonly Peer[]): Promise<readonly Figures[]>;
+  gather(from: readonly Peer[]): Promise<readonly MetricFigures[]>;
   /** Takes the answer of a worker. A late answer is ignored. */
-  told(by: Peer, id: number, figures: Figures): void;
+  told(by: Peer, id: number, figures: MetricFigures): void;
 }
 
 interface Round<Peer> {
   readonly silent: Set<Peer>;
-  readonly all: Figures[];
+  readonly all: MetricFigures[];
   readonly complete: PromiseWithResolvers<void>;
 }
 

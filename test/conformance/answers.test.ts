@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { TenantId } from "../../src/base/ids.ts";
-import type { Secrets } from "../../src/base/signature.ts";
-import { type Answers, createAnswers, pruneAnswers, type Run } from "../../src/idempotency/answers.ts";
+import type { SigningSecrets } from "../../src/base/signature.ts";
+import { type Answers, createAnswers, type IdempotentRun, pruneAnswers } from "../../src/idempotency/answers.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
@@ -10,7 +10,7 @@ import { onEachDatabase } from "./databases.ts";
 import { notOfTwin } from "./two-tenants.ts";
 
 const answer = { status: 201, headers: { etag: '"1"' }, body: '{"secret":"nobody may read this"}' };
-const secrets = (...all: Uint8Array[]): Secrets => ({ newest: all[0] as Uint8Array, all: () => all });
+const secrets = (...all: Uint8Array[]): SigningSecrets => ({ newest: all[0] as Uint8Array, all: () => all });
 const secret = new Uint8Array(32).fill(7);
 const serverSecrets = secrets(secret);
 
@@ -30,7 +30,7 @@ onEachDatabase(({ openTwo }) => {
     tenant = (await createTenants(sql, systemClock).create("owner", "Owner")).id;
   });
 
-  async function run(from: Answers, key: string, repeatable = true): Promise<Run> {
+  async function run(from: Answers, key: string, repeatable = true): Promise<IdempotentRun> {
     const begun = await from.begin(tenant, key, "asked", repeatable);
     if (begun.kind !== "run") throw new Error(`not to be run: ${begun.kind}`);
     return begun.run;
@@ -39,7 +39,7 @@ onEachDatabase(({ openTwo }) => {
   const kind = async (from: Answers, key: string, repeatable = true) =>
     (await from.begin(tenant, key, "asked", repeatable)).kind;
 
-  /** Whoever has a claim has not been heard of for longer than it is good. */
+  /** The process that has a claim has not renewed it within its validity. */
   const abandon = () => acrossTenants(sql.db).updateTable("idempotency").set({ claimed_until: 0 }).execute();
 
   describe("requests that happen once", () => {
@@ -77,7 +77,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await kind(elsewhere, key, false)).toBe("unknown");
     });
 
-    test("whoever lost its claim can neither finish nor forget what another has", async () => {
+    test("a process that lost its claim can neither finish nor delete the row of another", async () => {
       const key = newKey();
       const slow = await run(here, key);
       await abandon();
@@ -134,7 +134,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await kind(here, running)).toBe("run");
     });
 
-    test("under a new secret, what was begun and answered under the former one goes on", async () => {
+    test("with a new secret, requests that were started and answered under the previous one continue", async () => {
       const [answered, left] = [newKey(), newKey()];
       await (await run(here, answered)).finish(answer);
       const first = await run(here, left);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { lifeMs } from "../../src/cache/life.ts";
 import type { Form } from "../../src/cache/tier.ts";
+import { ttlMs } from "../../src/cache/ttl.ts";
 import { createRedisCache, type RedisCache } from "../../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
 import { linkChange, nameOf } from "../ground/changes.ts";
@@ -128,7 +128,7 @@ for (const [name, start] of places) {
 
     test("lets a link that is visited all the time and never changes be good for a day, and keeps it for two", async () => {
       const key = fresh("k");
-      const life = () => lifeMs(1_001, 0);
+      const life = () => ttlMs(1_001, 0);
       const one = createRedisCache<Thing>({
         redis,
         form,
@@ -155,7 +155,7 @@ for (const [name, start] of places) {
       expect(await cache.get(key)).toMatchObject({ answer: nothing(8) });
     });
 
-    test("a fence keeps out what is older, and gives way to what it stands for", async () => {
+    test("a fence rejects older versions, and is replaced by the version it announces", async () => {
       const key = fresh("k");
       await put(cache, key, thing(1));
       await cache.fenceOne(key, 2);
@@ -213,7 +213,7 @@ for (const [name, start] of places) {
       }
     });
 
-    test("a new epoch is empty, for everybody, and one of two who begin it wins", async () => {
+    test("a new epoch is empty for all, and one of two instances that start it wins", async () => {
       const key = fresh("k");
       await put(cache, key, thing(1));
       const [one, two] = [open(), open()];

@@ -21,7 +21,7 @@ export interface CounterStore {
 
 const startOfTime = Date.UTC(2026, 10, 16, 12, 0, 0);
 
-/** For what is told apart by an answer of Redis, and not by how fast a busy machine gives it. */
+/** For cases that depend on an answer of Redis, not on how fast a busy machine gives it. */
 export const patientMs = 5_000;
 
 async function memory(): Promise<CounterStore> {

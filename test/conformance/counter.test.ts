@@ -63,7 +63,7 @@ onEachDatabase(({ open, openTwo, create }) => {
       expect(rows).toEqual([{ epoch: 1, fingerprint }]);
     });
 
-    test("that is another is refused, and the operator is told what to do", async () => {
+    test("that differs is refused, and the operator learns what to do", async () => {
       const sql = await open();
       await requireSalt(sql, fingerprint, systemClock);
       const { exitCode, message } = await refusal(requireSalt(sql, other, systemClock));

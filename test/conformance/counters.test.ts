@@ -3,7 +3,7 @@ import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import { type Charge, type Counters, type Limit, type LimitStatus, openHoldsMost } from "../../src/limits/counters.ts";
 import { getStatus, tryAcquire } from "../../src/limits/email-limits.ts";
-import { month, monthOf, slidingHour, slidingMinute, total, type Window } from "../../src/limits/window.ts";
+import { monthOf, monthWindow, slidingHour, slidingMinute, totalWindow, type Window } from "../../src/limits/window.ts";
 import { connectRedis, type Redis, RedisUnavailable } from "../../src/redis/client.ts";
 import { createRedisCounters } from "../../src/redis/counters.ts";
 import { until } from "../ground/process.ts";
@@ -18,7 +18,7 @@ const newName = () => `${run}-${++names}`;
 const quick: Window = { kind: "sliding", bucketMs: 100, buckets: 3 };
 const longMs = 60_000;
 
-function limitOf(max: number | null, window: Window = total, more: Partial<Limit> = {}): Limit {
+function limitOf(max: number | null, window: Window = totalWindow, more: Partial<Limit> = {}): Limit {
   const name = newName();
   return { name, subject: "someone", max, window, key: `tenant:{${name}}:smtp`, ...more };
 }
@@ -116,7 +116,7 @@ onEachStore((store, storeName) => {
     });
 
     test("without limit is always granted, and counted", async () => {
-      const limit = limitOf(null, month);
+      const limit = limitOf(null, monthWindow);
       expect((await counters.take(newName(), [charge(limit, 5_000_000)])).kind).toBe("granted");
       expect(await statusOf(limit)).toMatchObject({ used: 5_000_000, max: null });
     });
@@ -128,7 +128,7 @@ onEachStore((store, storeName) => {
     });
 
     test("of more than the limit is denied, and waiting does not help", async () => {
-      const limit = limitOf(5, month);
+      const limit = limitOf(5, monthWindow);
       expect(await counters.take(newName(), [charge(limit, 6)])).toEqual({ kind: "denied", limit, retryAfterMs: null });
     });
   });
@@ -393,7 +393,7 @@ onEachStore((store, storeName) => {
   });
 
   describe("a sliding window", () => {
-    test("lets go bucket by bucket, and the retry is when there is room", async () => {
+    test("frees bucket by bucket, and the retry is when there is room", async () => {
       const limit = limitOf(2, quick);
       await counters.take(newName(), [charge(limit)]);
       await counters.take(newName(), [charge(limit)]);
@@ -418,7 +418,7 @@ onEachStore((store, storeName) => {
   });
 
   test("a month is counted to its end", async () => {
-    const limit = limitOf(2, month);
+    const limit = limitOf(2, monthWindow);
     await counters.take(newName(), [charge(limit, 2)]);
     const { endsAt } = monthOf(await store().now());
     expect((await statusOf(limit)).resetsAt).toBe(endsAt);
@@ -451,13 +451,13 @@ onEachStore((store, storeName) => {
     });
 
     test("that fills the limit denies, and is not asked for by every denial", async () => {
-      const { limit, asked } = seeded(5, 5, total);
+      const { limit, asked } = seeded(5, 5, totalWindow);
       for (const _ of [1, 2, 3]) expect((await counters.take(newName(), [charge(limit)])).kind).toBe("denied");
       expect(asked.times).toBe(1);
     });
 
     test("is counted under a hold too", async () => {
-      const { limit } = seeded(3, 5, total);
+      const { limit } = seeded(3, 5, totalWindow);
       expect((await counters.hold(newName(), [charge(limit, 3)], longMs)).kind).toBe("denied");
       const id = newName();
       expect((await counters.hold(id, [charge(limit, 2)], longMs)).kind).toBe("granted");
@@ -466,7 +466,7 @@ onEachStore((store, storeName) => {
     });
 
     test("that fails or is no count makes the answer unavailable, never a grant", async () => {
-      const fails = limitOf(5, total, { seed: () => Promise.reject(new Error("SQL is away")) });
+      const fails = limitOf(5, totalWindow, { seed: () => Promise.reject(new Error("SQL is away")) });
       expect((await counters.take(newName(), [charge(fails)])).kind).toBe("unavailable");
       expect((await counters.status([fails])).kind).toBe("unavailable");
       for (const bad of [-1, 0.5, Number.NaN]) {
@@ -478,7 +478,7 @@ onEachStore((store, storeName) => {
 
   describe("a sync", () => {
     test("sets what is used if it is newer, and leaves what is held", async () => {
-      const limit = limitOf(100, total, { key: `quota:tenant:{${newName()}}:used` });
+      const limit = limitOf(100, totalWindow, { key: `quota:tenant:{${newName()}}:used` });
       const id = newName();
       await counters.hold(id, [charge(limit, 10)], longMs);
       expect(await counters.sync(limit, 40, 7)).toEqual({ kind: "synced" });
@@ -576,7 +576,7 @@ function inRedis(store: () => CounterStore): void {
     for (const [window, latest] of [
       [slidingMinute, now + 62_000 + patientMs],
       [slidingHour, now + 61 * 60_000 + patientMs],
-      [month, monthOf(now).endsAt],
+      [monthWindow, monthOf(now).endsAt],
     ] as const) {
       const limit = limitOf(10, window, { key: `w:{${name}}:${window.kind}-${newName()}` });
       const key = window.kind === "month" ? `${limit.key}:${monthOf(now).name}` : limit.key;
@@ -601,9 +601,9 @@ function inRedis(store: () => CounterStore): void {
   test("keys are named as the requirements name them", async () => {
     const { counters } = store();
     const name = newName();
-    await counters.hold(newName(), [charge(limitOf(10, total, { key: `quota:tenant:{${name}}:used` }))], longMs);
+    await counters.hold(newName(), [charge(limitOf(10, totalWindow, { key: `quota:tenant:{${name}}:used` }))], longMs);
     expect(await raw(`quota:tenant:{${name}}:holds`, "EXISTS", `quota:tenant:{${name}}:holds`)).toBe(1);
-    await counters.hold(newName(), [charge(limitOf(10, total, { key: `platform-${name}` }))], longMs);
+    await counters.hold(newName(), [charge(limitOf(10, totalWindow, { key: `platform-${name}` }))], longMs);
     expect(await raw(`platform-${name}`, "EXISTS", `{platform-${name}}:holds`)).toBe(1);
   });
 
@@ -649,7 +649,7 @@ function inRedis(store: () => CounterStore): void {
       ["a list", ["RPUSH", "", "x"]],
     ] as const)("%s as an id's record", async (_, command) => {
       const { counters } = store();
-      // The tag of the limit, so that in a Cluster too the record stands where the id says.
+      // The tag of the limit, so that the record is where the ID says in a Cluster too.
       const limit = limitOf(10);
       const id = `{${limit.name}}/1`;
       await spoil(`limits:id:${id}`, [...command]);
@@ -699,7 +699,7 @@ function inRedis(store: () => CounterStore): void {
 
   test("a release goes to the month it was taken from, not to this one", async () => {
     const { counters } = store();
-    const limit = limitOf(10, month);
+    const limit = limitOf(10, monthWindow);
     const id = `{${limit.name}}/1`;
     const record = `limits:id:${id}`;
     await counters.take(id, [charge(limit, 4)]);
@@ -712,7 +712,7 @@ function inRedis(store: () => CounterStore): void {
   });
 
   test("a clock of ours that is a month off counts in the server's month", async () => {
-    const limit = limitOf(10, month);
+    const limit = limitOf(10, monthWindow);
     for (const off of [-40, 40]) {
       const clock = manualClock(systemClock.now() + off * 86_400_000);
       const counters = createRedisCounters({ redis: redisOf(), clock });
@@ -725,7 +725,7 @@ function inRedis(store: () => CounterStore): void {
     expect(answer.kind === "known" && answer.limits[0]?.used).toBe(2);
   });
 
-  test("a server that forgot our scripts is told them again", async () => {
+  test("a server that forgot our scripts gets them again", async () => {
     const { counters } = store();
     const limit = limitOf(10);
     await counters.take(newName(), [charge(limit)]);
@@ -851,7 +851,7 @@ function inRedis(store: () => CounterStore): void {
 
   test("a counter that was lost under a hold is left to its seed", async () => {
     const { counters } = store();
-    const limit = limitOf(10, total, { seed: async () => 6 });
+    const limit = limitOf(10, totalWindow, { seed: async () => 6 });
     const id = newName();
     await counters.hold(id, [charge(limit, 2)], longMs);
     await raw(limit.key, "DEL", limit.key);
@@ -865,7 +865,7 @@ function inRedis(store: () => CounterStore): void {
 function inSeveralSlots(store: () => CounterStore): void {
   const age = (text: unknown) => String(text).replace(/"expiresAt":"\d+"/, '"expiresAt":"1"');
 
-  /** Lets the part of an id run out that stands beside the limit, just before the first part is settled. */
+  /** Expires the part of an ID beside the limit, just before the first part is settled. */
   function runningOut(id: string, { key }: Limit): Counters {
     const { redis } = store();
     if (redis === undefined) throw new Error("this store is no Redis");
@@ -952,7 +952,7 @@ describe("in process", () => {
   test("a month ends, and what is given back later goes nowhere", async () => {
     const clock = manualClock(Date.UTC(2026, 10, 30, 23, 59, 59));
     const counters = createMemoryCounters({ clock });
-    const limit = limitOf(5, month);
+    const limit = limitOf(5, monthWindow);
     const [november, held] = [newName(), newName()];
     await counters.take(november, [charge(limit, 3)]);
     await counters.hold(held, [charge(limit, 2)], longMs);

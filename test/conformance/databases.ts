@@ -1,4 +1,4 @@
-/** The databases that every store has to behave alike on. PostgreSQL is left out only where there is none. */
+/** The databases on which every store must behave alike. PostgreSQL is left out only if it is not installed. */
 import { afterAll, afterEach, describe } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";

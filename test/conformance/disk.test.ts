@@ -204,7 +204,7 @@ describe("an upload", () => {
     expect((await fetch(url, { method: "PUT", body: "first", headers: { "content-type": type } })).status).toBe(201);
   });
 
-  test("of two at once to one address on two servers is kept once, and the other is told", async () => {
+  test("of two at once to one address on two servers is stored once, and the other is refused", async () => {
     await open();
     const { path, url, key } = await signed(5);
     const other = await openDiskStore({}, store.root);

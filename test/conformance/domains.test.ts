@@ -70,7 +70,7 @@ for (const database of databases) {
       await sql.close();
     });
 
-    test("of two who both show it, one has it, and a claim alone keeps nobody out", async () => {
+    test("of two tenants that both verify it, one gets it, and a claim alone excludes no other", async () => {
       const { sql, domains, ours, theirs, own } = await open();
       await domains.add(theirs, "links.example.com");
       await own(ours, "links.example.com");
@@ -98,7 +98,7 @@ for (const database of databases) {
       await sql.close();
     });
 
-    test("nobody sees or changes another's", async () => {
+    test("a tenant can neither see nor change another's", async () => {
       const { sql, domains, ours, theirs, own } = await open();
       await own(ours, "links.example.com");
       expect(await domains.list(theirs, 10)).toEqual([]);

@@ -104,7 +104,7 @@ onEachDatabase((database) => {
     for (const each of [tenant, other]) expect(await suppressions.list(each, 10)).toEqual([]);
   });
 
-  test("ids that nobody knows are passed over, however many there are", async () => {
+  test("unknown IDs are skipped, however many there are", async () => {
     const { sql, tell, deliveries } = await open();
     const tenant = await newTenant(sql);
     const id = await sent(sql, tenant, "sg-known");

@@ -5,7 +5,7 @@ import { createSigningKeys } from "../../src/base/signature.ts";
 import { createStopLinks } from "../../src/email/delivery/unsubscribe.ts";
 import { linkUse, nearLimits } from "../../src/email/notices/near-limits.ts";
 import { createNotices } from "../../src/email/notices/notices.ts";
-import type { LimitUse } from "../../src/email/notices/thresholds.ts";
+import type { NoticeUse } from "../../src/email/notices/thresholds.ts";
 import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import { monthOf } from "../../src/limits/window.ts";
 import type { Sql } from "../../src/sql/sql.ts";
@@ -48,8 +48,8 @@ onEachDatabase((database) => {
     return tenant;
   }
 
-  const links = (tenant: TenantId, used: number): LimitUse => ({ tenant, limit: "linksPerMonth", used, max: 1_000 });
-  const storage = (tenant: TenantId, used: number): LimitUse => ({ tenant, limit: "storageBytes", used, max: 1_000 });
+  const links = (tenant: TenantId, used: number): NoticeUse => ({ tenant, limit: "linksPerMonth", used, max: 1_000 });
+  const storage = (tenant: TenantId, used: number): NoticeUse => ({ tenant, limit: "storageBytes", used, max: 1_000 });
 
   /** A link with so many hits counted and lent. */
   async function visited(
@@ -79,7 +79,7 @@ onEachDatabase((database) => {
     return id;
   }
 
-  test("80 % and 100 % are told once each, to the contact, whoever says so how often", async () => {
+  test("80 % and 100 % are reported once each to the contact, however often they are noticed", async () => {
     const { sql, start, settings, clock, mails, month } = await open();
     const tenant = await contacted(sql, settings);
     for (const notices of [start(), start()]) {
@@ -106,7 +106,7 @@ onEachDatabase((database) => {
     expect(await keys(tenant)).toEqual([`quota:storage:${month}:100`]);
   });
 
-  test("the next month is told anew", async () => {
+  test("the next month is reported again", async () => {
     const { sql, start, settings, keys, clock, month } = await open();
     const tenant = await contacted(sql, settings);
     const notices = start();
@@ -118,7 +118,7 @@ onEachDatabase((database) => {
     expect(await keys(tenant)).toEqual([`quota:storage:${month}:80`, `quota:storage:${monthOf(clock.now()).name}:80`]);
   });
 
-  test("a tenant without a contact is told nothing, until it has one", async () => {
+  test("a tenant without a contact gets no notice until it has one", async () => {
     const { sql, start, settings, keys, clock, near } = await open();
     const tenant = await newTenant(sql);
     const notices = start();
@@ -163,7 +163,7 @@ onEachDatabase((database) => {
     expect(await near()).toMatchObject([{ limit: "storageBytes" }, { link: { id: eighty }, used: 10_000 }]);
   });
 
-  test("a notice about a link on a custom domain names that domain, where the code may be somebody else's elsewhere", async () => {
+  test("a notice about a link on a custom domain names that domain, because the code may be another tenant's elsewhere", async () => {
     const { sql, start, settings, mails, near, month } = await open();
     const [tenant, other] = [await contacted(sql, settings), await newTenant(sql)];
     await visited(sql, other, "sale", 0);
@@ -203,7 +203,7 @@ onEachDatabase((database) => {
     expect(await linkUse(sql, { domain: "", code: "nobody's" }, month)).toBeUndefined();
   });
 
-  test("many links near their limit do not fill the outbox: the rest is told as these go", async () => {
+  test("many links near their limit do not fill the outbox: the rest follow as these are sent", async () => {
     const { sql, start, settings, keys, near, clock } = await open();
     const tenant = await contacted(sql, settings);
     for (let i = 0; i < 30; i++) await visited(sql, tenant, `link-${i}`, 9_000);

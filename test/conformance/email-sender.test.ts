@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { handOversMost } from "../../src/email/outbox/sender.ts";
-import { claimMs } from "../../src/email/outbox/store.ts";
+import { emailClaimMs } from "../../src/email/outbox/store.ts";
 import type { HandOver } from "../../src/email/providers/provider.ts";
 import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import type { Counters } from "../../src/limits/counters.ts";
@@ -31,7 +31,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("a tenant's limit holds in any hour, what is too much waits for it, and nobody else does", async () => {
+  test("a tenant's limit holds in any hour, what exceeds it waits, and no other tenant does", async () => {
     const sql = await database.open();
     const { outbox, work, handed, clock, counted } = openOutbox(sql);
     const [limited, other] = [await newTenant(sql, { smtp: 5 }), await newTenant(sql)];
@@ -131,7 +131,7 @@ onEachDatabase((database) => {
     expect(handed).toHaveLength(2);
   });
 
-  test("a recipient that does not exist is rejected once, given back, and gets nothing more from anybody", async () => {
+  test("a recipient that does not exist is rejected once, refunded, and gets nothing more from any tenant", async () => {
     const sql = await database.open();
     const { outbox, work, handed, answers, charges } = openOutbox(sql);
     const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
@@ -194,7 +194,7 @@ onEachDatabase((database) => {
     while (gone.handed.length === 0) await Bun.sleep(1);
     await heir.work();
     expect(heir.handed).toEqual([]);
-    await pass(sql, claimMs + 1, heir.clock);
+    await pass(sql, emailClaimMs + 1, heir.clock);
     await heir.work();
     expect(heir.unknown).toEqual(["smtp"]);
     await pass(sql, 2 * minuteMs, heir.clock);
@@ -240,7 +240,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("counters that forgot everything go on from what the table says", async () => {
+  test("counters that forgot everything continue from the table", async () => {
     const sql = await database.open();
     const tenant = await newTenant(sql, { smtp: 10 });
     const before = openOutbox(sql);
@@ -374,7 +374,7 @@ onEachDatabase((database) => {
     expect(await charges.status(tenant, "smtp")).toMatchObject({ answer: { limits: [{ used: 0 }, { used: 1 }] } });
   });
 
-  test("a database that is away when the answer comes is waited for", async () => {
+  test("a database that is unavailable when the answer comes is waited for", async () => {
     const sql = await database.open();
     let failures = 3;
     const { outbox, work, handed } = openOutbox(sql, {

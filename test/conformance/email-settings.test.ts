@@ -78,7 +78,7 @@ onEachDatabase((database) => {
     expect(settingsOf(sql).ownKey(tenant)).rejects.toThrow("QL_SECRET_KEYS is not set");
   });
 
-  test("sealing anew takes every row once, and says what no key opens", async () => {
+  test("encrypting again processes every row once, and reports what no key decrypts", async () => {
     const sql = await database.open();
     const tenants: TenantId[] = [];
     for (let i = 0; i < 5; i++) tenants.push(await withKey(sql));
@@ -89,7 +89,7 @@ onEachDatabase((database) => {
     for (const tenant of tenants) expect((await settingsOf(sql, next).ownKey(tenant))?.key).toBe(secret);
   });
 
-  test("a key that is saved while all are sealed anew is the one that stays", async () => {
+  test("a key that is saved while all are encrypted again is the one that stays", async () => {
     const sql = await database.open();
     const tenant = await withKey(sql);
     const ring = createRing([next, old]);

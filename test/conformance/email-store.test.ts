@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { claimMs, createEmailStore } from "../../src/email/outbox/store.ts";
+import { createEmailStore, emailClaimMs } from "../../src/email/outbox/store.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newRow, newTenant, pass, rowOf } from "./outbox.ts";
@@ -8,7 +8,7 @@ import { notOfTwin } from "./two-tenants.ts";
 onEachDatabase((database) => {
   const why = { reason: "deferred", detail: "later" };
 
-  test("of many that claim at once each email is somebody's, and nobody else's", async () => {
+  test("of many concurrent claims each email goes to exactly one", async () => {
     const [sql, other] = await database.openTwo();
     const tenant = await newTenant(sql);
     const stores = [createEmailStore(sql), createEmailStore(other)] as const;
@@ -62,7 +62,7 @@ onEachDatabase((database) => {
     const { id } = await store.insert(newRow(await newTenant(sql)));
     const [old] = await store.claim("old", 1);
     if (old === undefined) throw new Error("nothing was claimed");
-    await pass(sql, claimMs + 1);
+    await pass(sql, emailClaimMs + 1);
     expect(await store.handing(old, "smtp", "<m>")).toBe(false);
     await store.recover();
     const [now] = await store.claim("new", 1);
@@ -84,13 +84,13 @@ onEachDatabase((database) => {
     const { id } = await store.insert(newRow(await newTenant(sql)));
     await store.claim("gone", 1);
     expect(await store.look()).toEqual({ due: false, left: false });
-    await pass(sql, claimMs + 1);
+    await pass(sql, emailClaimMs + 1);
     expect(await store.look()).toEqual({ due: true, left: true });
     expect(await store.recover()).toEqual([]);
     expect(await rowOf(sql, id)).toMatchObject({ state: "queued", unsure: 0, claimed_by: null });
   });
 
-  test("left behind after the mark nobody knows: once it is tried again, twice it has failed", async () => {
+  test("abandoned after the mark, the outcome is unknown: it is tried once more, and the second time it has failed", async () => {
     const sql = await database.open();
     const store = createEmailStore(sql);
     const { id } = await store.insert(newRow(await newTenant(sql)));
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
       const [claim] = await store.claim(`gone${unsure}`, 1);
       if (claim === undefined) throw new Error("nothing was claimed");
       expect(await store.handing(claim, "smtp", "<m>")).toBe(true);
-      await pass(sql, claimMs + 1);
+      await pass(sql, emailClaimMs + 1);
       expect(await store.recover()).toEqual([{ id, provider: "smtp", unsure }]);
       await pass(sql, 60_001);
     }
@@ -122,7 +122,7 @@ onEachDatabase((database) => {
     await store.back(claim, 30_000, why);
     await pass(sql, 30_000);
     await store.claim("gone", 1);
-    await pass(sql, claimMs + 1);
+    await pass(sql, emailClaimMs + 1);
     expect(await store.recover()).toEqual([]);
     expect(await rowOf(sql, id)).toMatchObject({ state: "queued", unsure: 0 });
   });
@@ -134,13 +134,13 @@ onEachDatabase((database) => {
     const [slow] = await store.claim("slow", 1);
     if (slow === undefined) throw new Error("nothing was claimed");
     await store.handing(slow, "smtp", "<m>");
-    await pass(sql, claimMs + 1);
+    await pass(sql, emailClaimMs + 1);
     await store.recover();
     expect(await store.sent(slow, null)).toBe(true);
     expect(await rowOf(sql, id)).toMatchObject({ state: "sent", unsure: 1 });
   });
 
-  test("a provider that uses a name twice makes nobody send twice", async () => {
+  test("a provider that uses a name twice causes no second send", async () => {
     const sql = await database.open();
     const store = createEmailStore(sql);
     const tenant = await newTenant(sql);

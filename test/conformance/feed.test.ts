@@ -41,7 +41,7 @@ async function beginWrite(sql: Sql, changes: readonly LinkVersion[]): Promise<{ 
   };
 }
 
-/** Every page behind a position, and how far a follower may move on for good. */
+/** Every page after a position, and how far a follower may advance for good. */
 async function readOnce(feed: SqlFeed, from: FeedPosition, limit = 1_000) {
   const changes: Change[] = [];
   let settled = from;
@@ -196,7 +196,7 @@ onEachDatabase(({ openTwo }) => {
     expect(codes((await readOnce(feed, from)).changes)).toEqual(["new"]);
   });
 
-  test("pruning takes the oldest first, and no more than it is told to", async () => {
+  test("pruning deletes the oldest first, and no more than requested", async () => {
     const [mine] = await openTwo();
     const feed = createFeed(mine);
     const from = await feed.end();
@@ -224,7 +224,7 @@ onEachDatabase(({ openTwo }) => {
       writing = false;
     });
     // As a follower does: to the end, and for good only past what is settled. A transaction of another test, in another
-    // database of the same server, may keep that from moving for a while.
+    // database of the same server, may delay that for a while.
     const readMore = async () => {
       let settledSoFar = true;
       for (let cursor = from; ; ) {
@@ -326,7 +326,7 @@ if (postgresAvailable()) {
       await close();
     });
 
-    test("a commit is told at once, though an older transaction is open", async () => {
+    test("a commit is announced at once, even while an older transaction is open", async () => {
       const { one, two, feed, from, close } = await setUp();
       const slow = await beginWrite(one, [linkChange("slow")]);
       await write(two, [linkChange("quick")]);

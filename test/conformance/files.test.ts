@@ -9,14 +9,14 @@ import { createLog } from "../../src/base/log.ts";
 import type { Publish } from "../../src/cache/feed.ts";
 import { incomingKey, storedKey, type TenantFile } from "../../src/files/file.ts";
 import { createFiles, type Files } from "../../src/files/files.ts";
-import { createRoom, type Room } from "../../src/files/quota/room.ts";
-import { recount } from "../../src/files/quota/standing.ts";
+import { createStorageQuota, type StorageQuota } from "../../src/files/quota/quota.ts";
+import { recount } from "../../src/files/quota/storage-total.ts";
 import { syncQuota } from "../../src/files/quota/sync.ts";
 import type { Storage } from "../../src/files/storage/storage.ts";
 import { createFileStore, type FileStore } from "../../src/files/store.ts";
 import { findOrphans, graceMs } from "../../src/files/upkeep/orphans.ts";
 import { abandonedAfterMs, sweepFiles, unadmittedAfterMs } from "../../src/files/upkeep/sweep.ts";
-import type { Admitted } from "../../src/files/upload/again.ts";
+import type { Admitted } from "../../src/files/upload/repeated-request.ts";
 import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import { type Counters, unavailable } from "../../src/limits/counters.ts";
 import { ownDomain } from "../../src/links/link.ts";
@@ -100,7 +100,7 @@ onEachDatabase(({ openTwo }) => {
     let away: { counters: boolean; storage: boolean };
     let store: FileStore;
     let storage: Storage;
-    let room: Room;
+    let quota: StorageQuota;
     let files: Files;
     /** The same site as another process sees it. */
     let elsewhere: Files;
@@ -132,13 +132,13 @@ onEachDatabase(({ openTwo }) => {
       changed = [];
       const on = (database: Sql) => {
         const rows = createFileStore(database);
-        const space = createRoom(counters, rows, clock.now);
+        const space = createStorageQuota(counters, rows, clock.now);
         const publish: Publish = (change) => void changed.push(`${nameOf(change)}@${change.version}`);
-        const flow = createFiles({ store: rows, storage, room: space, clock, log, mostBytes, publish });
+        const flow = createFiles({ store: rows, storage, quota: space, clock, log, mostBytes, publish });
         return { rows, space, flow };
       };
       const here = on(one);
-      [store, room, files] = [here.rows, here.space, here.flow];
+      [store, quota, files] = [here.rows, here.space, here.flow];
       elsewhere = on(two).flow;
     });
 
@@ -172,8 +172,8 @@ onEachDatabase(({ openTwo }) => {
 
     /** What SQL and the counters say, which have to be the same. */
     async function standing(tenant: Tenant) {
-      const { bytes, pending } = await store.standing(tenant.id);
-      const figures = await room.figures(tenant.id);
+      const { bytes, pending } = await store.storageUse(tenant.id);
+      const figures = await quota.figures(tenant.id);
       expect(figures).toMatchObject({ used: bytes, held: pending });
       return { used: bytes, held: pending };
     }
@@ -183,7 +183,7 @@ onEachDatabase(({ openTwo }) => {
       stored: (await disk.storage.stat(storedKey({ id, tenantId }))) !== undefined,
     });
 
-    const sweep = () => sweepFiles({ sql, store, storage, files, room, clock, log });
+    const sweep = () => sweepFiles({ sql, store, storage, files, quota, clock, log });
     const rowOf = (tenant: Tenant, id: FileId) => store.get(tenant.id, id);
 
     describe("a file that is announced, sent and completed", () => {
@@ -218,7 +218,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 300, held: 0 });
       });
 
-      test("belongs to its tenant: nobody else completes, reads or deletes it", async () => {
+      test("belongs to its tenant: no other tenant completes, reads or deletes it", async () => {
         const [owner, stranger] = [await newTenant(), await newTenant()];
         const admitted = await announce(owner, 10);
         await put(admitted, bytesOf(10));
@@ -278,7 +278,7 @@ onEachDatabase(({ openTwo }) => {
         }
       });
 
-      test("is refused by SQL even if the counters forgot everything and nobody told them", async () => {
+      test("is refused by SQL even if the counters forgot everything and were not updated", async () => {
         const tenant = await newTenant();
         const one = await announce(tenant, 600);
         await ledger.lose();
@@ -304,7 +304,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 4_000, held: 0 });
       });
 
-      test("is too large for the server, whoever asks", async () => {
+      test("is too large for the server, for any tenant", async () => {
         const tenant = await newTenant(null);
         const problem = await problemOf(announce(tenant, mostBytes + 1));
         expect(problem.more.errors).toMatchObject([{ field: "size", code: "too_big" }]);
@@ -399,7 +399,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 300, held: 0 });
       });
 
-      test("while the store is away is gone for its owner, still counts, and is finished later", async () => {
+      test("while the storage is unavailable is gone for its owner, still counts, and is finished later", async () => {
         const tenant = await newTenant();
         const file = await stored(tenant, 300);
         away.storage = true;
@@ -452,7 +452,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await objects(admitted.file)).toEqual({ incoming: false, stored: false });
       });
 
-      test("by nobody is swept after its time, its object first, and not a moment before", async () => {
+      test("that was abandoned is swept after its time, its object first, and not a moment before", async () => {
         const tenant = await newTenant();
         const admitted = await announce(tenant, 900);
         await put(admitted, bytesOf(900));
@@ -505,7 +505,7 @@ onEachDatabase(({ openTwo }) => {
         const { size: sizeBytes, ...rest } = input;
         const draft = { ...rest, id: idOf(0), tenantId: tenant.id, sizeBytes, sha256: null, createdAt: clock.now() };
         await store.insert(draft);
-        await room.hold({ id: tenant.id, max: 1_000 }, draft);
+        await quota.hold({ id: tenant.id, max: 1_000 }, draft);
         const { file } = await files.create(tenant, input, idOf);
         expect(file.id).toBe(idOf(1));
         expect(await rowOf(tenant, draft.id)).toBeUndefined();
@@ -528,18 +528,18 @@ onEachDatabase(({ openTwo }) => {
     });
 
     describe("a crash", () => {
-      test("before the upload was admitted leaves a row that is swept, and nobody sees it", async () => {
+      test("before the upload was admitted leaves an invisible row that is swept", async () => {
         const tenant = await newTenant();
         const { file } = await announce(tenant, 10);
         const draft = { ...file, id: newId("file", clock), createdAt: clock.now() };
         await store.insert(draft);
-        await room.hold({ id: tenant.id, max: 1_000 }, draft);
+        await quota.hold({ id: tenant.id, max: 1_000 }, draft);
         expect((await problemOf(files.get(tenant.id, draft.id))).code).toBe("not_found");
         expect(await files.list(tenant.id, 10)).toHaveLength(1);
         clock.advance(unadmittedAfterMs + 1);
         await sweep();
         expect(await rowOf(tenant, draft.id)).toBeUndefined();
-        expect(await room.figures(tenant.id)).toMatchObject({ used: 0, held: 10 });
+        expect(await quota.figures(tenant.id)).toMatchObject({ used: 0, held: 10 });
       });
 
       test("after the move, before the commit: completing again finds it", async () => {
@@ -559,42 +559,42 @@ onEachDatabase(({ openTwo }) => {
         expect((await files.complete(tenant, admitted.file.id)).state).toBe("stored");
         away.counters = false;
         expect(await rowOf(tenant, admitted.file.id)).toMatchObject({ settled: false });
-        expect(await room.figures(tenant.id)).toMatchObject({ used: 0, held: 200 });
+        expect(await quota.figures(tenant.id)).toMatchObject({ used: 0, held: 200 });
         expect((await sweep()).settled).toBeGreaterThan(0);
         expect(await standing(tenant)).toEqual({ used: 200, held: 0 });
         expect(await rowOf(tenant, admitted.file.id)).toMatchObject({ settled: true });
       });
 
-      test("after a row is gone, before the counters know: whoever asks for room next tells them", async () => {
+      test("after a row is deleted, before the counters know: the next request for storage updates them", async () => {
         const tenant = await newTenant();
         const file = await stored(tenant, 900);
         const condemned = await store.condemn(file, "stored");
         await store.erase(condemned ?? file);
-        expect(await room.figures(tenant.id)).toMatchObject({ used: 900 });
+        expect(await quota.figures(tenant.id)).toMatchObject({ used: 900 });
         expect((await announce(tenant, 1_000)).file.state).toBe("pending");
         expect(await standing(tenant)).toEqual({ used: 0, held: 1_000 });
       });
     });
 
     describe("when the counters", () => {
-      test("do not answer, a new upload is told to come again, and leaves nothing", async () => {
+      test("do not answer, a new upload is refused for now, and leaves nothing", async () => {
         const tenant = await newTenant();
         away.counters = true;
         const problem = await problemOf(announce(tenant, 10));
         away.counters = false;
         expect(problem).toMatchObject({ code: "unavailable", more: { retryAfterSeconds: expect.any(Number) } });
-        expect((await store.standing(tenant.id)).uploads).toBe(0);
+        expect((await store.storageUse(tenant.id)).uploads).toBe(0);
         expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
       });
 
       test("answer too late, what they held all the same is given back", async () => {
         const tenant = await newTenant();
-        const heldUnheard = createRoom(
+        const heldUnheard = createStorageQuota(
           { ...ledger.counters, hold: async (...asked) => (await ledger.counters.hold(...asked)) && unavailable },
           store,
           clock.now,
         );
-        const flow = createFiles({ store, storage, room: heldUnheard, clock, log, mostBytes, publish: () => {} });
+        const flow = createFiles({ store, storage, quota: heldUnheard, clock, log, mostBytes, publish: () => {} });
         const input = { name: "a", size: 10, type: "text/plain" };
         expect((await problemOf(flow.create(tenant, input))).code).toBe("unavailable");
         expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
@@ -602,7 +602,7 @@ onEachDatabase(({ openTwo }) => {
 
       test("answer not at all and hold all the same, the row stays until the sweeper has released it", async () => {
         const tenant = await newTenant();
-        const mute = createRoom(
+        const mute = createStorageQuota(
           {
             ...ledger.counters,
             hold: async (...asked) => (await ledger.counters.hold(...asked)) && unavailable,
@@ -611,9 +611,9 @@ onEachDatabase(({ openTwo }) => {
           store,
           clock.now,
         );
-        const flow = createFiles({ store, storage, room: mute, clock, log, mostBytes, publish: () => {} });
+        const flow = createFiles({ store, storage, quota: mute, clock, log, mostBytes, publish: () => {} });
         await problemOf(flow.create(tenant, { name: "a", size: 10, type: "text/plain" }));
-        expect(await room.figures(tenant.id)).toMatchObject({ used: 0, held: 10 });
+        expect(await quota.figures(tenant.id)).toMatchObject({ used: 0, held: 10 });
         clock.advance(unadmittedAfterMs + 1);
         await sweep();
         expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
@@ -638,7 +638,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 1_000, held: 0 });
       });
 
-      test("lose everything and an upload is completed first, the others are still held when somebody asks", async () => {
+      test("lose everything and an upload is completed first, the others are still held at the next request", async () => {
         const tenant = await newTenant();
         const [one, other] = [await announce(tenant, 300), await announce(tenant, 400)];
         await put(one, bytesOf(300));
@@ -654,7 +654,7 @@ onEachDatabase(({ openTwo }) => {
       test("finds no drift after all of the above, of any tenant", async () => {
         for (const tenant of await createTenants(sql, clock).list(100)) {
           if (tenant.id === twin) continue;
-          const { drift } = await syncQuota({ recount: (id, look) => recount(sql, id, look), room }, tenant, true);
+          const { drift } = await syncQuota({ recount: (id, dryRun) => recount(sql, id, dryRun), quota }, tenant, true);
           expect({ tenant: tenant.slug, drift }).toEqual({ tenant: tenant.slug, drift: 0 });
         }
       });
@@ -668,9 +668,9 @@ onEachDatabase(({ openTwo }) => {
           .set({ bytes: 123 })
           .where("tenant_id", "=", tenant.id)
           .execute();
-        const settings = { recount: (id: Tenant["id"], look: boolean) => recount(sql, id, look), room };
+        const settings = { recount: (id: Tenant["id"], dryRun: boolean) => recount(sql, id, dryRun), quota };
         expect(await syncQuota(settings, tenant, true)).toMatchObject({ bytes: 500, drift: 377 });
-        expect((await store.standing(tenant.id)).bytes).toBe(123);
+        expect((await store.storageUse(tenant.id)).bytes).toBe(123);
         expect(await syncQuota(settings, tenant, false)).toMatchObject({ bytes: 500, drift: 377, files: 1 });
         expect(await standing(tenant)).toEqual({ used: 500, held: 100 });
         expect(await syncQuota(settings, tenant, false)).toMatchObject({ drift: 0, counted: 500, held: 100 });
@@ -678,13 +678,13 @@ onEachDatabase(({ openTwo }) => {
 
       test("while files come and go loses none of them", async () => {
         const tenant = await newTenant(null);
-        const settings = { recount: (id: Tenant["id"], look: boolean) => recount(sql, id, look), room };
+        const settings = { recount: (id: Tenant["id"], dryRun: boolean) => recount(sql, id, dryRun), quota };
         let ended = false;
         const syncing = (async () => {
           const drifts: number[] = [];
           while (!ended) {
             drifts.push((await syncQuota(settings, tenant, false)).drift);
-            await Bun.sleep(1); // SQLite answers without a pause, and nobody else would get a turn
+            await Bun.sleep(1); // SQLite answers without a pause, so no other task would get a turn
           }
           return drifts;
         })();
@@ -703,7 +703,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     describe("orphans", () => {
-      const find = (look: boolean) => findOrphans({ sql, store, storage, files, clock }, look);
+      const find = (dryRun: boolean) => findOrphans({ sql, store, storage, files, clock }, dryRun);
 
       test("objects without a row and rows without an object are listed, and removed after the grace time", async () => {
         const tenant = await newTenant();
@@ -728,7 +728,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await find(true)).toMatchObject({ objectsFound: 0, rowsFound: 0 });
       });
 
-      test("a store that has lost everything loses no row: somebody mounted the wrong folder", async () => {
+      test("a storage that has lost everything loses no row: probably the wrong folder is mounted", async () => {
         const empty = await openDiskStore();
         const tenant = await newTenant();
         const file = await stored(tenant, 10);

@@ -51,7 +51,7 @@ describe("a data folder", () => {
     await other.kill();
   });
 
-  test("that is in use is refused also when nobody knows by whom", async () => {
+  test("that is in use is refused even if the holder is unknown", async () => {
     const folder = tempFolder("lock");
     const lock = lockFolder(folder);
     rmSync(join(folder, "serve.pid"));

@@ -11,7 +11,7 @@ import { onEachDatabase } from "./databases.ts";
 const silent = createLog("silent", { write() {} }, false, systemClock.now);
 let machines = 0;
 
-/** A server on a machine of its own, unless told otherwise. */
+/** A server on its own machine, unless stated otherwise. */
 function server(sql: Sql, shares: boolean, more: Partial<Instance> = {}): Instances & { readonly self: Instance } {
   const self = { id: crypto.randomUUID(), host: `machine-${++machines}`, pid: process.pid, shares, ...more };
   return { ...createInstances(sql, self), self };
@@ -143,7 +143,7 @@ onEachDatabase(({ open, openTwo }) => {
 describe("a pulse", () => {
   const others = { others: 2, excluding: 0 };
 
-  /** Others as they will be seen, beat by beat; an error for a database that is away. */
+  /** Others as they will be seen, beat by beat; an error for an unavailable database. */
   function pulseOf(...seen: ({ others: number; excluding: number } | Error)[]) {
     const { log, said } = listening();
     const beat = async () => {
@@ -155,7 +155,7 @@ describe("a pulse", () => {
     return { said, pulse: createPulse({ beat, join: unused, leave: unused }, 0, log) };
   }
 
-  test("counts the others and oneself, and keeps the number while the database is away", async () => {
+  test("counts the others and oneself, and keeps the number while the database is unavailable", async () => {
     const away = new Error("away");
     const { pulse } = pulseOf(others, away, away, { others: 0, excluding: 0 });
     expect(pulse.count()).toBe(1);
@@ -167,7 +167,7 @@ describe("a pulse", () => {
     expect(counts).toEqual([3, 3, 3, 1]);
   });
 
-  test("says once that somebody is there who should not be, and again only if he comes again", async () => {
+  test("logs once that an excluded server is there, and again only if it returns", async () => {
     const stranger = { others: 1, excluding: 1 };
     const { pulse, said } = pulseOf(stranger, stranger, others, stranger);
     for (let i = 0; i < 4; i++) await pulse.beat();

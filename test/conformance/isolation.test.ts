@@ -1,6 +1,6 @@
 /**
- * Two tenants, where a copy of every row is not enough to tell them apart: somebody asks for what only the other one can
- * have (an id, a code, a verified domain), or both have work in hand that jobs across tenants would take.
+ * Two tenants, in cases where a copy of every row is not enough to tell them apart: a tenant asks for what only the
+ * other can have (an ID, a code, a verified domain), or both have pending work that jobs across tenants would take.
  */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createSuspensions } from "../../src/abuse/suspensions.ts";
@@ -14,13 +14,13 @@ import { createSuppressions } from "../../src/email/delivery/suppressions.ts";
 import { createStopLinks } from "../../src/email/delivery/unsubscribe.ts";
 import { nearLimits } from "../../src/email/notices/near-limits.ts";
 import { createNotices } from "../../src/email/notices/notices.ts";
-import { createEmailSeeds } from "../../src/email/outbox/seeds.ts";
+import { createEmailSeeds } from "../../src/email/outbox/counter-seeds.ts";
 import { createEmailStore } from "../../src/email/outbox/store.ts";
 import { resealAll } from "../../src/email/settings/reseal.ts";
 import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import { createFileStore } from "../../src/files/store.ts";
-import { beginning, createPositions } from "../../src/import-export/position.ts";
-import { foresee, sort, type Wanted } from "../../src/import-export/taken.ts";
+import { beginning, createPositions } from "../../src/import-export/import-position.ts";
+import { predictOutcomes, sortOutcomes, type WantedRow } from "../../src/import-export/refused-rows.ts";
 import { monthName } from "../../src/limits/month.ts";
 import type { NewLink } from "../../src/links/create/new-links.ts";
 import type { LinkFields } from "../../src/links/link.ts";
@@ -72,7 +72,7 @@ onEachDatabase(({ open }) => {
     return made;
   }
 
-  /** Where it stands: announced, or stored. */
+  /** Its state: announced, or stored. */
   async function file(tenant: TenantId, stored: boolean): Promise<{ tenantId: TenantId; id: FileId }> {
     const store = createFileStore(sql);
     const key = { tenantId: tenant, id: newId("file", clock) };
@@ -148,14 +148,14 @@ onEachDatabase(({ open }) => {
       expect((await store.target("", "ours")).value).toBeUndefined();
     });
 
-    test("is told that their code is taken, and not where it leads", async () => {
+    test("learns that their code is taken, but not where it leads", async () => {
       await link(theirs, "theirs");
       const one = { line: 1, input: { url: fields.url, code: "theirs" }, domain: "", link: undefined };
-      const wanted: Wanted[] = [{ ...one, url: fields.url, file: null }];
-      const kinds = await foresee(wanted, ours, createLinkStore(sql), sql.db);
+      const wanted: WantedRow[] = [{ ...one, url: fields.url, file: null }];
+      const kinds = await predictOutcomes(wanted, ours, createLinkStore(sql), sql.db);
       expect(kinds).toEqual(["taken"]);
-      expect(await sort(wanted, kinds, ours, sql.db)).toMatchObject({ present: 0, refusals: [{ line: 1 }] });
-      expect(await sort(wanted, kinds, theirs, sql.db)).toEqual({ present: 1, refusals: [] });
+      expect(await sortOutcomes(wanted, kinds, ours, sql.db)).toMatchObject({ present: 0, refusals: [{ line: 1 }] });
+      expect(await sortOutcomes(wanted, kinds, theirs, sql.db)).toEqual({ present: 1, refusals: [] });
     });
 
     test("does not get a code that they deleted, while they do", async () => {
@@ -163,9 +163,9 @@ onEachDatabase(({ open }) => {
       const { id } = await link(theirs, "deleted");
       await store.remove(theirs, id, clock.now());
       const one = { line: 1, input: { url: fields.url, code: "deleted" }, domain: "", link: undefined };
-      const wanted: Wanted[] = [{ ...one, url: fields.url, file: null }];
-      expect(await foresee(wanted, ours, store, sql.db)).toEqual(["taken"]);
-      expect(await foresee(wanted, theirs, store, sql.db)).toEqual(["created"]);
+      const wanted: WantedRow[] = [{ ...one, url: fields.url, file: null }];
+      expect(await predictOutcomes(wanted, ours, store, sql.db)).toEqual(["taken"]);
+      expect(await predictOutcomes(wanted, theirs, store, sql.db)).toEqual(["created"]);
       expect((await store.createEach(ours, [newLink("deleted")], "nothing"))[0]?.kind).toBe("taken");
       expect((await store.createEach(theirs, [newLink("deleted")], "nothing"))[0]?.kind).toBe("created");
     });
@@ -208,7 +208,7 @@ onEachDatabase(({ open }) => {
       expect(await keys.authenticate(secret)).toMatchObject({ tenantId: theirs });
     });
 
-    test("does not go on with their import, nor move, end or forget it", async () => {
+    test("does not continue their import, nor move, end or delete it", async () => {
       const positions = createPositions(sql, clock);
       const further = { ...beginning, records: 5 };
       await positions.open(theirs, "same file");
@@ -326,7 +326,7 @@ onEachDatabase(({ open }) => {
       expect((await store.claim("a", 10)).map(({ id }) => id)).toEqual([free.id]);
     });
 
-    test("is told of its own links, also when another was told under the same key", async () => {
+    test("is notified of its own links, even if another was notified under the same key", async () => {
       const settings = createEmailSettings(sql, undefined, systemClock);
       await settings.change(ours, { contact: "ops@example.com" });
       const month = monthName(clock.now());
@@ -339,7 +339,7 @@ onEachDatabase(({ open }) => {
       expect(await near()).toEqual([]);
     });
 
-    test("is told although many notices wait for another", async () => {
+    test("is notified even if many notices of another are waiting", async () => {
       const settings = createEmailSettings(sql, undefined, systemClock);
       await settings.change(ours, { contact: "ops@example.com" });
       for (let i = 0; i < 20; i++) await createEmailStore(sql).insert(newRow(theirs, { key: `${i}` }));

@@ -13,7 +13,7 @@ for (const database of databases) {
       ...more,
     });
 
-    test("of many that look at once one does it, and nobody again before it is due", async () => {
+    test("of many that look at once one does it, and no other before it is due", async () => {
       const sql = await database.open();
       let done = 0;
       const work = async () => void done++;
@@ -26,7 +26,7 @@ for (const database of databases) {
       await sql.close();
     });
 
-    test("what is due again is done again, by anybody", async () => {
+    test("what is due again is done again, by any process", async () => {
       const sql = await database.open();
       const again = job(async () => {}, { next: (now) => now });
       expect(await createJobs(sql, "a", systemClock).run(again)).toBe(true);
@@ -45,7 +45,7 @@ for (const database of databases) {
       await sql.close();
     });
 
-    test("what somebody left undone is taken over after its time, and a late end does not undo that", async () => {
+    test("unfinished work is taken over after its time, and a late end does not undo that", async () => {
       const sql = await database.open();
       const [begun, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const work = (): Promise<void> => {

@@ -20,7 +20,7 @@ onEachLender((place) => {
     const granted = await Promise.all(servers.map((server) => server.visits(code, 400, 300)));
     const first = granted.reduce((sum, one) => sum + one, 0);
     expect(first).toBeLessThanOrEqual(400);
-    // What the others still held when one was refused is given back, and is there for whoever comes next.
+    // What the others still held when one was refused is returned, and available to the next.
     for (const server of servers) await server.stop();
     const last = place().instance();
     expect(first + (await last.visits(code, 400, 100))).toBe(400);

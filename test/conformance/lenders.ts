@@ -18,7 +18,7 @@ import { databases } from "./databases.ts";
 /** A place that lends, and that several servers share. */
 export interface Place {
   readonly lender: Lender;
-  /** Where everything is written down, whoever lends. */
+  /** Where everything is recorded, whichever store lends. */
   readonly sql: Sql;
   instance(): Instance;
   /** Of this month: written down, and given out in all (written down included). */
@@ -36,7 +36,7 @@ export interface RedisPlace extends Place {
 export interface Instance {
   readonly id: string;
   readonly meters: Meters;
-  /** Under an id that nobody has used. */
+  /** Under an unused ID. */
   ask(code: string, max: number, want?: number): Promise<LeaseAnswer>;
   acquire(ask: Ask): Promise<LeaseAnswer>;
   record(sequence: number, batch: readonly Drained[]): Promise<void>;
@@ -60,7 +60,7 @@ export const sqlLeases = (sql: Sql) =>
   );
 
 let names = 0;
-/** A name, of a link or a server or a lease, that nobody else has. */
+/** A unique name of a link, a server or a lease. */
 export const fresh = (what: string) => `${what}-${++names}`;
 
 /** What an instance writes down when a lease is over and this much of it was spent. */

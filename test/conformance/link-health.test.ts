@@ -6,12 +6,12 @@ import { createPasswords } from "../../src/base/passwords.ts";
 import { createShares } from "../../src/base/shares.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
-import { type Round, runRound } from "../../src/link-health/round.ts";
-import { createTargetStore, type TargetStore } from "../../src/link-health/store.ts";
+import { type CheckRound, runCheckRound } from "../../src/link-health/check-round.ts";
+import { createHealthStore, type HealthStore } from "../../src/link-health/store.ts";
 import type { Link } from "../../src/links/link.ts";
 import { createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
-import { createGuarded } from "../../src/safe-fetch/guarded.ts";
+import { createSafeFetch } from "../../src/safe-fetch/safe-fetch.ts";
 import { takeCodeBlock } from "../../src/sql/counter.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
@@ -25,14 +25,14 @@ const never = new AbortController().signal;
 onEachDatabase(({ open }) => {
   let sql: Sql;
   let clock: ManualClock;
-  let store: TargetStore;
+  let store: HealthStore;
   let links: Links;
   let tenant: Tenant;
 
   beforeAll(async () => {
     sql = await open();
     clock = manualClock(Date.UTC(2026, 10, 16));
-    store = createTargetStore(sql);
+    store = createHealthStore(sql);
     const codes = createCodes("a salt for tests of targets");
     links = createLinks({
       store: createLinkStore(sql),
@@ -62,17 +62,17 @@ onEachDatabase(({ open }) => {
     const { port } = server.address() as AddressInfo;
     const allow = new BlockList();
     allow.addSubnet("127.0.0.0", 8);
-    const guarded = createGuarded({ allow, ports: [port], userAgent: "QuickLink test" });
+    const safeFetch = createSafeFetch({ allow, ports: [port], userAgent: "QuickLink test" });
     return {
       asked,
       most: () => most,
       make: (path: string, fields: object = {}) =>
         links.create(tenant, { url: `http://127.0.0.1:${port}${path}`, ...fields }, "operator"),
-      round: (signal = never): Promise<Round> =>
-        runRound(
+      round: (signal = never): Promise<CheckRound> =>
+        runCheckRound(
           {
             store,
-            guarded,
+            safeFetch,
             places: createShares(few),
             everyMs: dayMs,
             clock,
@@ -100,7 +100,7 @@ onEachDatabase(({ open }) => {
       expect(there.asked).toEqual(["GET /a"]);
     });
 
-    test("a title that somebody wrote stays", async () => {
+    test("a title set by its owner stays", async () => {
       using there = await site({ "/a": page("Found") });
       const link = await there.make("/a", { title: "Mine" });
       await store.want(link.id, clock.now());
@@ -159,7 +159,7 @@ onEachDatabase(({ open }) => {
       expect((await known(link))?.state).toBe("ok");
     });
 
-    test("after an edit of the address nothing is known about it, and it starts anew", async () => {
+    test("after an edit of the URL nothing is known about it, and checks start over", async () => {
       using there = await site({ "/new": (response) => response.end() });
       const link = await there.make("/old");
       await store.want(link.id, clock.now());
@@ -184,7 +184,7 @@ onEachDatabase(({ open }) => {
       expect(there.asked).toHaveLength(15);
     });
 
-    test("nobody asks for what is disabled, expired or deleted", async () => {
+    test("disabled, expired and deleted links are not checked", async () => {
       using there = await site({ "/d": (response) => response.end() });
       const off = await there.make("/d", { status: "disabled" });
       const old = await there.make("/d", { expiresAt: clock.now() + 1 });

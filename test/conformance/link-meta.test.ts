@@ -23,7 +23,7 @@ if (redisAvailable()) {
       await server.stop();
     });
 
-    test("stands under the names of the requirements", async () => {
+    test("is stored under the documented names", async () => {
       await createMetaCache(redis).put("abc123", meta);
       expect(JSON.parse(await server.command("GET", "ql:v1:meta:{abc123}"))).toEqual({
         ...{ c: 15_234, e: 1_703_000_000, s: "active", v: 3 },

@@ -14,10 +14,10 @@ import { createTiered } from "../../src/cache/tiered.ts";
 import { granted, type Verdict } from "../../src/limits/verdict.ts";
 import { cacheKey, type MeteredTarget, splitKey } from "../../src/links/link.ts";
 import type { ChoiceFields } from "../../src/links/routing/choice.ts";
-import { devices, systems, type When } from "../../src/links/routing/rules.ts";
+import { devices, type RuleCondition, systems } from "../../src/links/routing/rules.ts";
 import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
-import { complete, type Decision, decide, type Facts } from "../../src/redirect/decide.ts";
-import { type Known, linkSource, sizeOfKnown } from "../../src/redirect/resolve.ts";
+import { complete, type Decision, decide, type VisitFacts } from "../../src/redirect/decide.ts";
+import { type CachedLink, linkSource, sizeOfCached } from "../../src/redirect/resolve.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
 import { openTier } from "../../src/server/redis-links.ts";
 import type { FileTable } from "../../src/sql/schema.ts";
@@ -45,24 +45,25 @@ const time = fc.integer({ min: now - 2, max: now + 2 });
 const limit = fc.constantFrom(null, 0, 1, 7, 1_000_000);
 const orNone = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
 
-const conditions: { readonly [Name in keyof Required<When>]: fc.Arbitrary<NonNullable<When[Name]>> } = {
-  country: fc.subarray(["DE", "FR", "US"], { minLength: 1 }),
-  device: fc.subarray([...devices], { minLength: 1 }),
-  os: fc.subarray([...systems], { minLength: 1 }),
-  language: fc.subarray(["de", "en-gb"], { minLength: 1 }),
-  from: time,
-  until: time,
-  hours: fc.record(
-    {
-      zone: fc.constant("Europe/Berlin"),
-      days: fc.subarray(["mon", "sun"]),
-      fromMinute: minute(),
-      untilMinute: minute(),
-    },
-    { requiredKeys: ["zone", "fromMinute", "untilMinute"] },
-  ),
-  query: fc.record({ name: text, value: text }, { requiredKeys: ["name"] }),
-};
+const conditions: { readonly [Name in keyof Required<RuleCondition>]: fc.Arbitrary<NonNullable<RuleCondition[Name]>> } =
+  {
+    country: fc.subarray(["DE", "FR", "US"], { minLength: 1 }),
+    device: fc.subarray([...devices], { minLength: 1 }),
+    os: fc.subarray([...systems], { minLength: 1 }),
+    language: fc.subarray(["de", "en-gb"], { minLength: 1 }),
+    from: time,
+    until: time,
+    hours: fc.record(
+      {
+        zone: fc.constant("Europe/Berlin"),
+        days: fc.subarray(["mon", "sun"]),
+        fromMinute: minute(),
+        untilMinute: minute(),
+      },
+      { requiredKeys: ["zone", "fromMinute", "untilMinute"] },
+    ),
+    query: fc.record({ name: text, value: text }, { requiredKeys: ["name"] }),
+  };
 
 function minute() {
   return fc.integer({ min: 0, max: 1_439 });
@@ -110,7 +111,7 @@ const links = fc.record({
 type AnyLink = typeof links extends fc.Arbitrary<infer Value> ? Value : never;
 
 const flags = [false, true];
-const facts: readonly Facts[] = flags.flatMap((head) =>
+const facts: readonly VisitFacts[] = flags.flatMap((head) =>
   flags.flatMap((prefetch) =>
     flags.flatMap((bot) =>
       flags.flatMap((preview) => flags.map((unlocked) => ({ head, prefetch, bot, preview, unlocked }))),
@@ -206,7 +207,7 @@ if (redisAvailable()) {
       }
 
       /** As `server/cache.ts` puts a server together, with Redis just corrected and the feed just read. */
-      async function openServer(redis: Redis, source: Source<Known>) {
+      async function openServer(redis: Redis, source: Source<CachedLink>) {
         const counts = countCache(createMetrics());
         const tier = openTier(redis, systemClock);
         for (const tag of tier.servers()) {
@@ -214,8 +215,8 @@ if (redisAvailable()) {
           tier.believe(tag, systemClock.elapsed());
         }
         const tiered = createTiered({ tier, sql: source, counts, clock: systemClock });
-        const cache = createCache<Known>({
-          ...{ source: tiered, clock: systemClock, counts, sizeBytes: 1_000_000, sizeOf: sizeOfKnown },
+        const cache = createCache<CachedLink>({
+          ...{ source: tiered, clock: systemClock, counts, sizeBytes: 1_000_000, sizeOf: sizeOfCached },
           wait: { redis: patientMs, sql: patientMs },
         });
         cache.followed(systemClock.elapsed());

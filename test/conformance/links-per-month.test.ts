@@ -79,7 +79,7 @@ onEachDatabase(({ openTwo }) => {
       expect(problem.detail).toContain("from 2026-12-01 (UTC)");
     });
 
-    test("are the first of many in one request, and each of the others is told", async () => {
+    test("are the first of many in one request, and each of the others is refused", async () => {
       const owner = await tenantWith(150);
       expect(kinds(await links.createMany(owner, some(400), "tenant"))).toEqual([
         ...some(150).map(() => "link"),
@@ -125,7 +125,7 @@ onEachDatabase(({ openTwo }) => {
       expect(kinds(await links.createMany(limited, some(2), "tenant"))).toEqual(["link", "limit_reached"]);
     });
 
-    test("begin anew with the month", async () => {
+    test("start over with the month", async () => {
       const owner = await tenantWith(1);
       await links.create(owner, { url }, "tenant");
       const before = clock.now();

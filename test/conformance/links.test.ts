@@ -177,7 +177,7 @@ onEachDatabase(({ openTwo }) => {
       expect((await links.create(tenant, { url, expiresAt: null }, "operator")).expiresAt).toBeNull();
     });
 
-    test("cannot have a code that is taken, by anybody", async () => {
+    test("cannot have a taken code, whoever has it", async () => {
       const code = fresh("taken");
       await links.create(tenant, { url, code }, "operator");
       for (const who of [tenant, stranger]) {
@@ -220,7 +220,7 @@ onEachDatabase(({ openTwo }) => {
       );
     });
 
-    test("passes over a generated code that somebody chose before", async () => {
+    test("skips a generated code that was chosen before", async () => {
       const [first, second, third] = [900_001, 900_002, 900_003].map(codes.encode);
       if (first === undefined || second === undefined) throw new Error("no codes");
       await links.create(stranger, { url, code: first }, "operator");
@@ -246,7 +246,7 @@ onEachDatabase(({ openTwo }) => {
       expect((await own.create(tenant, { url }, "operator")).code).toBe(third as string);
     });
 
-    test("of many at once gets a code of its own, on every instance", async () => {
+    test("of many at once gets a unique code, on every instance", async () => {
       const made = await Promise.all(
         Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? links : elsewhere).create(tenant, { url }, "operator")),
       );
@@ -402,7 +402,7 @@ onEachDatabase(({ openTwo }) => {
   });
 
   describe("touching a code", () => {
-    test("is a new version of the link as it is, in the feed, whoever owns it", async () => {
+    test("is a new version of the link as it is, in the feed, of any tenant", async () => {
       const feed = createFeed(sql);
       const link = await links.create(stranger, { url, code: fresh("touched") }, "operator");
       const before = await feed.end();
@@ -429,7 +429,7 @@ onEachDatabase(({ openTwo }) => {
   });
 
   describe("a deleted link", () => {
-    test("is gone for its owner and for visitors, and its version goes on", async () => {
+    test("is gone for its owner and for visitors, and its version keeps growing", async () => {
       const link = await links.create(tenant, { url }, "operator");
       await links.remove(tenant.id, link.id);
       expect(await codeOf(links.get(tenant.id, link.id))).toBe("not_found");
@@ -450,7 +450,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await codeOf(links.get(tenant.id, first.id))).toBe("not_found");
     });
 
-    test("cannot be made again under its code by anybody else", async () => {
+    test("cannot be created again under its code by another tenant", async () => {
       const code = fresh("mine-forever");
       const link = await links.create(tenant, { url, code }, "operator");
       await links.remove(tenant.id, link.id);
@@ -476,7 +476,7 @@ onEachDatabase(({ openTwo }) => {
   });
 
   describe("purging", () => {
-    test("frees the codes of links that expired long ago, for anybody, and their versions go on", async () => {
+    test("frees the codes of links that expired long ago, for any tenant, and their versions keep growing", async () => {
       const code = fresh("purged");
       const owner = await newTenant();
       const old = await links.create(owner, { url, code, expiresAt: clock.now() + 1_000 }, "operator");
@@ -507,7 +507,7 @@ onEachDatabase(({ openTwo }) => {
       ]);
     });
 
-    test("takes no more than it is told to, the longest expired first", async () => {
+    test("takes no more than requested, the longest expired first", async () => {
       clock.advance(dayMs);
       await store.purge(clock.now(), 1_000, clock.now());
       const made: Link[] = [];
@@ -523,7 +523,7 @@ onEachDatabase(({ openTwo }) => {
   });
 
   describe("a stranger", () => {
-    test("sees nothing of somebody else's link, and cannot change it", async () => {
+    test("sees nothing of another tenant's link, and cannot change it", async () => {
       const link = await links.create(tenant, { url }, "operator");
       const attempts = [
         links.get(stranger.id, link.id),
@@ -544,7 +544,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await codeOf(links.patch(stranger, link.id, {}, 99))).toBe("not_found");
     });
 
-    test("pages through nothing, also with somebody else's cursor", async () => {
+    test("pages through nothing, even with another tenant's cursor", async () => {
       const nobody = await newTenant();
       const link = await links.create(tenant, { url }, "operator");
       expect(await links.list(nobody.id, 10)).toEqual({ items: [], nextCursor: null });
@@ -632,7 +632,7 @@ onEachDatabase(({ openTwo }) => {
   });
 
   describe("a redirect's target", () => {
-    test("has what a redirect needs, whoever owns the link", async () => {
+    test("has what a redirect needs, for links of any tenant", async () => {
       const link = await links.create(
         stranger,
         { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` },

@@ -56,7 +56,7 @@ onEachDatabase(({ create, open, openTwo }) => {
     expect(await migrate(sql)).not.toEqual([]);
   });
 
-  test("an empty database is not served from, and the operator is told what to do", async () => {
+  test("an empty database is not served from, and the operator learns what to do", async () => {
     const sql = (await create()).connect();
     const { exitCode, message } = await refusal(requireCurrentSchema(sql));
     expect(exitCode).toBe(2);
@@ -64,7 +64,7 @@ onEachDatabase(({ create, open, openTwo }) => {
     expect(await tables(sql)).toEqual([]);
   });
 
-  test("an older database is not served from, and the operator is told what to do", async () => {
+  test("an older database is not served from, and the operator learns what to do", async () => {
     const sql = await open();
     const last = (await schemaState(sql)).applied.at(-1);
     await run(sql, `delete from schema_migrations where name = '${last}'`);
@@ -73,7 +73,7 @@ onEachDatabase(({ create, open, openTwo }) => {
     expect(message).toContain("Run `quicklink migrate`");
   });
 
-  test("a newer database is neither served from nor touched, and the operator is told what to do", async () => {
+  test("a newer database is neither served from nor touched, and the operator learns what to do", async () => {
     const [sql, other] = await openTwo();
     await run(sql, "insert into schema_migrations (name, timestamp) values ('9999-future', 'later')");
     const before = await dumpSchema(sql);
@@ -86,7 +86,7 @@ onEachDatabase(({ create, open, openTwo }) => {
     expect(await dumpSchema(sql)).toBe(before);
   });
 
-  test("the tables are those of the committed dump; `bun scripts/schema.ts` writes it anew", async () => {
+  test("the tables are those of the committed dump; `bun scripts/schema.ts` regenerates it", async () => {
     const sql = (await create()).connect();
     await migrate(sql);
     const committed = Bun.file(join(import.meta.dir, `../../src/sql/schema.${sql.dialect}.txt`));

@@ -5,11 +5,11 @@ import { type ManualClock, manualClock, systemClock } from "../../src/base/clock
 import { type EmailId, newId, type TenantId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createSuppressions } from "../../src/email/delivery/suppressions.ts";
-import { createAttempts, type Outcome } from "../../src/email/outbox/attempt.ts";
+import { createSendAttempts, type Outcome } from "../../src/email/outbox/attempt.ts";
 import { type ChargeSettings, createCharges } from "../../src/email/outbox/charges.ts";
-import { createOutbox } from "../../src/email/outbox/intake.ts";
+import { createEmailSeeds } from "../../src/email/outbox/counter-seeds.ts";
+import { createOutbox } from "../../src/email/outbox/enqueue.ts";
 import type { NewMail } from "../../src/email/outbox/outbox.ts";
-import { createEmailSeeds } from "../../src/email/outbox/seeds.ts";
 import { createEmailSender } from "../../src/email/outbox/sender.ts";
 import { createEmailStore, type NewEmail } from "../../src/email/outbox/store.ts";
 import type { HandOver, Message, Provider, ProviderName } from "../../src/email/providers/provider.ts";
@@ -106,7 +106,7 @@ export function openOutbox(sql: Sql, options: OutboxOptions = {}) {
     ...{ platform: provider("smtp"), from: { name: "Links", address: "links@example.com" } },
     ...{ ownKey: options.ownKey ?? (async () => undefined), withKey: (key) => provider("sendgrid", key) },
   });
-  const attempts = createAttempts({
+  const attempts = createSendAttempts({
     ...{ store, senders, charges, suppressions, clock: systemClock, log: silent, chance: () => 0 },
     count: (by, outcome) => void counted.push([by, outcome]),
     pause: (ms) => Bun.sleep(Math.min(ms, 1)),

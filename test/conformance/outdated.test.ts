@@ -5,7 +5,7 @@ import { manualClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { NewLink } from "../../src/links/create/new-links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
-import { createOutdated } from "../../src/sql/outdated.ts";
+import { createOutdated } from "../../src/sql/outdated-tenants.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { raiseVersions } from "../../src/sql/versions.ts";
 import { defaultLimits } from "../../src/tenants/plans.ts";
@@ -118,7 +118,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await Promise.all([mine, alsoMine, notMine].map(versionsOf))).toEqual([all(2), all(2), all(1)]);
     });
 
-    test("that comes to a plan while it changes never keep the plan's old limit under their last version", async () => {
+    test("of tenants that get a plan while it changes never keep the plan's old limit under their last version", async () => {
       const plan = "contested";
       const store = createLinkStore(one());
       for (let round = 0; round < 10; round++) {

@@ -85,7 +85,7 @@ onEachRedis((place) => {
     expect(await lent(code)).toBe(500 + second + third);
   });
 
-  test("a lease that is ended twice gives back once, and one that nobody was given gives nothing", async () => {
+  test("a lease that is ended twice returns its units once, and one that was never granted returns nothing", async () => {
     const code = fresh("twice");
     const store = leases();
     const others = sized(await store.acquire(askFor(code)));
@@ -134,7 +134,7 @@ onEachRedis((place) => {
     expect((await place().standing(code)).counted).toBe(granted);
   });
 
-  test("the key expires a day after its month, and is told so with every write", async () => {
+  test("the key expires a day after its month, which is set with every write", async () => {
     const code = fresh("expiring");
     const store = leases();
     const expires = async () => Number(await command(code, "PEXPIRETIME"));
@@ -175,7 +175,7 @@ onEachRedis((place) => {
         kind: "granted",
         lender: "sql",
       });
-      // Also what is told of leases that are over, as it was cancelled above.
+      // Also the report of ended leases, as it was cancelled above.
       await store.flush().catch(() => {});
       expect(await command(code, "DUMP")).toEqual(before);
     });
@@ -240,7 +240,7 @@ onEachRedis((place) => {
     expect(await lent(code)).toBe(0);
   });
 
-  test("what is left of a month that is over is told to nobody, once", async () => {
+  test("what is left of a past month is not reported, and forgotten", async () => {
     const code = fresh("over");
     const store = leases();
     const size = sized(await store.acquire(askFor(code)));
@@ -250,7 +250,7 @@ onEachRedis((place) => {
     expect(await place().redis.send(code, ["EXISTS", `links:{${code}}:hits:2001-01`])).toBe(0);
   });
 
-  test("a lease that came from SQL while Redis was away is written down there, and Redis hears of its total", async () => {
+  test("a lease that came from SQL while Redis was unavailable is recorded there, and Redis learns its total", async () => {
     const code = fresh("both");
     const [sql, store] = [sqlLeases(place().sql), leases()];
     sized(await store.acquire(askFor(code)));

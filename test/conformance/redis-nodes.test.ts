@@ -3,7 +3,7 @@ import { createBreakers } from "../../src/base/breaker.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { connectRedis } from "../../src/redis/client.ts";
-import { guarded } from "../../src/redis/guarded.ts";
+import { withBreakers } from "../../src/redis/with-breakers.ts";
 import { until } from "../ground/process.ts";
 import { redisAvailable, startRedisCluster } from "../ground/redis.ts";
 
@@ -24,7 +24,7 @@ if (redisAvailable()) {
       clock: systemClock,
       onChange: (open, node) => changes.push(`${node} ${open}`),
     });
-    const careful = guarded(redis, breakers);
+    const careful = withBreakers(redis, breakers);
     const [dead, ...others] = cluster.shards;
     const nodeOf = (shard: { port: number } | undefined) => `127.0.0.1:${shard?.port}`;
     const keyOn = (node: string) => {

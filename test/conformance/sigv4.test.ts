@@ -1,7 +1,7 @@
 /** The examples that AWS gives for Signature Version 4 with S3: what we sign them with, and what our tests judge by. */
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../../src/base/clock.ts";
-import { createSigner } from "../../src/files/storage/s3-signer.ts";
+import { createS3Signer } from "../../src/files/storage/s3-signer.ts";
 import { judge, type Received } from "../ground/sigv4.ts";
 
 const account = {
@@ -13,7 +13,7 @@ const time = Date.UTC(2013, 4, 24);
 const host = "examplebucket.s3.amazonaws.com";
 const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 const welcome = "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072";
-const signer = createSigner(account, manualClock(time));
+const signer = createS3Signer(account, manualClock(time));
 
 const inHeaders = [
   {

@@ -115,7 +115,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(await planNames(sql, name)).toHaveLength(40);
     });
 
-    test("of many at once loses no other's writes, and a failed one stops nobody", async () => {
+    test("of many at once loses no other's writes, and a failed one stops no other", async () => {
       const name = newName();
       await sql.db.insertInto("counters").values({ name, next: 0 }).execute();
       const add = (client: Sql, i: number) =>
@@ -145,7 +145,7 @@ onEachDatabase(({ create, open, openTwo }) => {
     });
   });
 
-  describe("a unique violation is told from everything else", () => {
+  describe("a unique violation is distinguished from everything else", () => {
     const tenant = (slug: string) => ({
       id: newId("tenant", systemClock),
       slug,
@@ -289,7 +289,7 @@ onEachDatabase(({ create, open, openTwo }) => {
   });
 });
 
-test("a database that is away is told from a mistake of ours, by what its driver says", () => {
+test("an unavailable database is distinguished from a bug, by its driver's error", () => {
   const coded = (code: string) => Object.assign(new Error("no"), { code });
   const away = [
     "ECONNREFUSED",
@@ -432,7 +432,7 @@ if (postgresAvailable()) {
       await close();
     });
 
-    test("an idle connection that is lost is replaced, and the process goes on", async () => {
+    test("an idle connection that is lost is replaced, and the process continues", async () => {
       const { sql, pidOf, end, close } = await setUp();
       const lost = await pidOf(sql.db);
       await end(lost);
@@ -441,7 +441,7 @@ if (postgresAvailable()) {
       await close();
     });
 
-    test("a connection that is lost within a transaction fails that transaction, and the process goes on", async () => {
+    test("a connection that is lost within a transaction fails that transaction, and the process continues", async () => {
       const { sql, pidOf, end, close } = await setUp();
       const error = await failure(
         sql.transaction(async (trx) => {

@@ -121,7 +121,7 @@ describe.each(Object.entries(stores))("storage on %s", (_, open) => {
     expect(await store.storage.list(key, undefined, 10)).toEqual([]);
   });
 
-  test("an address to write is none to read", async () => {
+  test("an upload URL cannot be used to download", async () => {
     const bytes = Buffer.from("private");
     const signed = await upload(newKey(), bytes);
     await send(signed, bytes);

@@ -10,7 +10,7 @@ import { createDomainStore } from "../../src/domains/store.ts";
 import { createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
 import { takeCodeBlock } from "../../src/sql/counter.ts";
-import { createOutdated } from "../../src/sql/outdated.ts";
+import { createOutdated } from "../../src/sql/outdated-tenants.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -111,7 +111,7 @@ onEachDatabase(({ open }) => {
       expect(await suspensions.ofLinks([{ domain: "", code: "never-was" }])).toEqual(new Map());
     });
 
-    test("leaves its code free of that once it is purged and anybody's", async () => {
+    test("leaves its code free of that once it is purged and free for anyone", async () => {
       const link = await links.create(
         tenant,
         { url: "https://example.com/", code: "old-one", expiresAt: clock.now() + 1 },

@@ -70,7 +70,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(await refusal(tenants.change("nobody", { name: "x" }))).toBe("not_found");
     });
 
-    test("has a slug of its own", async () => {
+    test("has a unique slug", async () => {
       expect(await refusal(tenants.create("acme", "Another"))).toBe("name_taken");
       expect((await tenants.bySlug("acme"))?.name).toBe("Acme Ltd");
     });
@@ -101,7 +101,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(await tenants.bySlug(slug)).toEqual(moved);
     });
 
-    test("may have limits of its own, over any plan, and give them back", async () => {
+    test("may override limits of any plan, and restore them", async () => {
       const { slug } = await tenants.create(fresh("tenant"), "x");
       const own = await tenants.change(slug, { overrides: { hitsPerLinkPerMonth: 7, apiPerMinute: null } });
       expect(own.limits).toEqual({ ...defaults, hitsPerLinkPerMonth: 7, apiPerMinute: null });
@@ -205,7 +205,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(scopes.filter((scope) => allows(key, scope))).toEqual(["links:read", "links:write"]);
     });
 
-    test("may have a limit of its own", async () => {
+    test("may have its own limit", async () => {
       const { key, secret } = await keys.create(tenant.id, { name: "slow", scopes: ["links:read"], apiPerMinute: 5 });
       expect(key.apiPerMinute).toBe(5);
       expect(await keysElsewhere.authenticate(secret)).toEqual(key);
@@ -235,7 +235,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(JSON.stringify(row)).not.toContain(secret.slice(8));
     });
 
-    test("that nobody made, or that cannot be one, does not work", async () => {
+    test("that is unknown or malformed does not work", async () => {
       const { secret } = await keys.create(tenant.id, { name: "real", scopes: ["admin"] });
       const wrong = [
         "",
@@ -270,7 +270,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect((await keys.list(tenant.id, 1_000)).find(({ id }) => id === key.id)?.revokedAt).toBe(revokedAt);
     });
 
-    test("of somebody else can be neither seen nor revoked", async () => {
+    test("of another tenant can be neither seen nor revoked", async () => {
       const stranger = await tenants.create(fresh("stranger"), "x");
       const { key, secret } = await keys.create(tenant.id, { name: "mine", scopes: ["admin"] });
       expect(await keys.list(stranger.id, 1_000)).toEqual([]);
@@ -416,7 +416,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(Math.max(...times.map(Number))).toBe(clock.now());
     });
 
-    test("was last used at the latest time that any instance saw, whoever writes it down last", async () => {
+    test("was last used at the latest time that any instance saw, whichever writes it last", async () => {
       const { key, secret } = await keys.create(tenant.id, { name: "x", scopes: ["admin"] });
       await keys.authenticate(secret);
       clock.advance(1_000);

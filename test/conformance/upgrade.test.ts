@@ -8,7 +8,7 @@ import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
 import { createEmailSettings } from "../../src/email/settings/settings.ts";
-import { createPositions } from "../../src/import-export/position.ts";
+import { createPositions } from "../../src/import-export/import-position.ts";
 import { createLinks } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { requireSalt, takeCodeBlock } from "../../src/sql/counter.ts";

@@ -28,7 +28,7 @@ for (const database of databases) {
 
     const newAddress = () => `198.51.${++visitors >> 8}.${visitors & 255}`;
 
-    /** Sends the form as a browser would, from an address of its own. */
+    /** Sends the form as a browser would, from a separate address. */
     async function report(fields: Record<string, string>, more: RequestInit = {}, address = newAddress()) {
       const response = await fetch(`${site.server.url}/report`, {
         method: "POST",
@@ -65,7 +65,7 @@ for (const database of databases) {
         expect(form.headers.get("content-security-policy")).toContain("form-action 'self'");
       });
 
-      test("is kept for the operator, with where the link led, and thanks whoever sent it", async () => {
+      test("is stored for the operator, with the link's destination, and thanks the sender", async () => {
         const { code, url } = await site.create({ url: "https://example.com/bad" });
         const sent = await report({
           code: ` ${site.server.url}/${code}+?x=1 `,
@@ -147,7 +147,7 @@ for (const database of databases) {
         expect(JSON.parse(json).details).toBe(`${made?.details}\r\u001b\u009b`);
       });
 
-      test("dismisses a report, once, and the link goes on", async () => {
+      test("dismisses a report, once, and the link keeps working", async () => {
         const { code } = await known();
         await report({ code, reason: "other" });
         const id = (await listed()).find((one) => one.link === code)?.id ?? "";

@@ -159,7 +159,7 @@ for (const database of databases) {
       expect(await callAll(null)).toEqual(everywhere(401));
     });
 
-    test("with something that is no key no route answers", async () => {
+    test("without a valid key no route answers", async () => {
       const { key } = site.server;
       for (const authorization of [
         `Bearer ql_${"x".repeat(43)}`,

@@ -17,7 +17,7 @@ export interface Announced {
   send(body: string | Buffer): Promise<Response>;
   complete(): Promise<Response>;
   remove(): Promise<Response>;
-  /** Where anybody gets them, once it is complete. */
+  /** Where anyone gets them, once it is complete. */
   downloadUrl(): Promise<string>;
 }
 

@@ -1,4 +1,7 @@
-/** Everything that may be wrong with a CSV file, in one file: the good rows go in, the bad are told by their lines. */
+/**
+ * Everything that may be wrong with a CSV file, in one file: the good rows are imported, the bad ones reported by their
+ * lines.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -14,7 +14,7 @@ import {
   startSite,
 } from "./servers.ts";
 
-/** A field, a value that nobody may give it, and the code that says why. */
+/** A field, an invalid value, and the code that says why. */
 type Bad = readonly [field: string, value: unknown, code: string];
 
 const long = (length: number) => "x".repeat(length);
@@ -312,7 +312,7 @@ for (const database of databases) {
       expect((await post({ key, body: { url: https, hitsPerMonth: 10_000 } })).status).toBe(201);
     });
 
-    test("a code that somebody has is refused, also to another tenant, and by its own case only", async () => {
+    test("a taken code is refused, also to another tenant, and only in the same case", async () => {
       const code = "Taken-Once";
       await site.create({ url: https, code });
       const key = await site.tenant("latecomer");
@@ -484,7 +484,7 @@ for (const database of databases) {
       });
     });
 
-    test("an If-Match that is no version is refused, and one that never was conflicts", async () => {
+    test("an If-Match that is not a version is refused, and one that never existed conflicts", async () => {
       await harmlessly(async () => {
         for (const value of ["abc", '"1", "2"', '"', '"-1"', "1.0", '"9999999999999999"', "null"]) {
           for (const method of ["PATCH", "PUT", "DELETE"]) {
@@ -500,7 +500,7 @@ for (const database of databases) {
       });
     });
 
-    test("an id with odd characters is nobody's", async () => {
+    test("an ID with odd characters is not found", async () => {
       const odd = [
         ...["x", "%00", "%ff", "%E0%A4%A", "%", "..%2f..%2fetc%2fpasswd", "%F0%9F%9A%80", "'%3B drop table links%3B--"],
         ...[
@@ -526,7 +526,7 @@ for (const database of databases) {
       });
     });
 
-    test("an address in the API that is none, or a method it does not take, says so", async () => {
+    test("an unknown API path, or an unsupported method, says so", async () => {
       await harmlessly(async () => {
         for (const path of [
           "/api",
@@ -769,7 +769,7 @@ for (const database of databases) {
           line.hangUp();
           await until("the server to notice", async () => (await answered()) > before || undefined);
         });
-        // Anybody can do this as often as they like: it is no error of ours.
+        // Any client can do this as often as it likes: it is not an error of ours.
         expect(site.server.output().slice(logged)).not.toContain('"level":"error"');
       });
     });

@@ -1,4 +1,4 @@
-/** How long a visitor waits, and what goes on without them: on a real PostgreSQL and Redis that are made slow. */
+/** How long a visitor waits, and what continues without them: on a real PostgreSQL and Redis that are made slow. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "pg";
 import { postgresAvailable } from "../ground/postgres.ts";
@@ -29,7 +29,7 @@ if (postgresAvailable()) {
       await site.server.stop();
     });
 
-    /** Whoever reads or writes links waits until it is over. */
+    /** All reads and writes of links wait until it is over. */
     async function whileLocked<Result>(work: () => Promise<Result>): Promise<Result> {
       await operator.query("begin");
       await operator.query("lock table links in access exclusive mode");
@@ -68,7 +68,7 @@ if (postgresAvailable()) {
       await site.reach(`/${(await newCodes(1))[0]}`); // lookups are not left alone any more
       const [code = ""] = await newCodes(1);
       await whileLocked(async () => expect((await site.visit(`/${code}`)).status).toBe(503));
-      // Nobody asks again: what was asked for before the lock was released has come.
+      // No new request: the answer requested before the lock was released has arrived.
       await until("it to be in memory", async () => (await waitingLookups()) === 0 || undefined);
       const inMemory = () => figure(site, 'quicklink_cache_hit_total{tier="memory"}');
       const hits = await inMemory();

@@ -25,7 +25,7 @@ for (const database of databases) {
       return limits.find(({ name }) => name === "linksPerMonth")?.used;
     }
 
-    test("every result says which element it is about, and a code that stands twice is the first one's", async () => {
+    test("every result says which element it is about, and a code that occurs twice goes to the first", async () => {
       const code = `Twice-${database}`;
       const elements = Array.from({ length: 250 }, (_, n) => ({
         url,
@@ -91,7 +91,7 @@ for (const database of databases) {
       expect(await used(key)).toBe(2);
     });
 
-    test("all or nothing: more than the month has left is none at all, and says until when", async () => {
+    test("all or nothing: more than the month has left creates none, and says until when", async () => {
       const key = await site.tenant(`month-${database.toLowerCase()}`, "default");
       const some = (count: number) => Array.from({ length: count }, () => ({ url }));
       expect((await send({ links: some(999), atomic: true }, key)).status).toBe(200);

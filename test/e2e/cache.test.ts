@@ -26,7 +26,7 @@ const wrong = "https://example.com/wrong";
 
 const destination = async (site: Site, code: string) => (await site.reach(`/${code}`)).headers.get("location");
 
-/** A link whose row somebody mended behind our back, as after a mistake in the database. */
+/** A link whose row was corrected by hand, as after a mistake in the database. */
 async function mendedLink(site: Site): Promise<string> {
   const { code } = await site.create({ url: wrong });
   expect(await destination(site, code)).toBe(wrong);
@@ -46,7 +46,7 @@ function dropsOn(place: string, start: () => Promise<Site>) {
       expect(await site.server.stop()).toBe(0);
     });
 
-    test("has every server read a link anew whose row was mended by hand", async () => {
+    test("makes every server reload a link whose row was corrected by hand", async () => {
       const code = await mendedLink(site);
       expect(must(await site.cli("cache", "drop", code))).toContain(`${code} is now at version 2`);
       await until("the right address", async () => (await destination(site, code)) === right || undefined);
@@ -153,7 +153,7 @@ if (postgresAvailable() && redisAvailable()) {
       expect(await look("leads-nowhere")).toMatchObject({ status: null, expiresAt: null, hitsThisMonth: null });
     });
 
-    test("drop --all begins anew, for running servers too", async () => {
+    test("drop --all starts over, for running servers too", async () => {
       const { code } = await site.create({ url: right });
       const { epoch } = await held(code, { redis: "link" });
       expect(must(await site.cli("cache", "drop", "--all"))).toContain(`127.0.0.1:${redis.port}`);
@@ -164,13 +164,13 @@ if (postgresAvailable() && redisAvailable()) {
       await held(next.code, { redis: "link", epoch: after.epoch, behind: 0 });
     });
 
-    test("warm writes a link that nobody has asked for", async () => {
+    test("warm writes a link before its first visit", async () => {
       const { code } = await site.create({ url: right });
       const warmed = JSON.parse(must(await site.cli("cache", "warm", code, "--json"))) as Looked;
       expect(warmed).toMatchObject({ redis: "link", redisVersion: 1, redisUrl: right, freshPercent: 100 });
     });
 
-    test("a Redis that nobody has used yet is not warmed", async () => {
+    test("a Redis without any server is not warmed", async () => {
       const empty = await startRedis();
       const env = { ...site.env, REDIS_URL: empty.url };
       const refused: Finished = await cli(["cache", "warm", "sale"], { env });
@@ -179,7 +179,7 @@ if (postgresAvailable() && redisAvailable()) {
       await empty.stop();
     });
 
-    test("while Redis is away a link can still be dropped, and the rest says what is wrong", async () => {
+    test("while Redis is unavailable a link can still be dropped, and the other commands say what is wrong", async () => {
       const code = await mendedLink(site);
       await redis.kill();
       must(await site.cli("cache", "drop", code));

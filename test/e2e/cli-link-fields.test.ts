@@ -51,7 +51,7 @@ test("a password comes by standard input, and is taken away by name", async () =
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("Standard input has no password")]);
 });
 
-test("bad rules, and a file that is none, are refused by name", async () => {
+test("bad rules, and an unreadable file, are refused by name", async () => {
   writeFileSync(file, JSON.stringify([...rules, ...rules]));
   const unreachable = await site.cli("link", "create", https, "--rules", file);
   expect([unreachable.code, unreachable.stderr]).toEqual([1, expect.stringContaining("rules.0")]);

@@ -325,7 +325,7 @@ for (const database of databases) {
         ["acme", "Acme Ltd", "default", made.createdAt, "-"].join("\t"),
       );
 
-      expectFailure(await run("tenant", "create", "acme"), 1, /already a tenant "acme"/);
+      expectFailure(await run("tenant", "create", "acme"), 1, /tenant "acme" already exists/);
       const changed = await okJson<TenantShown>(
         "tenant",
         "update",
@@ -500,7 +500,7 @@ describe("what cannot be is refused, and says why", () => {
       run("tenant", "update", "default", "--hits=-5"),
     ]);
     expectFailure(bad, 1, /Not A Slug/, /a-z, 0-9/);
-    expectFailure(taken, 1, /already a tenant "default"/);
+    expectFailure(taken, 1, /tenant "default" already exists/);
     expectFailure(plan, 1, /no plan "nope"/, /default, unlimited/);
     expectFailure(none, 1, /No tenant "nobody"/, /default/);
     expectFailure(limit, 2, /--hits/, /whole number or none/);

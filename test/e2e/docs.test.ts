@@ -26,7 +26,7 @@ describe("the page at /docs", () => {
     names.stop();
   });
 
-  /** What stands in the address that a POST is prepared for. */
+  /** What the path of a POST refers to. */
   const prepared = async (route: string) => (await posts[route]?.(site, names))?.path.split("/")[3] ?? "";
 
   /**
@@ -53,7 +53,7 @@ describe("the page at /docs", () => {
     },
   };
 
-  test("asks nobody else for anything, runs no script, and says so to the browser", () => {
+  test("loads nothing from elsewhere, runs no script, and tells the browser so", () => {
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(page.headers.get("content-security-policy")).toStartWith("default-src 'none'; style-src 'sha256-");
     expect(page.text).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|\son\w+=|style="/i);
@@ -82,11 +82,11 @@ describe("the page at /docs", () => {
     expect(linked.filter((id) => !named.includes(id))).toEqual([]);
   });
 
-  test("tells of every route and every object of the document, each route under a name of its own", () => {
+  test("contains every route and every object of the document, each route under a unique name", () => {
     const routes = routesOf(document);
     expect(routes.length).toBeGreaterThan(10);
     for (const { method, path, operation } of routes) {
-      // In words of its own: not made of its method and its path.
+      // A hand-written name: not derived from its method and path.
       expect(operation.operationId).toMatch(/^(?!post|put|patch)[a-z]+[A-Z][A-Za-z]+$/);
       expect(operation.operationId).not.toMatch(/Id|Api|Host$|Address$/);
       expect(page.text).toContain(`<article id="${operation.operationId}">`);

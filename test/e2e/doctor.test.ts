@@ -67,7 +67,7 @@ describe("doctor", () => {
     expect([code, wrong(findings)]).toMatchObject([1, [{ status: "fail", check: "data folder" }]]);
   });
 
-  test("looks at the store for files, and tells nobody its secret", async () => {
+  test("checks the file storage, and does not show its secret", async () => {
     const s3 = startS3();
     const well = await doctor({ S3_URL: s3.url });
     expect([well.code, wrong(well.findings)]).toEqual([0, []]);
@@ -103,7 +103,7 @@ describe("doctor", () => {
 
 if (postgresAvailable()) {
   describe("doctor on PostgreSQL", () => {
-    test("fails where it is away, and where its tables are not made", async () => {
+    test("fails where it is unavailable, and where its tables are missing", async () => {
       const away = await doctor({
         DATABASE_URL: `postgres://nobody:hush@127.0.0.1:${freePort()}/none`,
         QL_CODE_SALT: salt,
@@ -172,7 +172,7 @@ if (postgresAvailable() && redisAvailable()) {
       await limits.stop();
     });
 
-    test("fails where one is away, and looks at the other all the same", async () => {
+    test("fails where one is unavailable, and still checks the other", async () => {
       const nowhere = `redis://127.0.0.1:${freePort()}`;
       const { code, findings } = await doctor({ ...env, REDIS_URL: nowhere, LIMITS_REDIS_URL: redis.url });
       expect(code).toBe(1);

@@ -129,7 +129,7 @@ for (const database of databases) {
       expect((await site.reach("/nothing-here", on("localhost"))).status).toBe(404);
     });
 
-    test("new links go on the default domain when nobody says otherwise", async () => {
+    test("new links are created on the default domain unless another is given", async () => {
       const key = await site.tenant(`d${database.toLowerCase()}`);
       const host = await own(newHost(), key);
       await site.call("PATCH", `/api/domains/${host}`, { key, body: { isDefault: true } });
@@ -164,7 +164,7 @@ for (const database of databases) {
       expect(foreign.status).toBe(422);
     });
 
-    test("a proxy that gets certificates on demand is told which hosts are ours", async () => {
+    test("a proxy that gets certificates on demand learns which hosts are ours", async () => {
       const host = await own();
       const ask = (domain: string) => site.visit(`/domains/allowed?domain=${domain}`);
       await until("a yes", async () => ((await ask(host)).status === 200 ? true : undefined));

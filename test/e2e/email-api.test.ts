@@ -55,7 +55,7 @@ for (const database of databases) {
       (await query(site.env, `select * from emails where id = '${id}'`))[0] as Mail | undefined;
     const taken = (to: string) => until(`an email to ${to}`, () => smtp.taken.find((mail) => mail.to === to));
 
-    /** A tenant with a SendGrid account of its own. */
+    /** A tenant with its own SendGrid account. */
     async function withAccount(slug: string) {
       const key = await site.tenant(slug);
       const { publicKey, privateKey } = pair();
@@ -84,7 +84,7 @@ for (const database of databases) {
     }
 
     describe("the settings", () => {
-      test("are told and changed, and what is left out stays", async () => {
+      test("are shown and changed, and omitted fields stay", async () => {
         const key = await site.tenant("settings");
         expect(await settings(key)).toEqual({
           ...{ contact: null, sender: null, sendgrid: null, webhookUrl: null, webhookKey: null },
@@ -184,7 +184,7 @@ for (const database of databases) {
         expect(mail).toMatchObject({ key: goodKey, body: { from: { email: "links@acme.example", name: "Acme" } } });
       });
 
-      test("of a link that nobody could open is refused", async () => {
+      test("of a link that cannot be opened is refused", async () => {
         const disabled = await site.create({ url: "https://example.com/", status: "disabled" });
         const refused = await share({ to: "ann@example.com" }, disabled.id);
         expect([refused.status, bad(refused.json())]).toEqual([422, [["id", "not_active"]]]);
@@ -300,7 +300,7 @@ for (const database of databases) {
         expect((await share({ to: "again@example.com" })).status).toBe(202);
       });
 
-      test("cannot be somebody else: a link that was tampered with is none", async () => {
+      test("cannot be forged: a link that was tampered with is invalid", async () => {
         const path = await stopUrl("mine@example.com");
         const [payload = "", mac] = path.slice("/email/unsubscribe/".length).split(".");
         const text = Buffer.from(payload, "base64url").toString();
@@ -420,13 +420,13 @@ for (const database of databases) {
         expect((await mailOf(foreign.email))?.delivery).toBeNull();
       });
 
-      test("about emails that nobody knows are taken and mean nothing", async () => {
+      test("about unknown emails are accepted and ignored", async () => {
         const account = await withAccount("unknown");
         expect((await tell(account, [event("unknown", "bounce")])).status).toBe(204);
         expect((await tell(account, [])).status).toBe(204);
       });
 
-      test("at an address that is nobody's are refused, whoever signed them", async () => {
+      test("at an unknown URL are refused, whatever their signature", async () => {
         const account = await withAccount("misled");
         const { email, providerId } = await account.send("misled@example.com");
         const [, , , tenant = "", secret = ""] = account.webhook.split("/");
@@ -457,7 +457,7 @@ for (const database of databases) {
         expect((await mailOf(email))?.delivery).toBeNull();
       });
 
-      test("go to another address after a rotation, and the former one is nobody's", async () => {
+      test("go to another URL after a rotation, and the previous one is unknown", async () => {
         const account = await withAccount("rotating");
         const { email, providerId } = await account.send("rotating@example.com");
         const { key, privateKey } = account;

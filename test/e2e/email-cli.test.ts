@@ -71,7 +71,7 @@ describe("quicklink doctor", () => {
     return (JSON.parse(stdout) as { check: string }[]).filter(({ check }) => check === "email");
   };
 
-  test("tries the mail server without sending, and finds nothing wrong where there is none", async () => {
+  test("tests the mail server without sending, and finds nothing wrong without one", async () => {
     expect(await findings({})).toMatchObject([{ status: "ok", found: expect.stringContaining("SMTP_URL is not set") }]);
     const smtp = await startSmtp({ credentials });
     expect(await findings({ SMTP_URL: smtp.url })).toMatchObject([

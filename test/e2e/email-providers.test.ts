@@ -84,7 +84,7 @@ describe("SMTP", async () => {
     ["a message for later", { data: () => ({ code: 451, text: "4.3.0 later" }) }, { kind: "deferred" }],
     ["a line that breaks after the message", { data: () => "drop" }, { kind: "unsure" }],
     ["a line that breaks before it was taken, which looks the same", { data: () => "lose" }, { kind: "unsure" }],
-  ])("%s is told apart", async (_, manners, outcome) => {
+  ])("%s is distinguished", async (_, manners, outcome) => {
     smtp.manners = manners;
     expect(await provider.send(newMessage(), deadlineMs)).toMatchObject(outcome);
     smtp.manners = {};
@@ -101,7 +101,7 @@ describe("SMTP", async () => {
     lines.length = 0;
     for (let i = 0; i < 3; i++)
       expect(await provider.send(newMessage(), deadlineMs)).toMatchObject({ kind: "deferred" });
-    expect(lines.filter((line) => line.includes("refuses us"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("rejects us"))).toHaveLength(1);
   });
 
   test("a server that was restarted is found again, and nothing is sent twice on the way", async () => {
@@ -206,7 +206,7 @@ describe("SendGrid", () => {
     ["a message that is refused", () => problem(400, "bad"), { kind: "rejected", reason: "message" }],
     ["a sender that is not verified", () => problem(403, "not verified"), { kind: "rejected", reason: "credentials" }],
     ["a redirect, which is not followed", () => Response.redirect("http://127.0.0.1:1/", 307), { kind: "deferred" }],
-  ])("%s is told apart", async (_, manner, outcome) => {
+  ])("%s is distinguished", async (_, manner, outcome) => {
     sendgrid.manner = manner;
     expect(await provider.send(newMessage(), deadlineMs)).toMatchObject(outcome);
   });
@@ -244,7 +244,7 @@ describe("SendGrid", () => {
     rude.stop(true);
   });
 
-  test("nobody there, or no such host, has taken nothing", async () => {
+  test("without a listener, or without such a host, nothing is accepted", async () => {
     for (const url of [`http://127.0.0.1:${freePort()}`, "http://nowhere.invalid"]) {
       const one = createSendgrid({ url, key: "SG.right", now: Date.now });
       expect(await one.send(newMessage(), deadlineMs)).toMatchObject({ kind: "deferred" });

@@ -99,7 +99,7 @@ for (const database of databases) {
           "them to be taken back",
           async () => (await rowsOf(env)).every(({ state }) => state !== "sending") || undefined,
         );
-        await pass(env, 120_000); // those nobody knows about are tried again a minute later
+        await pass(env, 120_000); // those with an unknown outcome are tried again a minute later
         const rows = await allSent(env);
         expect(timesOf(smtp)).toHaveLength(20);
         expect(timesOf(smtp).filter((times) => times > 1).length).toBeLessThanOrEqual(1);
@@ -161,7 +161,7 @@ describe("with parts gone", async () => {
   }
 
   test(
-    "Redis away: emails wait, and go when it is back",
+    "Redis unavailable: emails wait, and are sent when it is back",
     async () => {
       const smtp = await startSmtp();
       const { env, server } = await start(smtp);

@@ -380,14 +380,14 @@ for (const database of databases) {
     });
 
     describe("sync quotas", () => {
-      test("finds nothing to mend, for the row changes with the files", async () => {
+      test("finds nothing to correct, because the row changes with the files", async () => {
         await site.store("counted");
         const output = must(await site.cli("sync", "quotas"));
         expect(output).toMatch(/^default\t\d+\t\d+\t0\t/m);
         expect(output).toContain("drift=0 orphaned_objects=0 removed=0 files_without_object=0 removed=0");
       });
 
-      test("says how far a row is off, mends it, and the running server follows", async () => {
+      test("reports how far a row is off, corrects it, and the running server follows", async () => {
         const { used } = await standing();
         await query(site.env, "update tenant_storage set bytes = bytes + 100");
         expect(must(await site.cli("sync", "quotas", "--tenant", "default", "--dry-run"))).toContain("drift=100");

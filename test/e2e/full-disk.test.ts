@@ -1,4 +1,4 @@
-/** A server whose folder for files is a disk of one megabyte of its own, gone with the server. */
+/** A server whose folder for files is a separate disk of one megabyte, gone with the server. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { announce, callApi } from "./announced.ts";
 
-// Only this process and its children see the mount; without root, as the root of a world of their own.
+// Only this process and its children see the mount; without root, in a user namespace.
 const unshare = process.getuid?.() === 0 ? ["unshare", "--mount"] : ["unshare", "--map-root-user", "--mount"];
 const mount = 'mount -t tmpfs -o size=1m,mode=700 none "$1" && shift && exec "$@"';
 

@@ -1,4 +1,4 @@
-/** Whose host a request came to decides what is answered, on every address of the server: a table of hosts by addresses. */
+/** The host of a request decides what is answered, on every path of the server: a table of hosts by paths. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type DnsServer, startDns } from "../ground/dns.ts";
 import { until } from "../ground/process.ts";
@@ -166,7 +166,7 @@ for (const database of databases) {
       }
     });
 
-    test("a report is about the domain that it came to", async () => {
+    test("a report is about the domain that it was sent to", async () => {
       const report = (host: string, name: string) =>
         fetch(`${site.server.url}/report`, {
           method: "POST",
@@ -199,7 +199,7 @@ for (const database of databases) {
       }
     });
 
-    test("a Host that is none is refused, and no error in the log", async () => {
+    test("an invalid Host is refused, without an error in the log", async () => {
       const logged = site.server.output().length;
       for (const host of ["[", "[::1", "a b", "%", "a,b", "é"]) {
         for (const path of ["/domains/allowed?domain=go.example.com", "/sale", "/api/links"]) {

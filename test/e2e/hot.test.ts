@@ -42,7 +42,7 @@ for (const database of databases) {
     });
 
     test(
-      "are shown by a command and as metrics, and are in memory after a restart before anybody asks",
+      "are shown by a command and as metrics, and are in memory after a restart before the first visit",
       async () => {
         expect(must(await site.cli("hot"))).toBe("");
         const [warm, hot] = [await visitedLink(site, 3), await visitedLink(site, 40)];

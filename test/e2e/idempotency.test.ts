@@ -105,7 +105,7 @@ for (const database of databases) {
       expect((await site.call("POST", `/api/files/${first.id}/complete`)).status).toBe(200);
     });
 
-    test("an upload that its owner deleted since is announced anew, once", async () => {
+    test("an upload that its owner deleted since is announced again, once", async () => {
       const key = newKey();
       const asked = { name: `deleted-${database}.txt`, size: 5, type: "text/plain" };
       const first = (await post("/api/files", asked, key)).json<UploadBody>();
@@ -117,7 +117,7 @@ for (const database of databases) {
       expect((await query(site.env, `select id from files where name = '${asked.name}'`)).length).toBe(1);
     });
 
-    test("a domain that somebody else's request has added is not taken for this one's", async () => {
+    test("a domain that another request has added is not mistaken for this one's", async () => {
       const [key, host] = [newKey(), `taken-${database.toLowerCase()}.example.com`];
       expect((await post("/api/domains", { host }, newKey())).status).toBe(201);
       const reply = await post("/api/domains", { host }, key);
@@ -252,7 +252,7 @@ for (const database of databases) {
       expect((await site.call("GET", "/api/tenant", { key: secret })).status).toBe(200);
     });
 
-    test("a caller without the scope gets nobody's answer", async () => {
+    test("a caller without the scope gets no stored response", async () => {
       const key = newKey();
       const [path, body] = ["/api/keys", { name: "made once", scopes: ["links:read"] }] as const;
       await post(path, body, key);

@@ -1,4 +1,4 @@
-/** Limits that several servers share, and what becomes of API calls while Redis is away. */
+/** Limits that several servers share, and API calls while Redis is unavailable. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { postgresAvailable } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
@@ -12,7 +12,7 @@ const count = (replies: readonly Reply[], status: number) => replies.filter((rep
 const calls = (site: Site, key: string, times: number) =>
   Promise.all(Array.from({ length: times }, () => site.call("GET", "/api/tenant", { key })));
 
-/** Until then a server is right to think that Redis is away. */
+/** Until then a server rightly considers Redis unavailable. */
 async function connected(site: Site): Promise<void> {
   interface Ready {
     dependencies: Record<string, { ok: boolean }>;
@@ -72,7 +72,7 @@ if (postgresAvailable() && redisAvailable()) {
     });
   });
 
-  describe("while Redis is away", () => {
+  describe("while Redis is unavailable", () => {
     const away = "cannot check API rate limits";
     const back = "checking API rate limits works again";
     const said = (site: Site, words: string) => site.server.output().split(words).length - 1;
@@ -94,7 +94,7 @@ if (postgresAvailable() && redisAvailable()) {
       await redis.stop();
     }
 
-    test("degrade: each process goes on counting for itself, and says so once", async () => {
+    test("degrade: each process counts by itself, and logs it once", async () => {
       const { site, redis, key } = await bereft("degrade");
       const replies = await calls(site, key, 30);
       expect([count(replies, 200), count(replies, 429)]).toEqual([9, 21]);

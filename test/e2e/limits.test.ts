@@ -1,4 +1,4 @@
-/** What tenants and strangers may do: API calls, links per month, guesses, and how they are told. */
+/** What tenants and strangers may do: API calls, links per month, guesses, and how refusals are reported. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databases, type LinkBody, must, type ProblemBody, type Reply, type Site, startSite } from "./servers.ts";
 
@@ -89,7 +89,7 @@ for (const database of databases) {
         expect([count(replies, 200), count(replies, 429)]).toEqual([20, 40]);
       });
 
-      test("of a key with a limit of its own end before the tenant's, and take nothing from it when refused", async () => {
+      test("of a key with its own limit end before the tenant's, and take nothing from it when refused", async () => {
         const { key } = await tenant("--api", "100");
         const made = await site.call("POST", "/api/keys", {
           key,
@@ -185,7 +185,7 @@ for (const database of databases) {
         expect((await site.call("POST", "/api/links", { key, body: { url } })).status).toBe(429);
       });
 
-      test("of a request that goes over the edge are the first, and the others are told in their places", async () => {
+      test("of a request that exceeds the limit are the first, and the others are refused in their places", async () => {
         const { key } = await tenant("--links", "130");
         const links = [{ url: "nonsense" }, ...Array.from({ length: 249 }, () => ({ url }))];
         const reply = await site.call("POST", "/api/links/bulk", { key, body: { links } });
@@ -360,7 +360,7 @@ describe("without any setting", () => {
     expect(text).toContain("quicklink_guessers 1");
   });
 
-  test("a proxy on this machine that nobody listed is not taken for a guesser", async () => {
+  test("an unlisted proxy on this machine is not mistaken for a guesser", async () => {
     const replies = await times(130, (i) => site.visit(`/guess-${i}`, { "x-forwarded-for": "203.0.113.9" }));
     expect(count(replies, 404)).toBe(130);
   });

@@ -205,14 +205,14 @@ for (const database of databases) {
       expect(statuses).toEqual([200, ...Array.from({ length: 7 }, () => 412)]);
     });
 
-    test("edits without a version all go in, each with a version of its own", async () => {
+    test("edits without a version all succeed, each with a new version", async () => {
       const link = await site.create({ url: "https://example.com" });
       const edits = Array.from({ length: 8 }, (_, n) => patch(link, { title: `edit ${n}` }));
       const versions = (await Promise.all(edits)).map((reply) => reply.json<LinkBody>().version);
       expect(versions.toSorted((a, b) => a - b)).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
     });
 
-    test("a deleted link is gone for everybody, and its code is kept for its owner, with a growing version", async () => {
+    test("a deleted link is gone for all, and its code is kept for its owner, with a growing version", async () => {
       const code = `Deleted-${database}`;
       const link = await site.create({ url: "https://example.com/1", code });
       expect((await site.reach(`/${code}`)).status).toBe(302);
@@ -307,7 +307,7 @@ for (const database of databases) {
       expect((await site.reach(`/${link.code}+`)).status).toBe(410);
     });
 
-    test("an expired link with a fallback leads there, for now and not for good", async () => {
+    test("an expired link with a fallback leads there, temporarily", async () => {
       const link = await expired({
         url: "https://example.com",
         permanent: true,
@@ -324,7 +324,7 @@ for (const database of databases) {
       expect(preview.text).not.toContain("https://example.com");
     });
 
-    test("an expired link with a password sends nobody to its fallback who has not given the password", async () => {
+    test("an expired link with a password redirects to its fallback only after the password was given", async () => {
       const link = await expired({
         url: "https://example.com/secret",
         password: "correct horse battery",
@@ -367,7 +367,7 @@ for (const database of databases) {
       expect((await site.reach(`/${link.code}`)).status).toBe(301);
     });
 
-    test("a code that was visited in vain works as soon as somebody takes it", async () => {
+    test("an unknown code that was visited works as soon as a link has it", async () => {
       const code = `Wanted-${database}`;
       expect((await site.reach(`/${code}`)).status).toBe(404);
       await site.create({ url: "https://example.com/taken", code });

@@ -23,7 +23,7 @@ type Operation = {
 };
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } };
 
-/** Arrays in answers that nobody can make longer: what they hold, and why there is an end to it. */
+/** Arrays in responses that clients cannot make longer: what they hold, and why they are bounded. */
 const fixed: Readonly<Record<string, string>> = {
   "getUsage.limits": "one for each limit that there is",
   "getUsage.hitsPerLinkPerMonth": "the ten links nearest to their limit",

@@ -54,14 +54,14 @@ if (postgresAvailable() && redisAvailable()) {
 
     async function wellAgain(): Promise<void> {
       await until("all to be well", async () => {
-        await one.visit(missing()); // a breaker closes when somebody asks
+        await one.visit(missing()); // a breaker closes on the next call
         const open = await Promise.all(["cache", "limits", "sql"].map(isOpen));
         const followed = (await figure("quicklink_feed_age_seconds")) < 1;
         return ((await stateOf()) === "200 ready" && followed && !open.includes(true)) || undefined;
       });
     }
 
-    /** A lookup of its own, and a miss that is counted. */
+    /** A separate lookup, and a miss that is counted. */
     const missing = () => `/never-there-${++made}`;
 
     const create = async (): Promise<string> => {
@@ -104,7 +104,7 @@ if (postgresAvailable() && redisAvailable()) {
       });
     });
 
-    test("Redis stopped: it is soon left alone by lookups and by misses, and asked again when it goes on", async () => {
+    test("Redis stopped: lookups and misses soon stop using it, and use it again when it continues", async () => {
       const { hot, warm, cold } = await links();
       redis.pause();
       for (const code of [hot, warm, cold]) expect(await reach(one, code)).toBe(target(code));
@@ -131,7 +131,7 @@ if (postgresAvailable() && redisAvailable()) {
       }
       const refused = await one.visit(`/${cold}`);
       expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([503, true]);
-      // Whether this one is there, nobody can say.
+      // Whether this one exists is unknown.
       expect((await one.visit(missing())).status).toBe(503);
       await until("what was known to be given as stale", async () => {
         expect((await one.visit(`/${hot}`)).status).toBe(302);

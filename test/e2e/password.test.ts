@@ -27,7 +27,7 @@ for (const database of databases) {
     });
 
     const protect = (more: Record<string, unknown> = {}) => site.create({ url: https, password, ...more });
-    /** Of somebody who has not been here before. */
+    /** Of a new visitor. */
     const somebody = () => ({ "x-forwarded-for": `198.51.${addresses >> 8}.${addresses++ & 255}` });
     const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0";
 
@@ -167,7 +167,7 @@ for (const database of databases) {
       expect((await knock("/healthz", password)).status).toBe(405);
     });
 
-    test("an address may try ten times, then waits, also with the right one; others, and a pass, go on", async () => {
+    test("an address may try ten times, then waits, even with the right one; others, and a password session, are not affected", async () => {
       const link = await protect();
       const pass = passOf(await knock(`/${link.code}`, password));
       const guesser = { "x-forwarded-for": "203.0.113.5" };
@@ -181,13 +181,13 @@ for (const database of databases) {
       expect((await site.reach(`/${link.code}`, { ...guesser, cookie: pass })).status).toBe(302);
     });
 
-    test("right ones do not count: everybody behind one address gets in", async () => {
+    test("right ones do not count: all users behind one address get in", async () => {
       const link = await protect();
       const office = { "x-forwarded-for": "203.0.113.6" };
       for (let i = 0; i < 12; i++) expect((await knock(`/${link.code}`, password, office)).status).toBe(303);
     }, 30_000);
 
-    test("a link takes fifty wrong ones in an hour; then a pass and the networks that got in that day go on, and others see when to retry", async () => {
+    test("a link accepts fifty wrong ones in an hour; then password sessions and the networks that got in that day still work, and others see when to retry", async () => {
       const link = await protect();
       const [friend, stranger] = [somebody(), somebody()];
       const pass = passOf(await knock(`/${link.code}`, password, friend));
@@ -244,7 +244,7 @@ for (const database of databases) {
       expect((await knock(`/${link.code}`, "1234")).status).toBe(303);
     }, 60_000);
 
-    test("a flood of passwords is bounded: most are sent away, redirects go on, and the right one gets in after", async () => {
+    test("a flood of passwords is bounded: most are refused, redirects keep working, and the right one gets in afterwards", async () => {
       const [link, plain] = [await protect(), await site.create({ url: https })];
       const [first] = await Promise.all([site.reach(`/${plain.code}`), site.reach(`/${link.code}`)]);
       expect(first.status).toBe(302);

@@ -5,7 +5,7 @@ import type { Site, UploadBody } from "./servers.ts";
 
 export type Asked = { readonly path: string; readonly body?: unknown };
 
-/** A DNS server where domains can be shown to be somebody's; its address goes into `QL_DNS_SERVERS`. */
+/** A DNS server in which domains can be verified; its address goes into `QL_DNS_SERVERS`. */
 export type Names = DnsServer & { readonly published: Map<string, string> };
 
 export async function startNames(): Promise<Names> {

@@ -35,7 +35,7 @@ for (const database of databases) {
       expect(scan(readPng(Buffer.from(await png.arrayBuffer())))).toBe(link.shortUrl);
     });
 
-    test("who has it already is told so, and who asks for another gets another", async () => {
+    test("a client that has it gets 304, and one that asks for another gets another", async () => {
       const first = await ask("?format=png");
       const etag = first.headers.get("etag") ?? "";
       expect(etag).toMatch(/^"[\w-]{22}"$/);

@@ -40,7 +40,7 @@ for (const database of databases) {
       expect(asJson.json<ProblemBody>().code).toBe("quota_spent");
     });
 
-    test("is not spent by robots and HEAD, which have as many of their own", async () => {
+    test("is not used by bots and HEAD, which have a separate limit of the same size", async () => {
       const { code } = await site.create({ url: target, hitsPerMonth: 20 });
       expect(led(await visits(site, code, 15, robot))).toBe(15);
       expect((await site.reach(`/${code}`, browser, "HEAD")).status).toBe(302);

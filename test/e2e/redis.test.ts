@@ -99,7 +99,7 @@ if (postgresAvailable() && redisAvailable()) {
       await until("all of it to be written down", async () => (await counted(code)) === 250 || undefined);
     });
 
-    test("degrade: SQL lends while it is away, which is said once, and the limit still holds", async () => {
+    test("degrade: SQL lends while it is unavailable, which is logged once, and the limit still holds", async () => {
       const one = await another({ QL_HITS_OUTAGE: "degrade" });
       const { code } = await site.create({ url: target, hitsPerMonth: 1_000_000 });
       const short = await site.create({ url: target, hitsPerMonth: 20 });
@@ -118,7 +118,7 @@ if (postgresAvailable() && redisAvailable()) {
       await one.server.stop();
     });
 
-    test("open: visitors are let through while it is away, and every one of them is counted", async () => {
+    test("open: visitors are allowed while it is unavailable, and every one of them is counted", async () => {
       const one = await another({ QL_HITS_OUTAGE: "open" });
       const { code } = await site.create({ url: target, hitsPerMonth: 20 });
       let led = 0;
@@ -147,7 +147,7 @@ if (postgresAvailable() && redisAvailable()) {
       expect(await counted(code)).toBe(led);
     });
 
-    test("closed: links with a limit say 503 and when to return while it is away, never 429; others go on", async () => {
+    test("closed: links with a limit answer 503 and when to return while it is unavailable, never 429; others keep working", async () => {
       const one = await another({ QL_HITS_OUTAGE: "closed" });
       const { code } = await site.create({ url: target, hitsPerMonth: 1_000_000 });
       const free = await site.create({ url: target });
@@ -172,7 +172,7 @@ if (postgresAvailable() && redisAvailable()) {
       await one.server.stop();
     });
 
-    test("a Redis of its own for limits is shown beside the other, or alone", async () => {
+    test("a separate Redis for limits is shown beside the other, or alone", async () => {
       const [cache, limits] = await Promise.all([startRedis(), startRedis()]);
       const parts = async (env: Record<string, string>) => {
         const site = await startSite("PostgreSQL", env);

@@ -1,4 +1,4 @@
-/** How far a replica is behind can be seen, and so can a replica that stands still. */
+/** The lag of a replica is visible, and so is a replica that stopped replaying. */
 import { expect, test } from "bun:test";
 import { postgresAvailable, startPostgres, startReplica } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
@@ -7,7 +7,7 @@ import { tempFolder } from "../ground/temp.ts";
 import { metric, must } from "./servers.ts";
 
 if (postgresAvailable()) {
-  test("the lag of a replica grows while it stands still, and falls when it goes on", async () => {
+  test("the lag of a replica grows while its replay is paused, and falls when it continues", async () => {
     const primary = await startPostgres();
     const DATABASE_URL = await primary.createDatabase("replica");
     const env = { DATABASE_URL, QL_CODE_SALT: "a salt for replicas", QL_DATA: tempFolder("data") };

@@ -49,7 +49,7 @@ if (postgresAvailable() && redisAvailable()) {
       const { code } = await one.create({ url: https, rules, forwardQuery: true });
       expect(place(await one.reach(`/${code}?a=1`))).toBe(`302 ${https}rule?a=1`);
       expect(await inRedis(code)).toMatchObject({ l: { u: https, c: { r: rules, q: 1 } }, v: 1 });
-      // What Redis has is what the other one serves: the database says something else by now, and nobody was told.
+      // The other server serves what Redis has: the database differs by now, but no change was announced.
       await query(one.env, `update links set rules = null, url = 'https://example.com/sql' where code = '${code}'`);
       const before = await hits(other, "redis");
       expect(place(await other.reach(`/${code}`))).toBe(`302 ${https}rule`);

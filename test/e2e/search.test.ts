@@ -176,7 +176,7 @@ for (const database of databases) {
       expect((await pages("search=re&sort=code")).length).toBe((await titles("search=re")).length);
     });
 
-    test("a page goes on after its last link, also when that was deleted meanwhile", async () => {
+    test("a page continues after its last link, even if that was deleted meanwhile", async () => {
       const own = await site.tenant(`deleting-${database.toLowerCase()}`);
       for (const code of ["aaa", "bbb", "ccc", "ddd"]) {
         await site.call("POST", "/api/links", {
@@ -256,7 +256,7 @@ for (const database of databases) {
       }
     });
 
-    test(`while ${many} links are searched, redirects go on`, async () => {
+    test(`while ${many} links are searched, redirects keep working`, async () => {
       const link = await site.create({ url: "https://example.com/goes-on" });
       await site.reach(`/${link.code}`);
       const rows = `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${many})`;

@@ -125,7 +125,7 @@ describe("the keys that an embedded server keeps", () => {
     must(await cli(["tenant", "list"], { env: other }));
     const printed = must(await cli(["secrets", "rotate"], { env: { ...env, QL_SECRET_KEYS: keysIn(other) } }));
     expect(printed).toContain("Encrypted 0 secrets with");
-    expect(printed.match(/The SendGrid key of ten_\w+ has to be saved again/g)).toHaveLength(2);
+    expect(printed.match(/The SendGrid key of ten_\w+ must be saved again/g)).toHaveLength(2);
   });
 });
 

@@ -118,7 +118,7 @@ function starter(env: Environment) {
 }
 
 describe.each([...databases])("on %s", (database) => {
-  test("after the code salt was changed everything that was signed is good, and nobody's split moves", async () => {
+  test("after the code salt was changed all signatures are valid, and no visitor's split moves", async () => {
     const env = await newDatabase(database);
     if (env.DATABASE_URL !== undefined) env.QL_SIGNING_KEYS = key("k1", "1");
     const start = starter(env);

@@ -10,7 +10,7 @@ import { startServer } from "../ground/server.ts";
 import { announce, type } from "./announced.ts";
 import { dial, hangingRequest } from "./servers.ts";
 
-test.concurrent("a body that trickles in is refused after ten seconds, and nobody else waits meanwhile", async () => {
+test.concurrent("a body that trickles in is refused after ten seconds, and no other request waits meanwhile", async () => {
   const server = await startServer();
   const line = await hangingRequest(server);
   line.send("{");
@@ -154,7 +154,7 @@ async function readSteadily(port: number, request: string, bytesPerSecond: numbe
 }
 
 test.concurrent("a reader that is slower than the least rate is hung up on soon, however large the file", async () => {
-  // At the least rate the file takes 48 s, and until then nobody used to look.
+  // At the minimum rate the file takes 48 s, during which nothing used to be checked.
   const rate = { ...patient, leastBytesPerSecond: 500_000 };
   const { request, port, downloads, sizeBytes, stop } = await served(rate);
   const reader = await readSteadily(port, request, 20_000);

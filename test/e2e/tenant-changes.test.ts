@@ -7,7 +7,7 @@ import { startServer } from "../ground/server.ts";
 import { type DatabaseName, type LinkBody, must, query, type Site, siteOf, startSite } from "./servers.ts";
 
 const https = "https://example.com/";
-/** Less than memory keeps what nobody told it about. */
+/** Less than memory keeps an entry without an announced change. */
 const soonMs = 25_000;
 
 interface Servers {

@@ -92,7 +92,7 @@ if (postgresAvailable() && redisAvailable()) {
       expect(await site.server.stop()).toBe(0);
     });
 
-    test("go on when one is killed, and it is replaced", async () => {
+    test("keep serving when one is killed, and it is replaced", async () => {
       const site = await startThree();
       const link = await site.create({ url: "https://example.com/" });
       const before = await pids(site.env);
@@ -151,7 +151,7 @@ if (postgresAvailable() && redisAvailable()) {
       expect(output.match(/QL_CODE_SALT does not match/g)).toHaveLength(1);
     });
 
-    test("when nobody supervises them", async () => {
+    test("without a supervisor", async () => {
       const env = { ...(await newDatabase("PostgreSQL")), REDIS_URL: redis.url };
       const { code, output } = await serveInVain(env, ["--as-worker"]);
       expect([code, output]).toEqual([2, expect.stringContaining("quicklink serve --workers N")]);

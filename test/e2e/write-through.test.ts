@@ -1,4 +1,4 @@
-/** A new link is in Redis before anybody asks for it: its first visitor, on any server, does not wait for SQL. */
+/** A new link is in Redis before its first visit: its first visitor, on any server, does not wait for SQL. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { postgresAvailable } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";

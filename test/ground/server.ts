@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { type Terminal, within } from "../../src/cli/terminal.ts";
+import { runOnTerminal, type Terminal } from "../../src/cli/terminal.ts";
 import { run } from "../../src/main.ts";
 import { freePort } from "./ports.ts";
 import { cleanEnvironment, type Environment, type Finished, runProcess, startProcess, until } from "./process.ts";
@@ -109,7 +109,7 @@ export async function cli(args: readonly string[], options: CliOptions = {}): Pr
     ownsProcess: false,
     exitCode: 0,
   };
-  const code = await within(terminal, () => run(args));
+  const code = await runOnTerminal(terminal, () => run(args));
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 

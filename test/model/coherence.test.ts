@@ -28,7 +28,7 @@ describe("two instances on one Redis and one database, in any order of steps", (
         for (const what of Object.keys(happened) as (keyof typeof happened)[]) happened[what] += counts[what] ?? 0;
       };
       await fc.assert(property(await ownCode(), scenarios, seen), { numRuns: runs });
-      // A model in which nothing of this comes to pass would show nothing. (What is stale is too rare to ask for.)
+      // A model in which none of this happens would show nothing. (Stale answers are too rare to require.)
       expect(Object.entries(happened).filter(([, times]) => times === 0)).toEqual([]);
     },
     timeoutMs,

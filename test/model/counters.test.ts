@@ -18,7 +18,7 @@ import {
   rememberedUntil,
   rememberMostMs,
 } from "../../src/limits/counters.ts";
-import { month, monthOf, slidingHour, slidingMinute, total, type Window } from "../../src/limits/window.ts";
+import { monthOf, monthWindow, slidingHour, slidingMinute, totalWindow, type Window } from "../../src/limits/window.ts";
 import { type CounterStore, onEachStore } from "../conformance/counter-stores.ts";
 
 const hourMs = 3_600_000;
@@ -28,7 +28,7 @@ interface Op {
   readonly kind: "take" | "hold";
   state: "held" | "settled" | "released" | "denied";
   readonly amounts: ReadonlyMap<string, number>;
-  /** When it was charged for good, and what it then weighs. */
+  /** When it was charged permanently, and its amount. */
   countedAt: number;
   givenBack: number;
   readonly expiresAt: number;
@@ -298,8 +298,8 @@ function limitsFor(scope: string): Limit[] {
   return [
     limit(`tenant:{${scope}}:smtp`, slidingHour, 6),
     limit(`platform-aggregate-${scope}`, slidingMinute, 9),
-    limit(`links:{${scope}}`, month, 8),
-    limit(`quota:tenant:{${scope}-b}:used`, total, 10),
+    limit(`links:{${scope}}`, monthWindow, 8),
+    limit(`quota:tenant:{${scope}-b}:used`, totalWindow, 10),
   ];
 }
 

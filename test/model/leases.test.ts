@@ -1,6 +1,6 @@
 /**
- * A short run of `npm run prove -- limits`: the program's own leases and recorder in a simulation where clocks, networks,
- * stores and instances fail. What is checked stands in `prove/limits/books.ts`.
+ * A short run of `npm run prove -- limits`: the program's own leases and recorder in a simulation where clocks,
+ * networks, stores and instances fail. `prove/limits/books.ts` has the checks.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ownCode } from "../../prove/limits/code.ts";

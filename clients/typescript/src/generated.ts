@@ -1,4 +1,4 @@
-/** Generated from the OpenAPI document by `npm run docs`; a test keeps it so. */
+/** Generated from the OpenAPI document by `npm run docs`. A test compares the two. */
 import { type Asked, Caller, type CallOptions, type ClientSettings, eachOf, type PostOptions } from "./call.ts";
 
 export interface ApiKey {
@@ -594,7 +594,7 @@ export class QuickLink {
     this.#caller = new Caller(settings);
   }
 
-  /** What is not here yet: any call of the API. */
+  /** Sends any request to the API, for routes without a method here. */
   send(asked: Asked): Promise<Response> {
     return this.#caller.response(asked);
   }
@@ -615,7 +615,7 @@ export class QuickLink {
     return this.#caller.json<LinkPage>({ method: "GET", path: "/api/links", query, signal: options.signal });
   }
 
-  /** All of them, page by page, as they are asked for. */
+  /** Iterates over all items; pages are loaded on demand. */
   iterateLinks(query: ListLinksQuery = {}, options: CallOptions = {}): AsyncGenerator<Link> {
     return eachOf((cursor) => this.listLinks({ ...query, cursor: cursor ?? query.cursor }, options));
   }
@@ -701,7 +701,7 @@ export class QuickLink {
     return this.#caller.json<ApiKeyPage>({ method: "GET", path: "/api/keys", query, signal: options.signal });
   }
 
-  /** All of them, page by page, as they are asked for. */
+  /** Iterates over all items; pages are loaded on demand. */
   iterateKeys(query: ListKeysQuery = {}, options: CallOptions = {}): AsyncGenerator<ApiKey> {
     return eachOf((cursor) => this.listKeys({ ...query, cursor: cursor ?? query.cursor }, options));
   }
@@ -731,7 +731,7 @@ export class QuickLink {
     return this.#caller.json<DomainPage>({ method: "GET", path: "/api/domains", query, signal: options.signal });
   }
 
-  /** All of them, page by page, as they are asked for. */
+  /** Iterates over all items; pages are loaded on demand. */
   iterateDomains(query: ListDomainsQuery = {}, options: CallOptions = {}): AsyncGenerator<Domain> {
     return eachOf((cursor) => this.listDomains({ ...query, cursor: cursor ?? query.cursor }, options));
   }
@@ -806,7 +806,7 @@ export class QuickLink {
     return this.#caller.json<FilePage>({ method: "GET", path: "/api/files", query, signal: options.signal });
   }
 
-  /** All of them, page by page, as they are asked for. */
+  /** Iterates over all items; pages are loaded on demand. */
   iterateFiles(query: ListFilesQuery = {}, options: CallOptions = {}): AsyncGenerator<File> {
     return eachOf((cursor) => this.listFiles({ ...query, cursor: cursor ?? query.cursor }, options));
   }
@@ -863,7 +863,7 @@ export class QuickLink {
     });
   }
 
-  /** All of them, page by page, as they are asked for. */
+  /** Iterates over all items; pages are loaded on demand. */
   iterateSuppressions(query: ListSuppressionsQuery = {}, options: CallOptions = {}): AsyncGenerator<Suppression> {
     return eachOf((cursor) => this.listSuppressions({ ...query, cursor: cursor ?? query.cursor }, options));
   }

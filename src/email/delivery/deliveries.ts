@@ -9,12 +9,12 @@ import type { Suppressions } from "./suppressions.ts";
 /** Applies delivery events of the provider to the email rows and the suppression list. */
 export interface Deliveries {
   /** The tenant's emails that these events are about. */
-  find(tenant: TenantId, events: readonly DeliveryEvent[]): Promise<Told[]>;
+  find(tenant: TenantId, events: readonly DeliveryEvent[]): Promise<DeliveryReport[]>;
   /** Applying an event twice changes nothing; returns how many were news. */
-  apply(tenant: TenantId, told: readonly Told[]): Promise<number>;
+  apply(tenant: TenantId, told: readonly DeliveryReport[]): Promise<number>;
 }
 
-export interface Told {
+export interface DeliveryReport {
   readonly event: DeliveryEvent;
   readonly email: EmailId;
   readonly recipient: string;
@@ -35,7 +35,7 @@ export function createDeliveries(sql: Sql, suppressions: Suppressions, clock: Cl
   }
 
   /** The event with more weight stays, whatever is written concurrently. */
-  async function mark(tenant: TenantId, told: readonly Told[]): Promise<void> {
+  async function mark(tenant: TenantId, told: readonly DeliveryReport[]): Promise<void> {
     await sql.transaction(async (trx) => {
       for (const { event, email } of told) {
         const { delivery, at, detail } = event;

@@ -52,7 +52,7 @@ describe("a key for events", () => {
   });
 });
 
-test("a body is timely for a day, within which SendGrid goes on trying", () => {
+test("a body is timely for a day, during which SendGrid retries", () => {
   const now = 1_763_287_200_000;
   const at = (seconds: number) => String(now / 1_000 + seconds);
   expect([at(0), at(-86_400), at(120)].map((text) => isTimely(text, now))).toEqual([true, true, true]);

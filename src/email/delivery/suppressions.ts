@@ -13,11 +13,11 @@ export interface Suppressions {
   /** Why this tenant may not send such an email to the address; `undefined` if it may. */
   find(tenant: TenantId, address: string, kind: MailKind): Promise<SuppressionReason | undefined>;
   /** The first reason stays, unless essential emails may pass it. `everybody`: for all tenants. */
-  add(tenant: TenantId | typeof everybody, address: string, reason: SuppressionReason): Promise<void>;
+  add(tenant: TenantId | typeof allTenants, address: string, reason: SuppressionReason): Promise<void>;
   /** A tenant's list, by address; `after` is the last of the previous page. */
   list(tenant: TenantId, limit: number, after?: string): Promise<Suppression[]>;
   /** Returns whether it was there. */
-  remove(tenant: TenantId | typeof everybody, address: string): Promise<boolean>;
+  remove(tenant: TenantId | typeof allTenants, address: string): Promise<boolean>;
 }
 
 export interface Suppression {
@@ -27,14 +27,14 @@ export interface Suppression {
 }
 
 export type SuppressionReason = SuppressionTable["reason"];
-export const everybody = "" as const;
+export const allTenants = "" as const;
 
 export function createSuppressions({ db, now }: Sql): Suppressions {
   return {
     async find(tenant, address, kind) {
-      const listed = (owner: TenantId | typeof everybody) =>
+      const listed = (owner: TenantId | typeof allTenants) =>
         ofTenant(db, owner).selectFrom("suppressions").select("reason").where("address", "=", address.toLowerCase());
-      const rows = await listed(tenant).unionAll(listed(everybody)).execute();
+      const rows = await listed(tenant).unionAll(listed(allTenants)).execute();
       return rows.find(({ reason }) => !(mailKinds[kind].essential && reason === "unsubscribed"))?.reason;
     },
 

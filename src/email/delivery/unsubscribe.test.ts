@@ -26,7 +26,7 @@ describe("a link to stop further emails", () => {
     expect(links.urlFor(tenant, "jo@example.com")).toBe(links.urlFor(tenant, "jo@example.com"));
   });
 
-  test("that was tampered with is none, wherever it was", () => {
+  test("that was tampered with is invalid, wherever it was changed", () => {
     const token = tokenOf(links.urlFor(tenant, "jo@example.com"));
     for (let place = 0; place < token.length; place++) {
       const other = token[place] === "A" ? "B" : "A";
@@ -41,7 +41,7 @@ describe("a link to stop further emails", () => {
     },
   );
 
-  test("of another server is none", () => {
+  test("of another server is invalid", () => {
     const theirs = createStopLinks(signerOf("another secret"), base).urlFor(tenant, "jo@example.com");
     expect(links.read(tokenOf(theirs))).toBeUndefined();
   });

@@ -13,7 +13,7 @@ import { usedInMonth } from "../../tenants/monthly.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
 import { linkUse } from "./near-limits.ts";
 import type { Notices } from "./notices.ts";
-import { type LimitUse, reached } from "./thresholds.ts";
+import { type NoticeUse, reachedPercent } from "./thresholds.ts";
 
 /**
  * Feeds limit notices: collects usage where it becomes known and passes it to `email/notices/notices.ts`. None of it
@@ -31,7 +31,7 @@ export interface LimitWatchSettings {
   readonly notices: Notices;
   readonly sql: Sql;
   /** The nearly used limits of all tenants. */
-  readonly nearLimits: () => Promise<readonly LimitUse[]>;
+  readonly nearLimits: () => Promise<readonly NoticeUse[]>;
   /** A link's limit as memory last knew it: undefined if the link is unknown, null if it has no limit. */
   readonly hitsMaxOf: (key: string) => number | null | undefined;
   readonly clock: Clock;
@@ -61,7 +61,7 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
   async function lookAt(totals: readonly Total[], month: string): Promise<void> {
     for (const { key } of totals) {
       const use = await linkUse(sql, splitKey(key), month);
-      const percent = use && reached(use.used, use.max);
+      const percent = use && reachedPercent(use.used, use.max);
       if (use === undefined || percent === undefined) continue;
       told.set(`${key} ${month} ${percent}`, clock.elapsed() + rememberMs);
       notices.noticed(use);
@@ -100,7 +100,8 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
       const now = clock.elapsed();
       const month = monthName(clock.now());
       const near = totals.filter((one) => {
-        const percent = one.draws === "hits" && one.month === month && reached(one.total, hitsMaxOf(one.key) ?? null);
+        const percent =
+          one.draws === "hits" && one.month === month && reachedPercent(one.total, hitsMaxOf(one.key) ?? null);
         return percent && (told.get(`${one.key} ${month} ${percent}`) ?? 0) <= now;
       });
       if (near.length > 0) void quietly("checking links", () => lookAt(near.slice(0, linksAtOnce), month));

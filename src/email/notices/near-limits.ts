@@ -1,13 +1,13 @@
 import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../../base/ids.ts";
-import { readStanding } from "../../files/quota/standing.ts";
+import { readStorageTotal } from "../../files/quota/storage-total.ts";
 import { hitsMax, hitsMaxOf } from "../../links/hits-max.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
 import type { Place } from "../../sql/versions.ts";
 import { usedInMonth } from "../../tenants/monthly.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
-import { hitsKeyStart, type LimitUse, reached } from "./thresholds.ts";
+import { hitsKeyStart, type NoticeUse, reachedPercent } from "./thresholds.ts";
 
 const tenantsAtOnce = 100;
 const linksMost = 100; // per tenant: notified links are not found again, and the next check has the next ones
@@ -21,8 +21,8 @@ export async function nearLimits(
   tenants: Pick<Tenants, "byId">,
   month: string,
   now: number,
-): Promise<LimitUse[]> {
-  const uses: LimitUse[] = [];
+): Promise<NoticeUse[]> {
+  const uses: NoticeUse[] = [];
   for (let after = ""; ; ) {
     const rows = await acrossTenants(sql.db)
       .selectFrom("email_settings")
@@ -38,7 +38,12 @@ export async function nearLimits(
       const links = await usedInMonth(sql.db, { tenant, name: "links", month });
       uses.push(
         { tenant, limit: "linksPerMonth", used: links, max: limits.linksPerMonth },
-        { tenant, limit: "storageBytes", used: (await readStanding(sql.db, tenant)).bytes, max: limits.storageBytes },
+        {
+          tenant,
+          limit: "storageBytes",
+          used: (await readStorageTotal(sql.db, tenant)).bytes,
+          max: limits.storageBytes,
+        },
         ...(await untoldLinks(sql, tenant, limits.hitsPerLinkPerMonth, month, now)),
       );
     }
@@ -46,7 +51,7 @@ export async function nearLimits(
     if (last === undefined || rows.length < tenantsAtOnce) break;
     after = last;
   }
-  return uses.filter(({ used, max }) => reached(used, max) !== undefined);
+  return uses.filter(({ used, max }) => reachedPercent(used, max) !== undefined);
 }
 
 /** Links near their limit without a notice so far. `allowed` is the plan's limit per link. */
@@ -56,7 +61,7 @@ async function untoldLinks(
   allowed: number | null,
   month: string,
   now: number,
-): Promise<LimitUse[]> {
+): Promise<NoticeUse[]> {
   const max = hitsMaxOf(allowed);
   // Units still reserved after all leases have expired were lost in a crash, and count as used.
   const used = raw<number>`q.counted + case when q.lent_until < ${now} then q.reserved else 0 end`;
@@ -84,7 +89,7 @@ async function untoldLinks(
 }
 
 /** The current state of one link: its tenant, and its hits this month. */
-export async function linkUse({ db }: Sql, { domain, code }: Place, month: string): Promise<LimitUse | undefined> {
+export async function linkUse({ db }: Sql, { domain, code }: Place, month: string): Promise<NoticeUse | undefined> {
   const row = await acrossTenants(db)
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))

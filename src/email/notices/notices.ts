@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { monthOf } from "../../limits/window.ts";
-import { shortUrl } from "../../links/short-url.ts";
+import { shortUrl } from "../../links/link.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
@@ -11,7 +11,7 @@ import type { Outbox } from "../outbox/outbox.ts";
 import type { EmailSettingsStore } from "../settings/settings.ts";
 import type { QuotaFacts } from "../templates/quota.ts";
 import { writeMail } from "../templates/templates.ts";
-import { type LimitUse, noticeKey, reached } from "./thresholds.ts";
+import { type NoticeUse, noticeKey, reachedPercent } from "./thresholds.ts";
 
 /**
  * Emails tenants when 80 % and 100 % of a limit are used: one email to their contact address per month.
@@ -25,7 +25,7 @@ import { type LimitUse, noticeKey, reached } from "./thresholds.ts";
  */
 export interface Notices {
   /** Never fails, and is not awaited. */
-  noticed(use: LimitUse): void;
+  noticed(use: NoticeUse): void;
   /** Resolves when everything reported is processed. */
   idle(): Promise<void>;
 }
@@ -50,16 +50,16 @@ export function createNotices(parts: NoticeSettings): Notices {
   const { sql, tenants, settings, outbox, stopLinks, baseUrl, clock, log } = parts;
   /** Key → until when it need not be checked again. */
   const lately = new LRUCache<string, number>({ max: rememberedMost });
-  const queue: LimitUse[] = [];
+  const queue: NoticeUse[] = [];
   let running: Promise<void> | undefined;
 
-  function keyOf(use: LimitUse): string | undefined {
-    const percent = reached(use.used, use.max);
+  function keyOf(use: NoticeUse): string | undefined {
+    const percent = reachedPercent(use.used, use.max);
     return percent && noticeKey(use, monthOf(clock.now()).name, percent);
   }
 
-  async function tell(use: LimitUse): Promise<void> {
-    const [key, percent, month] = [keyOf(use), reached(use.used, use.max), monthOf(clock.now())];
+  async function tell(use: NoticeUse): Promise<void> {
+    const [key, percent, month] = [keyOf(use), reachedPercent(use.used, use.max), monthOf(clock.now())];
     if (key === undefined || percent === undefined || use.max === null) return;
     const [{ contact }, tenant] = await Promise.all([settings.of(use.tenant), tenants.byId(use.tenant)]);
     if (contact === null || tenant === undefined || (await waiting(use)) >= waitingMost) return;
@@ -71,7 +71,7 @@ export function createNotices(parts: NoticeSettings): Notices {
     await outbox.enqueue({ tenant: use.tenant, kind: "quota", key, to: contact, ...mail });
   }
 
-  async function waiting({ tenant }: LimitUse): Promise<number> {
+  async function waiting({ tenant }: NoticeUse): Promise<number> {
     const rows = await ofTenant(sql.db, tenant)
       .selectFrom("emails")
       .select("id")
@@ -109,7 +109,7 @@ export function createNotices(parts: NoticeSettings): Notices {
   };
 }
 
-function subjectOf(use: LimitUse, baseUrl: string, resetsAt: number): QuotaFacts["of"] {
+function subjectOf(use: NoticeUse, baseUrl: string, resetsAt: number): QuotaFacts["of"] {
   switch (use.limit) {
     case "hitsPerLinkPerMonth":
       return { kind: "hits", shortUrl: shortUrl(baseUrl, use.link), fallback: use.link.fallback, resetsAt };

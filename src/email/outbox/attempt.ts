@@ -4,26 +4,26 @@ import type { Logger } from "../../base/log.ts";
 import type { CounterVerdict } from "../../limits/counters.ts";
 import { platformEmails } from "../../limits/email-limits.ts";
 import { isUnavailable } from "../../sql/sql.ts";
-import { everybody, type Suppressions } from "../delivery/suppressions.ts";
+import { allTenants, type Suppressions } from "../delivery/suppressions.ts";
 import type { HandOver, Message, ProviderName } from "../providers/provider.ts";
 import type { Sender, Senders } from "../providers/senders.ts";
 import { nextAsk, nextTry } from "./backoff.ts";
 import type { Charges } from "./charges.ts";
+import { limitOf } from "./counter-seeds.ts";
+import { createMutex } from "./mutex.ts";
 import { type MailKind, mailKinds } from "./outbox.ts";
-import { limitOf } from "./seeds.ts";
-import { type Claimed, type EmailStore, unsureMost, unsureRetryMs, type Why } from "./store.ts";
-import { createTurns } from "./turns.ts";
+import { type ClaimedEmail, type EmailStore, type FailureReason, unsureMost, unsureRetryMs } from "./store.ts";
 
 /** One attempt to send a claimed email, from its charge to its mark. `sender.ts` explains the order. */
-export interface Attempts {
+export interface SendAttempts {
   /** The whole attempt, for an email that is due. */
-  make(email: Claimed): Promise<void>;
+  make(email: ClaimedEmail): Promise<void>;
   /** The first half, for callers that need to know at once whether the limits have room. */
-  charge(email: Claimed): Promise<Charged>;
+  charge(email: ClaimedEmail): Promise<Charged>;
   /** The second half, after a granted charge. */
-  handOver(email: Claimed, charged: Charged): Promise<void>;
+  handOver(email: ClaimedEmail, charged: Charged): Promise<void>;
   /** Instead of the second half, if it cannot be done now: refunds the charge and requeues the email. */
-  putBack(email: Claimed): Promise<void>;
+  putBack(email: ClaimedEmail): Promise<void>;
 }
 
 export interface Charged {
@@ -39,12 +39,12 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
-export interface AttemptSettings {
+export interface SendAttemptSettings {
   readonly store: EmailStore;
   readonly senders: Senders;
   readonly charges: Charges;
   readonly suppressions: Suppressions;
-  readonly messageOf: (email: Claimed, from: Sender["from"]) => Message;
+  readonly messageOf: (email: ClaimedEmail, from: Sender["from"]) => Message;
   readonly count: (provider: ProviderName, outcome: Outcome) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -66,9 +66,9 @@ const askAgainMs = 500;
 const markAgainMs = 500;
 const marksMost = 1_200; // ten minutes; by then another process has found it abandoned
 
-export function createAttempts(settings: AttemptSettings): Attempts {
+export function createSendAttempts(settings: SendAttemptSettings): SendAttempts {
   const { store, senders, charges, suppressions, count, clock, log } = settings;
-  const turns = createTurns();
+  const handOverMutex = createMutex();
 
   /** Retries until the database stores the mark. */
   async function lasting<Answer>(mark: () => Promise<Answer>): Promise<Answer> {
@@ -82,16 +82,17 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     }
   }
 
-  const fail = (email: Claimed, why: Why, what?: "unsure") => lasting(() => store.failed(email, why, what));
+  const fail = (email: ClaimedEmail, why: FailureReason, what?: "unsure") =>
+    lasting(() => store.failed(email, why, what));
 
-  async function charge(email: Claimed): Promise<Charged> {
+  async function charge(email: ClaimedEmail): Promise<Charged> {
     const sender = await senders.resolve(email.tenant);
     const since = clock.elapsed();
     return { sender, since, verdict: await charges.take(email, limitOf(sender.provider.name)) };
   }
 
   /** A lost answer is asked for again under the same ID: the charge is neither doubled nor lost. */
-  async function chargePatiently(email: Claimed): Promise<Charged> {
+  async function chargePatiently(email: ClaimedEmail): Promise<Charged> {
     for (let asks = 1; ; asks++) {
       const charged = await charge(email);
       if (charged.verdict.kind !== "unavailable" || asks === asksMost) return charged;
@@ -100,7 +101,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
   }
 
   /** Not granted: it was not handed over, and waits. */
-  async function wait(email: Claimed, { sender, verdict }: Omit<Charged, "since">): Promise<void> {
+  async function wait(email: ClaimedEmail, { sender, verdict }: Omit<Charged, "since">): Promise<void> {
     const { name } = sender.provider;
     if (verdict.kind === "denied") {
       count(name, "limited");
@@ -117,12 +118,12 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     await putBack(email, awayMs, verdict.kind);
   }
 
-  async function putBack(email: Claimed, ms: number, detail: string): Promise<void> {
+  async function putBack(email: ClaimedEmail, ms: number, detail: string): Promise<void> {
     await charges.release(email);
     await lasting(() => store.back(email, ms, { reason: "unavailable", detail }, "asked"));
   }
 
-  async function handOver(email: Claimed, { sender, since }: Charged): Promise<void> {
+  async function handOver(email: ClaimedEmail, { sender, since }: Charged): Promise<void> {
     const { provider, from } = sender;
     const message = settings.messageOf(email, from);
     if (!(await store.handing(email, provider.name, message.messageId))) return void (await charges.release(email));
@@ -148,7 +149,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     let over = false;
     return {
       async begin() {
-        giveBack = await turns.take();
+        giveBack = await handOverMutex.acquire();
         if (!over) return;
         giveBack();
         throw new Error("expired before its turn");
@@ -160,7 +161,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
     };
   }
 
-  async function markOutcome(email: Claimed, provider: ProviderName, outcome: HandOver): Promise<void> {
+  async function markOutcome(email: ClaimedEmail, provider: ProviderName, outcome: HandOver): Promise<void> {
     switch (outcome.kind) {
       case "accepted": {
         if (!(await lasting(() => store.sent(email, outcome.providerId)))) {
@@ -175,7 +176,7 @@ export function createAttempts(settings: AttemptSettings): Attempts {
         await charges.release(email);
         const { reason, detail } = outcome;
         if (reason === "address") {
-          const list = provider === "sendgrid" ? email.tenant : everybody;
+          const list = provider === "sendgrid" ? email.tenant : allTenants;
           await lasting(() => suppressions.add(list, email.to, "bounced"));
         }
         return void (await fail(email, { reason, detail }));

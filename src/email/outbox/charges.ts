@@ -2,9 +2,9 @@ import type { TenantId } from "../../base/ids.ts";
 import type { Counters, CounterVerdict, StatusAnswer } from "../../limits/counters.ts";
 import { type EmailMaxes, type EmailProvider, getStatus, tryAcquire } from "../../limits/email-limits.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
+import type { EmailSeedQueries } from "./counter-seeds.ts";
 import { type MailKind, mailKinds } from "./outbox.ts";
-import type { EmailSeedQueries } from "./seeds.ts";
-import type { Claim } from "./store.ts";
+import type { EmailClaim } from "./store.ts";
 
 /**
  * The limits on an email: the tenant's for the provider and, through the platform's SMTP, the operator's for all
@@ -14,14 +14,14 @@ import type { Claim } from "./store.ts";
 export interface Charges {
   /** Charges for one claim. Repeating it returns the same answer and charges nothing more. */
   take(
-    email: Claim & { readonly tenant: TenantId; readonly kind: MailKind },
+    email: EmailClaim & { readonly tenant: TenantId; readonly kind: MailKind },
     by: EmailProvider,
   ): Promise<CounterVerdict>;
   /**
    * For an email that the provider certainly did not accept. A refund that fails is retried when the counters answer
    * again; one lost with its process keeps counting for an hour, which is the safe side.
    */
-  release(claim: Claim): Promise<void>;
+  release(claim: EmailClaim): Promise<void>;
   /** The tenant's limit. */
   status(tenant: TenantId, by: EmailProvider): Promise<{ readonly max: number | null; readonly answer: StatusAnswer }>;
 }
@@ -42,7 +42,7 @@ export const ordinaryMax = (platformMax: number | null): number | null =>
 
 export function createCharges({ counters, tenants, seeds, platformMax }: ChargeSettings): Charges {
   // Of the claim, not of the attempt: a charge found again an hour later would count for the wrong hour.
-  const idOf = ({ id, by }: Claim) => `${id}:${by}`;
+  const idOf = ({ id, by }: EmailClaim) => `${id}:${by}`;
 
   const owed = new Set<string>();
 

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Repeated, repeat } from "../../base/repeat.ts";
-import type { Attempts } from "./attempt.ts";
-import type { Claimed, EmailStore } from "./store.ts";
+import type { SendAttempts } from "./attempt.ts";
+import type { ClaimedEmail, EmailStore } from "./store.ts";
 
 /**
  * Sends the emails of the outbox, in every process of the server; the database decides who gets which email.
@@ -32,7 +32,7 @@ import type { Claimed, EmailStore } from "./store.ts";
  *
  * **An expired claim** belongs to a process that ended or hangs. Without a mark of this claim nothing was sent, and it
  * is queued again. With one, the outcome is unknown: `unsure`, as above. Several emails are in flight at once, but
- * between the moment a provider could have one and its mark there is one at a time (`turns.ts`). So a kill -9 sends at
+ * between the moment a provider could have one and its mark there is one at a time (`mutex.ts`). So a kill -9 sends at
  * most one email twice, and loses none.
  *
  * **Without SQL** nothing is lost, because nothing exists only here: the sender pauses, doubling up to half a minute;
@@ -59,7 +59,7 @@ export interface EmailSender {
 
 export interface EmailSenderSettings {
   readonly store: EmailStore;
-  readonly attempts: Attempts;
+  readonly attempts: SendAttempts;
   /** Of this process. */
   readonly name: string;
   readonly clock: Clock;
@@ -105,7 +105,7 @@ export function createEmailSender(settings: EmailSenderSettings): EmailSender {
     const { due, left } = await store.look();
     if (!due) return false;
     if (left) await recover();
-    const emails: Claimed[] = await store.claim(claimName(), free);
+    const emails: ClaimedEmail[] = await store.claim(claimName(), free);
     for (const email of emails) run(() => attempts.make(email));
     return emails.length === free;
   }

@@ -18,20 +18,20 @@ export interface EmailStore {
   /** Whether anything is due, and whether some of it was abandoned. */
   look(): Promise<{ readonly due: boolean; readonly left: boolean }>;
   /** Takes back abandoned emails; returns those with an unknown outcome. */
-  recover(): Promise<Unknown[]>;
+  recover(): Promise<UnknownOutcome[]>;
   /** The most overdue first. No other process gets them until the claim expires. */
-  claim(by: string, most: number): Promise<Claimed[]>;
+  claim(by: string, most: number): Promise<ClaimedEmail[]>;
   /**
    * Marks the hand-over before it starts, for recovery after a crash; renews the claim. Returns whether the claim is
    * still ours.
    */
-  handing(claim: Claim, provider: ProviderName, messageId: string): Promise<boolean>;
+  handing(claim: EmailClaim, provider: ProviderName, messageId: string): Promise<boolean>;
   /** Also after the claim has expired, as long as there is no other: it is known now that it was sent. */
-  sent(claim: Claim, providerId: string | null): Promise<boolean>;
-  failed(claim: Claim, why: Why, what?: "unsure"): Promise<boolean>;
+  sent(claim: EmailClaim, providerId: string | null): Promise<boolean>;
+  failed(claim: EmailClaim, why: FailureReason, what?: "unsure"): Promise<boolean>;
   /** `unsure`: the provider may have it. `asked`: it was not handed over, which does not count as an attempt. */
-  back(claim: Claim, inMs: number, why: Why, what?: "unsure" | "asked"): Promise<boolean>;
-  remove(claim: Claim): Promise<void>;
+  back(claim: EmailClaim, inMs: number, why: FailureReason, what?: "unsure" | "asked"): Promise<boolean>;
+  remove(claim: EmailClaim): Promise<void>;
   /** Postpones all of a tenant's emails that are due now, or those of some kinds. Bounded per call. */
   postpone(tenant: TenantId, inMs: number, kinds: readonly MailKind[]): Promise<number>;
   waiting(): Promise<{ readonly count: number; readonly oldestDueMs: number }>;
@@ -52,13 +52,13 @@ export interface NewEmail {
 }
 
 /** Which attempt of which email, and whose. */
-export interface Claim {
+export interface EmailClaim {
   readonly id: EmailId;
   readonly by: string;
   readonly attempt: number;
 }
 
-export interface Claimed extends Claim {
+export interface ClaimedEmail extends EmailClaim {
   readonly tenant: TenantId;
   readonly kind: MailKind;
   readonly to: string;
@@ -71,19 +71,19 @@ export interface Claimed extends Claim {
   readonly ageMs: number;
 }
 
-export interface Unknown {
+export interface UnknownOutcome {
   readonly id: EmailId;
   readonly provider: string | null;
   readonly unsure: number;
 }
 
-export interface Why {
+export interface FailureReason {
   readonly reason: string;
   readonly detail: string;
 }
 
 /** For a hand-over that may take 30 s; the rest is for the marks around it. */
-export const claimMs = 45_000;
+export const emailClaimMs = 45_000;
 /** An email with an unknown outcome is handed over once more, but not before a late answer could be marked. */
 export const unsureMost = 2;
 export const unsureRetryMs = 60_000;
@@ -95,7 +95,7 @@ const detailMaxChars = 500;
 const waiting = raw<boolean>`state in ('queued', 'sending')`;
 // Two reads of the clock in one statement may differ.
 const clockSlackMs = 1_000;
-const wasHanded = raw<boolean>`handed_at >= claimed_until - ${raw.lit(claimMs + clockSlackMs)}`;
+const wasHanded = raw<boolean>`handed_at >= claimed_until - ${raw.lit(emailClaimMs + clockSlackMs)}`;
 
 export function createEmailStore(sql: Sql): EmailStore {
   const { db, now } = sql;
@@ -106,14 +106,14 @@ export function createEmailStore(sql: Sql): EmailStore {
   const after = (ms: number) => raw<number>`${now} + ${ms}`;
   const unclaimed = { claimed_by: null, claimed_until: null };
   const finished = { ...unclaimed, text: null, html: null, finished_at: now };
-  const short = ({ reason, detail }: Why) => ({ reason, detail: detail.slice(0, detailMaxChars) });
+  const short = ({ reason, detail }: FailureReason) => ({ reason, detail: detail.slice(0, detailMaxChars) });
 
   const countsOf = (what: "unsure" | "asked" | undefined) => ({
     ...(what === "asked" ? { attempts: raw<number>`attempts - 1` } : {}),
     ...(what === "unsure" ? { unsure: raw<number>`unsure + 1` } : {}),
   });
 
-  const ours = ({ id, by, attempt }: Claim) =>
+  const ours = ({ id, by, attempt }: EmailClaim) =>
     outbox
       .updateTable("emails")
       .where("id", "=", id)
@@ -142,7 +142,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     find,
 
     async insert({ id, tenant, kind, key, to, replyTo, subject, text, html }, by) {
-      const claim = by === undefined ? {} : { claimed_by: by, claimed_until: after(claimMs) };
+      const claim = by === undefined ? {} : { claimed_by: by, claimed_until: after(emailClaimMs) };
       const written = await ofTenant(db, tenant)
         .insertInto("emails")
         .values({
@@ -151,7 +151,7 @@ export function createEmailStore(sql: Sql): EmailStore {
           state: by === undefined ? "queued" : "sending",
           attempts: by === undefined ? 0 : 1,
           unsure: 0,
-          due_at: by === undefined ? now : after(claimMs),
+          due_at: by === undefined ? now : after(emailClaimMs),
           created_at: now,
           ...claim,
         })
@@ -218,8 +218,8 @@ export function createEmailStore(sql: Sql): EmailStore {
           state: "sending",
           attempts: raw<number>`attempts + 1`,
           claimed_by: by,
-          claimed_until: after(claimMs),
-          due_at: after(claimMs),
+          claimed_until: after(emailClaimMs),
+          due_at: after(emailClaimMs),
         })
         .where("id", "in", (query) => query.selectFrom("due_now").select("due_now.id"))
         .returning([
@@ -236,7 +236,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async handing(claim, provider, messageId) {
-      const renewed = { handed_at: now, claimed_until: after(claimMs), due_at: after(claimMs) };
+      const renewed = { handed_at: now, claimed_until: after(emailClaimMs), due_at: after(emailClaimMs) };
       return changed(
         await ours(claim)
           .where("claimed_until", ">", now)

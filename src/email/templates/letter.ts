@@ -10,12 +10,12 @@ import { escapeHtml } from "../../redirect/pages.ts";
 export interface Letter {
   readonly subject: string;
   readonly title: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly LetterPart[];
   /** Why the recipient gets it, in a sentence. */
   readonly why: string;
 }
 
-export type Part =
+export type LetterPart =
   | { readonly kind: "text"; readonly text: string }
   /** Quoted text, with its line breaks. */
   | { readonly kind: "quote"; readonly text: string }
@@ -48,7 +48,7 @@ function toText({ title, parts, why }: Letter, stopUrl: string | null): string {
   return `${[title, ...parts.map(partText), "-- ", why, ...stop].join("\n\n")}\n`;
 }
 
-function partText(part: Part): string {
+function partText(part: LetterPart): string {
   switch (part.kind) {
     case "text":
       return part.text;
@@ -91,7 +91,7 @@ ${parts.map(partHtml).join("\n")}
 
 const paragraph = "margin:12px 0;font-size:16px;line-height:1.6;overflow-wrap:anywhere";
 
-function partHtml(part: Part): string {
+function partHtml(part: LetterPart): string {
   switch (part.kind) {
     case "text":
       return `<p class="ink" style="${paragraph};color:#1c2430">${escapeHtml(part.text)}</p>`;
@@ -110,7 +110,7 @@ function partHtml(part: Part): string {
 }
 
 /** The bar illustrates the words above it, and carries no information itself. */
-function meterHtml(part: Extract<Part, { kind: "meter" }>): string {
+function meterHtml(part: Extract<LetterPart, { kind: "meter" }>): string {
   const percent = percentOf(part);
   const colour = percent >= 100 ? "#c62f2f" : "#d98a00";
   return `<p class="ink" style="margin:16px 0 6px;font-size:15px;line-height:1.5;color:#1c2430"><strong>${escapeHtml(part.label)}</strong> (${percent} %)</p>

@@ -1,5 +1,5 @@
-import type { Letter, Part } from "./letter.ts";
-import { bytes, day, grouped } from "./words.ts";
+import { formatBytes, formatCount, formatDay } from "./format.ts";
+import type { Letter, LetterPart } from "./letter.ts";
 
 export interface QuotaFacts {
   readonly tenant: string;
@@ -13,14 +13,14 @@ export interface QuotaFacts {
 }
 
 /** A limit of a tenant is nearly or fully used: what that means, and what the tenant can do. */
-export function quota(facts: QuotaFacts): Letter {
+export function quotaLetter(facts: QuotaFacts): Letter {
   const { title, label, texts } = words(facts);
   return {
     subject: `${title}: ${facts.tenant}`,
     title,
     parts: [
       { kind: "meter", label, used: facts.used, max: facts.max },
-      ...texts.map((text): Part => ({ kind: "text", text })),
+      ...texts.map((text): LetterPart => ({ kind: "text", text })),
     ],
     why: `You get this email because your address is the contact address of ${facts.tenant}.`,
   };
@@ -41,12 +41,12 @@ function words({ percent, used, max, of }: QuotaFacts): Words {
       const visitors = of.fallback ? "go to its fallback address" : "see an error page";
       return {
         title: spent ? "A link has used all its visits this month" : "A link has used 80 % of its visits this month",
-        label: `${grouped(used)} of ${grouped(max)} visits this month`,
+        label: `${formatCount(used)} of ${formatCount(max)} visits this month`,
         texts: [
           of.shortUrl,
           spent
-            ? `Visitors now ${visitors}. The link works again on ${day(of.resetsAt)}.`
-            : `When all visits are used, visitors ${visitors} until ${day(of.resetsAt)}.`,
+            ? `Visitors now ${visitors}. The link works again on ${formatDay(of.resetsAt)}.`
+            : `When all visits are used, visitors ${visitors} until ${formatDay(of.resetsAt)}.`,
           of.fallback ? raise : `You can set a fallback address for these visitors. ${raise}`,
         ],
       };
@@ -56,18 +56,18 @@ function words({ percent, used, max, of }: QuotaFacts): Words {
         title: spent
           ? "You have created all your links for this month"
           : "You have created 80 % of your links for this month",
-        label: `${grouped(used)} of ${grouped(max)} new links this month`,
+        label: `${formatCount(used)} of ${formatCount(max)} new links this month`,
         texts: [
           spent
-            ? `Existing links keep working. You can create new links again on ${day(of.resetsAt)}.`
-            : `When the limit is reached, you cannot create links until ${day(of.resetsAt)}. Existing links keep working.`,
+            ? `Existing links keep working. You can create new links again on ${formatDay(of.resetsAt)}.`
+            : `When the limit is reached, you cannot create links until ${formatDay(of.resetsAt)}. Existing links keep working.`,
           raise,
         ],
       };
     case "storage":
       return {
         title: spent ? "Your storage is full" : "80 % of your storage is used",
-        label: `${bytes(used)} of ${bytes(max)}`,
+        label: `${formatBytes(used)} of ${formatBytes(max)}`,
         texts: [
           spent
             ? "You cannot upload more files. Existing files stay available for download."

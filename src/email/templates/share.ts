@@ -10,7 +10,7 @@ export interface ShareFacts {
   readonly message: string | null;
 }
 
-export function share({ from, shortUrl, title, host, message }: ShareFacts): Letter {
+export function shareLetter({ from, shortUrl, title, host, message }: ShareFacts): Letter {
   const name = title === null ? "" : `“${title}”.`;
   const leads = host === null ? "" : `It leads to ${host}.`;
   return {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { formatBytes, formatCount, formatDay } from "./format.ts";
 import type { QuotaFacts } from "./quota.ts";
 import type { ShareFacts } from "./share.ts";
 import { writeMail } from "./templates.ts";
-import { bytes, day, grouped } from "./words.ts";
 
 const december = Date.UTC(2026, 11, 1);
 const shared: ShareFacts = {
@@ -72,11 +72,11 @@ describe.each(all)("the email about %s", (_, { subject, text, html }) => {
   });
 });
 
-describe("what somebody else wrote", () => {
+describe("text written by others", () => {
   const evil = `<script>alert("1")</script>&'" <a href="javascript:x">`;
   const everywhere: ShareFacts = { ...shared, from: evil, title: evil, host: evil, message: `${evil}\n.\n${evil}` };
 
-  test("stays text, wherever it stands", () => {
+  test("stays text, wherever it is used", () => {
     for (const { html } of [
       writeMail("share", everywhere, stop),
       writeMail("quota", { ...near, tenant: evil, of: { ...hits, shortUrl: evil } }, stop),
@@ -103,7 +103,7 @@ describe("what somebody else wrote", () => {
     expect(subject.isWellFormed()).toBe(true);
   });
 
-  test("keeps its line breaks, and is told apart from ours", () => {
+  test("keeps its line breaks, and is distinguishable from ours", () => {
     const { text, html } = writeMail("share", shared, stop);
     expect(text).toContain("> Have a look\n> at page 12.");
     expect(html).toContain("Have a look<br>at page 12.");
@@ -143,13 +143,13 @@ describe("a notice about a limit", () => {
   });
 });
 
-test("numbers and days are written for everybody", () => {
-  expect([grouped(1_234_567), day(december - 1), day(december)]).toEqual([
+test("numbers and days are written for any reader", () => {
+  expect([formatCount(1_234_567), formatDay(december - 1), formatDay(december)]).toEqual([
     "1,234,567",
     "30 November 2026 (UTC)",
     "1 December 2026 (UTC)",
   ]);
-  expect([0, 999, 1_000, 999_999, 812_500_000, 999_999_999, 1_000_000_000, 5e18].map(bytes)).toEqual([
+  expect([0, 999, 1_000, 999_999, 812_500_000, 999_999_999, 1_000_000_000, 5e18].map(formatBytes)).toEqual([
     "0 bytes",
     "999 bytes",
     "1 kB",

@@ -8,7 +8,7 @@ import { escapeHtml, page, wantsJson } from "../../redirect/pages.ts";
 import type { Folder } from "../storage/folder.ts";
 import type { Tokens } from "../storage/tokens.ts";
 import { attachment, servedType } from "./headers.ts";
-import { askedFor, hasAlready } from "./range.ts";
+import { hasAlready, requestedRange } from "./range.ts";
 
 /**
  * `GET /files/download/{token}`: the file, a part of it, or 304.
@@ -34,7 +34,7 @@ export interface DownloadRate {
   readonly mostMs: number;
 }
 
-export type Send = (request: Request, token: string, tools: MountTools) => Promise<Response>;
+export type SendDownload = (request: Request, token: string, tools: MountTools) => Promise<Response>;
 
 const usualRate: DownloadRate = {
   leastBytesPerSecond: 16_384,
@@ -44,7 +44,7 @@ const usualRate: DownloadRate = {
 };
 const outcomes = ["whole", "part", "unchanged", "beyond", "missing", "refused", "busy"] as const;
 
-export function createDownload(settings: DownloadSettings): Send {
+export function createDownload(settings: DownloadSettings): SendDownload {
   const { folder, tokens, metrics, downloads, rate = usualRate } = settings;
   const count = metrics.tally(
     "quicklink_downloads_total",
@@ -68,7 +68,7 @@ export function createDownload(settings: DownloadSettings): Send {
       count.unchanged++;
       return new Response(null, { status: 304, headers });
     }
-    const asked = askedFor(request.headers, found.size, etag, modified);
+    const asked = requestedRange(request.headers, found.size, etag, modified);
     if (asked.kind === "beyond") {
       count.beyond++;
       headers.set("content-range", `bytes */${found.size}`);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { askedFor, hasAlready } from "./range.ts";
+import { hasAlready, requestedRange } from "./range.ts";
 
 const etag = '"abc"';
 const modified = "Mon, 16 Nov 2026 01:02:03 GMT";
 const ask = (range: string, more: Record<string, string> = {}, size = 100) =>
-  askedFor(new Headers({ range, ...more }), size, etag, modified);
+  requestedRange(new Headers({ range, ...more }), size, etag, modified);
 
 const whole = { kind: "whole" };
 const beyond = { kind: "beyond" };

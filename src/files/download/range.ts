@@ -1,14 +1,22 @@
-import type { Part } from "../../http/mount.ts";
+import type { ByteRange } from "../../http/mount.ts";
 
 /**
  * Which part of a file a request asks for, by RFC 9110: one range of bytes. Several ranges, and unreadable ones, are
  * ignored as the standard allows, and the whole file is sent.
  */
-export type Asked = { readonly kind: "whole" } | ({ readonly kind: "part" } & Part) | { readonly kind: "beyond" };
+export type RequestedRange =
+  | { readonly kind: "whole" }
+  | ({ readonly kind: "part" } & ByteRange)
+  | { readonly kind: "beyond" };
 
-const whole: Asked = { kind: "whole" };
+const whole: RequestedRange = { kind: "whole" };
 
-export function askedFor(headers: Headers, sizeBytes: number, etag: string | undefined, modified: string): Asked {
+export function requestedRange(
+  headers: Headers,
+  sizeBytes: number,
+  etag: string | undefined,
+  modified: string,
+): RequestedRange {
   const range = headers.get("range");
   const condition = headers.get("if-range");
   if (range === null) return whole;

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../base/ids.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
-import type { Room } from "./room.ts";
-import type { Recount } from "./standing.ts";
+import type { StorageQuota } from "./quota.ts";
+import type { Recount } from "./storage-total.ts";
 
 /**
  * Corrects a tenant's storage from the source of truth: its files are recounted under the lock of its row, and the
@@ -23,26 +23,26 @@ export interface QuotaSync {
 export interface QuotaSyncSettings {
   readonly recount: (tenant: TenantId, dryRun: boolean) => Promise<Recount>;
   /** `undefined` when the counters are in another process. */
-  readonly room: Room | undefined;
+  readonly quota: StorageQuota | undefined;
 }
 
 /** Changes nothing in a dry run. */
 export async function syncQuota(
-  { recount, room }: QuotaSyncSettings,
+  { recount, quota }: QuotaSyncSettings,
   { id, slug }: Pick<Tenant, "id" | "slug">,
   dryRun: boolean,
 ): Promise<QuotaSync> {
-  const figures = await room?.figures(id);
-  const { files, before, standing } = await recount(id, dryRun);
+  const figures = await quota?.figures(id);
+  const { files, before, total } = await recount(id, dryRun);
   if (!dryRun) {
-    await room?.sync(id, standing);
-    await room?.freshen(id);
+    await quota?.sync(id, total);
+    await quota?.freshen(id);
   }
   return {
     tenant: slug,
     files,
-    bytes: standing.bytes,
-    drift: standing.bytes - before,
+    bytes: total.bytes,
+    drift: total.bytes - before,
     counted: figures?.used ?? null,
     held: figures?.held ?? null,
   };

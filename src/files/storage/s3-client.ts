@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import { type Credentials, createSigner, withQuery } from "./s3-signer.ts";
+import { type Credentials, createS3Signer, withQuery } from "./s3-signer.ts";
 import { checkKey, StorageUnavailable } from "./storage.ts";
 
 /**
@@ -16,12 +16,12 @@ export interface Bucket extends Credentials {
 
 export interface S3Client {
   /** The response, unless all retries failed. Its body must be read or cancelled. */
-  call(call: Call): Promise<Response>;
+  call(call: S3Call): Promise<Response>;
   /** A temporary URL that its holder can use with these headers. */
   presign(request: Presigned): Promise<string>;
 }
 
-export interface Call {
+export interface S3Call {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
   /** Without it: the bucket itself. */
   readonly key?: string;
@@ -53,13 +53,13 @@ const emptyHash = createHash("sha256").digest("hex");
 
 export function createS3Client(settings: S3ClientSettings): S3Client {
   const { bucket, clock, deadlineMs: usualMs = 10_000, pauseMs = 100 } = settings;
-  const signer = createSigner(bucket, clock);
+  const signer = createS3Signer(bucket, clock);
   let allowance = allowanceMost;
 
   const urlOf = (key: string | undefined) =>
     key === undefined ? bucket.endpoint : `${bucket.endpoint}/${checkKey(key)}`;
 
-  async function once({ method, key, query = {}, headers, deadlineMs = usualMs }: Call): Promise<Response> {
+  async function once({ method, key, query = {}, headers, deadlineMs = usualMs }: S3Call): Promise<Response> {
     const url = urlOf(key);
     const signed = await signer.header({
       method,
@@ -75,7 +75,7 @@ export function createS3Client(settings: S3ClientSettings): S3Client {
     });
   }
 
-  async function call(asked: Call): Promise<Response> {
+  async function call(asked: S3Call): Promise<Response> {
     urlOf(asked.key);
     for (let attempt = 1; ; attempt++) {
       const answer = await once(asked).catch((error: unknown) => messageOf(error));

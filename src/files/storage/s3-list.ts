@@ -11,7 +11,7 @@ export interface Listed {
   readonly after: string | undefined;
 }
 
-export function parseList(xml: string): Listed {
+export function parseObjectList(xml: string): Listed {
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith("</ListBucketResult>")) {
     throw new StorageUnavailable("file storage returned an invalid list");
   }

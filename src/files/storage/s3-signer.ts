@@ -5,7 +5,7 @@ import { type Clock, toIso } from "../../base/clock.ts";
  * AWS Signature Version 4, in the two forms of S3: in a header for our calls, in the URL for those of clients. All
  * headers are signed, including length and type, which the library leaves out by default: an upload must match them.
  */
-export interface Signer {
+export interface S3Signer {
   /** The headers to send: those given, and the signature. */
   header(request: Unsigned): Promise<Headers>;
   /** The signed URL, valid for this long with exactly these headers. */
@@ -25,7 +25,7 @@ export interface Credentials {
   readonly secret: string;
 }
 
-export function createSigner({ region, keyId, secret }: Credentials, clock: Clock): Signer {
+export function createS3Signer({ region, keyId, secret }: Credentials, clock: Clock): S3Signer {
   const keysOfDays = new Map<string, ArrayBuffer>();
 
   async function sign({ method, url, query, headers }: Unsigned, signQuery: boolean) {

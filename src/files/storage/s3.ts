@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { fromIso } from "../../base/clock.ts";
 import { attachment, servedType } from "../download/headers.ts";
 import { createS3Client, type S3ClientSettings } from "./s3-client.ts";
-import { parseList } from "./s3-list.ts";
+import { parseObjectList } from "./s3-list.ts";
 import { checkKey, NoObject, type Storage, StorageUnavailable, type StoredObject } from "./storage.ts";
 
 /**
@@ -123,7 +123,7 @@ export function createS3(settings: S3ClientSettings): Storage {
         };
         const answer = await call({ method: "GET", query });
         await expectStatus(answer, "list", 200);
-        const page = parseList((await readAtMost(answer, listMostBytes)).toString());
+        const page = parseObjectList((await readAtMost(answer, listMostBytes)).toString());
         found.push(...page.objects);
         from = page.after;
       } while (from !== undefined && found.length < limit);

@@ -18,12 +18,12 @@ describe("a token", () => {
     expect(tokens.upload(upload)).toMatch(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}$/);
   });
 
-  test("to read is none to write, nor the other way round", () => {
+  test("for a download is invalid for an upload, and the other way round", () => {
     expect(() => tokens.openUpload(tokens.download(download))).toThrow("address_invalid");
     expect(() => tokens.openDownload(tokens.upload(upload))).toThrow("address_invalid");
   });
 
-  test("of another secret is none", () => {
+  test("with another secret is invalid", () => {
     const other = createTokens(signerOf("another secret"), clock);
     expect(() => tokens.openUpload(other.upload(upload))).toThrow("address_invalid");
   });

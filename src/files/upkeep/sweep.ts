@@ -4,7 +4,7 @@ import type { Logger } from "../../base/log.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { isAdmitted, type TenantFile } from "../file.ts";
 import type { Files } from "../files.ts";
-import type { Room } from "../quota/room.ts";
+import type { StorageQuota } from "../quota/quota.ts";
 import { type Storage, uploadMostMs } from "../storage/storage.ts";
 import type { FileStore } from "../store.ts";
 import { strayUploads } from "./orphans.ts";
@@ -21,7 +21,7 @@ export interface SweepSettings {
   readonly storage: Storage;
   readonly store: FileStore;
   readonly files: Pick<Files, "finish">;
-  readonly room: Room;
+  readonly quota: StorageQuota;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -45,13 +45,13 @@ const strayAfterMs = 60_000;
 const rowsAtOnce = 100;
 const rowsMost = 10_000;
 
-export async function sweepFiles({ sql, store, storage, files, room, clock, log }: SweepSettings): Promise<Swept> {
+export async function sweepFiles({ sql, store, storage, files, quota, clock, log }: SweepSettings): Promise<Swept> {
   const endedBefore = clock.now() - abandonedAfterMs;
   const bornBefore = clock.now() - unadmittedAfterMs;
 
   async function goOn(file: TenantFile): Promise<keyof Swept> {
     if (file.state === "stored") {
-      if (!(await room.settle(file, await store.standing(file.tenantId)))) return "failed";
+      if (!(await quota.settle(file, await store.storageUse(file.tenantId)))) return "failed";
       await store.settled(file);
       return "settled";
     }

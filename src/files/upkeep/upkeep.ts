@@ -6,8 +6,8 @@ import { pagesOf } from "../../base/pages.ts";
 import type { Sql } from "../../sql/sql.ts";
 import type { Tenant, Tenants } from "../../tenants/tenants.ts";
 import type { Files } from "../files.ts";
-import type { Room } from "../quota/room.ts";
-import type { Recount } from "../quota/standing.ts";
+import type { StorageQuota } from "../quota/quota.ts";
+import type { Recount } from "../quota/storage-total.ts";
 import { type QuotaSync, syncQuota } from "../quota/sync.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { FileStore } from "../store.ts";
@@ -27,7 +27,7 @@ export interface UpkeepSettings {
   readonly store: FileStore;
   readonly storage: Storage;
   readonly files: Files;
-  readonly room: Room;
+  readonly quota: StorageQuota;
   readonly recount: (tenant: TenantId, dryRun: boolean) => Promise<Recount>;
   readonly tenants: Pick<Tenants, "list">;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ const syncHourMs = 3 * 3_600_000; // 03:00 UTC, when most visitors are asleep
 const lateMs = 300_000;
 
 export function createUpkeep(settings: UpkeepSettings): Upkeep {
-  const { sql, store, storage, files, room, recount, tenants, clock, metrics, log } = settings;
+  const { sql, store, storage, files, quota, recount, tenants, clock, metrics, log } = settings;
   // The next run may be in another process: this process's figures then no longer count.
   const synced = { at: Number.NEGATIVE_INFINITY, drift: 0, objects: 0, rows: 0 };
   const swept = { at: Number.NEGATIVE_INFINITY, failed: 0 };
@@ -58,7 +58,7 @@ export function createUpkeep(settings: UpkeepSettings): Upkeep {
   async function correctDrift(): Promise<number> {
     const drifts: QuotaSync[] = [];
     for await (const page of pagesOf<Tenant>((limit, last) => tenants.list(limit, last?.slug))) {
-      for (const tenant of page) drifts.push(await syncQuota({ recount, room }, tenant, false));
+      for (const tenant of page) drifts.push(await syncQuota({ recount, quota }, tenant, false));
     }
     for (const { tenant, drift } of drifts) {
       if (drift !== 0) log.warn({ tenant, drift }, "corrected drift in a tenant's stored bytes");
@@ -71,7 +71,7 @@ export function createUpkeep(settings: UpkeepSettings): Upkeep {
     nextSync: (now) => Math.floor((now - syncHourMs) / dayMs + 1) * dayMs + syncHourMs,
 
     async sweep() {
-      const outcome = await sweepFiles({ sql, store, storage, files, room, clock, log });
+      const outcome = await sweepFiles({ sql, store, storage, files, quota, clock, log });
       Object.assign(swept, { at: clock.elapsed(), failed: outcome.failed });
       if (Object.values(outcome).some((count) => count > 0)) log.info({ ...outcome }, "files cleaned up");
     },

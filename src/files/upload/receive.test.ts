@@ -1,7 +1,7 @@
 import { expect, jest, test } from "bun:test";
-import { type Pace, receive } from "./receive.ts";
+import { receive, type UploadRate } from "./receive.ts";
 
-const pace: Pace = { leastBytesPerSecond: 1_000, windowMs: 20, deadlineMs: 60_000 };
+const pace: UploadRate = { leastBytesPerSecond: 1_000, windowMs: 20, deadlineMs: 60_000 };
 const windows = (n: number) => new Promise((resolve) => setTimeout(resolve, n * pace.windowMs));
 
 /** Lets everything run that waits for nothing but its turn. */
@@ -28,7 +28,7 @@ test("a disk that takes its time is not the client's fault", async () => {
   expect(written).toEqual([10, 10]);
 });
 
-test("a client that goes on in the window after a slow write is not blamed for the one before", async () => {
+test("a client that continues in the window after a slow write is not blamed for the one before", async () => {
   jest.useFakeTimers();
   try {
     const [written, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -5,7 +5,7 @@ import { Problem } from "../../base/errors.ts";
  * waits on its machine. The body must have exactly the announced size, arrive at a minimum rate and finish before a
  * deadline. Time spent writing is not counted against the client.
  */
-export interface Pace {
+export interface UploadRate {
   readonly leastBytesPerSecond: number;
   /** Window in which the rate is measured. */
   readonly windowMs: number;
@@ -18,7 +18,7 @@ const pieceBytes = 262_144;
 export async function receive(
   body: ReadableStream<Uint8Array> | null,
   sizeBytes: number,
-  pace: Pace,
+  pace: UploadRate,
   write: (piece: Uint8Array) => Promise<void>,
   /** Aborts with its reason: the bytes are no longer needed. */
   signal?: AbortSignal,
@@ -56,7 +56,7 @@ export async function receive(
   }
 }
 
-function watchPace({ leastBytesPerSecond, windowMs, deadlineMs }: Pace, stopReading: () => void) {
+function watchPace({ leastBytesPerSecond, windowMs, deadlineMs }: UploadRate, stopReading: () => void) {
   let cameBytes = 0;
   let writing = false;
   let heldUp = false;

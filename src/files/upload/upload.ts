@@ -11,7 +11,7 @@ import { incomingKey, isAdmitted, type TenantFile } from "../file.ts";
 import { type Draft, type Folder, isCode } from "../storage/folder.ts";
 import { type Upload, uploadMostMs } from "../storage/storage.ts";
 import type { Tokens } from "../storage/tokens.ts";
-import { type Pace, receive, tooLarge, tooShort } from "./receive.ts";
+import { receive, tooLarge, tooShort, type UploadRate } from "./receive.ts";
 
 /**
  * `PUT /files/upload/{token}`: one body of the size and type in the URL, written to a draft and, once complete and on
@@ -33,14 +33,14 @@ export interface UploadSettings {
   readonly fileOf: (id: FileId) => Promise<TenantFile | undefined>;
   /** Of this process, by tenant. */
   readonly uploads: Shares;
-  readonly pace?: Pace;
+  readonly pace?: UploadRate;
   /** How often the row is checked while bytes arrive. */
   readonly lookMs?: number;
 }
 
 export type Receive = (request: Request, token: string, tools: MountTools) => Promise<Response>;
 
-const usualPace: Pace = { leastBytesPerSecond: 1_024, windowMs: 30_000, deadlineMs: uploadMostMs };
+const usualPace: UploadRate = { leastBytesPerSecond: 1_024, windowMs: 30_000, deadlineMs: uploadMostMs };
 const usualLookMs = 5_000;
 const sqlMs = 2_000;
 const retrySeconds = 5;

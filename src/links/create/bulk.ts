@@ -9,7 +9,7 @@ import type { LinkStore } from "../store.ts";
 import type { NewLink } from "./new-links.ts";
 import { generatedTries, limitReached, notMade, refusal, twice } from "./refusals.ts";
 
-/** Many links in one request: each on its own in short transactions, or all of them in one. */
+/** Many links in one request: each separately in short transactions, or all of them in one. */
 export interface BulkParts {
   readonly store: LinkStore;
   readonly newCode: (hidden: boolean) => Promise<string>;
@@ -19,10 +19,10 @@ export interface BulkParts {
   readonly createDrafts: (tenant: Tenant, drafts: readonly NewLink[], maker: Maker) => Promise<BulkResult[]>;
 }
 
-const batchRows = 100; // short transactions: another writer waits for one of them at most
+const batchRows = 100; // short transactions: another writer waits for at most one of them
 
 export function createBulk({ store, newCode, clock, publish, draft, createDrafts }: BulkParts): Links["createMany"] {
-  /** By their places: those to be created, and those whose result is known already. `codes`: those spoken for. */
+  /** By index: links to be created, and results already known. `codes`: codes used in this request. */
   async function draftMany(tenant: Tenant, inputs: readonly LinkInput[], codes: Set<string>) {
     const made = await store.byIds(tenant.id, idsOf(inputs));
     const drafts = new Map<number, NewLink>();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createGather } from "./gather.ts";
 
-/** Writes that end when they are told to. */
+/** Writes that end on demand. */
 function slowly(most: number) {
   const writes: { group: string; all: readonly number[]; end: PromiseWithResolvers<void> }[] = [];
   const gather = createGather<string, number, string>({
@@ -24,7 +24,7 @@ function slowly(most: number) {
 }
 
 describe("gathering", () => {
-  test("holds up nobody who is alone", () => {
+  test("does not delay a single caller", () => {
     const { gather, made } = slowly(10);
     void gather("a", [1]);
     void gather("b", [1]);
@@ -48,7 +48,7 @@ describe("gathering", () => {
     await Promise.all(all);
   });
 
-  test("fails for those who were in the write that failed, and goes on", async () => {
+  test("fails for those in the failed write, and continues", async () => {
     const { gather, end } = slowly(10);
     const [first, second] = [gather("a", [1]).catch((error: Error) => error.message), gather("a", [2])];
     await end(0, new Error("lost"));

@@ -1,19 +1,19 @@
 import { Problem } from "../../base/errors.ts";
 
 /**
- * Writes of one group that arrive while another is under way wait for it, and are then made together. A commit costs more
- * than the rows in it; and on PostgreSQL those who count on the same row would wait for each other there instead, each
- * with a connection in its hands: one after the other they made less than half as many links in a second.
+ * Gathers writes of one group that arrive while another is running, and runs them together afterwards. A commit costs
+ * more than the rows in it; and on PostgreSQL writes that count on the same row would wait for each other there
+ * instead, each holding a connection: one after the other they created less than half as many links per second.
  *
- * Whoever comes first is not held up: nothing waits for company. A write that fails fails for all who were in it.
+ * The first write starts at once: nothing waits for company. A write that fails fails for all that were in it.
  */
 export type Gather<Group, One, Result> = (group: Group, some: readonly One[]) => Promise<Result[]>;
 
 export interface GatherSettings<Group, One, Result> {
   readonly keyOf: (group: Group) => string;
-  /** Answers for each in its place. */
+  /** Results in the order of the input. */
   readonly run: (group: Group, all: readonly One[]) => Promise<readonly Result[]>;
-  /** In one run, unless somebody brings more at once. */
+  /** In one run, unless a single caller brings more. */
   readonly most: number;
 }
 
@@ -28,7 +28,7 @@ export function createGather<Group, One, Result>(
   settings: GatherSettings<Group, One, Result>,
 ): Gather<Group, One, Result> {
   const { keyOf, run, most } = settings;
-  /** A group is here while it is being run. */
+  /** A group is in this map while it runs. */
   const queues = new Map<string, Waiting<One, Result>[]>();
 
   async function work(group: Group, queue: Waiting<One, Result>[]): Promise<void> {
@@ -67,7 +67,7 @@ export function createGather<Group, One, Result>(
   };
 }
 
-/** How many from the front go into one run: one at least. */
+/** How many from the front go into one run: at least one. */
 function fitting(queue: readonly { readonly some: readonly unknown[] }[], most: number): number {
   let size = 0;
   const tooMany = queue.findIndex(({ some }) => {

@@ -9,12 +9,12 @@ import { toLink, toRow, withVersion } from "../rows.ts";
 import { createGather } from "./gather.ts";
 
 /**
- * New links in SQL: all that are asked for together, in one transaction with their versions, their rows in the change feed,
- * and what they cost of the tenant's month. `createEach`, `createAll` and `createWith` differ in what happens when some of
- * them cannot be created; all of them go through `insertLinks`.
+ * New links in SQL: all of a request, in one transaction with their versions, their rows in the change feed, and their
+ * count towards the tenant's month. `createEach`, `createAll` and `createWith` differ in what happens when some cannot
+ * be created; all use `insertLinks`.
  */
 export interface StoredFields extends LinkFields {
-  /** Left out: as it was. */
+  /** Omitted: unchanged. */
   readonly passwordHash?: string | null;
 }
 
@@ -22,68 +22,68 @@ export interface NewLink extends StoredFields {
   readonly id: LinkId;
   readonly domain: string;
   readonly code: string;
-  /** A generated code may only be new or purged; a chosen one also one that its owner deleted. */
+  /** A generated code must be new or purged; a chosen one may also be one that its owner deleted. */
   readonly generated: boolean;
-  /** If generated: by chance, and not from the counter. */
+  /** If generated: random, not from the counter. */
   readonly private?: boolean;
-  /** Its id was chosen before: a link that has it already is this one. */
+  /** Its ID was derived from the request: a link that has it already is this one. */
   readonly findable?: boolean;
   readonly at: number;
-  /** If it was made elsewhere before. */
+  /** When it was created elsewhere, for imports. */
   readonly createdAt?: number;
 }
 
 export type Created =
   | { readonly kind: "created"; readonly link: Link }
-  /** It was created before. */
+  /** It already exists. */
   | { readonly kind: "found"; readonly link: Link }
   | { readonly kind: "taken" }
-  /** The domain is not the tenant's, or not any more. */
+  /** The domain does not belong to the tenant, or no longer. */
   | { readonly kind: "no_domain" }
-  /** It should lead to a file that the tenant has not stored. */
+  /** It leads to a file that the tenant has not stored. */
   | { readonly kind: "no_file" }
-  /** The month's links are used up; this one was not even tried. */
+  /** The month's links are used up; this one was not tried. */
   | { readonly kind: "spent" };
 
 export type AllCreated =
   | { readonly kind: "created"; readonly links: readonly Link[] }
-  /** None was created, because of those at these places. */
+  /** None was created, because of those at these indexes. */
   | { readonly kind: "refused"; readonly refused: ReadonlyMap<number, "taken" | "no_domain" | "no_file"> }
   | { readonly kind: "spent" };
 
-/** Whether new links count for the tenant's month, and how many it may have; null is without limit, but counted. */
+/** Whether new links count towards the tenant's month, and how many it may have; null for no limit, but counted. */
 export type Spending = { readonly linksPerMonth: number | null } | "nothing";
 
 export interface NewLinks {
   /**
-   * Each on its own, in one transaction: a code that is taken leaves its place as `taken`, and the others are created. When
-   * the month has room for fewer, only the first so many are tried.
+   * Each separately, in one transaction: a taken code is reported as `taken`, and the others are created. If the month
+   * has room for fewer, only that many are tried.
    */
   createEach(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<Created[]>;
   /** All of them in one transaction, or none. */
   createAll(tenant: TenantId, links: readonly NewLink[], spending: Spending): Promise<AllCreated>;
-  /** The operator's, in one transaction with what else is to be written; what `also` throws undoes all. */
+  /** For the operator: in one transaction with other writes; if `also` throws, everything is undone. */
   createWith(
     tenant: TenantId,
     links: readonly NewLink[],
     also: (trx: Trx, created: readonly Created[]) => Promise<void>,
   ): Promise<Created[]>;
-  /** What would keep each of them out, whatever its code; nothing where nothing would. */
+  /** Why each of them cannot be created, whatever its code; `undefined` for those that can. */
   unfit(
     tenant: TenantId,
     links: readonly Pick<NewLink, "domain" | "file">[],
   ): Promise<("no_domain" | "no_file" | undefined)[]>;
-  /** Those of them that exist. */
+  /** Those that exist. */
   byIds(tenant: TenantId, ids: readonly LinkId[]): Promise<Map<LinkId, Link>>;
 }
 
 const meetingsMost = 5;
-const gatheredMost = 16; // on SQLite a transaction holds the thread that serves: for a few milliseconds at most
+const gatheredMost = 16; // on SQLite a transaction blocks the serving thread: for a few milliseconds at most
 
 export function createNewLinks(sql: Sql): NewLinks {
   const { db } = sql;
 
-  /** The order of its locks is that of `sql/versions.ts`. */
+  /** Locks in the order of `sql/versions.ts`. */
   async function insertLinks(trx: Trx, tenant: TenantId, links: readonly NewLink[]): Promise<Created[]> {
     const made = await linksByIds(
       trx,
@@ -102,7 +102,7 @@ export function createNewLinks(sql: Sql): NewLinks {
       const key = cacheKey(link.domain, link.code);
       const version = versions.get(key);
       if (version === undefined) return [];
-      versions.delete(key); // of two that want the same code, the first has it
+      versions.delete(key); // of two that want the same code, the first gets it
       const row = toRow(tenant, link);
       inserted.set(row.id, toLink({ ...row, version }));
       return [row];
@@ -120,8 +120,8 @@ export function createNewLinks(sql: Sql): NewLinks {
   }
 
   /**
-   * What the month has room for besides these; less than nothing if they are too many. The tenant's row comes last, for
-   * everybody else who creates links of this tenant waits for it until the commit.
+   * The month's remaining room after these; negative if they are too many. The tenant's row comes last, because every
+   * other creation of this tenant waits for it until the commit.
    */
   async function spend(trx: Trx, { tenant, month, most }: Spender, created: readonly Created[]): Promise<number> {
     const count = created.filter(({ kind }) => kind === "created").length;
@@ -141,10 +141,10 @@ export function createNewLinks(sql: Sql): NewLinks {
         });
         return links.map((_, place) => created[place] ?? { kind: "spent" });
       } catch (error) {
-        // Another run of the same request has just created it: this time it is found.
+        // Another run of the same request has just created it: the retry finds it.
         if (isUniqueViolation(error) && links.some(({ findable }) => findable) && ++meetings < meetingsMost) continue;
         if (!(error instanceof Overspent)) throw error;
-        // Fewer every time, for what is used only grows.
+        // Fewer every time, because usage only grows.
         tried = links.slice(0, Math.max(0, error.room));
       }
     }
@@ -156,7 +156,7 @@ export function createNewLinks(sql: Sql): NewLinks {
     most: gatheredMost,
   });
 
-  /** They stay the tenant's until the transaction ends: a domain goes only when no link is on it. */
+  /** They stay the tenant's until the transaction ends: a domain can only be removed without links. */
   async function holdDomains(
     from: Db,
     tenant: TenantId,
@@ -235,8 +235,8 @@ async function linksByIds(from: Db, tenant: TenantId, ids: readonly LinkId[]): P
 }
 
 /**
- * Which of the files that these lead to are there, and stay until the transaction ends: whoever deletes one after that
- * finds the link, and gives it a new version.
+ * Which of these links' files exist, and stay until the transaction ends: a later deletion finds the link, and gives it
+ * a new version.
  */
 export async function lockFiles(
   sql: Sql,
@@ -257,7 +257,7 @@ export async function lockFiles(
 
 const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);
 
-/** Whose month the links count for, and how many it may have. */
+/** Whose month the links count towards, and how many it may have. */
 interface Spender {
   readonly tenant: TenantId;
   readonly month: string;

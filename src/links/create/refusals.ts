@@ -4,7 +4,7 @@ import { monthEnd, secondsToMonthEnd } from "../../limits/month.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
 import type { Created, NewLink } from "./new-links.ts";
 
-/** Why there is no such link, or no new one, in the words of whoever asked. */
+/** Why there is no such link, or no new one, in the caller's terms. */
 export const missing = () => new Problem("not_found", "No such link.");
 
 export function twice(code: string): Problem {
@@ -56,6 +56,6 @@ function taken(link: Pick<NewLink, "code" | "generated">): Problem {
   return new Problem("code_taken", message, { errors: [{ field: "code", code: "taken", message }] });
 }
 
-// The permutation cannot collide with itself, so a generated code is only ever taken by somebody's slug or an older
-// salt's code: each try after the first has a chance of links / 62^7.
+// The permutation cannot collide with itself, so a generated code is only taken by a custom code or one of an older
+// salt: each retry fails with a probability of links / 62^7.
 export const generatedTries = 20;

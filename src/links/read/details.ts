@@ -1,5 +1,7 @@
 import type { Sql } from "../../sql/sql.ts";
-import { acrossTenants } from "../../sql/tenant-db.ts";
+import { type Params, statement } from "../../sql/statement.ts";
+import { acrossTenants, type Db } from "../../sql/tenant-db.ts";
+import type { Place } from "../../sql/versions.ts";
 
 /** What a redirect rarely reads from SQL besides the destination: of any tenant, and never cached. */
 export interface LinkDetails {
@@ -9,12 +11,7 @@ export interface LinkDetails {
 
 /** For the preview page. */
 export async function detailsOf(sql: Sql, domain: string, code: string): Promise<LinkDetails | undefined> {
-  const row = await acrossTenants(sql.db)
-    .selectFrom("links")
-    .select(["title", "created_at"])
-    .where("domain", "=", domain)
-    .where("code", "=", code)
-    .executeTakeFirst();
+  const row = await selectDetails.first(sql.db, { domain, code });
   return row && { title: row.title, createdAt: row.created_at };
 }
 
@@ -24,12 +21,23 @@ export async function passwordOf(
   domain: string,
   code: string,
 ): Promise<{ version: number; hash: string | null } | undefined> {
-  return await acrossTenants(sql.db)
+  return await selectPassword.first(sql.db, { domain, code });
+}
+
+const selectDetails = statement((db: Db, { domain, code }: Params<Place>) =>
+  acrossTenants(db)
+    .selectFrom("links")
+    .select(["title", "created_at"])
+    .where("domain", "=", domain)
+    .where("code", "=", code),
+);
+
+const selectPassword = statement((db: Db, { domain, code }: Params<Place>) =>
+  acrossTenants(db)
     .selectFrom("links as l")
     .innerJoin("link_versions as v", (join) => join.onRef("v.domain", "=", "l.domain").onRef("v.code", "=", "l.code"))
     .select(["v.version", "l.password_hash as hash"])
     .where("l.domain", "=", domain)
     .where("l.code", "=", code)
-    .where("l.status", "=", "active")
-    .executeTakeFirst();
-}
+    .where("l.status", "=", "active"),
+);

@@ -13,7 +13,7 @@ export interface LinkQuery {
   readonly sort: LinkSort;
   readonly order: "asc" | "desc";
   /** The last one of the previous page. */
-  readonly after?: Position | undefined;
+  readonly after?: ListPosition | undefined;
   readonly tags?: readonly string[] | undefined;
   /** Whether a link must have all of the tags, or any. */
   readonly match?: "all" | "any" | undefined;
@@ -32,7 +32,7 @@ export interface LinkQuery {
 export const linkSorts = ["createdAt", "updatedAt", "code", "expiresAt"] as const;
 export type LinkSort = (typeof linkSorts)[number];
 
-export interface Position {
+export interface ListPosition {
   readonly value: string | number;
   readonly id: LinkId;
 }
@@ -57,7 +57,7 @@ const columns: Readonly<Record<LinkSort, RawBuilder<string | number>>> = {
 export function positionOf(
   sort: LinkSort,
   link: { id: LinkId; code: string; updatedAt: number; expiresAt: number | null },
-): Position {
+): ListPosition {
   const values = { createdAt: link.id, updatedAt: link.updatedAt, code: link.code, expiresAt: link.expiresAt ?? never };
   return { value: values[sort], id: link.id };
 }
@@ -89,7 +89,7 @@ export function conditionsOf({ lowerAscii }: Sql, query: LinkQuery): RawBuilder<
   return conditions;
 }
 
-function isAfter({ sort, order }: LinkQuery, { value, id }: Position): RawBuilder<boolean> {
+function isAfter({ sort, order }: LinkQuery, { value, id }: ListPosition): RawBuilder<boolean> {
   const further = raw.raw(order === "asc" ? ">" : "<");
   const column = columns[sort];
   if (sort === "createdAt") return raw<boolean>`links.id ${further} ${id}`;

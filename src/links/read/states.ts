@@ -1,8 +1,8 @@
 import type { LinkId } from "../../base/ids.ts";
-import { cacheKey, type Link, type LinkState, type LinkTarget } from "../link.ts";
+import { cacheKey, type Link, type LinkHealth, type LinkState } from "../link.ts";
 
 interface Sources {
-  readonly targets: { of(links: readonly Link[]): Promise<Map<LinkId, LinkTarget>> };
+  readonly targets: { of(links: readonly Link[]): Promise<Map<LinkId, LinkHealth>> };
   readonly suspensions: { ofLinks(links: readonly Link[]): Promise<Map<string, string>> };
 }
 

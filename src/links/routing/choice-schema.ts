@@ -1,8 +1,8 @@
 import { fromIso, toIso } from "../../base/clock.ts";
-import { line, z } from "../../http/route.ts";
+import { singleLine, z } from "../../http/route.ts";
 import { destinationMost } from "../destination.ts";
 import { type ChoiceFields, splitMost } from "./choice.ts";
-import { days, devices, type Hours, type Rule, rulesMost, systems, type When } from "./rules.ts";
+import { days, devices, type Hours, type Rule, type RuleCondition, rulesMost, systems } from "./rules.ts";
 import type { Utm } from "./utm.ts";
 
 /** Rules, splits and parameters as JSON: times as text, the rest as stored. */
@@ -55,7 +55,7 @@ const whenSchema = z.strictObject({
   from: moment.optional(),
   until: moment.optional(),
   hours: hoursSchema.optional(),
-  query: z.strictObject({ name: line(100), value: z.string().max(200).optional() }).optional(),
+  query: z.strictObject({ name: singleLine(100), value: z.string().max(200).optional() }).optional(),
 });
 
 const ruleSchema = z.strictObject({ when: whenSchema, url: destination }).openapi("Rule", {
@@ -64,11 +64,11 @@ const ruleSchema = z.strictObject({ when: whenSchema, url: destination }).openap
 
 const utmSchema = z
   .strictObject({
-    source: line(200),
-    medium: line(200),
-    campaign: line(200),
-    term: line(200),
-    content: line(200),
+    source: singleLine(200),
+    medium: singleLine(200),
+    campaign: singleLine(200),
+    term: singleLine(200),
+    content: singleLine(200),
   })
   .partial()
   .openapi("Utm", { example: { source: "newsletter", medium: "email" } });
@@ -95,7 +95,7 @@ export const choiceFields = {
 type Sent = Partial<{ [Name in keyof typeof choiceFields]: z.infer<(typeof choiceFields)[Name]> | undefined }>;
 
 /** The fields that were sent. */
-export function toChoice({ rules, split, utm, forwardQuery }: Sent): Partial<ChoiceFields> {
+export function choiceFromInput({ rules, split, utm, forwardQuery }: Sent): Partial<ChoiceFields> {
   return {
     ...(rules !== undefined && { rules: rules.map(toRule) }),
     ...(split !== undefined && { split }),
@@ -137,7 +137,7 @@ export function showChoice({ rules, split, utm, forwardQuery }: ChoiceFields) {
   };
 }
 
-function showWhen({ country, device, os, language, from, until, hours, query }: When) {
+function showWhen({ country, device, os, language, from, until, hours, query }: RuleCondition) {
   return {
     ...(country && { country: [...country] }),
     ...(device && { device: [...device] }),

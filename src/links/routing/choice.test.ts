@@ -3,7 +3,7 @@ import { Problem } from "../../base/errors.ts";
 import { createAdmit } from "../destination.ts";
 import { type ChoiceFields, checkChoice } from "./choice.ts";
 import { isCountry } from "./countries.ts";
-import type { When } from "./rules.ts";
+import type { RuleCondition } from "./rules.ts";
 
 const own = createAdmit(new Set(["s.example"]), () => false);
 const url = "https://example.com/";
@@ -20,10 +20,10 @@ function refusal(fields: Partial<ChoiceFields>): string | undefined {
     return `${bad?.field} ${bad?.code}`;
   }
 }
-const rules = (...whens: When[]) => ({ rules: whens.map((when, i) => ({ when, url: `${url}${i}` })) });
+const rules = (...whens: RuleCondition[]) => ({ rules: whens.map((when, i) => ({ when, url: `${url}${i}` })) });
 
 describe("rules", () => {
-  test.each<[string, When]>([
+  test.each<[string, RuleCondition]>([
     ["rules.0.when empty", {}],
     ["rules.0.when.country.1 unknown_country", { country: ["DE", "XX"] }],
     ["rules.0.when.from contradiction", { from: 5, until: 5 }],
@@ -31,11 +31,11 @@ describe("rules", () => {
     ["rules.0.when.hours.from contradiction", { hours: { zone: "UTC", fromMinute: 60, untilMinute: 60 } }],
     ["rules.0.when.device contradiction", { device: ["desktop"], os: ["ios", "android"] }],
     ["rules.0.when.device contradiction", { device: ["mobile", "tablet"], os: ["windows"] }],
-  ])("that nobody can fit are refused: %s", (expected, when) => {
+  ])("that can never match are refused: %s", (expected, when) => {
     expect(refusal(rules(when))).toBe(expected);
   });
 
-  test.each<[string, When[]]>([
+  test.each<[string, RuleCondition[]]>([
     ["rules.1 unreachable", [{ country: ["DE"] }, { country: ["DE"] }]],
     ["rules.1 unreachable", [{ country: ["DE", "AT"] }, { country: ["AT"], device: ["mobile"] }]],
     ["rules.2 unreachable", [{ os: ["ios"] }, { language: ["de"] }, { language: ["de-at"] }]],

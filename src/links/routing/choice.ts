@@ -1,7 +1,7 @@
 import { invalid, type Problem } from "../../base/errors.ts";
 import type { Admit } from "../destination.ts";
 import { isCountry } from "./countries.ts";
-import { covers, type Device, type Rule, rulesMostChars, type System, type When } from "./rules.ts";
+import { type Device, type Rule, type RuleCondition, rulesMostChars, type System, shadows } from "./rules.ts";
 import { refuseUtm, type Utm } from "./utm.ts";
 
 /** What makes a link's answer depend on the visitor, as a redirect needs it. */
@@ -47,7 +47,7 @@ function checkRules(rules: readonly Rule[], admit: Admit): Rule[] {
     return { when: rule.when, url: admit(`rules.${i}.url`, rule.url) };
   });
   for (const [i, { when }] of checked.entries()) {
-    const before = checked.slice(0, i).findIndex((earlier) => covers(earlier.when, when));
+    const before = checked.slice(0, i).findIndex((earlier) => shadows(earlier.when, when));
     if (before !== -1) {
       throw invalid(
         `rules.${i}`,
@@ -63,7 +63,7 @@ function checkRules(rules: readonly Rule[], admit: Admit): Rule[] {
 }
 
 /** Refuses conditions that can never match. */
-function refuseNever(when: When, at: string): void {
+function refuseNever(when: RuleCondition, at: string): void {
   if (Object.keys(when).length === 0) {
     throw invalid(
       at,

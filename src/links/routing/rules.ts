@@ -26,7 +26,7 @@ export interface Hours {
   readonly untilMinute: number;
 }
 
-export interface When {
+export interface RuleCondition {
   readonly country?: readonly string[];
   readonly device?: readonly Device[];
   readonly os?: readonly System[];
@@ -40,14 +40,23 @@ export interface When {
 }
 
 export interface Rule {
-  readonly when: When;
+  readonly when: RuleCondition;
   readonly url: string;
 }
 
 export const rulesMost = 50;
 export const rulesMostChars = 16_384;
 
-const names: readonly (keyof When)[] = ["country", "device", "os", "language", "from", "until", "hours", "query"];
+const names: readonly (keyof RuleCondition)[] = [
+  "country",
+  "device",
+  "os",
+  "language",
+  "from",
+  "until",
+  "hours",
+  "query",
+];
 const conditions: ReadonlySet<string> = new Set(names);
 
 /**
@@ -60,13 +69,14 @@ export function readRules(stored: unknown): Rule[] {
 }
 
 /** Whether every visitor who matches the later rule also matches the earlier one, which then always wins. */
-export function covers(earlier: When, later: When): boolean {
+export function shadows(earlier: RuleCondition, later: RuleCondition): boolean {
   const { country, device, os, language, from, until, hours, query } = earlier;
   return (
     holdsAll(country, later.country) &&
     holdsAll(device, later.device) &&
     holdsAll(os, later.os) &&
-    (language === undefined || later.language?.every((one) => language.some((other) => speaks(one, other))) === true) &&
+    (language === undefined ||
+      later.language?.every((one) => language.some((other) => matchesLanguage(one, other))) === true) &&
     (from === undefined || (later.from !== undefined && later.from >= from)) &&
     (until === undefined || (later.until !== undefined && later.until <= until)) &&
     (hours === undefined || (later.hours !== undefined && holdsHours(hours, later.hours))) &&
@@ -76,7 +86,7 @@ export function covers(earlier: When, later: When): boolean {
 }
 
 /** `de-at` speaks `de`. */
-export const speaks = (language: string, wanted: string): boolean =>
+export const matchesLanguage = (language: string, wanted: string): boolean =>
   language === wanted || (language.startsWith(wanted) && language.charAt(wanted.length) === "-");
 
 const holdsAll = (wide: readonly string[] | undefined, narrow: readonly string[] | undefined): boolean =>

@@ -1,8 +1,8 @@
 import type { Types } from "../migrate.ts";
 
 /**
- * A change says what it is about. Until now every change was a link's, and a domain's was that of a link without a code:
- * its versions move to a table for everything that is not a link.
+ * A change has a kind. So far every change was a link's, and a domain's was that of a link without a code: its versions
+ * move to a table for everything that is not a link.
  */
 export const changeKinds = (t: Types): string[] => [
   `alter table changes add column kind ${t.key} not null default 'link'`,

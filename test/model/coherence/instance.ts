@@ -18,7 +18,7 @@ export interface Instance {
   readonly counts: CacheCounts;
   /** After a commit, as `Lookup` does it. */
   publish(change: Change): void;
-  /** Somebody said that there are changes. */
+  /** A message says that there are changes. */
   wake(): void;
   /** Half a second is over. */
   tick(): void;

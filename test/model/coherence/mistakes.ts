@@ -36,7 +36,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   "there were no fences but those of the writer": {
     seenIn: "busy",
-    edits: [{ file: "cache/correct.ts", from: "await tier.fence(server, read.changes);", to: "" }],
+    edits: [{ file: "cache/correct-tier.ts", from: "await tier.fence(server, read.changes);", to: "" }],
   },
   "a follower moved past what is not settled": {
     seenIn: "overlapping",
@@ -67,7 +67,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     seenIn: "failing",
     edits: [
       {
-        file: "cache/correct.ts",
+        file: "cache/correct-tier.ts",
         from: "if (stand.position < position) await replay",
         to: "await tier.moveOn(server, stand.position, position);\n    if (stand.position < position) await replay",
       },
@@ -77,7 +77,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     seenIn: "emptied",
     edits: [
       {
-        file: "cache/correct.ts",
+        file: "cache/correct-tier.ts",
         from: "tier.begin(server, feed.toText(before.position));",
         to: "tier.begin(server, position);",
       },

@@ -44,7 +44,7 @@ export async function createModelRedis({ step, several, fate }: Steps, clock: Ma
       return reply;
     }
 
-    /** Whoever gives up does not know whether it was executed, or is yet to be. */
+    /** A caller that gives up does not know whether it was executed, or will be. */
     async function call(what: string, work: () => Reply): Promise<Reply> {
       const becomes = fate();
       const executed = execute(what, work, becomes);

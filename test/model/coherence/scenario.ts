@@ -14,7 +14,7 @@ export interface Write {
   readonly something: boolean;
   /** How often each instance hears of it: lost, once, doubled. When is another question. */
   readonly heard: Readonly<Record<Name, number>>;
-  /** The writer ends right after its commit: nobody is told. */
+  /** The writer ends right after its commit, and announces nothing. */
   readonly dies: boolean;
 }
 
@@ -121,7 +121,7 @@ export const kinds = {
   }),
   /** A fill that is on its way while a change is made and fenced, and until no fence is left. */
   late: slowly(fill, change, { kind: "tick", after: 8, at: "A" }, { kind: "pass", after: 20, ms: 61_000 }),
-  /** A fill that is on its way while a change is made, Redis is emptied, and begins anew. */
+  /** A fill in flight while a change is made, Redis is emptied, and starts over. */
   emptied: slowly(fill, change, { kind: "flush", after: 8 }, { kind: "tick", after: 10, at: "A" }),
   /** Two changes of which the one that began first is committed last, with the feed being read in between. */
   overlapping: slowly(

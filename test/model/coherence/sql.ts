@@ -21,7 +21,7 @@ export interface ModelSql {
   readonly feed: Feed<Place>;
   newest(code: string): Versioned<Thing>;
   load(code: string): Promise<Versioned<Thing>>;
-  /** To something, or to nothing; answers what to announce. */
+  /** To something, or to nothing; returns what to announce. */
   change(code: string, something: boolean): Promise<Change>;
 }
 

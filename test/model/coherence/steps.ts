@@ -1,4 +1,4 @@
-/** What stands between the parts: every wait is a step, taken when the scheduler says so, and some of them fail. */
+/** What is between the parts: every wait is a step, taken when the scheduler says so, and some of them fail. */
 import type { Scheduler } from "fast-check";
 
 export const faults = ["sql-away", "sql-slow", "redis-lost", "redis-slow", "redis-late"] as const;

@@ -47,7 +47,7 @@ export async function play(code: Code, scheduler: Scheduler, { events, fates }: 
   await steps.idle();
   steps.isCalm = true;
   await readFeed();
-  // First, for whoever remembers more than Redis mends it by asking.
+  // First, because an instance that remembers more than Redis corrects it by asking.
   await expectNothingOlderInRedis();
   for (const name of names) for (const one of codes) await expectNewest(name, instances[name], one);
   if (wrong.length > 0) throw new Error(wrong.join("\n"));

@@ -1,0 +1,17 @@
+/** Numbers and times for readers. */
+export const formatCount = (count: number): string => count.toLocaleString("en-GB");
+
+/** `1 December 2026 (UTC)` */
+export const formatDay = (at: number): string => `${dayFormat.format(at)} (UTC)`;
+
+const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+
+const units = ["bytes", "kB", "MB", "GB", "TB", "PB"] as const;
+
+/** `812.5 MB`: in thousands, as plans are written. Rounded down, so that a limit never looks reached early. */
+export function formatBytes(count: number): string {
+  let [rest, place] = [count, 0];
+  while (rest >= 1_000 && place < units.length - 1) [rest, place] = [rest / 1_000, place + 1];
+  const shown = Math.floor(rest * 10) / 10;
+  return `${shown.toLocaleString("en-GB", { maximumFractionDigits: 1 })} ${units[place]}`;
+}

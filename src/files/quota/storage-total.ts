@@ -1,0 +1,78 @@
+import { sql as raw } from "kysely";
+import type { TenantId } from "../../base/ids.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { type Db, ofTenant, type Trx } from "../../sql/tenant-db.ts";
+
+/**
+ * The bytes that a tenant has stored: one row, which changes in the transaction that changes a file, with a new version
+ * each time. A writer takes its lock before the file's. So it is always the sum of the files that count, it never
+ * exceeds what was checked under the lock, and of two copies the newer is known.
+ */
+export interface StorageTotal {
+  readonly bytes: number;
+  readonly version: number;
+}
+
+/** Also with the number of files, which stays in SQL. */
+export interface CountedStorage extends StorageTotal {
+  readonly files: number;
+}
+
+export interface Recount {
+  /** How many of them count. */
+  readonly files: number;
+  /** What the row had before. */
+  readonly before: number;
+  readonly total: StorageTotal;
+}
+
+/** Locked until the transaction ends. */
+export async function lockStorageTotal(sql: Sql, trx: Trx, tenant: TenantId): Promise<CountedStorage> {
+  await ofTenant(trx, tenant)
+    .insertInto("tenant_storage")
+    .values({ bytes: 0, version: 0 })
+    .onConflict((conflict) => conflict.column("tenant_id").doNothing())
+    .execute();
+  return await sql.forUpdate(rowOf(trx, tenant)).executeTakeFirstOrThrow();
+}
+
+export async function setStorageTotal(
+  trx: Trx,
+  tenant: TenantId,
+  { bytes, version, files }: CountedStorage,
+): Promise<StorageTotal> {
+  await ofTenant(trx, tenant).updateTable("tenant_storage").set({ bytes, version, files }).execute();
+  return { bytes, version };
+}
+
+export async function readStorageTotal(db: Db, tenant: TenantId): Promise<CountedStorage> {
+  return (await rowOf(db, tenant).executeTakeFirst()) ?? { bytes: 0, version: 0, files: 0 };
+}
+
+/**
+ * Recounts the files. Under the lock, so that no upload comes or goes meanwhile; the row is then correct, and newer
+ * than every copy, unless it is a dry run. Reads every file of the tenant: not for the serving thread.
+ */
+export function recount(sql: Sql, tenant: TenantId, dryRun: boolean): Promise<Recount> {
+  return sql.transaction(async (trx) => {
+    const addUp = ofTenant(trx, tenant)
+      .selectFrom("files")
+      .select((is) => [is.fn.countAll<number>().as("files"), sumOfBytes.as("bytes")])
+      .where("stored_at", "is not", null);
+    // Most tenants have no files and need no row.
+    if ((await addUp.executeTakeFirstOrThrow()).files === 0 && !(await rowOf(trx, tenant).executeTakeFirst())) {
+      return { files: 0, before: 0, total: { bytes: 0, version: 0 } };
+    }
+    const { bytes: before, version } = await lockStorageTotal(sql, trx, tenant);
+    const { files, bytes } = await addUp.executeTakeFirstOrThrow();
+    const total = { bytes, version: version + 1 };
+    if (!dryRun) await setStorageTotal(trx, tenant, { ...total, files });
+    return { files, before, total };
+  });
+}
+
+/** PostgreSQL would return the sum of bigints as a numeric, which we get as text. */
+export const sumOfBytes = raw<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`;
+
+const rowOf = (from: Db, tenant: TenantId) =>
+  ofTenant(from, tenant).selectFrom("tenant_storage").select(["bytes", "version", "files"]);

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "bun:test";
+import type { TargetFile } from "../links/link.ts";
+import { linkForm } from "./cache-format.ts";
+import type { CachedLink } from "./resolve.ts";
+
+const file: TargetFile = {
+  ...{ key: "stored/ten_1/fil_1", name: "Grüße.pdf", type: "application/pdf", sizeBytes: 12 },
+  sha256: "ab".repeat(32),
+};
+const known = (more: Partial<CachedLink>): CachedLink => ({
+  ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
+  ...{ password: false, suspended: false, hitsMax: null, choice: null, pattern: undefined, ...more },
+});
+const plain = known({});
+const ruled: CachedLink = {
+  ...plain,
+  choice: {
+    rules: [{ when: { country: ["DE"], from: 5 }, url: "https://example.com/de" }],
+    split: [
+      { url: "https://example.com/a", weight: 1 },
+      { url: "https://example.com/b", weight: 2 },
+    ],
+    forwardQuery: true,
+  },
+};
+const json = (value: CachedLink) => JSON.parse(JSON.stringify(linkForm.toJson(value))) as Record<string, unknown>;
+const back = (value: CachedLink) => linkForm.fromJson(json(value));
+
+describe("a link in the shared cache", () => {
+  test.each([
+    plain,
+    ruled,
+    known({ permanent: true, expiresAt: 5, fallbackUrl: "https://example.com/sorry", hitsMax: 7, password: true }),
+    known({ suspended: true }),
+    known({ hitsMax: 0, expiresAt: 0 }),
+    known({ url: "", file }),
+    known({ url: "", file: { ...file, sha256: null } }),
+  ])("comes back as it went: %#", (value) => {
+    expect(back(value)).toEqual(value);
+  });
+
+  test.each([
+    [null],
+    [[]],
+    [{}],
+    [{ p: 1 }],
+    [{ u: 7 }],
+    [{ u: "https://example.com/", p: true }],
+    [{ u: "https://example.com/", e: null }],
+    [{ u: "https://example.com/", d: { k: "x", n: "x", t: "x", s: 1 } }],
+    [{ d: { k: "x" } }],
+    [{ d: null }],
+  ])("that makes no sense is refused: %j", (json) => {
+    expect(() => linkForm.fromJson(json)).toThrow();
+  });
+
+  test("takes no room for what most links do not have", () => {
+    expect(JSON.stringify(linkForm.toJson(plain))).toBe('{"u":"https://example.com/"}');
+  });
+
+  test("that says more than this version knows is not read as if it did not", () => {
+    expect(() => linkForm.fromJson({ ...json(plain), z: 1 })).toThrow("more than this version knows");
+    expect(() => linkForm.fromJson({ ...json(plain), c: { z: 1 } })).toThrow("more than this version knows");
+    expect(() => linkForm.fromJson({ ...json(plain), c: { s: "x" } })).toThrow();
+    expect(() => linkForm.fromJson({ ...json(plain), c: { r: {} } })).toThrow();
+  });
+
+  test("with a rule of a newer version loses that rule, and not its condition", () => {
+    const rules = [{ when: { moon: ["full"] }, url: "https://example.com/" }, ...(ruled.choice?.rules ?? [])];
+    expect(linkForm.fromJson({ ...json(plain), c: { r: rules } }).choice?.rules).toEqual(ruled.choice?.rules ?? []);
+  });
+});
