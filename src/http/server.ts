@@ -14,8 +14,8 @@ import { clientAddress, isLoopback, isTrusted } from "./client-address.ts";
 import type { Readiness } from "./health.ts";
 import type { Mount, MountTools, SendingLimits } from "./mount.ts";
 import { problemResponse, wrongMethod } from "./problem.ts";
-import { apiElsewhere, isApi, malformedHost, misdirected, tooLongToExist } from "./refused-address.ts";
-import { targetOf } from "./request-target.ts";
+import { apiElsewhere, malformedHost, misdirected, tooLongToExist } from "./refused-address.ts";
+import { isApi, targetOf } from "./request-target.ts";
 
 /**
  * The socket. The host of a request is decided first, once for everything behind. A redirect is tried next and answered

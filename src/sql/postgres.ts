@@ -44,7 +44,8 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
     db,
     transaction: (work) => db.transaction().execute(work),
     now: raw<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-    // Keys never change, and FOR UPDATE would also make whoever only refers to the row wait: a new link for its tenant's.
+    // Keys never change, and FOR UPDATE would also block rows that only refer to this one: a new link refers to its
+    // tenant.
     forUpdate: (query) => query.forNoKeyUpdate(),
     forShare: (query) => query.forShare(),
     skipLocked: (query) => query.forUpdate().skipLocked(),

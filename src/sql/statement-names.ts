@@ -5,9 +5,9 @@ import type { Logger } from "../base/log.ts";
 /**
  * Named statements on PostgreSQL: a connection parses a statement once, and plans it a few times.
  *
- * A name is made from the text. The same text has the same name in every connection and process, and another version of
- * the program cannot mean something else by it. The program has a fixed number of statements; the bound is for a mistake,
- * because each connection keeps a plan for each name. What goes beyond it is sent without a name.
+ * A name is derived from the text. The same text has the same name in every connection and process, and another version
+ * of the program cannot mean something else by it. The program has a fixed number of statements; the bound guards
+ * against a bug, because each connection keeps a plan for each name. Statements beyond it are sent without a name.
  */
 const namesMost = 500;
 const names = new Map<string, string>();

@@ -75,7 +75,7 @@ onEachDatabase(({ openTwo }) => {
       const problem = await refusal(links.create(owner, { url }, "tenant"));
       expect(problem.code).toBe("limit_reached");
       expect(problem.more.retryAfterSeconds).toBe(15 * 86_400);
-      expect(problem.detail).toStartWith("Your plan gives 20 new links a month, and no more are left.");
+      expect(problem.detail).toStartWith("Your plan's 20 new links for this month are used.");
       expect(problem.detail).toContain("from 2026-12-01 (UTC)");
     });
 
