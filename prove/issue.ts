@@ -10,7 +10,7 @@ import { createIssuer } from "../src/codes/issuer.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { withSecrets } from "../src/config/data-folder.ts";
 import { openCore } from "../src/core.ts";
-import { takeCodeBlock } from "../src/sql/counter.ts";
+import { takeCodeBlock } from "../src/sql/code-counter.ts";
 
 const [count = "", path = "", go = ""] = Bun.argv.slice(2);
 

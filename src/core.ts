@@ -27,7 +27,7 @@ import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { createDns } from "./safe-fetch/dns.ts";
 import { createSafeFetch, type SafeFetch } from "./safe-fetch/safe-fetch.ts";
-import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
+import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/code-counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
 import { createOutdated, type Outdated } from "./sql/outdated-tenants.ts";

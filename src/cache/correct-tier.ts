@@ -76,7 +76,7 @@ export function createCorrect<Position extends object>(
       stand = await tier.begin(server, feed.toText(before.position));
     }
     if (stand.position < position) await replay(server, stand.position);
-    await tier.fence(server, round.unsettled);
+    await tier.fence(server, round.notFinal);
     await tier.moveOn(server, stand.position, position);
     tier.believe(server, round.began);
   }

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { Late, withDeadline } from "../base/deadline.ts";
 import { within } from "../base/patience.ts";
 import type { LookupAnswer, Source } from "./cache.ts";
-import type { CacheCounts } from "./counts.ts";
+import type { CacheCounts } from "./hit-counts.ts";
 
 /**
  * Limits how lookups use SQL: a number run at once, a number wait, and the rest fail at once. When caches are lost, all

@@ -6,7 +6,7 @@ import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
 import { raiseVersions } from "../sql/versions.ts";
-import { createOneAtATime } from "../tenants/in-turn.ts";
+import { createOneAtATime } from "../tenants/one-at-a-time.ts";
 import type { Domain } from "./domain.ts";
 
 /**

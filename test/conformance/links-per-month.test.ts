@@ -8,9 +8,9 @@ import { createIssuer } from "../../src/codes/issuer.ts";
 import { monthEnd, monthName } from "../../src/limits/month.ts";
 import { type BulkResult, createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
-import { takeCodeBlock } from "../../src/sql/counter.ts";
+import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import type { Sql } from "../../src/sql/sql.ts";
-import { usedInMonth } from "../../src/tenants/monthly.ts";
+import { usedInMonth } from "../../src/tenants/monthly-usage.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
 
