@@ -32,7 +32,7 @@ import type { ApiParts } from "./http.ts";
 import { openJobs } from "./jobs.ts";
 import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
 import { openNotices } from "./notices.ts";
-import { openVisits } from "./redirect.ts";
+import { openRedirect } from "./redirect.ts";
 import { openRedis } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -156,7 +156,7 @@ function listen(
       isBot: createBots(),
       meters: hits.meters,
       guesses,
-      ...openVisits({ core, cache, counters, server: () => server, log }),
+      ...openRedirect({ core, cache, counters, server: () => server, log }),
       signDownload: files.files.offer,
       wait: config.wait,
       clock,

@@ -52,7 +52,7 @@ export function createFeed(sql: Sql): SqlFeed {
           .limit(limit)
           .execute();
         const next = { xid: "", id: rows.at(-1)?.id ?? cursor.id };
-        return { changes: rows.map(toChange), next, settled: next, settledCount: rows.length };
+        return { changes: rows.map(toChange), next, finalUntil: next, finalCount: rows.length };
       },
     };
   }
@@ -73,19 +73,19 @@ export function createFeed(sql: Sql): SqlFeed {
       const rows = await db
         .selectFrom("changes")
         .select(["id", "kind", "domain", "code", "version", "at", raw<string>`xid::text`.as("xid")])
-        .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("settled"))
+        .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("isFinal"))
         .where(raw<boolean>`(xid, id) > (${cursor.xid}::xid8, ${cursor.id})`)
         .orderBy(raw`changes.xid`) // not the text of the same name above, in which "10" sorts before "9"
         .orderBy("id")
         .limit(limit)
         .execute();
       const position = (row: { xid: string; id: number } | undefined) => row && { xid: row.xid, id: row.id };
-      const settledCount = rows.findLastIndex((row) => row.settled) + 1;
+      const finalCount = rows.findLastIndex((row) => row.isFinal) + 1;
       return {
         changes: rows.map(toChange),
         next: position(rows.at(-1)) ?? cursor,
-        settled: position(rows[settledCount - 1]),
-        settledCount,
+        finalUntil: position(rows[finalCount - 1]),
+        finalCount: finalCount,
       };
     },
   };

@@ -7,7 +7,7 @@ import type { Total } from "../../limits/leases.ts";
 import { monthName } from "../../limits/month.ts";
 import { splitKey } from "../../links/link.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { usedInMonth } from "../../tenants/monthly.ts";
+import { usedInMonth } from "../../tenants/monthly-usage.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
 import { linkUse } from "./near-limits.ts";
 import type { Notices } from "./notices.ts";

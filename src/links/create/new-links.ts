@@ -3,7 +3,7 @@ import { monthName } from "../../limits/month.ts";
 import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
 import { type Db, ofTenant, type Trx } from "../../sql/tenant-db.ts";
 import { inStatements, raiseVersions } from "../../sql/versions.ts";
-import { spendOfMonth } from "../../tenants/monthly.ts";
+import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
 import { toLink, toRow, withVersion } from "../rows.ts";
 import { createGather } from "./gather.ts";
