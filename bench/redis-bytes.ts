@@ -8,7 +8,7 @@
  * or 32 bytes; smaller parts come in steps of 8 or 16, by how the allocator was built.
  */
 import { systemClock } from "../src/base/clock.ts";
-import type { CachedLink } from "../src/redirect/resolve.ts";
+import type { CachedLink } from "../src/redirect/link-source.ts";
 import { codeOf } from "./many-links.ts";
 import { openRedisLinks, type RedisLinks } from "./redis-links.ts";
 import { judge, progress, round, table } from "./show.ts";

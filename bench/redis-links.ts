@@ -1,6 +1,6 @@
 /** Links in a private Redis, written and read as a server does it, without the server. */
 import { systemClock } from "../src/base/clock.ts";
-import type { CachedLink } from "../src/redirect/resolve.ts";
+import type { CachedLink } from "../src/redirect/link-source.ts";
 import type { RedisCache } from "../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../src/redis/client.ts";
 import { openTier } from "../src/server/redis-links.ts";

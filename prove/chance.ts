@@ -1,14 +1,14 @@
 /**
- * How far a figure is from what chance gives, in standard deviations. Beyond five of them, one honest run in a million
- * and a half would be refused; a code that follows its counter is off by hundreds.
+ * How far a figure is from what chance gives, in standard deviations. Beyond five, one honest run in a million and a
+ * half would be refused; a code that follows its counter is off by hundreds.
  */
 export const zMost = 5;
 
-/** So many successes in so many trials, each with this chance. */
+/** This many successes in this many trials, each with this probability. */
 export const zOfShare = (successes: number, trials: number, chance: number): number =>
   (successes - trials * chance) / Math.sqrt(trials * chance * (1 - chance));
 
-/** Counts of things that should be equally frequent: Pearson's chi-square, made normal by Wilson and Hilferty. */
+/** Counts of events that should be equally frequent: Pearson's chi-square, normalized by Wilson and Hilferty. */
 export function zOfEvenness(counts: readonly number[]): number {
   const freedom = counts.length - 1;
   const expected = counts.reduce((sum, count) => sum + count, 0) / counts.length;

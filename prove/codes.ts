@@ -1,13 +1,13 @@
 /**
- * Codes: no two alike, and no one follows from another.
+ * Codes: all different, and none follows from another.
  *
- * 1. A million consecutive counters under a new random salt: all codes differ, all decode back to their counter.
- * 2. To somebody without the salt they look like chance: how often consecutive codes agree in a position, how often each
- *    character occurs in a position, how often the next code is the greater one, and how much of a code changes with one
- *    bit of its counter. As a control, the first sketch of ADR-004 (counter plus a constant) goes through the same
- *    tests and must be refused, or they would show nothing.
+ * 1. A million consecutive counters with a new random salt: all codes differ, all decode back to their counter.
+ * 2. Without the salt they look random: how often consecutive codes agree in a position, how often each character
+ *    occurs in a position, how often the next code is greater, and how much of a code changes with one bit of its
+ *    counter. As a control, the first sketch of ADR-004 (counter plus a constant) goes through the same tests and must
+ *    be refused, or they would show nothing.
  * 3. Two processes issue from one database at the same time, on SQLite and on PostgreSQL, in blocks so small that they
- *    meet at the counter a thousand times each; one is killed with -9 halfway and a successor goes on. No code occurs
+ *    meet at the counter a thousand times each; one is killed with -9 halfway and a successor continues. No code occurs
  *    twice, and the crash skipped no more than the blocks that were begun.
  */
 import { randomBytes, randomInt } from "node:crypto";
@@ -132,7 +132,7 @@ function neighbours(encode: Encode) {
   return { equal, occurrences, ascents };
 }
 
-/** For each bit of the counter, in how many places a code stays as it was when the bit is turned. */
+/** For each bit of the counter, in how many places a code stays unchanged when the bit is flipped. */
 function flipped(encode: Encode): number[] {
   const unchanged = new Array<number>(flippedBits).fill(0);
   for (let i = 0; i < flips; i++) {
@@ -203,7 +203,7 @@ async function twoProcesses(database: string, extra: Record<string, string>): Pr
       `database=${database} processes=2 killed_at=${killedAt} codes=${all.length} duplicates=${duplicates} ` +
         `skipped=${skipped} blocks=${Math.ceil(all.length / blockSize)} turns=${turns}`,
     );
-    // The block of each process that ended, in whichever way, may have been begun only. Without turns they did not meet.
+    // The block of each process that ended in any way may be only partly used. Without turns they did not meet.
     return duplicates === 0 && all.length === 2 * perProcess && skipped <= 3 * blockSize && turns > 10;
   } finally {
     shown.end();

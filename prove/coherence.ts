@@ -1,21 +1,21 @@
 /**
- * An edit is seen everywhere soon, and nobody goes back.
+ * An edit is soon visible everywhere, and no server goes back.
  *
- * Three servers share one PostgreSQL and one Redis. Visitors ask all of them for the same few links, all the time, while
- * those are edited; the version of a link is in the address it leads to. `record.ts` says what staleness, going back and
- * a wrong answer are, `judge.ts` what decides. So while
+ * Three servers share one PostgreSQL and one Redis. Visitors ask all of them for the same few links, all the time,
+ * while those are edited; the version of a link is in its destination. `record.ts` defines staleness, going back and a
+ * wrong answer; `judge.ts` decides. The phases:
  *
  * - all is well: a change wakes the others
- * - nobody is woken: Redis lets no one subscribe
- * - Redis is killed, and back with what it held many edits ago
- * - a server is killed between its commit and its answer, so that it can tell nobody
- * - the operator suspends and restores a link and a tenant, changes the plan and the limit of a tenant, and the limits of
- *   a plan, by the commands (`switches.ts`)
+ * - no wake-ups: Redis allows no subscriptions
+ * - Redis is killed, and returns with data from many edits ago
+ * - a server is killed between its commit and its answer, so that it cannot announce the change
+ * - the operator suspends and restores a link and a tenant, changes the plan and the limit of a tenant, and the limits
+ *   of a plan, by commands (`switches.ts`)
  *
- * And what deleting the key and letting the next reader fill it would have left behind, on the same two.
+ * And what deleting the key and letting the next reader fill it would have left behind, on the same stores.
  *
- * Promised: 100 ms for 99 of 100 edits while servers are woken, 3 s otherwise; the server that took an edit serves it with
- * its next answer; no going back, no wrong answer.
+ * Promised: 100 ms for 99 of 100 edits while servers are woken, 3 s otherwise; the server that accepted an edit serves
+ * it with its next answer; no going back, no wrong answer.
  */
 import { progress } from "../bench/show.ts";
 import { connectRedis } from "../src/redis/client.ts";
@@ -40,22 +40,22 @@ export const coherence: Proof = {
 
 const writersKilled = 5;
 const boundMs = 3_000;
-/** Until the last acknowledged edit must have been seen, with some to spare. */
+/** Until the last acknowledged edit must have been seen, plus a margin. */
 const afterwardsMs = 3_500;
 const switchedTimes = 3;
 const channel = "ql:invalidate";
 
 type Shown = ReturnType<typeof progress>;
 
-/** A change takes the old answer away at once; if SQL then misses its 100 ms, visitors get 503. */
+/** A change invalidates the old answer at once; if SQL then misses its 100 ms, visitors get 503. */
 const usually: Rules = { p99Ms: boundMs, maxMs: boundMs, unansweredMost: 0.01, ownAtOnce: true };
-/** All servers ask SQL at once when Redis goes, and again when it is back. */
+/** All servers ask SQL at once when Redis goes away, and again when it is back. */
 const inTrouble: Rules = { ...usually, unansweredMost: 0.05 };
 
 interface Phase {
   readonly name: string;
   readonly rules: (server: number) => Rules;
-  /** What else is worth knowing. */
+  /** Further figures. */
   readonly work: (site: Site, record: Record, edits: number, shown: Shown) => Promise<string>;
 }
 
@@ -92,7 +92,7 @@ async function run(options: ReadonlyMap<string, number>): Promise<boolean> {
   }
 }
 
-/** Each phase: does it, waits until all of it must have been seen, judges every server. */
+/** Each phase: runs it, waits until everything must have been seen, judges every server. */
 async function editsAreSeen(site: Site, edits: number, shown: Shown, judged: Judged[]): Promise<boolean> {
   const record = createRecord(serverCount);
   const visitors = visit(site, record);
@@ -136,7 +136,7 @@ async function woken(site: Site, record: Record, edits: number, shown: Shown): P
   return "";
 }
 
-/** Whoever listens is sent away, and not let in again before the end. */
+/** Disconnects subscribers, and keeps them out until the end. */
 async function unheard(site: Site, record: Record, edits: number, shown: Shown): Promise<string> {
   const { redis } = site;
   const fewer = fewerOf(edits);
@@ -150,7 +150,7 @@ async function unheard(site: Site, record: Record, edits: number, shown: Shown):
   return ` listening_meanwhile=${heard} listening_again=${await listening(redis.url)}`;
 }
 
-/** As many as are waited for, or as many as there are when that takes too long. */
+/** As many as requested, or as many as there are when that takes too long. */
 async function listening(url: string): Promise<number> {
   const redis = connectRedis(url);
   let count = 0;
@@ -166,7 +166,7 @@ async function listening(url: string): Promise<number> {
   return count;
 }
 
-/** What it held before the first edit is all that it holds when it is back, in the middle of the edits. */
+/** In the middle of the edits it returns with only what it held before the first edit. */
 async function redisGoesBack(site: Site, record: Record, edits: number, shown: Shown): Promise<string> {
   const fewer = fewerOf(edits);
   await site.redis.command("SAVE");
@@ -181,7 +181,7 @@ async function redisGoesBack(site: Site, record: Record, edits: number, shown: S
   return ` old_keys_loaded=${loaded}`;
 }
 
-/** The last server commits and is killed before it knows; what it committed counts from when SQL shows it. */
+/** The last server commits and is killed before it knows; its commit counts from when SQL shows it. */
 async function killWriters(site: Site, record: Record, _: number, shown: Shown): Promise<string> {
   for (let kill = 0; kill < writersKilled; kill++) {
     shown.now(`writer_killed: ${kill} of ${writersKilled}`);

@@ -1,15 +1,15 @@
 /**
- * What was acknowledged is there after a crash.
+ * Everything acknowledged survives a crash.
  *
- * Eight clients create links without pause: with generated codes, with slugs of their own, and with slugs that all of
- * them want. At a random moment the server is killed with -9 and started again on the same data; twenty times, on each
- * database. Then every link that was answered with 201 is looked for in three ways, by its redirect, in the API's list
- * and in SQL, each with its address; no code and no address may occur twice, and no row may be there without its
- * version and its change (`torn`). What was sent but not answered may be there or not. A redirect that says 503 is
- * asked again and counted (`asked_again`): not to know is an answer, to deny is not.
+ * Eight clients create links without pause: with generated codes, with unique custom codes, and with custom codes that
+ * all of them want. At a random moment the server is killed with -9 and restarted on the same data; twenty times, on
+ * each database. Then every link that was answered with 201 is looked up in three ways, by its redirect, in the API's
+ * list and in SQL, each with its destination; no code and no destination may occur twice, and no row may exist without
+ * its version and its change (`torn`). Links that were sent but not answered may exist or not. A redirect that answers
+ * 503 is repeated and counted (`asked_again`): "unavailable" is acceptable, "not found" is not.
  *
- * PostgreSQL itself keeps running, and so does the machine: kill -9 leaves what the operating system had accepted. That
- * a commit also waits for the disk is a setting (synchronous=FULL, fsync=on), not something that can be shown here.
+ * PostgreSQL itself keeps running, and so does the machine: kill -9 keeps what the operating system had accepted. That
+ * a commit also waits for the disk is a setting (synchronous=FULL, fsync=on), which cannot be shown here.
  */
 
 import { randomInt } from "node:crypto";
@@ -39,20 +39,20 @@ const checksAtOnce = 16;
 const asksMost = 20;
 const askAgainMs = 250;
 
-/** A link that the server said it has made. */
+/** A link that the server acknowledged. */
 interface Acked {
   readonly id: string;
   readonly code: string;
   readonly url: string;
 }
 
-/** Everything that was sent, by its address, which is sent once only. */
+/** Everything that was sent, by its destination, which is unique. */
 interface Sent {
   readonly acked: Acked[];
   readonly unacked: Set<string>;
-  /** Slugs that another client had already. */
+  /** Custom codes that another client already had. */
   taken: number;
-  /** Answers that are neither. */
+  /** Any other answers. */
   readonly unexpected: string[];
 }
 
@@ -96,7 +96,7 @@ async function survive(database: Database): Promise<boolean> {
   }
 }
 
-/** Answers how many requests were under way when the server died. */
+/** Returns how many requests were in flight when the server died. */
 async function createUntilKilled(server: Server, round: number, sent: Sent): Promise<number> {
   const enough = Promise.withResolvers<void>();
   const acksWanted = sent.acked.length + randomInt(fewestAcks, mostAcks);
@@ -112,7 +112,7 @@ async function createUntilKilled(server: Server, round: number, sent: Sent): Pro
       try {
         await post(server, { url, ...(code !== undefined && { code }) }, sent);
       } catch (error) {
-        // A server that refuses before it was killed has died by itself.
+        // A server that refuses connections before it was killed has died by itself.
         if (alive) enough.reject(error);
         return;
       } finally {
@@ -133,7 +133,7 @@ async function createUntilKilled(server: Server, round: number, sent: Sent): Pro
   return underWay;
 }
 
-/** Of ten links six get a generated code, three a slug of their own, and one a slug that every client wants. */
+/** Of ten links six get a generated code, three a unique custom code, and one a code that every client wants. */
 function slugFor(round: number, client: number, i: number): string | undefined {
   if (i % 10 === 3) return `wanted-${round}-${i}`;
   return i % 3 === 1 ? `own-${round}-${client}-${i}` : undefined;
@@ -144,7 +144,7 @@ async function post(server: Server, link: { url: string; code?: string }, sent: 
     method: "POST",
     headers: authorization(server),
     body: JSON.stringify(link),
-    // On a connection of its own: one that is used again may be found closed, and then `fetch` sends the request twice.
+    // On a new connection: a reused one may be found closed, and then `fetch` sends the request twice.
     keepalive: false,
     signal: AbortSignal.timeout(requestMs),
   });
@@ -190,7 +190,7 @@ async function check(server: Server, env: { QL_DATA: string }, { acked, unacked 
 
 const repeated = (values: readonly string[]): number => values.length - new Set(values).size;
 
-/** 503 says "ask again", as PostgreSQL on a busy machine may need longer than a redirect waits for it. */
+/** 503 means "try again": on a busy machine PostgreSQL may need longer than a redirect waits. */
 async function ask(server: Server, code: string): Promise<{ answer: string; tries: number }> {
   for (let tries = 1; ; tries++) {
     const signal = AbortSignal.timeout(requestMs);

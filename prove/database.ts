@@ -6,7 +6,7 @@ import { cleanEnvironment, type Environment } from "../test/ground/process.ts";
 
 const silent = createLog("silent", { write() {} }, false, () => 0);
 
-/** Looks into the database that these settings lead to, behind the server's back. */
+/** Reads the database of these settings directly, without the server. */
 export async function look<Result>(env: Environment, at: (sql: Sql) => Promise<Result>): Promise<Result> {
   const sql = await openSql(loadConfig(cleanEnvironment(env), String(env.QL_DATA)), silent, true);
   try {

@@ -1,19 +1,20 @@
 /**
- * The limits on email hold, at the providers, whatever happens to the processes that send.
+ * The limits on email hold at the providers, whatever happens to the sending processes.
  *
  * Five processes share a PostgreSQL and a Redis, and send for three tenants: acme through the platform's SMTP (50 an
- * hour), beta through its own SendGrid key (200), gamma through SMTP without a limit of its own, so that only the
- * platform's 2,000 hold it, of which the last fifth is for password resets. The mail server and the stand-in for
- * SendGrid are real servers that keep the time of every mail they took. All go by one clock, which is set forward
- * when nothing is on its way, so that hours take minutes; five sections:
+ * hour), beta through its own SendGrid key (200), gamma through SMTP without a limit, so that only the platform's 2,000
+ * apply, of which the last fifth is for password resets. The mail server and the stand-in for SendGrid are real servers
+ * that record the time of every mail they accept. All use one clock, which is moved forward when nothing is in flight,
+ * so that hours take minutes; five sections:
  *
- * hours: more mails than fit into three hours are there at once, shortly before a full hour, and more come after it. The
- *   most that any 60 minutes saw is the limit of each, and all of them arrive in the end.
- * down: both providers refuse. Nothing is used of the limits then, and afterwards as many fit as if it had never been.
- * redis_lost: Redis forgets everything, again and again, while they send. The counters start from what SQL says.
- * killed: processes are killed with -9 in the middle, while providers answer slowly: mostly between a mail and its mark.
- *   sent_twice counts mails that arrived twice, lost those that did not arrive.
- * windows: over all of it, the most in any 60 minutes.
+ * hours: more mails than fit into three hours are queued at once, shortly before a full hour, and more come after it.
+ * The maximum in any 60 minutes equals each limit, and all of them arrive in the end.
+ * down: both providers refuse. The limits are not used meanwhile, and afterwards as many fit as if nothing had
+ * happened.
+ * redis_lost: Redis forgets everything, again and again, while they send. The counters start from what SQL has.
+ * killed: processes are killed with -9 in the middle, while providers answer slowly: mostly between a mail and its
+ * mark. sent_twice counts mails that arrived twice, lost those that did not arrive.
+ * windows: the maximum in any 60 minutes, over all sections.
  */
 
 import { progress } from "../bench/show.ts";
@@ -31,7 +32,7 @@ export const email: Proof = {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** From one hour's limit to where all of it is there again, whatever bucket it was charged in. */
+/** From a used limit to a fully available one, whatever bucket it was charged in. */
 const freshMs = 63 * minuteMs;
 const max = { acme: 50, beta: 200, platform: 2_000, notEssential: 1_600 };
 const kills = 8;
@@ -55,8 +56,8 @@ async function run(): Promise<boolean> {
 }
 
 /**
- * Never more; and not much less, or it would not be the limit that was seen to hold. On a machine that has no time for
- * Redis an answer may be lost, and with it a charge.
+ * Never more; and not much less, or it would not show that the limit holds. On an overloaded machine an answer of Redis
+ * may be lost, and with it a charge.
  */
 const isUpTo = (figure: number, most: number): boolean => figure <= most && figure >= 0.9 * most;
 
@@ -64,7 +65,7 @@ type Section = (site: Site, say: () => void) => Promise<boolean>;
 
 const hours: Section = async (site, say) => {
   const { clock } = site;
-  // Two and a half minutes before a full hour: a window that begins anew with it would let twice as many through.
+  // Two and a half minutes before a full hour: a window that resets with the hour would allow twice as many.
   clock.advance(hourMs - (clock.now() % hourMs) - 2.5 * minuteMs);
   const from = clock.now();
   await site.enqueue("acme", 130);
@@ -164,7 +165,7 @@ const redisLost: Section = async (site, say) => {
   return counts.acme <= max.acme && counts.beta <= max.beta && (await unsent(site)) === 0;
 };
 
-/** As the mails go out, so that it is in the middle each time. */
+/** As the mails are sent, so that it is in the middle each time. */
 async function flushAlong(site: Site, from: number): Promise<void> {
   for (let i = 1; i <= flushes; i++) {
     await until("more to be taken", () => total(countsOf(site, from)) >= i * 20 || undefined, middleMs);
@@ -184,7 +185,7 @@ const killed: Section = async (site, say) => {
     await until("more to be taken", () => total(countsOf(site, from)) >= i * 60 || undefined, middleMs);
     await site.kill();
   }
-  // What the dead had claimed is taken back when the claim runs out, and tried again a minute after.
+  // What the dead process had claimed is taken back when the claim expires, and tried again a minute later.
   for (let i = 0; i < 3; i++) {
     clock.advance(2 * minuteMs);
     await site.quiet();
@@ -230,7 +231,7 @@ const all = ({ smtp, sendgrid }: Site) => [...smtp.taken, ...sendgrid.taken];
 
 const isOf = (tenant: TenantName) => (mail: { readonly to: string }) => mail.to.endsWith(`@${tenant}.example`);
 
-/** Taken since. */
+/** Accepted since. */
 function countsOf(site: Site, from: number): Record<TenantName, number> {
   const since = all(site).filter(({ at }) => at >= from);
   const count = (tenant: TenantName) => since.filter(isOf(tenant)).length;

@@ -1,15 +1,15 @@
 /**
- * Nobody can keep the others from what all share.
+ * No tenant can exclude the others from a shared resource.
  *
- * One real server with five tenants. For each shared resource the others work first alone, and then while one tenant, or
- * one network, does its worst: uploads that trickle, downloads that nobody reads, floods of bulk creates, right
- * passwords by the dozen, domains whose DNS is silent (`fairness/rows.ts`). Once on SQLite, once on PostgreSQL.
+ * One real server with five tenants. For each shared resource the others first work alone, and then while one tenant,
+ * or one network, attacks: slow uploads, downloads that are never read, floods of bulk creates, right passwords by the
+ * dozen, domains whose DNS does not answer (`fairness/rows.ts`). Once on SQLite, once on PostgreSQL.
  *
- * It holds if at least 0.99 of what the others ask for succeeds, and if the attack was felt by who made it: refused, or
- * kept waiting. Times are printed, p99 alone → under attack and their ratio, and decide nothing.
+ * It holds if at least 0.99 of the others' requests succeed, and if the attacker felt it: refused, or kept waiting.
+ * Times are printed (p99 alone → under attack, and their ratio), but do not decide.
  *
- * `--planted 1` runs it on a program whose holders may take every free place, `--planted 2` on one that knows no holders
- * and so no turns. Neither may hold.
+ * `--planted 1` runs it on a program whose holders may take every free place, `--planted 2` on one that does not know
+ * holders and so has no turns. Neither may hold.
  */
 import { progress, round } from "../bench/show.ts";
 import { figures } from "../bench/subject.ts";
@@ -29,7 +29,7 @@ export const fairness: Proof = {
 
 const aloneMs = 5_000;
 const attackMs = 10_000;
-/** Until the attack has taken all it can get; those who are refused have waited for five seconds. */
+/** Until the attack has taken all it can get; refused requests have waited for five seconds. */
 const buildUpMs = 7_000;
 const thinkMs = 20;
 const sampleMs = 200;
@@ -53,7 +53,7 @@ async function run(options: ReadonlyMap<string, number>): Promise<boolean> {
   const edits = planted[options.get("planted") ?? 0] ?? [];
   const shown = progress();
   const held: boolean[] = [];
-  // A mistake is in what both have in common.
+  // The planted mistake is in what both have in common.
   for (const database of edits.length > 0 ? (["sqlite"] as const) : (["sqlite", "postgres"] as const)) {
     shown.now(`starting a server on ${database}`);
     const site = await startSite(database, edits);
@@ -108,7 +108,9 @@ interface Tally {
   readonly wrong: string[];
 }
 
-/** Each of the others asks for one thing after the other, longer where a machine is slow. What fails took as long as it took. */
+/**
+ * Each of the others sends one request after the other, longer on a slow machine. Failures count with their duration.
+ */
 async function work({ others }: Site, { other }: Play, forMs: number): Promise<Tally> {
   const tally: Tally = { asked: 0, succeeded: 0, latencies: [], wrong: [] };
   const started = performance.now();
@@ -131,7 +133,7 @@ async function work({ others }: Site, { other }: Play, forMs: number): Promise<T
   return tally;
 }
 
-/** How many run and wait, as the server says. */
+/** How many run and wait, according to the server. */
 async function startWatch({ server }: Site, resource: string) {
   let [runningMost, waitingMost] = [0, 0];
   const look = async () => {

@@ -1,14 +1,14 @@
 /**
- * A request with an Idempotency-Key happens once, whatever becomes of the server.
+ * A request with an Idempotency-Key runs once, whatever happens to the server.
  *
- * On each database three things are shown. Fifty requests with one key at once are run once. A server that kills itself
- * with -9 between the commit and the reply, by a line that is added to a copy of the program at that very place, has the
- * request repeated to a new server: the answer must be what SQL says was made. And clients that send keyed requests
- * without pause have the server killed under them at random moments, and repeat what was not answered until it is:
- * in the end every request has been done once (`doubled`, `lost`), and every one that is repeated once more gets the very
- * bytes that it got before (`other_answer`).
+ * Three things are shown on each database. Fifty concurrent requests with one key run once. A server kills itself with
+ * -9 between the commit and the reply, by a line added to a copy of the program at that place, and the request is
+ * repeated on a new server: the response must be what SQL says was created. And clients that send keyed requests
+ * without pause, while the server is killed at random moments, repeat what was not answered until it is: in the end
+ * every request has run once (`doubled`, `lost`), and every one that is repeated once more gets the same bytes as
+ * before (`other_answer`).
  *
- * A claim that a dead server left is waited for: none on SQLite, up to five seconds on PostgreSQL.
+ * An abandoned claim of a dead server is waited for: not at all on SQLite, up to five seconds on PostgreSQL.
  */
 
 import { progress } from "../bench/show.ts";
@@ -41,7 +41,7 @@ interface Asked {
   readonly path: string;
   readonly key: string;
   readonly body: string;
-  /** What makes this request's rows known: in the url of links, in the name of keys. */
+  /** Identifies this request's rows: in the URL of links, in the name of keys. */
   readonly mark: string;
 }
 
@@ -50,7 +50,7 @@ interface Told {
   readonly text: string;
 }
 
-/** Where a server that is to die ends itself: what was asked is committed, and nobody has been told. */
+/** Where a dying server ends itself: the request is committed, but not answered. */
 const afterCommit: readonly Edit[] = [
   {
     file: "http/idempotency.ts",
@@ -158,7 +158,7 @@ async function once(database: Database): Promise<boolean> {
 const killWithinMs = 300;
 const bulkSize = 150; // more than one transaction
 
-/** One request of each kind of POST that makes something. */
+/** One request of each kind of POST that creates something. */
 function everyKind(mark: string): Asked[] {
   const asked = (path: string, name: string, body: unknown): Asked => ({
     path,
@@ -180,7 +180,7 @@ function missing(): never {
   throw new Error("there is no such kind of request");
 }
 
-/** Nothing when the server went away first. */
+/** `undefined` if the server went away first. */
 async function send(server: Server, { path, key, body }: Asked): Promise<Told | undefined> {
   try {
     const response = await fetch(server.url + path, {
@@ -196,7 +196,7 @@ async function send(server: Server, { path, key, body }: Asked): Promise<Told | 
   }
 }
 
-/** As a client does: until there is an answer that is not "later". */
+/** Like a client: until there is an answer other than "later". */
 async function answered(server: () => Server, asked: Asked, again: () => void = () => {}): Promise<Told> {
   for (const since = performance.now(); ; again()) {
     const told = await send(server(), asked);
@@ -216,18 +216,18 @@ async function concurrent(server: Server, env: Environment): Promise<{ execution
     others += new Set(replies.map(({ status, text }) => `${status} ${text}`)).size - 1;
     executions.push((await made(env))(asked.mark).length);
   }
-  // Of each key; one figure when all are alike.
+  // Of each key; one figure if all are alike.
   return { executions: [...new Set(executions)].join(), others };
 }
 
 interface Row {
   readonly id: string;
-  /** Its code, or what is shown of its secret. */
+  /** Its code, or the shown part of its secret. */
   readonly name: string;
   readonly created_at: number;
 }
 
-/** Everything that requests have made, by their marks. */
+/** Everything that requests have created, by their marks. */
 async function made(env: Environment): Promise<(mark: string) => readonly Row[]> {
   const rows = await look(env, async ({ db }) => [
     ...(await acrossTenants(db)
@@ -243,7 +243,7 @@ async function made(env: Environment): Promise<(mark: string) => readonly Row[]>
   return (mark) => byMark.get(mark) ?? [];
 }
 
-/** Whether the answer tells of what was made before the server died. */
+/** Whether the response describes what was created before the server died. */
 function sameAs({ text }: Told, rows: readonly Row[]): boolean {
   type Made = { id: string; code?: string; hint?: string; createdAt: string };
   const body = JSON.parse(text) as Made & { results?: { link: Made }[] };

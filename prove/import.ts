@@ -1,17 +1,17 @@
 /**
- * A million links come in from a file, and nobody is lost on the way.
+ * A million links are imported from a file, and none is lost.
  *
- * Into each database, beside a server that serves: a CSV file of a million links, every other one with a code of its own,
- * is imported by the command line. In the middle the importing process is killed with -9, and the same command is given
- * again. Then SQL is asked: every address of the file must be there (`lost`) and be there once (`doubled`), with a live
- * version and a change (`torn`). Of some hundred, picked across the file, the redirect is followed.
+ * Into each database, beside a running server: a CSV file of a million links, every other one with a custom code, is
+ * imported by the command line. In the middle the importing process is killed with -9, and the same command is run
+ * again. Then SQL is checked: every URL of the file must exist (`lost`) exactly once (`doubled`), with a live version
+ * and a change (`torn`). For some hundred, picked across the file, the redirect is followed.
  *
- * Meanwhile a client visits other links of the same server at a fixed rate, each visit timed from when it was due; the same
- * before and after the import, for comparison. "client late" is how late that client itself woke up: with two cores for
- * the client, the server, the import and PostgreSQL, much of what the p99 grows by is the wait for a core.
+ * Meanwhile a client visits other links of the same server at a fixed rate, each visit timed from when it was due; the
+ * same before and after the import, for comparison. "client late" is how late that client itself woke up: with two
+ * cores for the client, the server, the import and PostgreSQL, much of the growth of p99 is the wait for a core.
  *
- * `peak_mb` is the importing process at its largest, as the kernel has it (VmHWM). Links per second are those of both runs
- * together, with the start of the program and the reading of what was imported before.
+ * `peak_mb` is the peak memory of the importing process (VmHWM). Links per second are those of both runs together,
+ * including the program's start and the reading of what was imported before.
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -103,7 +103,10 @@ async function takeIn(database: Database, file: string, links: number): Promise<
   }
 }
 
-/** In the server's memory: from there a link is answered whatever PostgreSQL does, and 503 is left to those it never saw. */
+/**
+ * In the server's memory: from there a link is answered whatever PostgreSQL does; 503 is left to links it has never
+ * seen.
+ */
 async function remember({ server }: Subject, path: string): Promise<void> {
   await until(`${path} to be in memory`, async () => {
     const { status } = await fetch(server.url + path, { redirect: "manual" });
@@ -140,7 +143,7 @@ const startImport = (env: Environment, file: string): Child =>
     env: cleanEnvironment(env),
   });
 
-/** Until it ends, or has come as far as `enough`. */
+/** Until it ends, or has reached `enough`. */
 async function watch(child: Child, env: Environment, say: (text: string) => void, enough = Number.POSITIVE_INFINITY) {
   return await look(env, async ({ db }) => {
     let peakMb = 0;
@@ -183,7 +186,7 @@ async function count(env: Environment, links: number): Promise<{ rows: number; u
   });
 }
 
-/** How many, of some across the file, do not lead where they should. */
+/** How many, of some across the file, lead to the wrong URL. */
 async function follow({ server }: Subject, env: Environment, links: number): Promise<number> {
   const codes = await look(env, async ({ db }) => {
     const step = Math.max(1, Math.floor(links / sampled));

@@ -1,7 +1,7 @@
 /**
- * One of several processes that issue codes from one database, made of the same parts as the server's. Arguments: how
- * many, the file to write them to, and a file to wait for, so that all begin at once. Each code is written before the
- * next is asked for, so that a kill loses none that anybody could have seen.
+ * One of several processes that issue codes from one database, built from the server's parts. Arguments: how many, the
+ * file to write them to, and a file to wait for, so that all start at once. Each code is written before the next is
+ * requested, so that a kill loses none that could have been seen.
  */
 import { existsSync, openSync, writeSync } from "node:fs";
 import { createLog } from "../src/base/log.ts";
@@ -10,7 +10,7 @@ import { createIssuer } from "../src/codes/issuer.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { withSecrets } from "../src/config/data-folder.ts";
 import { openCore } from "../src/core.ts";
-import { takeCodeBlock } from "../src/sql/counter.ts";
+import { takeCodeBlock } from "../src/sql/code-counter.ts";
 
 const [count = "", path = "", go = ""] = Bun.argv.slice(2);
 

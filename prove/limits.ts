@@ -1,8 +1,8 @@
 /**
- * Limits of hits: leases and the recorder, the program's own code, in a simulation where clocks, networks, stores and
- * instances fail. `prove/limits/world.ts` says what happens in one seed, `books.ts` what is checked.
+ * Limits of hits: the program's own leases and recorder, in a simulation where clocks, networks, stores and instances
+ * fail. `prove/limits/world.ts` describes what happens in one seed, `books.ts` what is checked.
  *
- * Mistakes that are planted into a copy of the code must be found by the same checks.
+ * Mistakes planted into a copy of the code must be found by the same checks.
  */
 import { availableParallelism } from "node:os";
 import { progress } from "../bench/show.ts";
@@ -32,7 +32,7 @@ async function run(options: ReadonlyMap<string, number>): Promise<boolean> {
   return (await runPlanted()) && holds;
 }
 
-/** With everything that happens. */
+/** With a full trace. */
 async function runAlone(seed: number): Promise<boolean> {
   const sql = await openGround();
   const outcome = await runWorld(seed, await ownCode(), sql, (line) => console.log(line()));
@@ -41,7 +41,7 @@ async function runAlone(seed: number): Promise<boolean> {
   return holds;
 }
 
-/** As many at once as there are processors. A seed gives the same wherever it runs. */
+/** As many at once as there are processors. A seed gives the same result wherever it runs. */
 async function runMany(seeds: number): Promise<Outcome[]> {
   const shown = progress();
   const outcomes: Outcome[] = [];

@@ -1,21 +1,21 @@
 /**
- * Whatever is away, visitors are led right, and nobody waits longer than the failure matrix says.
+ * Whatever is unavailable, visitors are redirected correctly, and none waits longer than the failure matrix allows.
  *
- * Two servers share one PostgreSQL and one Redis. Visitors ask both at a fixed rate, half of them for links with limits,
- * for links that are in memory, in Redis, only in SQL, or nowhere (`outage/questions.ts`), while one row of the failure
- * matrix after the other comes true for some seconds. Every answer is checked and timed. Then it is put right; the row is
- * over when breakers are closed, the change feed is followed and both servers call themselves ready, and a moment more.
+ * Two servers share one PostgreSQL and one Redis. Visitors ask both at a fixed rate, half of them for links with
+ * limits, for links that are in memory, in Redis, only in SQL, or nowhere (`outage/questions.ts`), while one row of the
+ * failure matrix after the other is simulated for some seconds. Every answer is checked and timed. Then the fault is
+ * removed; the row ends a moment after breakers are closed, the change feed is followed and both servers are ready.
  *
- * `outage/judge.ts` says what is held against what: no visitor is led elsewhere or wrongly told 404; with Redis away every
- * link is answered, and typically 15 ms later at most than before; with SQL away only those are refused that nobody but
- * SQL knows, those whose limit must be written down included. Whoever is told 503 without need asks again until they are
- * answered, and their time runs on. Each row must also show that its fault was felt. A row that fails while something else
- * keeps the machine busy is played again, up to three times.
+ * `outage/judge.ts` defines the criteria: no visitor gets a wrong destination or a wrong 404; with Redis unavailable
+ * every link is answered, typically at most 15 ms later than before; with SQL unavailable only links that only SQL
+ * knows are refused, including those whose limit must be recorded. A visitor who gets an avoidable 503 retries until
+ * answered, and their time continues. Each row must also show that its fault had an effect. A row that fails while
+ * something else keeps the machine busy is repeated, up to three times.
  *
- * The same is then done with a mistake planted (`outage/planted.ts`), which the row has to find. `--planted 1` does that
+ * The same is then done with a planted mistake (`outage/planted.ts`), which the row must find. `--planted 1` does that
  * with every mistake and every row without Redis, and holds if none of them held.
  *
- * `stampede` is a row of its own kind: both caches are lost, and hundreds ask for different links at once.
+ * `stampede` is a special row: both caches are lost, and hundreds of visitors ask for different links at once.
  */
 import { progress, round } from "../bench/show.ts";
 import { mutant } from "../test/ground/mutant.ts";
@@ -112,7 +112,7 @@ async function findsAll(
   return found.every(Boolean);
 }
 
-/** Played again when something else kept the machine busy. */
+/** Repeated when something else kept the machine busy. */
 async function holds(prepare: () => Promise<Row>, site: Site, load: Load): Promise<boolean> {
   for (let times = 1; ; times++) {
     const verdict = await play(await prepare(), site, load);
@@ -178,7 +178,7 @@ async function play(row: Row, site: Site, load: Load): Promise<boolean | "too bu
   return faults.length === 0 || (busy ? "too busy" : false);
 }
 
-/** By kind, from the beginning of the outage until all was well, and outside of that. */
+/** By kind, from the start of the outage until recovery, and outside of that. */
 function refusedIn({ idle, outage, recovery, after }: Phases): string {
   return kinds
     .map((kind) => {

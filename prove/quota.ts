@@ -1,18 +1,18 @@
 /**
- * A limit of hits is kept, by several servers together, whatever dies.
+ * A limit of hits holds across several servers, whatever dies.
  *
- * Four server processes share one PostgreSQL and one Redis. 128 visitors ask 20,000 times for a link that may be visited
- * 10,000 times this month, as fast as they can; then they look in for some seconds more, because what one server had on
- * lease when another refused comes back within a lease's life. First nothing goes wrong: exactly 10,000 are led on. Then,
- * each time with a new link and in the middle of the crowd: Redis stops for five seconds and goes on with what it knew;
- * Redis is killed and comes back empty; one server is killed with -9; both at once. While that lasts visitors come more
- * slowly, so that plenty remains to be got wrong when Redis is back. At last one server with its embedded database is
- * killed with -9 and started again.
+ * Four server processes share one PostgreSQL and one Redis. 128 visitors ask 20,000 times for a link with a limit of
+ * 10,000 hits this month, as fast as they can; then they continue for some seconds, because units that one server had
+ * on lease when another refused are returned within a lease's life. First without faults: exactly 10,000 are
+ * redirected. Then, each time with a new link and in the middle of the crowd: Redis stops for five seconds and
+ * continues with what it knew; Redis is killed and returns empty; one server is killed with -9; both at once. Meanwhile
+ * visitors come more slowly, so that plenty remains to go wrong when Redis is back. Finally one server with its
+ * embedded database is killed with -9 and restarted.
  *
- * granted, denied: what visitors were told. unknown: requests that were cut off, granted or not. overshoot: granted
- * beyond the limit. stranded: units that nobody got, from where all that is unknown was granted to where none of it was.
- * Overshoot, and the lesser end of stranded, are held to the bounds of docs/limits.md. counted and reserved are what SQL has in its rows: counted may be less than granted
- * by what a killed server had not written down yet, and by nothing else.
+ * granted, denied: answers to visitors. unknown: requests that were cut off, granted or not. overshoot: granted beyond
+ * the limit. stranded: units that no visitor got, from "all unknown were granted" to "none was". Overshoot, and the
+ * lower end of stranded, are held to the bounds of docs/limits.md. counted and reserved are the values in SQL: counted
+ * may be less than granted only by what a killed server had not recorded yet.
  */
 import { progress } from "../bench/show.ts";
 import { createLink, startSubject } from "../bench/subject.ts";
@@ -38,14 +38,14 @@ const instances = 4;
 const lease = largestLease(max);
 const middle = 3_000;
 const middleMs = 60_000;
-/** Of 128 visitors, so that some 800 come in a second. */
+/** Of 128 visitors, so that about 800 come per second. */
 const slowMs = 160;
 const pausedMs = 5_000;
 const goneMs = 2_000;
 /** Until every server has noticed that Redis is back. */
 const returnMs = 3_000;
 const lookInMs = 100;
-/** Longer than a lease lives, is written down and is given back. */
+/** Longer than a lease lives, is recorded and returned. */
 const quietMs = 8_000;
 const quietWhenSpentMs = 2_000;
 const lookInMostMs = 30_000;
@@ -53,7 +53,7 @@ const lookInMostMs = 30_000;
 interface Scenario {
   readonly name: string;
   readonly servers: readonly Server[];
-  /** What goes wrong in the middle. */
+  /** The fault in the middle. */
   readonly fault?: () => Promise<void>;
   /** Servers that are killed. */
   readonly kills: number;
@@ -108,11 +108,11 @@ async function embedded(): Promise<boolean> {
   }
 }
 
-/** As docs/limits.md has them. */
+/** As in docs/limits.md. */
 function boundsOf({ servers, kills, redis }: Scenario): { overshoot: number; stranded: number } {
   if (redis !== "away") return { overshoot: 0, stranded: 2 * lease * kills };
-  // Of each server: a lease that SQL took back after Redis had counted it, and one that SQL gave unheard. Of one that is
-  // killed: what it had from Redis and had not written down, and what it had from SQL.
+  // For each server: a lease that SQL took back after Redis had counted it, and one that SQL granted without the answer
+  // arriving. For a killed one: unrecorded units from Redis, and those from SQL.
   return { overshoot: 2 * lease * (servers.length + kills), stranded: 2 * lease * servers.length + 3 * lease * kills };
 }
 
@@ -132,7 +132,9 @@ async function loseRedis(redis: RedisServer, meanwhile = async () => {}): Promis
   await Bun.sleep(returnMs);
 }
 
-/** Both lend when Redis is slower than a visitor waits, and on a busy machine it is: here it only is when it is stopped. */
+/**
+ * Both lend when Redis is slower than a visitor waits, which happens on a busy machine: here only when it is stopped.
+ */
 const patient: Environment = { QL_REDIS_WAIT_MS: "1000", QL_SQL_WAIT_MS: "2000" };
 
 async function play(env: Environment, scenario: Scenario): Promise<boolean> {
@@ -185,7 +187,7 @@ async function play(env: Environment, scenario: Scenario): Promise<boolean> {
   }
 }
 
-/** Until all of it is spent and nobody gets more, or nobody got anything for longer than a lease could be out. */
+/** Until all of it is used and no visitor gets more, or none got anything for longer than a lease could be out. */
 async function lookIn(visitors: Visitors): Promise<void> {
   const started = performance.now();
   let grantedAt = started;

@@ -1,19 +1,20 @@
 /**
- * An edit in one region is seen in the other, soon after the replica has it, and no region goes back.
+ * An edit in one region is visible in the other soon after the replica has it, and no region goes back.
  *
- * Region a has PostgreSQL; region b reads from a replica of it, and each has a Redis of its own. Visitors ask both for
- * the same links all the time, while those are edited: through a, then through b, so that nobody is woken by an edit next
- * to it. The version of a link is in the address it leads to; `coherence/record.ts` says what staleness, going back and a
- * wrong answer are, `coherence/judge.ts` what decides.
+ * Region a has PostgreSQL; region b reads from a replica of it, and each has its own Redis. Visitors ask both for the
+ * same links all the time, while those are edited: through a, then through b, so that no server is woken by a local
+ * edit. The version of a link is in its destination; `coherence/record.ts` defines staleness, going back and a wrong
+ * answer, `coherence/judge.ts` decides.
  *
- * Then the replica is held still for three seconds, and edits go on through both: visitors of b are led where the links
- * led before, and not back and forth; when the replica goes on, b catches up.
+ * Then the replica is paused for three seconds, and edits continue through both: visitors of b get the previous
+ * destinations, and not back and forth; when the replica continues, b catches up.
  *
- * Promised, for 99 of 100 edits: a sees its own within 100 ms, those of b within 0.6 s; b sees all within the replica's lag
- * and 0.6 s. No single one takes three seconds more than the lag. A server sees its own edits with its next answer, unless
+ * Promised, for 99 of 100 edits: a sees its own within 100 ms, those of b within 0.6 s; b sees all within the replica's
+ * lag plus 0.6 s. None takes three seconds more than the lag. A server sees its own edits with its next answer, unless
  * it reads from a replica.
  *
- * At the end b is made far from the ledger and the primary (`regions/far.ts`): redirects of busy links do not wait.
+ * At the end b is made far from the limits Redis and the primary (`regions/far.ts`): redirects of busy links do not
+ * wait.
  */
 import { progress, round } from "../bench/show.ts";
 import { until } from "../test/ground/process.ts";
@@ -33,7 +34,7 @@ export const regions: Proof = {
 
 const editsMs = 5_000;
 const heldMs = 3_000;
-/** Until everything acknowledged must have been seen, with some to spare. */
+/** Until everything acknowledged must have been seen, plus a margin. */
 const afterwardsMs = 2_000;
 const ownMs = 100;
 const otherMs = 600;
@@ -44,7 +45,7 @@ interface Phase {
   readonly name: string;
   /** Where edits are made. */
   readonly through: readonly Region[];
-  /** What else is worth knowing. */
+  /** Further figures. */
   work(site: Site, record: Record): Promise<string>;
 }
 
@@ -96,7 +97,7 @@ async function holdReplica(site: Site, record: Record): Promise<string> {
   return ` caught_up_ms=${Math.round(performance.now() - resumedAt)}`;
 }
 
-/** Does it, waits until all of it must have been seen, judges both regions. */
+/** Runs it, waits until everything must have been seen, judges both regions. */
 async function watch({ name, through, work }: Phase, site: Site, record: Record): Promise<Judged[]> {
   let lagMs = 0;
   const looking = setInterval(async () => {

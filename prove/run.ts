@@ -1,4 +1,4 @@
-/** `npm run prove -- codes` runs the proofs that are named, `npm run prove` lists what there is. */
+/** `npm run prove -- codes` runs the named proofs, `npm run prove` lists all. */
 import { ensure } from "../test/ground/machine.ts";
 import { codes } from "./codes.ts";
 import { coherence } from "./coherence.ts";
@@ -20,7 +20,7 @@ const proofs: readonly Proof[] = [
 ];
 
 process.exitCode = await main(Bun.argv.slice(2));
-// Connections that were left open would keep the process; what it started is ended by its keeper.
+// Connections left open would keep the process alive; its keeper ends what it started.
 process.exit();
 
 async function main(args: readonly string[]): Promise<number> {

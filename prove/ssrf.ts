@@ -1,10 +1,10 @@
 /**
- * A stranger who names an address cannot make this server reach what only it can.
+ * A stranger who names an address cannot make this server reach what only it can reach.
  *
- * Every trick of the table in test/ground/tricks.ts is tried on the guarded client as it is, with a DNS server of our own
- * that gives private addresses, mixes them with public ones, and changes its answer from one question to the next. A
- * canary on loopback counts who gets through. Two things keep the figures honest: the guarded client must fetch what is
- * allowed, and a client that checks a name and then connects to it by name must be caught by the canary.
+ * Every trick in test/ground/tricks.ts is tried on the real guarded client, with a DNS server of ours that returns
+ * private addresses, mixes them with public ones, and changes its answer from one query to the next. A canary on
+ * loopback counts requests that get through. Two controls keep the figures honest: the guarded client must fetch what
+ * is allowed, and a client that checks a name and then connects to it by name must be caught by the canary.
  */
 import { get } from "node:http";
 import type { LookupFunction } from "node:net";
@@ -57,7 +57,7 @@ async function tryTricks(ground: Ground, safeFetch: SafeFetch): Promise<boolean>
 
 const rebinds = 50;
 
-/** The name is public when it is checked, and private whenever it is asked for again. */
+/** The name is public when it is checked, and private whenever it is resolved again. */
 async function tryRebinding(ground: Ground, safeFetch: SafeFetch): Promise<boolean> {
   const [private_, public_] = [ground.canaries(), ground.visits()];
   let answered = 0;
@@ -95,7 +95,7 @@ async function tryAllowed({ port }: Ground, safeFetch: SafeFetch): Promise<boole
   return fetched === urls.length;
 }
 
-/** What the figures would be if the check and the connection each asked for themselves. */
+/** What the figures would be if the check and the connection resolved the name separately. */
 async function tryNaive(ground: Ground): Promise<boolean> {
   const before = ground.canaries();
   for (let i = 0; i < rebinds; i++) {

@@ -1,21 +1,22 @@
 /**
- * A tenant's storage is never exceeded, and what is not used is given back to the byte.
+ * A tenant's storage quota is never exceeded, and unused bytes are returned exactly.
  *
- * Four server processes share one PostgreSQL, one Redis and one folder. A tenant may have 1,000,000 bytes: a byte stands
- * for what is a kilobyte in the requirements, for it is the arithmetic that is proven here and not the disk.
+ * Four server processes share one PostgreSQL, one Redis and one folder. A tenant may have 1,000,000 bytes: a byte
+ * stands for a kilobyte in the requirements, because the arithmetic is proven here and not the disk.
  *
- * race: 800,000 are used, and 100,000 and 150,000 are announced at the same moment on two servers, many times. One of the
- * two must be admitted, and only one. crowd: 200 uploads of 10,000 at once on four servers: 100 of them, and the limit is
- * used to the last byte. Where the machine is too busy and Redis is not heard in time, clients are told 503 and ask again
- * (`unavailable`), and what was held unheard is free after the sweeper came: then those that were refused ask once more. Then 300 uploads come and go, 48 at a time, and meet every fate: stored; stored and deleted;
- * refused because the bytes are not what they should be; taken back; announced and abandoned; sent and abandoned.
- * Meanwhile `quicklink sync quotas` runs again and again. At the end hours pass for what was abandoned, the sweeper comes,
- * and what is stored, what Redis counts and what is on the disk must be what the clients know was kept. First nothing
- * goes wrong; then Redis is flushed in the middle, several times; then servers are killed with -9.
+ * race: 800,000 are used, and 100,000 and 150,000 are announced at the same moment on two servers, many times. Exactly
+ * one of the two must be admitted. crowd: 200 uploads of 10,000 at once on four servers: 100 of them are admitted, and
+ * the limit is used to the last byte. If the machine is too busy and Redis does not answer in time, clients get 503 and
+ * retry (`unavailable`), and bytes held without an answer are free after the sweeper ran: then refused ones retry once
+ * more. Then 300 uploads come and go, 48 at a time, with every outcome: stored; stored and deleted; refused because the
+ * bytes are wrong; cancelled; announced and abandoned; sent and abandoned. Meanwhile `quicklink sync quotas` runs again
+ * and again. At the end hours pass for abandoned uploads, the sweeper runs, and what is stored, what Redis counts and
+ * what is on disk must match what the clients know was kept. First without faults; then Redis is flushed in the middle,
+ * several times; then servers are killed with -9.
  *
- * over_quota: moments at which more was stored than allowed, by the tenant's row or by its files added up. late: refused
- * by SQL after the bytes were sent, because the counters had forgotten; 0 while they do not. unknown: announcements whose
- * answer was cut off. left: what Redis still counts or holds beyond what is stored.
+ * over_quota: moments at which more was stored than allowed, by the tenant's row or by the sum of its files. late:
+ * refused by SQL after the bytes were sent, because the counters had forgotten; 0 while they do not. unknown:
+ * announcements whose answer was cut off. left: what Redis still counts or holds beyond what is stored.
  */
 import { randomInt } from "node:crypto";
 import { progress } from "../bench/show.ts";
@@ -153,7 +154,7 @@ async function comeAndGo(site: Site, name: string, faults: number, fault: () => 
   await Promise.all([coming, syncing]);
   shown.now(`${name}: hours pass`);
   await site.sweep(owner);
-  // Whoever asks for room has the counters told what they forgot; nobody else needs to.
+  // A request for storage updates counters that forgot.
   const asked = await clientOf(site, owner, 0, tally).announce(1);
   if (typeof asked !== "string") await clientOf(site, owner, 1, tally).remove(asked.id);
   drifts.push(await site.sync(owner));

@@ -1,9 +1,9 @@
 /**
- * Many visitors of one link, spread over several servers, each with a connection that stays open.
+ * Many visitors of one link, spread over several servers, each with an open connection.
  *
- * What they were told is counted as they were told it. 302 is granted and 429 denied; 503 is neither, and is asked again
- * elsewhere, a bounded number of times. A request whose connection is cut has an unknown fate: it may have been granted
- * without anybody hearing of it. It is counted apart, and asked again too, as a visitor would.
+ * Answers are counted as visitors get them. 302 is granted and 429 denied; 503 is neither, and is retried on another
+ * server, a bounded number of times. A request whose connection is cut has an unknown outcome: it may have been granted
+ * without the answer arriving. It is counted separately, and retried too, as a visitor would.
  */
 import { type Answer, createLine, type Line } from "../bench/line.ts";
 
@@ -12,7 +12,7 @@ type Outcome = "granted" | "denied" | "unavailable" | "cut" | "unsent";
 export interface Seen {
   granted: number;
   denied: number;
-  /** Gave up after many tries. */
+  /** Gave up after many attempts. */
   unavailable: number;
   /** Requests that were cut off. */
   unknown: number;
@@ -24,7 +24,7 @@ export interface Visitors {
   readonly seen: Readonly<Seen>;
   /** How long each of them waits after an answer. */
   thinkMs: number;
-  /** So many requests, by all of them at once. */
+  /** The number of requests, by all of them together. */
   come(requests: number): Promise<void>;
   /** One request on each server. */
   lookIn(): Promise<void>;
@@ -33,7 +33,7 @@ export interface Visitors {
 
 interface Visitor {
   readonly line: Line;
-  /** Which server; the next one after an answer that was none. */
+  /** Which server; the next one after a failed answer. */
   at: number;
 }
 

@@ -7,7 +7,7 @@ import {
   type Route,
   resolve,
   routesOf,
-} from "../src/http/document.ts";
+} from "../src/http/openapi.ts";
 
 /**
  * clients/typescript/src/generated.ts, from the OpenAPI document: a type for every object, and a method for every route

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describeSettings } from "../src/config/describe.ts";
-import type { Document } from "../src/http/document.ts";
+import type { Document } from "../src/http/openapi.ts";
 import { startServer } from "../test/ground/server.ts";
 import { clientPath, describeClient } from "./client.ts";
 import { describeDashboard } from "./dashboard.ts";

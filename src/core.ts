@@ -27,7 +27,7 @@ import { createLinks, type Links } from "./links/links.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
 import { createDns } from "./safe-fetch/dns.ts";
 import { createSafeFetch, type SafeFetch } from "./safe-fetch/safe-fetch.ts";
-import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/counter.ts";
+import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/code-counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
 import { createOutdated, type Outdated } from "./sql/outdated-tenants.ts";
@@ -76,7 +76,7 @@ export interface Core {
 export interface CoreOptions {
   readonly log: Logger;
   readonly publish?: Publish;
-  /** Some connections are for lookups, see `openLookups`. */
+  /** Some connections are reserved for lookups, see `openLookups`. */
   readonly serves?: boolean;
   /** The caller holds the data folder's lock, so that no server uses it. */
   readonly lockHeld?: boolean;

@@ -135,6 +135,19 @@ describe("documents that people write", () => {
     expect(missing).toEqual([]);
   });
 
+  test("quote only names of tests that the named file has", () => {
+    const quotes = pages.flatMap((page) =>
+      [
+        ...read(page)
+          .replace(/\s+/g, " ")
+          .matchAll(/`([\w./-]+\.test\.ts)`,? "([^"]+)"/g),
+      ].map(([, path = "", quote = ""]) => ({ page, path, quote })),
+    );
+    expect(quotes.length).toBeGreaterThan(10);
+    const wrong = quotes.filter(({ path, quote }) => path.includes("/") && !read(path).includes(quote));
+    expect(wrong).toEqual([]);
+  });
+
   test("name only proofs and benchmarks that can be run", () => {
     const missing = pages.flatMap((page) =>
       [...read(page).matchAll(/npm run (prove|bench)\s--\s([\w-]+)/g)].flatMap(([, kind, name]) =>

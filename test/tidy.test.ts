@@ -50,7 +50,7 @@ const imports: Import[] = program.flatMap(({ path, code }) =>
 
 const engine = ["base", "codes", "limits", "cache"];
 const subjects = ["links", "redirect", "clicks", "tenants", "domains", "email", "files", "qr", "link-health", "abuse"];
-const routes = ["http/route.ts", "http/pages.ts", "http/mount.ts", "http/body.ts", "http/problem.ts"];
+const routes = ["http/route.ts", "http/pagination.ts", "http/mount.ts", "http/body.ts", "http/problem.ts"];
 const subjectMay = [...engine, ...subjects, "safe-fetch", "sql", ...routes];
 const adapterMay = ["base", "limits", "cache"];
 

@@ -1,13 +1,13 @@
-/** A link whose edits are watched: each version is in its address, so that an answer tells which one it is. */
+/** A link whose edits are watched: each version is in its destination, so that an answer shows which one it is. */
 import { authorization } from "../../bench/subject.ts";
 import type { Server } from "../../test/ground/server.ts";
 import type { Watched } from "./visitors.ts";
 
 export interface HotLink extends Watched {
   readonly id: string;
-  /** The newest that was committed. */
+  /** The newest committed version. */
   version: number;
-  /** The newest that was asked for: nobody can be answered with more. */
+  /** The newest requested version: no answer can be newer. */
   begun: number;
 }
 

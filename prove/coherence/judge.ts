@@ -1,9 +1,9 @@
 /**
- * Whether what was recorded keeps the promises, rule by rule. A rule that is broken is printed with its figure.
+ * Whether the record keeps the promises, rule by rule. A broken rule is printed with its figure.
  *
- * The 99th percentile decides. But it is a figure of this machine as well: where a redirect from memory alone takes long,
- * an edit, which takes several such steps, takes longer. So a figure that is missed by no more than three times what such
- * a redirect takes here (99 of 100) is "not judged", and that is said; beyond it, it is missed, however busy the machine is.
+ * The 99th percentile decides. But it also depends on this machine: if a redirect from memory alone is slow, an edit,
+ * which takes several such steps, is slower. So a figure that misses its bound by at most three times the duration of
+ * such a redirect here (99 of 100) is reported as "not judged"; beyond that it is missed, however busy the machine is.
  */
 import { round } from "../../bench/show.ts";
 import type { Recorded } from "./record.ts";
@@ -27,10 +27,10 @@ export interface Judged {
   readonly unjudged: string | undefined;
 }
 
-/** On each server, while edits are made: fewer, and staleness would be read off too few answers. */
+/** On each server, while edits are made: with fewer, staleness would be based on too few answers. */
 const readsPerEditLeast = 1;
 const readsLeastEver = 100;
-/** A redirect from memory takes less than a millisecond; with this much, a machine has other things to do. */
+/** A redirect from memory takes less than a millisecond; at this value the machine is busy otherwise. */
 const busyMs = 10;
 const stepsMost = 3;
 
@@ -67,7 +67,7 @@ export function judge(name: string, recorded: Recorded, rules: Rules): Judged {
   };
 }
 
-/** Prints them all, and says what is broken or was not judged. */
+/** Prints them all, and reports what is broken or was not judged. */
 export function conclude(judged: readonly Judged[]): boolean {
   for (const { figures, broken } of judged) {
     console.log(figures);

@@ -1,13 +1,12 @@
 /**
  * What was acknowledged and what was answered, and what follows from the two.
  *
- * - The staleness of a version on a server is the time from its acknowledgement to the server's last answer with an older
- *   one; nothing if none came after.
- * - A server went back if a request that was sent after one of its answers had come in was answered with an older version
- *   than that.
- * - A writer was behind itself if a request that was sent to it after it had acknowledged a version was answered with an
- *   older one.
- * - An answer that is no version of the link at all (a 404, another address) is wrong. A 503 is none.
+ * - The staleness of a version on a server is the time from its acknowledgement to the server's last answer with an
+ *   older one; zero if none came after.
+ * - A server went back if a request sent after one of its answers had arrived was answered with an older version.
+ * - A writer was behind itself if a request sent to it after it had acknowledged a version was answered with an older
+ *   one.
+ * - An answer that is not a version of the link at all (a 404, another URL) is wrong. A 503 is not an answer.
  */
 import { quantile } from "../../bench/show.ts";
 
@@ -36,11 +35,11 @@ export interface Recorded {
   readonly own: number;
   readonly behindItself: number;
   readonly staleness: Staleness;
-  /** How long a redirect of a link took that nobody edits, on any server, 99 of 100: how late everything is here. */
+  /** Duration of a redirect of an unedited link, on any server, 99 of 100: how slow everything is here. */
   readonly idleP99Ms: number;
 }
 
-/** What a server had said of a link before it was asked. */
+/** What a server had answered for a link before the request. */
 export interface Before {
   readonly seen: number;
   readonly own: number;
@@ -51,11 +50,11 @@ export interface Record {
   answer(server: number, code: string, version: number, before: Before): void;
   wrong(server: number, what: string): void;
   noAnswer(server: number, kind: "unanswered" | "lost"): void;
-  /** A redirect of a link that nobody edits. */
+  /** A redirect of an unedited link. */
   idle(server: number, ms: number): void;
-  /** `writer` is the server that acknowledged it, if one did. */
+  /** `writer` is the server that acknowledged it, if any. */
   ack(code: string, version: number, writer: number | undefined): void;
-  /** The newest that a server answered with. */
+  /** The newest version that a server answered with. */
   seen(server: number, code: string): number;
   /** By server, of all that was acknowledged so far; the next record begins with the versions that were seen. */
   conclude(): Recorded[];

@@ -1,9 +1,9 @@
 /**
- * What the cache design that we started from would have served: a change deletes the key, and the next reader who finds
- * nothing reads the row and stores it for an hour. On the same Redis and PostgreSQL, with nothing slowed down.
+ * What our first cache design would have served: a change deletes the key, and the next reader that finds nothing reads
+ * the row and stores it for an hour. On the same Redis and PostgreSQL, with nothing slowed down.
  *
  * Each link is changed twice in a row under two readers. A reader that read the row before a change and stores it after
- * the deletion leaves what is old; nobody corrects it before the hour is over.
+ * the deletion leaves the old value, which is not corrected before the hour is over.
  */
 import { Client } from "pg";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
@@ -11,7 +11,7 @@ import { until } from "../../test/ground/process.ts";
 
 export interface SeedPolicy {
   readonly links: number;
-  /** Links that are served in an old version though nothing is going on any more. */
+  /** Links that are served in an old version although nothing is in flight any more. */
   readonly staleFills: number;
   /** Since the change was acknowledged, as far as we waited. */
   readonly longestMs: number;

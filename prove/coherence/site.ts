@@ -15,7 +15,7 @@ export interface Site {
   readonly servers: readonly Server[];
   readonly withholding: Withholding;
   readonly links: readonly HotLink[];
-  /** The code of a link that nobody changes. */
+  /** The code of a link that is never changed. */
   readonly idle: string;
   /** Of a tenant whose plan, limits and suspension are changed. */
   readonly switched: readonly SwitchedLink[];

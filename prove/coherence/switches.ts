@@ -1,7 +1,8 @@
 /**
- * What the operator changes, and no link has in its address: suspensions, plans, limits. Each is switched to and fro by
- * the real command, and every link of a tenant answers one of two ways. A switch is a version: since the next one begins
- * only when this one was seen everywhere, or must have been, an answer of the other kind is the version before.
+ * What the operator changes, and is not in a link's destination: suspensions, plans, limits. Each is switched on and
+ * off by the real command, and every link of a tenant answers in one of two ways. A switch is a version: since the next
+ * one starts only when this one was seen everywhere, or must have been, an answer of the other kind is the previous
+ * version.
  */
 import { until } from "../../test/ground/process.ts";
 import { createRecord, type Recorded } from "./record.ts";

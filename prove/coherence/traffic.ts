@@ -1,4 +1,4 @@
-/** Visitors of the hot links on every server, without a pause; and editors, each with links of its own. */
+/** Visitors of the hot links on every server, without a pause; and editors, each with their own links. */
 import type { Server } from "../../test/ground/server.ts";
 import { editOne, type HotLink } from "./hot-link.ts";
 import type { Record } from "./record.ts";
@@ -12,7 +12,7 @@ const editors = 4;
 export const visit = (site: Site, record: Record): Visitors =>
   startVisitors({ ...site, record, each: visitorsEach, pauseMs });
 
-/** So many edits in all, each acknowledged before the same link is edited again. `onEdit` is told how many there were. */
+/** This many edits in total, each acknowledged before the same link is edited again. `onEdit` gets the count so far. */
 export async function edit(site: Site, record: Record, count: number, onEdit: (done: number) => void): Promise<void> {
   let [begun, done] = [0, 0];
   await Promise.all(

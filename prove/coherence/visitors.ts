@@ -1,4 +1,4 @@
-/** Visitors who ask servers for watched links all the time, and now and then for one that nobody changes. */
+/** Visitors who request watched links all the time, and sometimes one that is never changed. */
 import { createLine } from "../../bench/line.ts";
 import type { Server } from "../../test/ground/server.ts";
 import type { Record } from "./record.ts";
@@ -6,7 +6,7 @@ import type { Record } from "./record.ts";
 /** A link whose answers tell a version. */
 export interface Watched {
   readonly code: string;
-  /** Nothing if this is no answer that the link ever had. */
+  /** `undefined` if the link never had this answer. */
   versionOf(status: number, location: string | undefined): number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A way to PostgreSQL that can keep an answer back: the commit of a change is passed on, and nothing comes back. To
- * whoever waits for it the commit has not happened; everybody else can see that it has.
+ * A proxy to PostgreSQL that can withhold an answer: the commit of a change is passed on, and nothing comes back. For
+ * the waiting client the commit has not happened; everyone else can see that it has.
  */
 import { connect, createServer, type Socket } from "node:net";
 import type { Postgres } from "../../test/ground/postgres.ts";

@@ -1,7 +1,7 @@
 /**
- * A clock that several processes share and that we set: libfaketime (Debian's package faketime) adds what stands in a file
- * to the machine's time, in every process that is started with it, PostgreSQL and Redis too. Timers and deadlines are
- * left alone: they go by the monotonic clock, which is not changed.
+ * A shared clock that we set: libfaketime (Debian's package faketime) adds the offset in a file to the machine's time,
+ * in every process started with it, including PostgreSQL and Redis. Timers and deadlines use the monotonic clock, which
+ * is not changed.
  */
 import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ export interface SharedClock {
   /** For every process that is to go by it. */
   readonly env: Environment;
   /**
-   * For Redis. Its jemalloc asks for the time before libfaketime is ready, and neither gets further: so it uses the C
-   * library's own allocator instead.
+   * For Redis. Its jemalloc asks for the time before libfaketime is ready, which deadlocks: so it uses the C library's
+   * allocator instead.
    */
   readonly redisEnv: Environment;
   now(): number;
@@ -32,7 +32,7 @@ export function startClock(): SharedClock {
   let offsetMs = 0;
 
   function set(): void {
-    // In one step: whoever reads half a file reads another time.
+    // Atomically: a half-written file would be another time.
     writeFileSync(`${file}.next`, `+${offsetMs / 1_000}\n`, { mode: 0o644 });
     renameSync(`${file}.next`, file);
   }

@@ -33,7 +33,7 @@ export interface Site {
   readonly smtp: SmtpServer;
   readonly sendgrid: Sendgrid;
   readonly tenants: Readonly<Record<TenantName, TenantId>>;
-  /** Into the outbox, for whoever is first. The recipients tell whose they are. */
+  /** Into the outbox, for the first process that claims it. The recipients tell whose they are. */
   enqueue(tenant: TenantName, count: number, kind?: MailKind): Promise<void>;
   /** What the counters say is used of a tenant's limit. */
   used(tenant: TenantName, provider: EmailProvider): Promise<number>;
@@ -130,7 +130,7 @@ export async function startSite(): Promise<Site> {
   };
 }
 
-/** As the requirements have it: 50 through SMTP, 200 through an own key; and one that only the platform limits. */
+/** As specified: 50 through SMTP, 200 through an own key; and one that only the platform limits. */
 async function createThree(sql: Sql): Promise<Record<TenantName, TenantId>> {
   const tenants = createTenants(sql, systemClock);
   const [acme, beta, gamma] = [

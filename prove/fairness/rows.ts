@@ -1,4 +1,4 @@
-/** For each resource that is shared: what somebody does who wants all of it, and what the others want meanwhile. */
+/** For each shared resource: how a tenant tries to take all of it, and what the others need meanwhile. */
 import { connect, type Socket } from "node:net";
 import { type Party, type Site, silentZone } from "./site.ts";
 
@@ -12,7 +12,7 @@ export interface Row {
 export interface Play {
   /** One thing that others do; what is wrong with the answer, or nothing. */
   other(party: Party): Promise<string | undefined>;
-  /** Goes on until it is told to stop. */
+  /** Continues until aborted. */
   attack(counts: Counts, signal: AbortSignal): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ const told = (work: Promise<unknown>): Promise<string | undefined> =>
     (error: unknown) => String(error),
   );
 
-/** Many connections that hang: each says its piece, and again after it was refused. */
+/** Many hanging connections: each sends its part, and again after it was refused. */
 async function hang(port: number, heads: readonly string[], counts: Counts, signal: AbortSignal, drip = "") {
   const open = new Set<Socket>();
   const dial = (head: string) => {
@@ -127,7 +127,7 @@ const downloads: Row = {
   resource: "downloads",
   worst: "200 downloads from one network that nobody reads",
   async prepare({ server, greedy, others }) {
-    // More than the machine holds for a client that does not read.
+    // More than the kernel buffers for a client that does not read.
     const path = await download(greedy, await store(greedy, 16_000_000));
     const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${greedy.network}\r\n\r\n`;
     const paths = new Map<Party, string>();

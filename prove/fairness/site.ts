@@ -8,7 +8,7 @@ import { tempFolder } from "../../test/ground/temp.ts";
 
 export interface Site {
   readonly server: Server;
-  /** Who does its worst. */
+  /** The attacker. */
   readonly greedy: Party;
   readonly others: readonly Party[];
   stop(): Promise<void>;
@@ -24,7 +24,7 @@ export interface Party {
 }
 
 export const othersCount = 4;
-/** About names below it DNS never says anything. */
+/** DNS never answers about names below it. */
 export const silentZone = "silent.example";
 const answerMs = 15_000;
 

@@ -1,7 +1,7 @@
 /**
- * What really happened, kept apart from everything that the code under test believes: which leases the stores gave out,
- * what visitors were granted, what was written down. Every promise is checked against it, at once where it can be and at
- * the end of the run where it is about all of it.
+ * What really happened, independent of what the code under test believes: which leases the stores granted, what
+ * visitors were granted, what was recorded. Every promise is checked against it, at once where possible and otherwise
+ * at the end of the run.
  */
 import { largestLease } from "../../src/limits/lease-size.ts";
 import type { Ask, Draws, LeaseAnswer, Lender } from "../../src/limits/leases.ts";
@@ -63,7 +63,7 @@ interface Account {
   /** Ids that Redis has heard the end of, and those it has denied. */
   readonly ended: Set<string>;
   readonly denied: Set<string>;
-  /** Given to nobody, see below. */
+  /** Granted but never received, see below. */
   readonly ghosts: Map<string, number>;
   /** Counted before the run began. */
   before: number;
@@ -159,9 +159,9 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
   }
 
   /**
-   * A copy of an ask that comes when its lease has ended is given to nobody. The script remembers what ended for longer
-   * than a copy can be under way, but by a clock that may leap ahead; and it does not remember denials. Nothing is
-   * overshot by it, so it is left out of account.
+   * A copy of an ask that arrives when its lease has ended grants units that no instance receives. The script remembers
+   * ended leases for longer than a copy can be in flight, but by a clock that may jump ahead; and it does not remember
+   * denials. No limit is exceeded by it, so it is ignored.
    */
   function isGhost(of: Account, id: string, again: boolean): boolean {
     if (of.open.redis.has(id) || kind === "loss") return false;

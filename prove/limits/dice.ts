@@ -1,17 +1,17 @@
-/** Chance that a seed decides: the same seed, the same throws. */
+/** Pseudo-random numbers: the same seed, the same sequence. */
 export interface Dice {
   /** From 0 up to, not including, 1. */
   next(): number;
   /** A whole number, both ends included. */
   between(least: number, most: number): number;
-  /** True in so many of 1. */
+  /** True with this probability. */
   happens(share: number): boolean;
   pick<One>(all: readonly One[]): One;
-  /** Dice of their own for a part, so that one more throw here does not change everything there. */
+  /** A separate generator for a part, so that one more number here does not change everything there. */
   split(): Dice;
 }
 
-/** SplitMix32: small, fast, and every seed gives another row. */
+/** SplitMix32: small, fast, and every seed gives another sequence. */
 export function createDice(seed: number): Dice {
   let state = seed | 0;
   function bits(): number {

@@ -1,6 +1,6 @@
 /**
- * The ways from an instance to its stores. What a store does, it does at one moment, whole; what happens to the request
- * before and to the reply after is the seed's choice. An instance that has crashed or gave up cannot call back what it
+ * The connections from an instance to its stores. A store acts at one moment, atomically; what happens to the request
+ * before and to the reply after is decided by the seed. An instance that has crashed or given up cannot recall what it
  * sent.
  */
 import type { KyselyPlugin, Transaction } from "kysely";
@@ -25,7 +25,7 @@ const sqlGivesUpMs = 5_000;
 const farMs = [1, 20] as const;
 
 export interface Weather {
-  /** Of all calls, how many meet a fault of their own. */
+  /** The share of calls with their own fault. */
   share: number;
   /** In true time. */
   redisPausedUntil: number;
@@ -38,7 +38,7 @@ export interface Caller extends Owner {
   redisAwayUntil: number;
 }
 
-/** A line of what happens, for whoever looks at a single seed; made only then. */
+/** A trace line, for debugging a single seed; built only then. */
 export type Tell = (line: () => string) => void;
 
 export interface Surroundings {
@@ -115,7 +115,7 @@ export function createRedisNetwork(
     };
   }
 
-  /** Whatever comes while it is paused runs when it goes on, in the order of coming. */
+  /** Requests that arrive during a pause run when it ends, in order of arrival. */
   function arrive(run: () => void): void {
     if (weather.redisPausedUntil > time.now) time.after(weather.redisPausedUntil - time.now, () => arrive(run));
     else run();
@@ -125,7 +125,7 @@ export function createRedisNetwork(
     time.after(
       ms,
       () => {
-        // A process that was stopped sees its timers first when it goes on, or its sockets.
+        // A stopped process that continues sees its timers first, or its sockets.
         if (caller.pausedUntil === time.now && dice.happens(0.5)) time.after(0, give, caller);
         else give();
       },
@@ -218,7 +218,7 @@ export function overNetwork(
       const answered = Promise.withResolvers<Result>();
       const lateMs = fate === "late" ? dice.between(500, lateMostMs) : 0;
       const isLateThere = dice.happens(0.5);
-      // Nobody's event: a commit that is on its way arrives, though the caller crashes meanwhile.
+      // Belongs to no instance: a commit in flight arrives even if the caller crashes meanwhile.
       time.after(far() + (isLateThere ? lateMs : 0), async () => {
         try {
           const result = await sql.transaction(work);

@@ -35,7 +35,7 @@ export interface Scene {
   readonly redis: LuaRedis;
   readonly redisClock: { offMs: number; jumpedAt: number; latest: number; now(): number };
   readonly sqlClock: Clock;
-  /** A new instance, under a new name, with a wall clock of its own. */
+  /** A new instance, under a new name, with its own wall clock. */
   launch(): Instance;
   readonly instanceCount: number;
 }

@@ -1,10 +1,10 @@
 /**
- * Time that passes only when the simulation says so. For the duration of a run every timer of the process, `Date.now` and
- * `Math.random` are ours: the code under test sets its timers as always, and they fire in the order of their times, with
- * nothing happening in between. After each event all promises that can settle do, so one event is over before the next.
+ * Simulated time. During a run every timer of the process, `Date.now` and `Math.random` are ours: the code under test
+ * sets its timers as always, and they fire in the order of their times, with nothing in between. After each event all
+ * promises that can settle do, so one event ends before the next.
  *
- * An event belongs to an owner, an instance. Whatever is set while one of its events runs is its own too: it is dropped
- * when the owner crashes, and waits while the owner is paused.
+ * An event belongs to an owner, an instance. Whatever is scheduled during one of its events also belongs to it: it is
+ * dropped when the owner crashes, and waits while the owner is paused.
  */
 import type { Dice } from "./dice.ts";
 
@@ -34,14 +34,14 @@ interface Event {
   readonly owner: Owner | undefined;
   readonly run: () => unknown;
   cancelled: boolean;
-  /** As a timer has it: nobody waits for the process to end. */
+  /** As for a real timer: it does not keep the process alive. */
   unref(): void;
 }
 
 const unref = () => {};
 
 const realImmediate = setImmediate;
-/** Everything that can go on without time passing has gone on when this comes: promises settle before the next task. */
+/** Everything that can continue without time passing has continued by now: promises settle before the next task. */
 const settled = () => new Promise<void>((resolve) => realImmediate(resolve));
 
 export function startVirtualTime(startsAt: number, dice: Dice): VirtualTime {

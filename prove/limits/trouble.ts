@@ -166,7 +166,7 @@ export function bringTrouble(scene: Scene, begin: () => void): void {
   }
 }
 
-/** Everything is reachable again, and nobody is held up. */
+/** Everything is reachable again, and nothing is paused. */
 export function endTrouble({ weather, instances, links, time }: Scene): void {
   weather.share = 0;
   weather.redisPausedUntil = 0;

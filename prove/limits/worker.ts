@@ -1,4 +1,4 @@
-/** Runs the seeds it is sent, one at a time, on a database of its own. */
+/** Runs the seeds it is sent, one at a time, on its own database. */
 import { ownCode } from "./code.ts";
 import { openGround } from "./ground.ts";
 import { runWorld } from "./world.ts";

@@ -1,10 +1,10 @@
 /**
- * One seed: some instances, links and stores, up to half a minute in which everything goes wrong that the seed chooses,
- * then calm, an orderly stop, and the closing of the books.
+ * One seed: some instances, links and stores, up to half a minute with all faults that the seed chooses, then calm, an
+ * orderly stop, and the final checks.
  *
- * Four kinds of world take turns: SQL lends; Redis lends and nobody stands in for it; Redis lends and SQL while it is
- * away; the same, and Redis loses what it knows. In the first two nothing may ever be granted over a limit. In the others
- * the overshoot has a bound.
+ * Four kinds of world take turns: SQL lends; Redis lends without a substitute; Redis lends, and SQL while it is
+ * unavailable; the same, and Redis loses its data. In the first two no limit may ever be exceeded. In the others the
+ * overshoot is bounded.
  */
 import { monthName } from "../../src/limits/month.ts";
 import type { Sql } from "../../src/sql/sql.ts";

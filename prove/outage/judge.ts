@@ -1,15 +1,14 @@
 /**
- * Whether visitors were served as the failure matrix says, from what they were told before, during and after an outage.
+ * Whether visitors were served as the failure matrix promises, from their answers before, during and after an outage.
  *
- * Times are held against those of the same run while nothing was wrong, twice over; on top of that a visitor may wait as
- * much longer as the matrix's "user impact" says. A 503 counts for the kind of link it was given for. Only kinds that
- * nobody could have answered may get any, and only from the beginning of the outage until all is well again. Everywhere
- * else one in fifty is forgiven: but none for a link in memory.
+ * Times are compared with twice those of the same run without faults; on top of that a visitor may wait as much longer
+ * as the matrix's "user impact" says. A 503 counts for the kind of its link. Only kinds that no store could have
+ * answered may get any, and only from the start of the outage until recovery. Otherwise one in fifty is tolerated, but
+ * none for a link in memory.
  *
- * The machine is shared, so a server of its own that has nothing to do is asked all the while (`control`). What visitors
- * wait for passes through some four times as many hands: four times its waits are allowed on top, and as many more 503s
- * are forgiven as there were waits with which SQL would have missed its 100 ms. If that is too many, the row says
- * nothing, and has to be played again.
+ * The machine is shared, so an idle server is also asked all the time (`control`). A visitor's request takes about four
+ * times as many steps: four times its waits are allowed on top, and as many more 503s are tolerated as there were waits
+ * with which SQL would have missed its 100 ms. If those are too many, the row says nothing and must be repeated.
  */
 import { round } from "../../bench/show.ts";
 import { type Kind, kinds } from "./questions.ts";
@@ -25,13 +24,13 @@ export interface Phases {
 
 /** The matrix's words for what visitors notice. */
 export interface Impact {
-  /** Half of the visitors wait this much longer at most. */
+  /** Half of the visitors wait at most this much longer. */
   readonly typicalMs: number;
   /** 95 of 100 do. */
   readonly tailMs: number;
-  /** And nobody waits longer than this. */
+  /** No visitor waits longer than this. */
   readonly longestMs?: number;
-  /** Who may be told 503. */
+  /** Kinds that may get 503. */
   readonly refuses: readonly Kind[];
 }
 
@@ -73,11 +72,11 @@ const busyShare = (tallies: readonly Tally[]): number => {
   return waits.filter((ms) => ms > sqlBudgetMs / hands).length / Math.max(1, waits.length);
 };
 
-/** Nothing can be told from it: something else kept the machine busy. */
+/** Inconclusive: something else kept the machine busy. */
 export const tooBusy = (phases: Phases): boolean =>
   Object.values(phases).some((tally: Tally) => tally.control.length >= samplesLeast && busyShare([tally]) > busyMost);
 
-/** What is wrong, each in one line; nothing if all is as it should be. */
+/** What is wrong, one line each; empty if everything is as promised. */
 export function judge(impact: Impact, phases: Phases): string[] {
   const { idle, outage, recovery, after } = phases;
   const faults: string[] = [];
@@ -105,7 +104,7 @@ export function judge(impact: Impact, phases: Phases): string[] {
         `${who} of ${group} waited ${round(ms, 1)} ms; idle ${round(idleMs, 1)}, so ${round(most, 1)} at most`,
       );
     };
-    // Who is refused hears of it when time is up, and not sooner.
+    // A refused visitor is answered when the time is up, not sooner.
     const mayBeRefused = of.some((kind) => impact.refuses.includes(kind));
     slower("half", 0.5, mayBeRefused ? impact.tailMs : impact.typicalMs);
     slower("95 %", 0.95, impact.tailMs);

@@ -1,7 +1,7 @@
 /**
- * Constant load: so many requests a second, each due at its time whatever became of those before it, and timed from
- * then to its last answer: whoever is told 503 although somebody could have answered comes again, and waits. A bounded number of connections to each server, each with one request at a time; when all are taken, a request
- * waits and its time runs.
+ * Constant load: a number of requests per second, each due at its time whatever happened to earlier ones, and timed
+ * from then to its last answer: a visitor who gets an avoidable 503 retries, and waits. A bounded number of connections
+ * to each server, each with one request at a time; when all are in use, a request waits and its time runs.
  */
 import { createLine, type Line } from "../../bench/line.ts";
 import type { Question } from "./questions.ts";
@@ -18,7 +18,7 @@ export interface Load {
 export interface Asking {
   readonly perSecond: number;
   next(): Question;
-  /** Whether who is told 503 comes again: somebody there could have answered. */
+  /** Whether a visitor who gets 503 retries: a store could have answered. */
   insists(question: Question): boolean;
 }
 

@@ -14,7 +14,7 @@ const inBothWays = (failed: string, instead: string): Edit[] => [
 ];
 
 export const planted: Readonly<Record<string, readonly Edit[]>> = {
-  /** One lookup in three is refused while Redis is away. */
+  /** One lookup in three is refused while Redis is unavailable. */
   refuses_a_third: inBothWays(
     "(error) => { if (Math.random() < 1 / 3) throw error; return undefined; }",
     'if (Math.random() < 1 / 3) throw new Error("refused");',

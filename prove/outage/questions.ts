@@ -1,10 +1,10 @@
 /**
- * What visitors ask for, in a fixed mixture, and where it leads.
+ * What visitors request, in a fixed mixture, and the expected destination.
  *
- * hot: in the memory of both servers, all the time. warm: in Redis, but not in the memory of the server that is asked,
- * because only the other one was asked before. cold: never asked for. missing: there is no such link. Half of all visits
- * go to links with a limit on their hits: those of a hot link come from a lease, those of the others need one first.
- * Warm and cold links are asked for once, so there must be many.
+ * hot: always in the memory of both servers. warm: in Redis, but not in the memory of the server that is asked, because
+ * only the other one was asked before. cold: never requested. missing: there is no such link. Half of all visits go to
+ * links with a limit: hits of a hot link come from a lease, those of the others need one first. Warm and cold links are
+ * requested once, so there must be many.
  */
 import { createLine } from "../../bench/line.ts";
 
@@ -29,7 +29,7 @@ export interface Questions {
   askAt(ports: readonly [number, number]): void;
   /** `hotLinks`: how many of the hot ones are asked for. */
   next(hotLinks?: number): Question;
-  /** Links that nobody asked for yet; they are then the caller's. */
+  /** Links that were never requested; they are then the caller's. */
   take(count: number): Target[];
   /** Has the hot ones in both memories; and others in Redis by asking one server, for the other to be asked later. */
   warmUp(): Promise<void>;

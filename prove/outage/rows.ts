@@ -1,4 +1,4 @@
-/** The failure matrix of the requirements, row by row: what goes wrong, what visitors may notice, how it is put right. */
+/** The failure matrix, row by row: the fault, what visitors may notice, and how it is removed. */
 import { until } from "../../test/ground/process.ts";
 import { type RedisServer, startRedisCluster, startRedisSentinel } from "../../test/ground/redis.ts";
 import { fallsBack, type Impact, interrupted, unavailable, unnoticed } from "./judge.ts";
@@ -18,7 +18,7 @@ export interface Row {
   readonly perSecond?: number;
   begin(site: Site): Promise<void> | void;
   end(site: Site): Promise<void> | void;
-  /** How we know that it went wrong at all: what is missing of that, or nothing. A row without its fault shows nothing. */
+  /** How we know that the fault happened: what is missing, or nothing. A row without its fault shows nothing. */
   felt(seen: Seen, site: Site): Promise<string | undefined> | string | undefined;
   /** What else is worth knowing. */
   tell?(site: Site): Promise<string>;
@@ -185,7 +185,7 @@ export interface Failover {
   stop(): Promise<void>;
 }
 
-/** The sentinel, not we, puts it right. */
+/** The sentinel, not the test, repairs it. */
 export async function sentinelFailover(): Promise<Failover> {
   const { url, master, replica, stop } = await startRedisSentinel();
   const row: Row = {
@@ -198,8 +198,8 @@ export async function sentinelFailover(): Promise<Failover> {
 }
 
 /**
- * One master of three dies, and its replica takes its place. Meanwhile the other two answer for their links: each node has
- * a breaker of its own.
+ * One master of three dies, and its replica takes over. Meanwhile the other two answer for their links: each node has
+ * its own breaker.
  */
 export async function clusterFailover(): Promise<Failover> {
   const { url, shards, replicas, stop } = await startRedisCluster({ replicas: true });

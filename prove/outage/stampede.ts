@@ -1,7 +1,7 @@
 /**
- * All that was cached is lost at once, in both servers and in Redis, while PostgreSQL is not at its fastest; and
- * hundreds of visitors ask for as many different links in the same moment. SQL is asked by so many at once as it has
- * connections for; some wait their turn; the rest is told to come back. They do, and all of them are answered.
+ * All caches are lost at once, in both servers and in Redis, while PostgreSQL is slow; and hundreds of visitors request
+ * as many different links at the same moment. SQL is asked by as many at once as it has connections for; some wait; the
+ * rest are told to come back. They do, and all of them are answered.
  */
 import { createLine, type Line } from "../../bench/line.ts";
 import { round } from "../../bench/show.ts";

@@ -1,4 +1,4 @@
-/** What visitors were told, held against what they should have been told, and how long they waited for it. */
+/** The answers to visitors, compared with the expected ones, and how long they waited. */
 import type { Answer } from "../../bench/line.ts";
 import { quantile } from "../../bench/show.ts";
 import { type Kind, kinds, type Question } from "./questions.ts";
@@ -25,14 +25,14 @@ export interface KindTally {
 
 export interface Tally {
   ok: number;
-  /** Led elsewhere, or led on where there is nothing. */
+  /** Wrong destination, or a redirect of an unknown code. */
   wrongLocation: number;
-  /** "No such link" about one that is there. */
+  /** "No such link" for an existing one. */
   false404: number;
   /** Neither an answer nor 503, and connections that broke. */
   readonly unexpected: string[];
   withoutRetry: number;
-  /** How long a server waited for that has nothing to do: what the machine itself costs. */
+  /** How long an idle server took to answer: what the machine itself costs. */
   readonly control: number[];
   readonly by: Readonly<Record<Kind, KindTally>>;
 }

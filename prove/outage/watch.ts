@@ -1,6 +1,6 @@
 /**
- * What the servers say about themselves meanwhile: which breakers are open since when, who answered lookups, whether they
- * call themselves ready. Asked all the time, because a breaker may be open for a second only.
+ * What the servers report about themselves meanwhile: which breakers are open since when, who answered lookups, whether
+ * they are ready. Polled continuously, because a breaker may be open for a second only.
  */
 import { until } from "../../test/ground/process.ts";
 import type { Server } from "../../test/ground/server.ts";

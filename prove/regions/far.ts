@@ -1,8 +1,8 @@
 /**
- * The second region far from the ledger and the primary: every answer of theirs comes 120 ms later. Busy links with a
- * limit ask for it ahead, so their redirects take no longer than when both were near.
+ * The second region far from the limits Redis and the primary: every answer of theirs comes 120 ms later. Busy links
+ * with a limit request leases ahead, so their redirects take no longer than before.
  *
- * Compared with the same visits of the same run before. A visit as slow as one answer from there has waited for it.
+ * Compared with the same visits of the same run before. A visit as slow as one remote answer has waited for it.
  */
 import { createLine } from "../../bench/line.ts";
 import { round } from "../../bench/show.ts";

@@ -1,6 +1,6 @@
 /**
- * Two regions. The first has PostgreSQL and a Redis; the second writes to that PostgreSQL, reads from a replica of its
- * own, has a Redis of its own for links, and counts limits where the first does.
+ * Two regions. The first has PostgreSQL and a Redis; the second writes to that PostgreSQL, reads from its own replica,
+ * has its own Redis for links, and counts limits in the first region's.
  */
 import { Client } from "pg";
 import { startSubject } from "../../bench/subject.ts";
@@ -17,7 +17,7 @@ export interface Site {
   readonly servers: Readonly<Record<Region, Server>>;
   readonly replica: Replica;
   readonly links: readonly HotLink[];
-  /** The code of a link that nobody changes. */
+  /** The code of a link that is never changed. */
   readonly idle: string;
   /** Of the replica, as the primary knows it. */
   lagMs(): Promise<number>;

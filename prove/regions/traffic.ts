@@ -1,4 +1,4 @@
-/** Visitors of the hot links in both regions, all the time; and editors, each with links of its own. */
+/** Visitors of the hot links in both regions, all the time; and editors, each with their own links. */
 import { editOne, type HotLink } from "../coherence/hot-link.ts";
 import type { Record } from "../coherence/record.ts";
 import { startVisitors, type Visitors } from "../coherence/visitors.ts";

@@ -8,13 +8,13 @@ export interface Upload {
   readonly upload: { readonly url: string; readonly headers: Record<string, string> };
 }
 
-/** `unknown`: cut off. A file may have been announced that nobody will complete. */
+/** `unknown`: cut off. A file may have been announced that will not be completed. */
 export type Announced = Upload | "refused" | "unknown";
 export type Completed = "stored" | "refused" | "late";
 
 /** What the clients of one scenario met with. */
 export interface Met {
-  /** Answers of 503: the counters did not answer in time, or nobody was there. Asked again each time. */
+  /** Answers of 503: the counters did not answer in time, or no server was there. Retried each time. */
   unavailable: number;
 }
 
@@ -32,7 +32,7 @@ const requestMs = 20_000;
 export function createClient(owner: Owner, servers: readonly Server[], first: number, met: Met): Client {
   let at = first;
 
-  /** Nothing when it was cut off; a 503 of our own when nobody was there to hear it. */
+  /** `undefined` if it was cut off; a 503 of our own if no server was there. */
   async function ask(method: string, path: string, body?: string, headers: Record<string, string> = {}) {
     const server = servers[at % servers.length];
     try {
@@ -51,11 +51,11 @@ export function createClient(owner: Owner, servers: readonly Server[], first: nu
       ...(body !== undefined && { "content-type": "application/json" }),
     });
 
-  /** What may be asked twice is asked until somebody answers. */
+  /** Repeatable requests are sent until answered. */
   async function insist(call: () => Promise<Response | undefined>): Promise<Response> {
     for (let tries = 0; tries < triesMost; tries++) {
       const response = await call();
-      // 409 with Retry-After: a server still takes the upload that was given up.
+      // 409 with Retry-After: a server is still receiving the upload that was given up.
       const later = response?.status === 503 || response?.headers.has("retry-after");
       if (response !== undefined && !later) return response;
       met.unavailable++;

@@ -1,4 +1,4 @@
-/** Four servers on one PostgreSQL, one Redis and one folder; and what is true there, read behind their backs. */
+/** Four servers on one PostgreSQL, one Redis and one folder; and the true state, read directly. */
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ export interface Site {
   storedOf(owner: Owner): Promise<number>;
   /** `quicklink sync quotas` for this tenant; gives the drift that it found. */
   sync(owner: Owner): Promise<number>;
-  /** Hours pass for what is unfinished, and the sweeper is due; waits until it has done its work. */
+  /** Hours pass for what is unfinished, and the sweeper is due; waits until it has finished. */
   sweep(owner: Owner): Promise<void>;
   stop(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { Mount } from "../http/mount.ts";
 import { problemResponse, wrongMethod } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { ReportLimit } from "../limits/report-limit.ts";
-import { finalPage } from "../redirect/pages.ts";
+import { finalPage } from "../redirect/error-pages.ts";
 import { detailsMost, laterPage, type ReportErrors, type ReportInput, reportPage, thanksPage } from "./report-page.ts";
 import { abuseReasons, type Reports } from "./reports.ts";
 

@@ -1,4 +1,4 @@
-import { escapeHtml, formPage, page } from "../redirect/pages.ts";
+import { escapeHtml, formPage, page } from "../redirect/error-pages.ts";
 import type { AbuseReason } from "../sql/schema.ts";
 import { abuseReasons } from "./reports.ts";
 

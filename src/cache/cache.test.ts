@@ -4,7 +4,7 @@ import { manualClock } from "../base/clock.ts";
 import { Late } from "../base/deadline.ts";
 import { createMetrics } from "../base/metrics.ts";
 import { createCache, type Versioned } from "./cache.ts";
-import { countCache } from "./counts.ts";
+import { countCache } from "./hit-counts.ts";
 
 interface Thing {
   readonly name: string;

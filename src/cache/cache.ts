@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../base/clock.ts";
 import type { Patience } from "../base/patience.ts";
-import type { CacheCounts } from "./counts.ts";
+import type { CacheCounts } from "./hit-counts.ts";
 
 /**
  * The in-process cache: what is known about a key, and for how long it may be used.

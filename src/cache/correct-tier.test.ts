@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { nameOf } from "../../test/ground/changes.ts";
 import { createLog } from "../base/log.ts";
-import { createCorrect } from "./correct-tier.ts";
+import { createCorrectTier } from "./correct-tier.ts";
 import type { LinkVersion } from "./feed.ts";
 
 interface Place {
@@ -9,8 +9,8 @@ interface Place {
 }
 
 const change = (at: number): LinkVersion & Place => ({ kind: "link", domain: "", code: `c${at}`, version: at, at });
-const round = (began: number, at: number, unsettled: readonly LinkVersion[] = []) => {
-  return { began, ended: began + 1, position: { at }, unsettled };
+const round = (began: number, at: number, notFinal: readonly LinkVersion[] = []) => {
+  return { began, ended: began + 1, position: { at }, notFinal };
 };
 const toText = ({ at }: Place) => String(at).padStart(5, "0");
 
@@ -24,7 +24,7 @@ function setUp(servers: Record<string, { position?: number; idleMs?: number; beg
     if (broken.has(what)) throw new Error(`no ${what}`);
     done.push(text);
   };
-  const correct = createCorrect<Place>(
+  const correct = createCorrectTier<Place>(
     {
       servers: () => Object.keys(servers),
       async stand(server) {
@@ -53,7 +53,7 @@ function setUp(servers: Record<string, { position?: number; idleMs?: number; beg
         const changes = Array.from({ length: 100 }, (_, i) => change(i + 1)).filter((one) => one.at > at);
         const page = changes.slice(0, limit);
         const next = { at: page.at(-1)?.at ?? at };
-        return { changes: page, next, settled: next, settledCount: page.length };
+        return { changes: page, next, finalUntil: next, finalCount: page.length };
       },
     },
     createLog("info", { write: (line) => lines.push(line) }, false, () => 0),

@@ -46,7 +46,7 @@ export interface FeedPage<Position> {
    * How far a follower may advance for good: up to here no change can be missing. `undefined` if that is before this
    * page.
    */
-  readonly settled: Position | undefined;
+  readonly finalUntil: Position | undefined;
   /** How many of the changes are settled. */
-  readonly settledCount: number;
+  readonly finalCount: number;
 }

@@ -35,10 +35,10 @@ function setUp() {
       await gate;
       if (fault) throw fault;
       const changes = rows.filter(({ at }) => at > cursor.at).slice(0, limit);
-      const settledCount = changes.findLastIndex(({ at }) => at < line) + 1;
-      const settled = changes[settledCount - 1];
+      const finalCount = changes.findLastIndex(({ at }) => at < line) + 1;
+      const last = changes[finalCount - 1];
       const next = { at: changes.at(-1)?.at ?? cursor.at };
-      return { changes, next, settled: settled && { at: settled.at }, settledCount };
+      return { changes, next, finalUntil: last && { at: last.at }, finalCount };
     },
   };
   const insert = (code: string, at: number) => {
@@ -125,15 +125,15 @@ describe("a follower", () => {
       after: async () => ({
         changes: [{ kind: "link" as const, domain: "", code: "a", version: 1, at: 0 }],
         next: {},
-        settled: undefined,
-        settledCount: 0,
+        finalUntil: undefined,
+        finalCount: 0,
       }),
     };
     const follower = await follow({
       feed,
       announce: () => told.push("announced"),
       followed: () => told.push("followed"),
-      correct: async ({ unsettled }) => void told.push(`corrected ${codes(unsettled)}`),
+      correct: async ({ notFinal }) => void told.push(`corrected ${codes(notFinal)}`),
       clock,
       log: createLog("silent", { write() {} }, false, clock.now),
     });
@@ -154,7 +154,7 @@ describe("a follower", () => {
     await follower.stop();
   });
 
-  test("tells at once what is not settled yet, and again until it is", async () => {
+  test("tells at once what is not final yet, and again until it is", async () => {
     const { start, insert, settle, pass, announced } = setUp();
     const follower = await start();
     settle(2);
@@ -184,7 +184,7 @@ describe("a follower", () => {
     await follower.stop();
   });
 
-  test("does not miss what appears on a page it has left, when a later page is settled", async () => {
+  test("does not miss what appears on a page it has left, when a later page is final", async () => {
     const { start, insert, settle, pass, announced, hold, limits } = setUp();
     const follower = await start();
     for (let at = 1; at <= batch; at++) insert(`c${at}`, at);

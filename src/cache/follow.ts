@@ -33,7 +33,7 @@ export interface Round<Position> {
   /** Up to here, no change can be missing any more. */
   readonly position: Position;
   /** Changes read beyond that; they will be read again. */
-  readonly unsettled: readonly Change[];
+  readonly notFinal: readonly Change[];
 }
 
 const pollMs = 500;
@@ -57,9 +57,9 @@ export async function follow<Position extends object>(settings: FollowSettings<P
   followed(started);
 
   async function toTheEnd(began: number): Promise<Round<Position>> {
-    const unsettled: Change[] = [];
-    // A row behind an unsettled one may settle after we passed it, so only the settled prefix counts.
-    let settledSoFar = true;
+    const notFinal: Change[] = [];
+    // A row behind one that is not final may become final after we passed it, so only the final prefix counts.
+    let finalSoFar = true;
     for (let cursor = position; ; ) {
       const page = await feed.after(cursor, batch);
       for (let told = 0; told < page.changes.length; told += toldAtOnce) {
@@ -67,10 +67,10 @@ export async function follow<Position extends object>(settings: FollowSettings<P
         page.changes.slice(told, told + toldAtOnce).forEach(announce);
       }
       cursor = page.next;
-      unsettled.push(...page.changes.slice(settledSoFar ? page.settledCount : 0));
-      if (settledSoFar) position = page.settled ?? position;
-      settledSoFar &&= same(page.settled, page.next);
-      if (page.changes.length < batch) return { began, ended: clock.elapsed(), position, unsettled };
+      notFinal.push(...page.changes.slice(finalSoFar ? page.finalCount : 0));
+      if (finalSoFar) position = page.finalUntil ?? position;
+      finalSoFar &&= same(page.finalUntil, page.next);
+      if (page.changes.length < batch) return { began, ended: clock.elapsed(), position, notFinal: notFinal };
       await othersTurn();
     }
   }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
 import { createMetrics } from "../base/metrics.ts";
 import type { LookupAnswer } from "./cache.ts";
-import { countCache } from "./counts.ts";
+import { countCache } from "./hit-counts.ts";
 import { limitedSource } from "./limited-source.ts";
 
 /** One at a time, none waiting, and a database that answers when the test says so. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
 import { createMetrics } from "../base/metrics.ts";
 import type { Versioned, Visit } from "./cache.ts";
-import { countCache } from "./counts.ts";
+import { countCache } from "./hit-counts.ts";
 import type { Shared, Ticket } from "./tier.ts";
 import { createTiered } from "./tiered.ts";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { within } from "../base/patience.ts";
 import type { LookupAnswer, Source, Versioned, Visit } from "./cache.ts";
-import type { CacheCounts } from "./counts.ts";
+import type { CacheCounts } from "./hit-counts.ts";
 import type { Shared, Tier } from "./tier.ts";
 
 /**

@@ -2,15 +2,15 @@ import { Command } from "commander";
 import { toIso } from "../base/clock.ts";
 import { OperatorError, Problem } from "../base/errors.ts";
 import type { Versioned } from "../cache/cache.ts";
-import type { LinkMeta } from "../cache/meta.ts";
+import type { LinkMeta } from "../cache/link-meta.ts";
 import { type Core, openReplica } from "../core.ts";
 import { splitKey, type Target } from "../links/link.ts";
 import { linkMeta } from "../links/read/meta.ts";
 import { createLinkStore } from "../links/store.ts";
-import { type CachedLink, linkSource } from "../redirect/resolve.ts";
+import { type CachedLink, linkSource } from "../redirect/link-source.ts";
 import type { RedisCache } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
-import { createMetaCache, type MetaCache } from "../redis/meta.ts";
+import { createMetaCache, type MetaCache } from "../redis/link-meta.ts";
 import { wake } from "../redis/wake.ts";
 import { withRedis } from "../redis/with-redis.ts";
 import { openTier } from "../server/redis-links.ts";
@@ -29,8 +29,8 @@ export function cacheCommand(): Command {
     .argument("<code>", "code, or host/code")
     .option("--json", "print as JSON")
     .description("show a link's entry in SQL and Redis")
-    .action((code: string, format: OutputFormat) =>
-      withPlace(async (place) => printFields(await look(place, code), format)),
+    .action((key: string, format: OutputFormat) =>
+      withCacheAccess(async (access) => printFields(await describe(access, key), format)),
     );
   command
     .command("drop")
@@ -39,25 +39,25 @@ export function cacheCommand(): Command {
     .option("--json", "print as JSON")
     .description("drop a link from all caches, or everything from Redis")
     .addHelpText("after", "\nExamples:\n  $ quicklink cache drop sale\n  $ quicklink cache drop --all")
-    .action((code: string | undefined, { all, ...format }: OutputFormat & { all?: true }) => {
-      if ((code === undefined) === (all === undefined)) throw new OperatorError("Give either a code or --all.", 2);
-      return withPlace((place) => (code === undefined ? dropAll(place, format) : drop(place, code, format)));
+    .action((key: string | undefined, { all, ...format }: OutputFormat & { all?: true }) => {
+      if ((key === undefined) === (all === undefined)) throw new OperatorError("Give either a code or --all.", 2);
+      return withCacheAccess((access) => (key === undefined ? dropAll(access, format) : drop(access, key, format)));
     });
   command
     .command("warm")
     .argument("<code>", "code, or host/code")
     .option("--json", "print as JSON")
     .description("load a link into Redis")
-    .action((code: string, format: OutputFormat) => withPlace((place) => warm(place, code, format)));
+    .action((key: string, format: OutputFormat) => withCacheAccess((access) => warm(access, key, format)));
   return command;
 }
 
 /** What the servers of this region read: a replica, if there is one, and Redis. */
-interface Place {
+interface CacheAccess {
   readonly core: Core;
   readonly feed: SqlFeed;
-  readonly load: (code: string) => Promise<Versioned<CachedLink>>;
-  readonly loadMeta: (code: string) => Promise<LinkMeta | undefined>;
+  readonly load: (key: string) => Promise<Versioned<CachedLink>>;
+  readonly loadMeta: (key: string) => Promise<LinkMeta | undefined>;
   /** `undefined` if there is no Redis; throws if it does not answer. */
   readonly onRedis: <Result>(work: (shared: Shared) => Promise<Result>) => Promise<Result | undefined>;
 }
@@ -71,7 +71,7 @@ interface Shared {
 const noRedis = "REDIS_URL is not set: each server caches links in its own memory for up to 30 s";
 const behindMost = 1_000;
 
-async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
+async function withCacheAccess(work: (access: CacheAccess) => Promise<void>): Promise<void> {
   await withCore(async (core) => {
     const { config, clock } = core;
     const replica = await openReplica(config, quietLog());
@@ -82,7 +82,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
       await work({
         core,
         feed: createFeed(sql),
-        load: (code) => linkSource(target).load(code, 0),
+        load: (key) => linkSource(target).load(key, 0),
         loadMeta(key) {
           const { domain, code } = splitKey(key);
           return linkMeta(sql, domain, code, clock.now());
@@ -103,14 +103,14 @@ function explain(error: unknown): never {
   throw new OperatorError(`${error.message}.\n  To find out why: quicklink doctor`);
 }
 
-async function look(place: Place, code: string): Promise<Record<string, unknown>> {
-  const { load, loadMeta, feed, onRedis } = place;
-  const { version, value } = await load(code);
+async function describe(access: CacheAccess, key: string): Promise<Record<string, unknown>> {
+  const { load, loadMeta, feed, onRedis } = access;
+  const { version, value } = await load(key);
   const inRedis = await onRedis(async ({ tier, meta }) => {
-    const { stand, node, epoch, shared, keptMs } = await tier.look(code);
+    const { stand, node, epoch, shared, keptMs } = await tier.inspect(key);
     const answer = shared.kind === "value" ? shared.answer : undefined;
     return {
-      ...showMeta(await metaOf(place, meta, code, version)),
+      ...showMeta(await metaOf(access, meta, key, version)),
       redis: answer === undefined ? shared.kind : answer.value ? "link" : "missing",
       redisVersion: shared.kind === "fence" ? shared.version : (answer?.version ?? null),
       redisUrl: leadsTo(answer?.value),
@@ -123,23 +123,23 @@ async function look(place: Place, code: string): Promise<Record<string, unknown>
       behind: stand.position === "" ? null : await changesAfter(feed, stand.position),
     };
   });
-  const shown = inRedis ?? { ...showMeta(await loadMeta(code)), redis: noRedis };
-  return { code, sqlVersion: version, sqlUrl: leadsTo(value), ...shown };
+  const shown = inRedis ?? { ...showMeta(await loadMeta(key)), redis: noRedis };
+  return { code: key, sqlVersion: version, sqlUrl: leadsTo(value), ...shown };
 }
 
 const leadsTo = (target: Target | undefined): string | null => target?.file?.key ?? target?.url ?? null;
 
 /** Cached by a recent lookup, unless the link has changed since. */
 async function metaOf(
-  { loadMeta }: Place,
+  { loadMeta }: CacheAccess,
   cache: MetaCache,
-  code: string,
+  key: string,
   version: number,
 ): Promise<LinkMeta | undefined> {
-  const kept = await cache.get(code);
+  const kept = await cache.get(key);
   if (kept?.version === version) return kept;
-  const meta = await loadMeta(code);
-  if (meta !== undefined) await cache.put(code, meta);
+  const meta = await loadMeta(key);
+  if (meta !== undefined) await cache.put(key, meta);
   return meta;
 }
 
@@ -152,22 +152,22 @@ const showMeta = (meta: LinkMeta | undefined) => ({
 const changesAfter = async (feed: SqlFeed, position: string): Promise<number> =>
   (await feed.after(feed.fromText(position), behindMost)).changes.length;
 
-async function drop({ core, onRedis }: Place, code: string, format: OutputFormat): Promise<void> {
-  const { domain, code: own } = splitKey(code);
-  const version = await core.store.touch(domain, own, core.clock.now());
+async function drop({ core, onRedis }: CacheAccess, key: string, format: OutputFormat): Promise<void> {
+  const { domain, code } = splitKey(key);
+  const version = await core.store.touch(domain, code, core.clock.now());
   if (version === undefined) {
     throw new Problem(
       "not_found",
-      `The code "${code}" has never been used. If a cache has it, the cache belongs to another database: quicklink cache drop --all`,
+      `The code "${key}" has never been used. If a cache has it, the cache belongs to another database: quicklink cache drop --all`,
     );
   }
   // Done: the feed tells every server, and they tell Redis. A message only makes it sooner.
   await onRedis(({ redis }) => wake(redis)).catch(() => {});
-  if (format.json) printJson({ code, version });
-  else say(`${code} is now at version ${version}. Every server reads it from SQL within half a second.`);
+  if (format.json) printJson({ code: key, version });
+  else say(`${key} is now at version ${version}. Every server reads it from SQL within half a second.`);
 }
 
-async function dropAll({ feed, onRedis }: Place, format: OutputFormat): Promise<void> {
+async function dropAll({ feed, onRedis }: CacheAccess, format: OutputFormat): Promise<void> {
   const dropped = await onRedis(async ({ redis, tier }) => {
     const position = feed.toText(await feed.end());
     for (const server of tier.servers()) {
@@ -187,17 +187,17 @@ async function dropAll({ feed, onRedis }: Place, format: OutputFormat): Promise<
   }
 }
 
-async function warm(place: Place, code: string, format: OutputFormat): Promise<void> {
-  const warmed = await place.onRedis(async ({ tier }) => {
+async function warm(access: CacheAccess, key: string, format: OutputFormat): Promise<void> {
+  const warmed = await access.onRedis(async ({ tier }) => {
     for (const server of tier.servers()) await tier.stand(server);
-    const ticket = tier.ticket(code);
+    const ticket = tier.ticket(key);
     if (ticket === undefined) {
       throw new OperatorError("No server has used this Redis yet. Start a server and try again after a second.");
     }
-    tier.put(code, await place.load(code), ticket);
-    await tier.get(code); // answered after everything sent before it
+    tier.put(key, await access.load(key), ticket);
+    await tier.get(key); // answered after everything sent before it
     return true;
   });
-  if (warmed || format.json) printFields(await look(place, code), format);
+  if (warmed || format.json) printFields(await describe(access, key), format);
   else say(`No Redis to warm. ${noRedis}.`);
 }

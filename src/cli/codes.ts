@@ -6,7 +6,7 @@ import { createCodes } from "../codes/codes.ts";
 import type { Config } from "../config/config.ts";
 import { secretPath, withSecrets } from "../config/data-folder.ts";
 import { openSql } from "../core.ts";
-import { rotateSalt } from "../sql/counter.ts";
+import { rotateSalt } from "../sql/code-counter.ts";
 import { tryLockFolder } from "../sql/folder-lock.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";

@@ -6,7 +6,7 @@ import { printable } from "../base/printable.ts";
 import type { Core } from "../core.ts";
 import { parseAddress } from "../email/address.ts";
 import { webhookUrl } from "../email/delivery/webhook.ts";
-import { createPlatformEmails } from "../email/platform.ts";
+import { createPlatformEmails } from "../email/platform-usage.ts";
 import type { HandOver, Mailbox, RejectReason } from "../email/providers/provider.ts";
 import type { Sender } from "../email/providers/senders.ts";
 import { createEmailSettings } from "../email/settings/settings.ts";

@@ -19,7 +19,7 @@ export function addLimitOptions(command: Command, backToPlan: boolean): Command 
   for (const { flag, help } of options) {
     command.option(
       `--${flag} <n>`,
-      `${help}: a number or none${backToPlan ? "; plan restores the plan's value" : ""}`,
+      `${help}: a number${backToPlan ? ", none, or plan to use the plan's limit" : " or none"}`,
       (text: string): Given => {
         if (text === "none") return "none";
         if (text === "plan" && backToPlan) return "plan";

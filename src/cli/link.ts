@@ -129,7 +129,7 @@ export function linkCommand(): Command {
 const fieldOptions = (command: Command): Command =>
   visitorOptions(
     command
-      .option("--title <text>", "a title")
+      .option("--title <text>", "title")
       .option("--expires <date>", "expiry date, such as 2027-01-31, or never")
       .option("--permanent", "answer 301 instead of 302"),
   );

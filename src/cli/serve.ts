@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
-import { startFacts, startServing } from "./start.ts";
-import { stopOnSignal } from "./stop.ts";
+import { startFacts, startServing } from "./start-server.ts";
+import { stopOnSignal } from "./stop-on-signal.ts";
 import { readConfig, terminal } from "./terminal.ts";
 
 interface ServeOptions {

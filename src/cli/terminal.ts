@@ -39,7 +39,7 @@ const ofProcess: Terminal = {
 
 export const terminal = (): Terminal => given.getStore() ?? ofProcess;
 
-export const within = <Result>(own: Terminal, work: () => Result): Result => given.run(own, work);
+export const runOnTerminal = <Result>(own: Terminal, work: () => Result): Result => given.run(own, work);
 
 /** The settings of this command. */
 export const readConfig = (commandLine: Environment = {}): Config =>

@@ -7,8 +7,8 @@ import { busiestLinks } from "../links/read/busiest.ts";
 import { connectCounters, type SharedCounters } from "../server/counters.ts";
 import { createUsage, type Usage } from "../tenants/usage.ts";
 import { showUsage } from "../tenants/usage-api.ts";
-import { barLines } from "./bars.ts";
 import { requireTenant, withCore } from "./core.ts";
+import { barLines } from "./limit-bars.ts";
 import { type OutputFormat, printDrawing, printJson, printRows } from "./print.ts";
 
 export function usageCommand(): Command {

@@ -7,8 +7,8 @@ import type { Running } from "../server/server.ts";
 import { openChannel } from "../workers/channel.ts";
 import { requireFreePort } from "../workers/port.ts";
 import { createSupervisor } from "../workers/supervisor.ts";
-import { explainStart, startFacts, startServing } from "./start.ts";
-import { stopOnSignal } from "./stop.ts";
+import { explainStart, startFacts, startServing } from "./start-server.ts";
+import { stopOnSignal } from "./stop-on-signal.ts";
 
 /** `serve --workers N`: this process supervises, N others serve. */
 export async function serveWithWorkers(config: Config, log: Logger): Promise<void> {

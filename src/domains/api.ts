@@ -1,5 +1,5 @@
 import { toIso } from "../base/clock.ts";
-import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
+import { type Pages, pageParams, pageSchema } from "../http/pagination.ts";
 import { type Api, json, jsonBody, route, z } from "../http/route.ts";
 import { type Domain, tokenName, tokenPath, tokenText } from "./domain.ts";
 import type { Domains } from "./domains.ts";

@@ -1,6 +1,6 @@
 import { toIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
+import { type Pages, pageParams, pageSchema } from "../http/pagination.ts";
 import { type Api, json, route, z } from "../http/route.ts";
 import { parseAddress } from "./address.ts";
 import type { Suppressions } from "./delivery/suppressions.ts";

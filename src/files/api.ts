@@ -1,7 +1,7 @@
 import { toIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { type FileId, parseId } from "../base/ids.ts";
-import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
+import { type Pages, pageParams, pageSchema } from "../http/pagination.ts";
 import { type Api, json, jsonBody, route, singleLine, z } from "../http/route.ts";
 import type { TenantFile } from "./file.ts";
 import type { Files } from "./files.ts";

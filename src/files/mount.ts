@@ -1,6 +1,6 @@
 import type { Mount } from "../http/mount.ts";
 import { wrongMethod } from "../http/problem.ts";
-import { finalPage } from "../redirect/pages.ts";
+import { finalPage } from "../redirect/error-pages.ts";
 import { createDownload, type DownloadSettings } from "./download/download.ts";
 import { downloadPath, uploadPath } from "./storage/disk.ts";
 import { createUpload, type UploadSettings } from "./upload/upload.ts";

@@ -8,15 +8,15 @@ import type { CallLimiter } from "../limits/call-limiter.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { Keys } from "../tenants/keys.ts";
 import type { Tenants } from "../tenants/tenants.ts";
-import { targetOf } from "./address.ts";
 import { authenticate } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
 import { type CachedPage, cachedPage } from "./cached-page.ts";
 import { docsHeaders, docsPage } from "./docs-page.ts";
-import type { Document } from "./document.ts";
 import type { RunOnce } from "./idempotency.ts";
+import type { Document } from "./openapi.ts";
 import { problemResponse } from "./problem.ts";
 import { limitCalls } from "./rate-limit.ts";
+import { targetOf } from "./request-target.ts";
 import { type Api, createApi } from "./route.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { escapeHtml } from "../redirect/pages.ts";
+import { escapeHtml } from "../redirect/error-pages.ts";
 import { docsStyle } from "./docs-style.ts";
 import {
   bodyOf,
@@ -12,7 +12,7 @@ import {
   resolve,
   routesOf,
   typeText,
-} from "./document.ts";
+} from "./openapi.ts";
 
 /**
  * The page at /docs, generated from the OpenAPI document: every route with its input, its responses and a curl command.

@@ -3,7 +3,7 @@ import { invalid, Problem } from "../base/errors.ts";
 import type { Answers, BeginOutcome, IdempotentRun, StoredAnswer } from "../idempotency/answers.ts";
 import { runClaimMs } from "../idempotency/answers.ts";
 import { sha256 } from "../idempotency/derived-ids.ts";
-import { targetOf } from "./address.ts";
+import { targetOf } from "./request-target.ts";
 import type { RouteEnv } from "./route.ts";
 
 /**
@@ -11,7 +11,12 @@ import type { RouteEnv } from "./route.ts";
  * the same response and does nothing. Only success is kept: a refusal changed nothing, so a repeat runs for the first
  * time. After a failure of ours the outcome is unknown, and a repeat runs again where that is safe.
  */
-export type RunOnce = (c: Context<RouteEnv>, next: () => Promise<void>, repeatable: boolean) => Promise<void>;
+export type RunOnce = (
+  key: string,
+  c: Context<RouteEnv>,
+  next: () => Promise<void>,
+  repeatable: boolean,
+) => Promise<void>;
 
 export type IdempotencyOutcome = (typeof idempotencyOutcomes)[number];
 export const idempotencyOutcomes = ["run", "replay", "mismatch", "in_flight", "unknown"] as const;
@@ -28,9 +33,7 @@ const pattern = /^[\x21-\x7e]{1,255}$/;
 const keptHeaders = ["content-type", "etag", "location"];
 
 export function createRunOnce({ answers, count, failed }: IdempotencySettings): RunOnce {
-  return async (c, next, repeatable) => {
-    const key = c.req.header("idempotency-key");
-    if (key === undefined) return next();
+  return async (key, c, next, repeatable) => {
     if (!pattern.test(key)) {
       throw invalid("Idempotency-Key", "bad_key", "Must have 1 to 255 visible ASCII characters.");
     }

@@ -1,6 +1,7 @@
 import { Problem } from "../base/errors.ts";
-import { finalPage, page, wantsJson } from "../redirect/pages.ts";
+import { finalPage, page, wantsJson } from "../redirect/error-pages.ts";
 import { problemResponse } from "./problem.ts";
+import { isApi } from "./request-target.ts";
 
 /** Responses to requests that are refused by their address alone, before anything else is done. */
 
@@ -29,5 +30,3 @@ export const tooLongToExist = (request: Request, path: string): Response =>
 /** The API is addressed by QL_BASE_URL: a custom domain serves its owner's links and nothing else. */
 export const apiElsewhere = (baseUrl: string): Response =>
   problemResponse(new Problem("not_found", `The API is not available on custom domains. Call it at ${baseUrl}/api.`));
-
-export const isApi = (path: string): boolean => path === "/api" || path.startsWith("/api/");

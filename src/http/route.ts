@@ -108,7 +108,8 @@ export function route<
     ...(once && { parameters: [idempotencyKey] }),
     middleware: async (c: Context<RouteEnv>, next: () => Promise<void>) => {
       requireScope(c.get("caller"), scope);
-      await (once ? c.get("runOnce")(c, next, repeatable) : next());
+      const key = once ? c.req.header("idempotency-key") : undefined;
+      await (key === undefined ? next() : c.get("runOnce")(key, c, next, repeatable));
     },
     responses: { ...failures, ...success } as Success,
   });

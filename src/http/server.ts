@@ -7,15 +7,15 @@ import { findTcpConnection, type TcpConnection } from "../base/tcp-connection.ts
 import type { Hosts } from "../domains/hosts.ts";
 import type { CustomHost } from "../domains/whose-host.ts";
 import { ownDomain } from "../links/link.ts";
-import { escapeHtml, finalPage, page } from "../redirect/pages.ts";
+import { escapeHtml, finalPage, page } from "../redirect/error-pages.ts";
 import type { ServeRedirect } from "../redirect/serve.ts";
-import { targetOf } from "./address.ts";
 import type { HttpApi } from "./api.ts";
-import { clientAddress, isLoopback, isTrusted } from "./client.ts";
+import { clientAddress, isLoopback, isTrusted } from "./client-address.ts";
 import type { Readiness } from "./health.ts";
 import type { Mount, MountTools, SendingLimits } from "./mount.ts";
 import { problemResponse, wrongMethod } from "./problem.ts";
-import { apiElsewhere, isApi, malformedHost, misdirected, tooLongToExist } from "./refused-address.ts";
+import { apiElsewhere, malformedHost, misdirected, tooLongToExist } from "./refused-address.ts";
+import { isApi, targetOf } from "./request-target.ts";
 
 /**
  * The socket. The host of a request is decided first, once for everything behind. A redirect is tried next and answered

@@ -1,7 +1,7 @@
 import { invalid, Problem } from "../base/errors.ts";
 import { type LinkId, parseId, type TenantId } from "../base/ids.ts";
 import type { Shares } from "../base/shares.ts";
-import type { Pages } from "../http/pages.ts";
+import type { Pages } from "../http/pagination.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, type Caller, json, jsonBody, route, z } from "../http/route.ts";
 import type { Tenant } from "../tenants/tenants.ts";

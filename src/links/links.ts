@@ -186,7 +186,7 @@ export function createLinks(settings: LinkSettings): Links {
     return results;
   }
 
-  function settle(outcome: Changed): Link {
+  function publishOrThrow(outcome: Changed): Link {
     if (outcome.kind === "missing") throw missing();
     if (outcome.kind === "no_file") throw noFile();
     if (outcome.kind === "conflict") {
@@ -235,17 +235,19 @@ export function createLinks(settings: LinkSettings): Links {
       const given = new Set(Object.keys(rest) as (keyof LinkFields)[]);
       const secret = await hashed(tenant.id, fields);
       const edit = (link: Link) => ({ ...check(tenant, { ...fieldsOf(link), ...rest }, given), ...secret });
-      return settle(await store.update(tenant.id, id, { edit, file: rest.file ?? null }, clock.now(), expected));
+      return publishOrThrow(
+        await store.update(tenant.id, id, { edit, file: rest.file ?? null }, clock.now(), expected),
+      );
     },
 
     async replace(tenant, id, input, expected) {
       const fields = { ...prepare(tenant, input), ...(await hashed(tenant.id, input)) };
       const { file } = fields;
-      return settle(await store.update(tenant.id, id, { edit: () => fields, file }, clock.now(), expected));
+      return publishOrThrow(await store.update(tenant.id, id, { edit: () => fields, file }, clock.now(), expected));
     },
 
     async remove(tenant, id, expected) {
-      settle(await store.remove(tenant, id, clock.now(), expected));
+      publishOrThrow(await store.remove(tenant, id, clock.now(), expected));
     },
   };
 }

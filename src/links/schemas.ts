@@ -1,6 +1,6 @@
 import { fromIso } from "../base/clock.ts";
 import { parseId } from "../base/ids.ts";
-import { pageParams, pageSchema } from "../http/pages.ts";
+import { pageParams, pageSchema } from "../http/pagination.ts";
 import { multiLine, problemSchema, singleLine, z } from "../http/route.ts";
 import { destinationMost } from "./destination.ts";
 import { linkSorts } from "./read/find.ts";

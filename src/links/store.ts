@@ -13,35 +13,35 @@ import { withUtm } from "./routing/utm.ts";
 import { choiceFromRow, fieldColumns, fileOf, toLink, toUtm, withVersion } from "./rows.ts";
 
 /**
- * Links in SQL. Whatever changes a link adds 1 to the version of its (domain, code) and a row to the change feed, all in
- * one transaction; the version row stays when the link goes. Every method that somebody outside can reach takes the
- * tenant first, and finds nothing of anybody else's.
+ * Links in SQL. Every change of a link raises the version of its (domain, code) and adds a row to the change feed, all
+ * in one transaction; the version row stays when the link is deleted. Every method reachable from outside takes the
+ * tenant first, and finds nothing of other tenants.
  */
 export interface LinkStore extends NewLinks {
   get(tenant: TenantId, id: LinkId): Promise<Link | undefined>;
   byCode(tenant: TenantId, domain: string, code: string): Promise<Link | undefined>;
-  /** Newest first; `before` is the last id of the page before. */
+  /** Newest first; `before` is the last ID of the previous page. */
   list(tenant: TenantId, limit: number, before?: LinkId): Promise<Link[]>;
-  /** In the order asked for, from its position on. */
+  /** In the requested order, from its position on. */
   find(tenant: TenantId, query: LinkQuery): Promise<Link[]>;
-  /** Oldest first; `after` is the last id of the page before. */
+  /** Oldest first; `after` is the last ID of the previous page. */
   listUp(tenant: TenantId, limit: number, after?: LinkId): Promise<Link[]>;
   update(tenant: TenantId, id: LinkId, change: Edit, at: number, expected?: number): Promise<Changed>;
   remove(tenant: TenantId, id: LinkId, at: number, expected?: number): Promise<Changed>;
-  /** For the redirect: any tenant's. A disabled link is as good as none. */
+  /** For the redirect: of any tenant. A disabled link counts as missing. */
   target(domain: string, code: string): Promise<Versioned<MeteredTarget>>;
   /**
-   * The next version of whatever there is, and nothing else changed: every copy is then out of date, and read anew. For
-   * the operator. Nothing, where there never was a link.
+   * Raises the version without any other change: every cached copy is then outdated and reloaded. For the operator.
+   * `undefined` if the link never existed.
    */
   touch(domain: string, code: string, at: number): Promise<number | undefined>;
-  /** Reduces links that expired before `expiredBefore` to their version rows; answers how many. */
+  /** Reduces links that expired before `expiredBefore` to their version rows; returns how many. */
   purge(expiredBefore: number, limit: number, at: number): Promise<number>;
 }
 
 export interface Edit {
   readonly edit: (link: Link) => StoredFields;
-  /** The file that it may lead to after that; null where the edit does not speak of it. */
+  /** The file it may lead to afterwards; null if the edit does not change it. */
   readonly file: FileId | null;
 }
 
@@ -58,7 +58,7 @@ export function createLinkStore(sql: Sql): LinkStore {
     sql.forUpdate(withVersion(own).where("links.id", "=", id)),
   );
 
-  /** What every change has in common: nobody else changes the link meanwhile, the next version, a row in the feed. */
+  /** What every change has in common: the link is locked, its version raised, and a row added to the feed. */
   async function change(
     tenant: TenantId,
     id: LinkId,
@@ -66,7 +66,7 @@ export function createLinkStore(sql: Sql): LinkStore {
     at: number,
     state: CodeState,
     apply: (trx: Trx, link: Link, version: number) => Promise<Link>,
-    /** What it locks before the link. */
+    /** Takes locks before that of the link. */
     prepare: (trx: Trx) => Promise<void> = async () => {},
   ): Promise<Changed> {
     return sql.transaction(async (trx) => {
@@ -184,7 +184,7 @@ export function createLinkStore(sql: Sql): LinkStore {
       for (const row of rows) {
         const outcome = await change(row.tenant_id, row.id, row.version, at, "purged", async (trx, link, version) => {
           await ofTenant(trx, link.tenantId).deleteFrom("links").where("id", "=", link.id).execute();
-          // The code is anybody's now, who has done nothing.
+          // The code is now free for anyone.
           await trx
             .deleteFrom("suspended_links")
             .where("domain", "=", link.domain)
@@ -244,5 +244,5 @@ const selectTarget = statement((db: Db, { domain, code }: Params<Place>) =>
     .where("v.code", "=", code),
 );
 
-/** Undoes a change to a file that is not there. */
+/** Undoes a change to a missing file. */
 class NoFile extends Error {}

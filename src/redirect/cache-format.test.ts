@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TargetFile } from "../links/link.ts";
 import { linkForm } from "./cache-format.ts";
-import type { CachedLink } from "./resolve.ts";
+import type { CachedLink } from "./link-source.ts";
 
 const file: TargetFile = {
   ...{ key: "stored/ten_1/fil_1", name: "Grüße.pdf", type: "application/pdf", sizeBytes: 12 },

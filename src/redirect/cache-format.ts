@@ -2,7 +2,7 @@ import type { Form } from "../cache/tier.ts";
 import type { MeteredTarget, TargetFile } from "../links/link.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import { readRules } from "../links/routing/rules.ts";
-import type { CachedLink } from "./resolve.ts";
+import type { CachedLink } from "./link-source.ts";
 
 /**
  * A link as stored in the shared cache: `{"u":"https://…"}`. A field is written only if it differs from what most links

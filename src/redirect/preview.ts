@@ -2,7 +2,7 @@ import { toIso } from "../base/clock.ts";
 import { splitKey, type Target, type TargetFile } from "../links/link.ts";
 import type { LinkDetails } from "../links/read/details.ts";
 import { isExpired } from "./decide.ts";
-import { escapeHtml, page } from "./pages.ts";
+import { escapeHtml, page } from "./error-pages.ts";
 
 /**
  * `/{code}+`: shows where a link leads without redirecting. It shows every URL that any visitor might be sent to,

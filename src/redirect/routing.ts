@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Choice } from "../links/routing/choice.ts";
-import { chooseUrl, pickSplit } from "./choose.ts";
 import { addVisitorQuery, queryOf } from "./forward-query.ts";
+import { chooseUrl, pickSplit } from "./match-rules.ts";
 import type { Visitors } from "./visitors.ts";
 
 /** The destination for this visitor: the first matching rule, else their part of the split, else the link's URL. */

@@ -13,10 +13,10 @@ import { cacheKey, keyOfPath, type LinkKey, type TargetFile } from "../links/lin
 import type { LinkDetails } from "../links/read/details.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, decide, type HitReason, hitReasons, type VisitFacts } from "./decide.ts";
-import { finalPage, type VisitRefusal } from "./pages.ts";
+import { finalPage, type VisitRefusal } from "./error-pages.ts";
+import type { CachedLink } from "./link-source.ts";
 import type { PasswordGate, PasswordOutcome } from "./password-gate.ts";
 import { previewPage } from "./preview.ts";
-import type { CachedLink } from "./resolve.ts";
 import type { RouteVisitor } from "./routing.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createAgents } from "./agents.ts";
+import { createAgents } from "./user-agents.ts";
 import { createVisitors } from "./visitors.ts";
 
 const secret = Buffer.from("a secret for tests");

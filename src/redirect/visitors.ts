@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { networkOf } from "../limits/network.ts";
-import type { Agent, AgentOf } from "./agents.ts";
-import type { Visitor } from "./choose.ts";
-import type { Countries } from "./country.ts";
+import type { Countries } from "./countries.ts";
 import { queryOf } from "./forward-query.ts";
 import { bestLanguage } from "./language.ts";
+import type { Visitor } from "./match-rules.ts";
+import type { Agent, AgentOf } from "./user-agents.ts";
 
 /** What a request tells about its visitor, computed on demand and forgotten with the request. */
 export interface Visitors {

@@ -1,10 +1,10 @@
 import { createBreakers } from "../base/breaker.ts";
 import { type Cache, createCache, type Source } from "../cache/cache.ts";
 import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
-import { createCorrect } from "../cache/correct-tier.ts";
-import { type CacheCounts, countCache } from "../cache/counts.ts";
+import { createCorrectTier } from "../cache/correct-tier.ts";
 import type { Publish } from "../cache/feed.ts";
 import { type Follower, follow } from "../cache/follow.ts";
+import { type CacheCounts, countCache } from "../cache/hit-counts.ts";
 import { limitedSource } from "../cache/limited-source.ts";
 import { createTiered } from "../cache/tiered.ts";
 import { ttlMs } from "../cache/ttl.ts";
@@ -14,7 +14,7 @@ import { type Hosts, openHosts } from "../domains/hosts.ts";
 import { createDomainStore } from "../domains/store.ts";
 import { cacheKey, type LinkKey } from "../links/link.ts";
 import { createLinkStore } from "../links/store.ts";
-import { type CachedLink, linkSource, sizeOfCached } from "../redirect/resolve.ts";
+import { type CachedLink, linkSource, sizeOfCached } from "../redirect/link-source.ts";
 import type { RedisCache, RedisCacheOptions } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 import { onWake, wake } from "../redis/wake.ts";
@@ -173,7 +173,7 @@ async function followFeed(
       followedAt = elapsed;
       links.followed(elapsed);
     },
-    ...(tier && { correct: createCorrect(tier, feed, log) }),
+    ...(tier && { correct: createCorrectTier(tier, feed, log) }),
     clock,
     log,
   });

@@ -16,7 +16,7 @@ import { createOutbox } from "../email/outbox/enqueue.ts";
 import { mailKinds, type Outbox } from "../email/outbox/outbox.ts";
 import { createEmailSender, handOversMost } from "../email/outbox/sender.ts";
 import { type ClaimedEmail, createEmailStore, type EmailStore } from "../email/outbox/store.ts";
-import { createPlatformEmails, type PlatformEmails, type PlatformStanding } from "../email/platform.ts";
+import { createPlatformEmails, type PlatformEmails, type PlatformStanding } from "../email/platform-usage.ts";
 import { createLogProvider } from "../email/providers/log.ts";
 import type { Message, ProviderName } from "../email/providers/provider.ts";
 import { createSenders, type Senders } from "../email/providers/senders.ts";

@@ -13,7 +13,7 @@ import { fileRoutes } from "../files/api.ts";
 import { StorageUnavailable } from "../files/storage/storage.ts";
 import { createHttpApi, type HttpApi } from "../http/api.ts";
 import { createRunOnce, idempotencyOutcomes, type RunOnce } from "../http/idempotency.ts";
-import { createPages } from "../http/pages.ts";
+import { createPages } from "../http/pagination.ts";
 import type { Answers } from "../idempotency/answers.ts";
 import { type CallLimiter, callOutcomes, createCallLimiter } from "../limits/call-limiter.ts";
 import type { Guesses } from "../limits/guesses.ts";

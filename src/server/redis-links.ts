@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Change } from "../cache/feed.ts";
 import { cacheKey } from "../links/link.ts";
 import { linkForm } from "../redirect/cache-format.ts";
-import type { CachedLink } from "../redirect/resolve.ts";
+import type { CachedLink } from "../redirect/link-source.ts";
 import { createRedisCache, type RedisCache, type RedisCacheOptions } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 

@@ -48,7 +48,7 @@ export function createFeed(sql: Sql): SqlFeed {
       async after(cursor, limit) {
         const rows = await selectAfterId.all(db, { id: cursor.id, limit });
         const next = { xid: "", id: rows.at(-1)?.id ?? cursor.id };
-        return { changes: rows.map(toChange), next, settled: next, settledCount: rows.length };
+        return { changes: rows.map(toChange), next, finalUntil: next, finalCount: rows.length };
       },
     };
   }
@@ -68,12 +68,12 @@ export function createFeed(sql: Sql): SqlFeed {
     async after(cursor, limit) {
       const rows = await selectAfterTransaction.all(db, { ...cursor, limit });
       const position = (row: { xid: string; id: number } | undefined) => row && { xid: row.xid, id: row.id };
-      const settledCount = rows.findLastIndex((row) => row.settled) + 1;
+      const finalCount = rows.findLastIndex((row) => row.isFinal) + 1;
       return {
         changes: rows.map(toChange),
         next: position(rows.at(-1)) ?? cursor,
-        settled: position(rows[settledCount - 1]),
-        settledCount,
+        finalUntil: position(rows[finalCount - 1]),
+        finalCount: finalCount,
       };
     },
   };
@@ -92,7 +92,7 @@ const selectAfterTransaction = statement((db: Db, { xid, id, limit }: Params<Fee
   db
     .selectFrom("changes")
     .select(["id", "kind", "domain", "code", "version", "at", raw<string>`xid::text`.as("xid")])
-    .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("settled"))
+    .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("isFinal"))
     .where(raw<boolean>`(xid, id) > (${xid}::xid8, ${id})`)
     .orderBy(raw`changes.xid`) // not the text of the same name above, in which "10" sorts before "9"
     .orderBy("id")

@@ -10,22 +10,21 @@ import { inPowersOfTwo, type Params, statement } from "./statement.ts";
 import type { Db, Trx } from "./tenant-db.ts";
 
 /**
- * Leases from SQL. The row of a link's month says how much is counted and how much is out on lease, and a lease of n is
- * given only while counted + reserved + n stays within the limit. A recording moves units from reserved to counted, so
- * their sum never shrinks by anything but what is given back: whatever a crash leaves behind stays reserved, and the
- * limit is never overshot.
+ * Leases from SQL. The row of a link's month has what is counted and what is out on lease, and a lease of n is granted
+ * only while counted + reserved + n stays within the limit. A recording moves units from reserved to counted, so their
+ * sum shrinks only by returned units: what a crash leaves behind stays reserved, and the limit is never exceeded.
  *
- * Asks that arrive together go into one transaction, for a commit costs more than all the rows in it.
+ * Asks that arrive together share one transaction, because a commit costs more than all the rows in it.
  */
 export interface SqlLeases extends LeaseStore {
-  /** Another has answered it: whatever came of it here is taken back, as soon as that can be written. */
+  /** Another lender has answered: anything granted here is taken back as soon as that can be written. */
   cancel(ask: Ask): void;
   /**
-   * Writes down what was spent and takes back what was not, once: `sequence` grows with every batch of a recorder, and
-   * a batch that came through before, though nobody heard of it, changes nothing. Answers what the months have come to.
+   * Stores what was spent and takes back what was not, once: `sequence` grows with every batch of a recorder, and
+   * repeating a batch whose answer was lost changes nothing. Returns the new totals of the months.
    */
   record(recorder: string, sequence: number, drained: readonly Drained[]): Promise<Total[]>;
-  /** Counted and lent at this moment. */
+  /** Counted and lent now. */
   total(month: MonthOf): Promise<number>;
 }
 
@@ -50,14 +49,14 @@ export function createSqlLeases(
   const cancelled = new Map<string, Ask>();
   let running = false;
 
-  /** After this turn of the event loop: whoever asks in the same turn shares the commit. */
+  /** After this turn of the event loop: all asks of the same turn share the commit. */
   function wake(): void {
     if (running) return;
     running = true;
     setImmediate(() => void work());
   }
 
-  /** One transaction at a time, so one that takes back comes after the one that may have given. */
+  /** One transaction at a time, so one that takes back comes after the one that may have granted. */
   async function work(): Promise<void> {
     let failed = false;
     while (queue.length > 0 || (cancelled.size > 0 && !failed)) {
@@ -102,14 +101,14 @@ export function createSqlLeases(
         await giveBack.run(trx, { ...split(key), ...lease, draws });
         taken.push({ id, ...lease });
       }
-      return { taken }; // for whoever stands between us and the database: the simulation keeps books of it
+      return { taken }; // for wrappers around the database: the simulation records it
     });
     for (const { id } of asks) cancelled.delete(id);
   }
 
   /**
-   * A few statements for however many ask: what was given before, the months as they stand, the months as they are then,
-   * the leases. Rows are locked in the order of their keys, so that two servers cannot wait for each other's.
+   * A few statements for any number of asks: earlier grants, the months before, the months after, the leases. Rows are
+   * locked in the order of their keys, so that two servers cannot deadlock.
    */
   async function grantAll(trx: Trx, asks: readonly Ask[]): Promise<LeaseAnswer[]> {
     const now = await timeOf(trx);
@@ -117,7 +116,7 @@ export function createSqlLeases(
     const validForMs = Math.min(leaseMs, monthEnd(now) - now);
     const answers = new Map<string, LeaseAnswer>();
     const grant = (id: string, lease: { size: number; month: string }) =>
-      // An answer that was lost before the month's end is of no use after it: the asker gives it back and asks anew.
+      // An answer that was lost before the month's end is useless after it: the asker returns it and asks again.
       answers.set(id, {
         ...{ kind: "granted", lender: "sql", lease: id, ...lease },
         validForMs: lease.month === month ? validForMs : 0,
@@ -134,7 +133,7 @@ export function createSqlLeases(
       if (row === undefined || answers.has(id)) continue;
       const size = leaseSize({ want, max, remaining: max - row.counted - row.reserved, holders: holders() });
       if (size === 0) {
-        // What a crash left reserved will never come back; what is lent right now may.
+        // What a crash left reserved is never returned; what is lent now may be.
         const outstanding = row.reserved > 0 && row.lent_until > now;
         answers.set(id, { kind: "denied", lender: "sql", outstanding, secondsToMonthEnd: secondsToMonthEnd(now) });
         continue;
@@ -179,7 +178,7 @@ export function createSqlLeases(
     for (const rows of inPowersOfTwo(leases, rowsMost)) await insertLeases.run(trx, { rows });
   }
 
-  /** Hundreds of links in a statement: on a busy server this runs every second, on the thread that serves. */
+  /** Hundreds of links per statement: on a busy server this runs every second, on the serving thread. */
   async function add(trx: Trx, drained: readonly Drained[]): Promise<Total[]> {
     const totals: Total[] = [];
     const keys = new Map<string, string>();
@@ -209,7 +208,7 @@ export function createSqlLeases(
         hits.set(`${reason} ${month} ${key}`, hit);
       }
     }
-    // A row that is not there yet has nothing reserved, so nothing to give back: both values are 0 then.
+    // A row that does not exist yet has nothing reserved and nothing to return: both values are 0 then.
     for (const rows of inPowersOfTwo([...quotas.values()], rowsMost)) {
       for (const { domain, code, month, draws, counted, reserved } of await addCounted.all(trx, { rows })) {
         const key = keys.get(`${domain} ${code}`);
@@ -240,7 +239,7 @@ export function createSqlLeases(
     },
 
     cancel(ask) {
-      // Repeats of it that still wait would be granted after it was taken back.
+      // Waiting repeats of it would be granted after it was taken back.
       for (const one of queue) if (one.ask.id === ask.id) one.answered.reject(new Error("the ask was taken back"));
       queue = queue.filter((one) => one.ask.id !== ask.id);
       cancelled.set(ask.id, ask);
@@ -262,7 +261,7 @@ export function createSqlLeases(
   };
 }
 
-/** One order for the rows of a batch, within a link too: two servers cannot wait for each other's. */
+/** One order for the rows of a batch, within a link too: two servers cannot deadlock. */
 const byKey = (a: Sorted, b: Sorted): number =>
   compare(a.key, b.key) || compare(a.draws, b.draws) || compare(a.month ?? "", b.month ?? "");
 
@@ -274,7 +273,7 @@ interface Sorted {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** One of a link's two limits, whatever the month. */
+/** One of a link's two limits, in any month. */
 const nameOf = ({ domain, code, draws }: Omit<QuotaKey, "month">): string => `${draws} ${domain} ${code}`;
 
 const quotaKey = ["domain", "code", "month", "draws"] as const;
@@ -303,7 +302,7 @@ const selectQuota = statement((db: Db, { domain, code, month, draws }: Params<Qu
     .where((is) => is.and({ domain, code, month, draws })),
 );
 
-/** Those that are not there are inserted. Setting a column to itself locks the row, and returns what it holds. */
+/** Missing rows are inserted. Setting a column to itself locks the row, and returns its values. */
 const lockQuotas = statement((db: Db, { rows }: Params<{ rows: readonly QuotaKey[] }>) =>
   db
     .insertInto("quotas")
@@ -357,7 +356,7 @@ const addHits = statement((db: Db, { rows }: Params<{ rows: readonly HitTable[] 
     ),
 );
 
-/** Nothing if this batch, or a later one, was recorded before. */
+/** `undefined` if this batch, or a later one, was already recorded. */
 const setSequence = statement((db: Db, { id, sequence, seen_at }: Params<RecorderTable>) =>
   db
     .insertInto("recorders")
@@ -368,10 +367,7 @@ const setSequence = statement((db: Db, { id, sequence, seen_at }: Params<Recorde
     .returning("sequence"),
 );
 
-/**
- * Forgets months and recorders that nobody will ask for again; answers how many rows. What was counted, and why, stays
- * in `hits`.
- */
+/** Deletes old months and recorders; returns how many rows. What was counted, and why, stays in `hits`. */
 export async function pruneLeases(sql: Sql, now: number, limit: number): Promise<number> {
   const past = monthName(now - pastMs);
   const quotas = await sql.db

@@ -1,7 +1,7 @@
 import { CompiledQuery, Kysely, PostgresDialect, sql as raw } from "kysely";
 import pg from "pg";
 import type { Logger } from "../base/log.ts";
-import { withoutSilent } from "./dead-connections.ts";
+import { withoutDeadConnections } from "./dead-connections.ts";
 import { type Sql, statementMs as statementMostMs } from "./sql.ts";
 import { createNamedStatements } from "./statement-names.ts";
 import type { SharedSchema } from "./tenant-db.ts";
@@ -37,14 +37,15 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
   pool.on("error", (error) => log.warn({ error }, "lost an idle PostgreSQL connection"));
   pool.on("connect", (client) => client.on("error", () => {}));
   const db = new Kysely<SharedSchema>({
-    dialect: new PostgresDialect({ pool: withoutSilent(pool, createNamedStatements(log)) }),
+    dialect: new PostgresDialect({ pool: withoutDeadConnections(pool, createNamedStatements(log)) }),
   });
   return {
     dialect: "postgres",
     db,
     transaction: (work) => db.transaction().execute(work),
     now: raw<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-    // Keys never change, and FOR UPDATE would also make whoever only refers to the row wait: a new link for its tenant's.
+    // Keys never change, and FOR UPDATE would also block rows that only refer to this one: a new link refers to its
+    // tenant.
     forUpdate: (query) => query.forNoKeyUpdate(),
     forShare: (query) => query.forShare(),
     skipLocked: (query) => query.forUpdate().skipLocked(),

@@ -92,7 +92,7 @@ export interface Statement<Handle, Values, Row> {
   first(handle: Handle, ...values: Given<Values>): Promise<Row | undefined>;
   /** Throws if there is none. */
   one(handle: Handle, ...values: Given<Values>): Promise<Row>;
-  /** How many rows were written. */
+  /** Returns how many rows were written. */
   run(handle: Handle, ...values: Given<Values>): Promise<number>;
 }
 
@@ -135,7 +135,10 @@ function compile<Row>(db: Db, built: Query<unknown>): Compiled<Row> {
   return { query, placeholders: query.parameters as readonly Placeholder[] };
 }
 
-/** Stands for a value that is bound when the statement runs: one of the values, of a list of values, or of a list of rows. */
+/**
+ * A placeholder for a value that is bound when the statement runs: a single value, one of a list of values, or one of a
+ * list of rows.
+ */
 class Placeholder implements Expression<never> {
   constructor(
     readonly name: string,
@@ -210,7 +213,7 @@ export function inPowersOfTwo<One>(rows: readonly One[], most: number): One[][] 
   return lists;
 }
 
-/** Writes every value that is no placeholder into the text. */
+/** Writes every value that is not a placeholder into the text. */
 class Constants extends OperationNodeTransformer {
   protected override transformValue(node: ValueNode): ValueNode {
     return node.value instanceof Placeholder ? node : constant(node.value);

@@ -12,11 +12,10 @@ import type { Db, Trx } from "./tenant-db.ts";
  * PostgreSQL locks each row it raises until the commit. Two transactions that lock the same two rows in opposite orders
  * deadlock, and PostgreSQL ends one of them with an error. So there is one order for all:
  *
- * 1. what must not change: the tenant's note (`outdated.ts`), domains, files in the order of their IDs, and the one
+ * 1. rows that must not change meanwhile: the tenant, its note (`outdated-tenants.ts`), domains, files by ID, and the one
  *    link that is edited;
- * 2. versions, in the order of domain and code, or of kind and key, which is the order of this file;
- * 3. the rest: new links in the order of their IDs, suspensions, the tenant's usage this month, the position of an
- *    import.
+ * 2. versions, by domain and code, or by key: this function sorts them;
+ * 3. the rest: new links by ID, suspensions, the tenant's usage this month, the position of an import.
  *
  * A transaction calls this function once, with everything it raises: a second call could lock a row that sorts before
  * those of the first. `test/conformance/lock-order.test.ts` runs all callers against each other.

@@ -1,7 +1,7 @@
 import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { type KeyId, parseId } from "../base/ids.ts";
-import { type Pages, pageParams, pageSchema } from "../http/pages.ts";
+import { type Pages, pageParams, pageSchema } from "../http/pagination.ts";
 import { type Api, json, jsonBody, route, singleLine, z } from "../http/route.ts";
 import { type ApiKey, type Keys, keyPerMinuteMost, scopes } from "./keys.ts";
 import { type LimitName, limitNames } from "./plans.ts";

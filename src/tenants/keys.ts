@@ -8,7 +8,7 @@ import type { ApiKeyTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
-import { createOneAtATime } from "./in-turn.ts";
+import { createOneAtATime } from "./one-at-a-time.ts";
 
 /**
  * API keys: `ql_` and 256 random bits, shown once. SQL stores only their SHA-256. A slow hash would protect guessable

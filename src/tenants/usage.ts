@@ -10,7 +10,7 @@ import { monthOf } from "../limits/window.ts";
 import type { BusyLink } from "../links/read/busiest.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { ApiKey } from "./keys.ts";
-import { usedInMonth } from "./monthly.ts";
+import { usedInMonth } from "./monthly-usage.ts";
 import type { Tenant } from "./tenants.ts";
 
 /** Every limit of a tenant and its usage, from wherever each is counted. */

@@ -2,8 +2,8 @@ import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import { createExchange } from "./exchange.ts";
 import type { FromWorker } from "./messages.ts";
+import { createExchange } from "./metrics-exchange.ts";
 import { startWorker, type Worker } from "./worker.ts";
 
 /**

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { OperatorError } from "../../src/base/errors.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
-import { requireSalt, rotateSalt, takeCodeBlock } from "../../src/sql/counter.ts";
+import { requireSalt, rotateSalt, takeCodeBlock } from "../../src/sql/code-counter.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { onEachDatabase } from "./databases.ts";
 

@@ -73,7 +73,7 @@ describe("an upload", () => {
     const { path, key } = await signed(10);
     const line = await dial(store.port);
     line.send(`${head(path, "Transfer-Encoding: chunked")}4\r\nfour\r\n0\r\n\r\n`);
-    await line.waitFor(/^HTTP\/1\.1 422 .*upload_mismatch.*10 bytes were announced, and 4 were sent/s);
+    await line.waitFor(/^HTTP\/1\.1 422 .*upload_mismatch.*Announced 10 bytes, but 4 were sent/s);
     await noDrafts();
     expect(await store.storage.stat(key)).toBeUndefined();
   });
@@ -94,7 +94,7 @@ describe("an upload", () => {
     const { path, key } = await signed(1_000_000);
     const line = await begin(path, 1_000_000);
     const trickle = setInterval(() => line.send("x"), 20);
-    await line.waitFor(/HTTP\/1\.1 408 .*body_timeout.*1000 bytes a second/s);
+    await line.waitFor(/HTTP\/1\.1 408 .*body_timeout.*1000 bytes per second/s);
     clearInterval(trickle);
     await line.closed;
     await noDrafts();
@@ -415,7 +415,7 @@ describe("a download", () => {
     expect(await ask("text/html")).toMatchObject([
       404,
       "text/html; charset=utf-8",
-      expect.stringContaining("any more"),
+      expect.stringContaining("no longer exists"),
     ]);
     store.clock.advance(61_000);
     expect(await ask("application/json")).toMatchObject([

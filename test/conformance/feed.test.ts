@@ -44,22 +44,22 @@ async function beginWrite(sql: Sql, changes: readonly LinkVersion[]): Promise<{ 
 /** Every page after a position, and how far a follower may advance for good. */
 async function readOnce(feed: SqlFeed, from: FeedPosition, limit = 1_000) {
   const changes: Change[] = [];
-  let settled = from;
+  let final = from;
   for (let cursor = from; ; ) {
     const page = await feed.after(cursor, limit);
     expect(page.changes.length).toBeLessThanOrEqual(limit);
     changes.push(...page.changes.map(({ at: _, ...change }) => change));
     cursor = page.next;
-    settled = page.settled ?? settled;
-    if (page.changes.length < limit) return { changes, settled };
+    final = page.finalUntil ?? final;
+    if (page.changes.length < limit) return { changes, final };
   }
 }
 
-/** Reads until everything there is settled, which waits for every older transaction of the whole PostgreSQL server. */
-async function readSettled(feed: SqlFeed, from: FeedPosition): Promise<FeedPosition> {
-  return until("everything to be settled", async () => {
-    const { changes, settled } = await readOnce(feed, from);
-    return (await readOnce(feed, settled)).changes.length === 0 && changes.length > 0 ? settled : undefined;
+/** Reads until everything there is final, which waits for every older transaction of the whole PostgreSQL server. */
+async function readFinal(feed: SqlFeed, from: FeedPosition): Promise<FeedPosition> {
+  return until("everything to be final", async () => {
+    const { changes, final } = await readOnce(feed, from);
+    return (await readOnce(feed, final)).changes.length === 0 && changes.length > 0 ? final : undefined;
   });
 }
 
@@ -72,11 +72,11 @@ onEachDatabase(({ openTwo }) => {
     [sql, other] = await openTwo();
   });
 
-  /** The end, with everything before it settled, so that a test sees its own changes only. */
+  /** The end, with everything before it final, so that a test sees its own changes only. */
   async function start(feed: SqlFeed): Promise<FeedPosition> {
     const before = await feed.end();
     await write(sql, [linkChange("mark")]);
-    return readSettled(feed, before);
+    return readFinal(feed, before);
   }
 
   test("changes come in the order of their commits, each once, to every client", async () => {
@@ -89,9 +89,9 @@ onEachDatabase(({ openTwo }) => {
       linkChange("b", 7),
       linkChange("a", 2, "go.example.com"),
     ]);
-    const settled = await readSettled(feed, from);
+    const final = await readFinal(feed, from);
     await write(sql, [linkChange("c")]);
-    expect((await readOnce(feed, settled)).changes).toEqual([linkChange("c")]);
+    expect((await readOnce(feed, final)).changes).toEqual([linkChange("c")]);
   });
 
   test("a change of anything but a link has its kind and key", async () => {
@@ -166,7 +166,7 @@ onEachDatabase(({ openTwo }) => {
     const from = await start(feed);
     const page = await feed.after(from, 10);
     expect(page).toMatchObject({ changes: [], next: from });
-    expect(page.settled ?? from).toEqual(from);
+    expect(page.finalUntil ?? from).toEqual(from);
   });
 
   test("the end is behind what is committed later, whatever is before it", async () => {
@@ -183,7 +183,7 @@ onEachDatabase(({ openTwo }) => {
     const from = await feed.end();
     await write(mine, [linkChange("old"), linkChange("older")], 1_000);
     await write(mine, [linkChange("edge")], 2_000);
-    const settled = await readSettled(feed, from);
+    const final = await readFinal(feed, from);
 
     expect(await feed.prune(2_000, 10)).toBe(2);
     expect(codes((await readOnce(feed, from)).changes)).toEqual(["edge"]);
@@ -192,7 +192,7 @@ onEachDatabase(({ openTwo }) => {
     expect((await readOnce(feed, from)).changes).toEqual([]);
 
     await write(mine, [linkChange("new")], 3_000);
-    expect(codes((await readOnce(feed, settled)).changes)).toEqual(["new"]);
+    expect(codes((await readOnce(feed, final)).changes)).toEqual(["new"]);
     expect(codes((await readOnce(feed, from)).changes)).toEqual(["new"]);
   });
 
@@ -223,16 +223,16 @@ onEachDatabase(({ openTwo }) => {
     const done = Promise.all(writers).finally(() => {
       writing = false;
     });
-    // As a follower does: to the end, and for good only past what is settled. A transaction of another test, in another
+    // As a follower does: to the end, and for good only past what is final. A transaction of another test, in another
     // database of the same server, may delay that for a while.
     const readMore = async () => {
-      let settledSoFar = true;
+      let finalSoFar = true;
       for (let cursor = from; ; ) {
         const page = await feed.after(cursor, 7);
         seen.push(...page.changes);
         cursor = page.next;
-        if (settledSoFar) from = page.settled ?? from;
-        settledSoFar &&= Bun.deepEquals(page.settled, page.next);
+        if (finalSoFar) from = page.finalUntil ?? from;
+        finalSoFar &&= Bun.deepEquals(page.finalUntil, page.next);
         if (page.changes.length < 7) return;
       }
     };
@@ -248,7 +248,7 @@ onEachDatabase(({ openTwo }) => {
     });
     for (let writer = 0; writer < writerCount; writer++) {
       const told = new Set(seen.filter((change) => nameOf(change) === `busy-${writer}`).map(({ version }) => version));
-      // What is not settled may come out of order when it is read in pages: version 4 of a link, then 3.
+      // What is not final may come out of order when it is read in pages: version 4 of a link, then 3.
       expect([...told].sort((a, b) => a - b)).toEqual(Array.from({ length: versions }, (_, i) => i + 1));
     }
   });
@@ -271,9 +271,9 @@ if (postgresAvailable()) {
       const slow = await beginWrite(one, [linkChange("slow")]);
       await write(two, [linkChange("quick")]);
 
-      const { settled } = await readOnce(feed, from);
+      const { final } = await readOnce(feed, from);
       await slow.commit();
-      expect(codes((await readOnce(feed, settled)).changes)).toContain("slow");
+      expect(codes((await readOnce(feed, final)).changes)).toContain("slow");
       await close();
     });
 
@@ -289,10 +289,10 @@ if (postgresAvailable()) {
       });
       await began.promise;
       await write(two, [linkChange("younger")]);
-      const { settled } = await readOnce(feed, from);
+      const { final } = await readOnce(feed, from);
       mayWrite.resolve();
       await older;
-      expect(codes((await readOnce(feed, settled)).changes)).toContain("older");
+      expect(codes((await readOnce(feed, final)).changes)).toContain("older");
       await close();
     });
 
@@ -308,7 +308,7 @@ if (postgresAvailable()) {
 
     test("transactions come in the order of their numbers, not of the digits of these", async () => {
       const { one, feed, close } = await setUp();
-      // Long past ones, for they are settled: 9 and 10, 99 and 100.
+      // Long past ones, for they are final: 9 and 10, 99 and 100.
       for (const [xid, code] of [
         ["100", "d"],
         ["9", "a"],
@@ -330,9 +330,9 @@ if (postgresAvailable()) {
       const { one, two, feed, from, close } = await setUp();
       const slow = await beginWrite(one, [linkChange("slow")]);
       await write(two, [linkChange("quick")]);
-      const { changes, settled } = await readOnce(feed, from);
+      const { changes, final } = await readOnce(feed, from);
       expect(codes(changes)).toEqual(["quick"]);
-      expect(settled).toEqual(from);
+      expect(final).toEqual(from);
       await slow.commit();
       await close();
     });

@@ -12,7 +12,7 @@ import type { Link } from "../../src/links/link.ts";
 import { createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { createSafeFetch } from "../../src/safe-fetch/safe-fetch.ts";
-import { takeCodeBlock } from "../../src/sql/counter.ts";
+import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { LinkMeta } from "../../src/cache/meta.ts";
+import type { LinkMeta } from "../../src/cache/link-meta.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
-import { createMetaCache } from "../../src/redis/meta.ts";
+import { createMetaCache } from "../../src/redis/link-meta.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
 import { connected, patientMs } from "./counter-stores.ts";
 

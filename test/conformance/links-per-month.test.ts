@@ -8,9 +8,9 @@ import { createIssuer } from "../../src/codes/issuer.ts";
 import { monthEnd, monthName } from "../../src/limits/month.ts";
 import { type BulkResult, createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
-import { takeCodeBlock } from "../../src/sql/counter.ts";
+import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import type { Sql } from "../../src/sql/sql.ts";
-import { usedInMonth } from "../../src/tenants/monthly.ts";
+import { usedInMonth } from "../../src/tenants/monthly-usage.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
 
@@ -75,7 +75,7 @@ onEachDatabase(({ openTwo }) => {
       const problem = await refusal(links.create(owner, { url }, "tenant"));
       expect(problem.code).toBe("limit_reached");
       expect(problem.more.retryAfterSeconds).toBe(15 * 86_400);
-      expect(problem.detail).toStartWith("Your plan gives 20 new links a month, and no more are left.");
+      expect(problem.detail).toStartWith("Your plan's 20 new links for this month are used.");
       expect(problem.detail).toContain("from 2026-12-01 (UTC)");
     });
 

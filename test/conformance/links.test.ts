@@ -8,7 +8,7 @@ import { createIssuer } from "../../src/codes/issuer.ts";
 import type { Link } from "../../src/links/link.ts";
 import { createLinks, type LinkInput, type Links } from "../../src/links/links.ts";
 import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
-import { takeCodeBlock } from "../../src/sql/counter.ts";
+import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import { createFeed } from "../../src/sql/feed.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";

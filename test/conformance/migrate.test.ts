@@ -80,7 +80,9 @@ onEachDatabase(({ create, open, openTwo }) => {
     for (const attempt of [requireCurrentSchema, migrate]) {
       const { exitCode, message } = await refusal(attempt(other));
       expect(exitCode).toBe(2);
-      expect(message).toStartWith("The database is newer than this program (it has: 9999-future). Start the newer");
+      expect(message).toStartWith(
+        "The database is newer than this program (it contains: 9999-future). Start the newer",
+      );
     }
     expect(await schemaState(sql)).toMatchObject({ unknown: ["9999-future"] });
     expect(await dumpSchema(sql)).toBe(before);

@@ -220,7 +220,7 @@ describe.each(Object.entries(stores))("storage on %s", (_, open) => {
       () => storage.move(good, key),
       () => storage.remove(key),
     ]) {
-      await expect((async () => use())()).rejects.toThrow("not a key");
+      await expect((async () => use())()).rejects.toThrow("not the key of a stored object");
     }
   });
 

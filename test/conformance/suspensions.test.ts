@@ -9,7 +9,7 @@ import { createIssuer } from "../../src/codes/issuer.ts";
 import { createDomainStore } from "../../src/domains/store.ts";
 import { createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
-import { takeCodeBlock } from "../../src/sql/counter.ts";
+import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import { createOutdated } from "../../src/sql/outdated-tenants.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";

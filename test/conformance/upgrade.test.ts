@@ -11,7 +11,7 @@ import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import { createPositions } from "../../src/import-export/import-position.ts";
 import { createLinks } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
-import { requireSalt, takeCodeBlock } from "../../src/sql/counter.ts";
+import { requireSalt, takeCodeBlock } from "../../src/sql/code-counter.ts";
 import { createFeed } from "../../src/sql/feed.ts";
 import { migrate, requireCurrentSchema, schemaState } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";

@@ -45,7 +45,7 @@ async function tables(env: Environment): Promise<Record<string, unknown[]>> {
   return all;
 }
 
-/** The email settings of the first tenant, under the keys in its data folder. */
+/** The email settings of the first tenant, with the keys in its data folder. */
 async function withEmail<Result>(
   { QL_DATA }: Environment,
   use: (settings: ReturnType<typeof createEmailSettings>, tenant: TenantId) => Promise<Result>,
@@ -65,7 +65,7 @@ describe("a backup of the embedded database", () => {
   const running: Site[] = [];
   afterAll(() => Promise.all(running.map(({ server }) => server.stop())));
 
-  test("made under load has every link that was acknowledged before it, and can be served from elsewhere", async () => {
+  test("created under load has every link that was acknowledged before it, and can be served from elsewhere", async () => {
     const site = await startSite("SQLite");
     running.push(site);
     const codes: string[] = [];
@@ -95,7 +95,7 @@ describe("a backup of the embedded database", () => {
       const [there, here] = [await site.visit(`/${code}`), await restored.visit(`/${code}`)];
       expect([here.status, here.headers.get("location")]).toEqual([302, there.headers.get("location")]);
     }
-    // Codes that were given out after the backup are not given to other links.
+    // Codes issued after the backup are not given to other links.
     const given = new Set(codes);
     for (let i = 0; i < 100; i++) {
       expect(given.has((await restored.create({ url: "https://example.com/new" })).code)).toBe(false);
@@ -103,7 +103,7 @@ describe("a backup of the embedded database", () => {
     expect(await query(env, "select name from sqlite_schema where name like 'backup%'")).toEqual([]);
   }, 60_000);
 
-  test("brings back every row of every table, and tenants' secrets still open", async () => {
+  test("restores every row of every table, and tenants' secrets can be decrypted", async () => {
     const site = await startSite("SQLite");
     const { id: stored } = await site.store("hello");
     await site.create({ file: stored, code: "to-file", password: "open sesame" });
@@ -134,7 +134,7 @@ describe("a backup of the embedded database", () => {
     expect(existsSync(join(env.QL_DATA, "files"))).toBe(false);
   }, 60_000);
 
-  test("has the salt also if that came from the environment, and not a wrong one", async () => {
+  test("contains the salt even if it came from the environment, and refuses a wrong one", async () => {
     const env = { QL_DATA: tempFolder("data"), QL_CODE_SALT: "a salt that is in no folder" };
     must(await cli(["tenant", "create", "default"], { env }));
     must(await cli(["link", "create", "https://example.com", "--code", "salted"], { env }));
@@ -152,7 +152,7 @@ describe("a backup of the embedded database", () => {
     );
   });
 
-  test("is not written over anything, nor where there is nothing to back up", async () => {
+  test("overwrites nothing, and is refused without a database", async () => {
     const env = { QL_DATA: tempFolder("data") };
     expect(await refusal(["backup", newFile()], env)).toContain("No database in");
     must(await cli(["tenant", "list"], { env }));
@@ -184,7 +184,7 @@ describe("uploaded files in a backup", () => {
     .join("")
     .repeat(2);
 
-  test("come back byte for byte, and are served from there", async () => {
+  test("are restored byte for byte, and served from there", async () => {
     const { site, stored, path } = await withFiles("hello", long);
     const [first, second] = stored as [FileBody, FileBody];
     await site.create({ file: second.id, code: "the-file" });
@@ -209,7 +209,7 @@ describe("uploaded files in a backup", () => {
     expect((await restored.visit(location.pathname + location.search)).text).toBe(long);
   }, 60_000);
 
-  test("that are missing or damaged are named, and fail the command; all others are in it", async () => {
+  test("that are missing or damaged are named, and fail the command; all others are included", async () => {
     const { site, stored, path } = await withFiles("whole", "damaged", "missing", "linked");
     const [whole, damaged, missing, linked] = stored as [FileBody, FileBody, FileBody, FileBody];
     writeFileSync(path(damaged), "d4maged");
@@ -228,7 +228,7 @@ describe("uploaded files in a backup", () => {
     expect(stored.map((one) => existsSync(path(one, env.QL_DATA)))).toEqual([true, false, false, false]);
   });
 
-  test("that are deleted while it is made are deleted in it, too; one that comes meanwhile is not in it", async () => {
+  test("that are deleted meanwhile are deleted in it too; one stored meanwhile is not included", async () => {
     const { site, stored } = await withFiles("stays", "goes");
     const [stays, goes] = stored as [FileBody, FileBody];
     const copy = join(folder, `snapshot-${++files}`);
@@ -255,10 +255,10 @@ describe("uploaded files in a backup", () => {
     await Promise.all([snapshotSql.close(), live.close()]);
   });
 
-  test("killed in the middle leaves nothing that passes for a backup", async () => {
+  test("killed in the middle leaves nothing that looks like a backup", async () => {
     const { site, stored, path } = await withFiles("first", "second");
     const [, second] = stored as [FileBody, FileBody];
-    // Whoever reads it waits.
+    // The reader waits.
     rmSync(path(second));
     expect((await runProcess(["mkfifo", path(second)], {})).code).toBe(0);
     const file = newFile();
@@ -278,7 +278,7 @@ describe("uploaded files in a backup", () => {
     }
   });
 
-  test("are left alone with --without-files, and refused where S3_URL says that they belong in a bucket", async () => {
+  test("are skipped with --without-files, and refused if S3_URL says that they belong in a bucket", async () => {
     const { site } = await withFiles("hello");
     const file = newFile();
     must(await site.cli("backup", file));
@@ -298,7 +298,7 @@ describe("uploaded files in a backup", () => {
     expect(await refusal(["restore", files, "--without-files"], elsewhere)).toContain("contains only uploaded files");
   });
 
-  test("of an archive that somebody tampered with reach no other place, and damage is noticed", async () => {
+  test("of a manipulated archive reach no other place, and damage is detected", async () => {
     const { site, stored } = await withFiles("hello");
     const [{ id }] = stored as [FileBody];
     const file = newFile();
@@ -370,13 +370,13 @@ describe("restoring", () => {
     expect([links.includes("first"), links.includes("second")]).toEqual([true, false]);
     const kept = readdirSync(env.QL_DATA).filter((name) => name.includes("replaced"));
     expect(kept.map((name) => name.split(".replaced")[0]).toSorted()).toEqual(["files", "quicklink.sqlite", "secrets"]);
-    // Nothing of the old database lies beside the new one, where SQLite would take it for its own.
+    // Nothing of the old database is left beside the new one, where SQLite would use it.
     expect(readdirSync(env.QL_DATA).filter((name) => name.includes("replaced") && /-(?:wal|shm)$/.test(name))).toEqual(
       [],
     );
   });
 
-  test("is refused from what is no backup, is damaged, or is of a newer program; nothing is left behind", async () => {
+  test("is refused from a file that is not a backup, is damaged, or is of a newer program; nothing is left behind", async () => {
     const { file } = await made();
     const none = newFile();
     writeFileSync(none, "this is text");
@@ -431,7 +431,7 @@ if (postgresAvailable()) {
       return all;
     }
 
-    test("brings back every row of every table, into an empty database and over one that has moved on", async () => {
+    test("restores every row of every table, into an empty database and over a newer one", async () => {
       const env = await newDatabase("PostgreSQL");
       must(await cli(["tenant", "create", "default"], { env }));
       for (const code of ["one", "two"])

@@ -22,7 +22,7 @@ type KeyShown = {
 
 const salt = "a salt that nobody may see";
 
-/** In a folder of its own, where a `.env` may lie. */
+/** In a separate folder, which may have a `.env`. */
 const cliIn = (folder: string, args: readonly string[], env: Environment = {}): Promise<Finished> =>
   cli(args, { folder, env: { QL_DATA: "", QL_LOG_LEVEL: "", ...env } });
 
@@ -40,7 +40,7 @@ function commands(env: () => Environment) {
   return { run, ok, okJson };
 }
 
-/** A command that must fail in good order: a sentence on standard error, nothing else. */
+/** A command that must fail in an orderly way: a sentence on standard error, nothing else. */
 function expectFailure({ code, stdout, stderr }: Finished, status: number, ...says: (string | RegExp)[]): void {
   expect({ code, stdout, stderr }).toEqual({ code: status, stdout: "", stderr: expect.any(String) });
   for (const part of says) expect(stderr).toMatch(part);
@@ -71,7 +71,7 @@ describe("config", () => {
     }
   });
 
-  test("is tab separated for programs, with a dash for nothing", async () => {
+  test("is tab separated for programs, with a dash for empty values", async () => {
     const rows = lines(must(await cliIn(tempFolder(), ["config"], { PORT: "4321" }))).map((line) => line.split("\t"));
     expect(rows.every((row) => row.length === 3)).toBe(true);
     expect(rows).toContainEqual(["PORT", "4321", "environment"]);
@@ -127,7 +127,7 @@ describe("config", () => {
     expect(JSON.stringify([plain, both, all])).not.toMatch(/a salt from/);
   });
 
-  test("what .env and a file say is what commands do", async () => {
+  test("commands use what .env and a file say", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "salt"), salt);
     writeFileSync(
@@ -179,7 +179,7 @@ describe("a bad setting stops the start with its name and an example", () => {
     });
   }
 
-  test("and so it does with every other command", async () => {
+  test("and so does every other command", async () => {
     const env = { PORT: "http" };
     const commands = ["config", "migrate", "tenant list", "link list"].map((command) => command.split(" "));
     for (const finished of await Promise.all(commands.map((command) => cliIn(tempFolder(), command, env)))) {
@@ -187,7 +187,7 @@ describe("a bad setting stops the start with its name and an example", () => {
     }
   });
 
-  test("Redis without PostgreSQL, PostgreSQL without a salt, a secret's file that is not there", async () => {
+  test("Redis without PostgreSQL, PostgreSQL without a salt, a missing secret file", async () => {
     const folder = tempFolder();
     const [redis, postgres, file] = await Promise.all([
       processIn(folder, ["serve"], { REDIS_URL: "redis://localhost" }),
@@ -201,7 +201,7 @@ describe("a bad setting stops the start with its name and an example", () => {
 });
 
 describe("help", () => {
-  test("every command explains itself, and those that make something show an example", async () => {
+  test("every command explains itself, and those that create something show an example", async () => {
     const commands = ["serve", "config", "migrate", "codes", "tenant", "plan", "key", "link", "link list"];
     const withExample = ["", "tenant create", "tenant update", "plan set", "key create", "link create"];
     const help = async (command: string) =>
@@ -211,7 +211,7 @@ describe("help", () => {
     for (const text of texts.slice(commands.length)) expect(text).toMatch(/Examples?:\n {2}\$ quicklink /);
   });
 
-  test("a command or an option that is none ends with 2 and says where to look", async () => {
+  test("an unknown command or option exits with 2 and says where to look", async () => {
     const folder = tempFolder();
     const [command, option, missing, sub] = await Promise.all([
       processIn(folder, ["srve"]),
@@ -232,7 +232,7 @@ describe("help", () => {
   });
 });
 
-test("before there is a tenant, commands say how to make one", async () => {
+test("without a tenant, commands say how to create one", async () => {
   const env = { QL_DATA: tempFolder("data") };
   expectFailure(
     await cli(["link", "create", "https://example.com"], { env }),
@@ -254,7 +254,7 @@ for (const database of databases) {
       await ok("tenant", "create", "default", "--plan", "unlimited");
     });
 
-    test("migrate makes the tables once, and --status only says what has run", async () => {
+    test("migrate creates the tables once, and --status only lists what has run", async () => {
       const own =
         database === "SQLite"
           ? { QL_DATA: join(tempFolder(), "new") }
@@ -281,7 +281,7 @@ for (const database of databases) {
           cliProcess(["tenant", "list"], { env: folder }),
           cliProcess(["tenant", "list"], { env: folder }),
         ]);
-        // One may be told that another process is at it; neither may break anything.
+        // One may be told that another process is migrating; neither may break anything.
         expect(both.map(({ code }) => code)).toContain(0);
         must(await cli(["tenant", "create", "default"], { env: folder }));
         return;
@@ -304,7 +304,7 @@ for (const database of databases) {
       ]);
     });
 
-    test("a tenant is made, listed, shown and changed, with limits of its own", async () => {
+    test("a tenant is created, listed, shown and changed, with its own limits", async () => {
       const made = await okJson<TenantShown>("tenant", "create", "acme", "--name", "Acme Ltd");
       expect(made).toEqual({
         id: expect.stringMatching(/^ten_[0-9a-z]{26}$/),
@@ -339,7 +339,7 @@ for (const database of databases) {
       );
       const own = { hitsPerLinkPerMonth: 50_000, linksPerMonth: null, emailsPerHourSmtp: 0 };
       expect(changed).toEqual({ ...made, ...own });
-      // What was set stays when something else changes, and goes when the plan's is asked for.
+      // A set limit stays when something else changes, and goes when the plan's is requested.
       const moved = await okJson<TenantShown>(
         "tenant",
         "update",
@@ -356,7 +356,7 @@ for (const database of databases) {
       expect(lines(await ok("tenant", "show", "acme"))).toContain("hitsPerLinkPerMonth\t-");
     });
 
-    test("a link is made, shown, listed, stopped, started and deleted", async () => {
+    test("a link is created, shown, listed, disabled, enabled and deleted", async () => {
       const shortUrl = (
         await ok("link", "create", "https://example.com/ü", "--code", "Sale", "--title", "A title", "--permanent")
       ).trim();
@@ -421,7 +421,7 @@ describe("plans and keys", () => {
     await ok("tenant", "create", "default");
   });
 
-  test("a plan of the operator's own is made, changed and given", async () => {
+  test("a plan is created, changed and assigned", async () => {
     expect(await ok("plan", "set", "team", "--hits", "100000", "--links", "none")).toContain(
       "tenant update NAME --plan team",
     );
@@ -443,7 +443,7 @@ describe("plans and keys", () => {
     expectFailure(name, 1, /Not OK/);
   });
 
-  test("a key is made and shown once, listed by its first characters, and revoked", async () => {
+  test("a key is created and shown once, listed by its first characters, and revoked", async () => {
     const secret = (await ok("key", "create", "website", "--scopes", "links:read,links:write", "--days", "90")).trim();
     expect(secret).toMatch(/^ql_[A-Za-z0-9]{43}$/);
     const made = await okJson<KeyShown & { secret: string }>("key", "create", "ever");
@@ -479,7 +479,7 @@ describe("plans and keys", () => {
   });
 });
 
-describe("what cannot be is refused, and says why", () => {
+describe("invalid input is refused with a reason", () => {
   let env: Environment;
 
   const { run, ok, okJson } = commands(() => env);
@@ -563,7 +563,7 @@ describe("what cannot be is refused, and says why", () => {
     expect(await okJson<LinkBody>("link", "get", "theirs", "--tenant", "other")).toEqual(made);
   });
 
-  test("a text that the API would not take", async () => {
+  test("a text that the API would not accept", async () => {
     const [control, long] = await Promise.all([
       run("link", "create", "https://example.com", "--title", "one\ttwo\nthree"),
       run("link", "create", "https://example.com", "--title", "x".repeat(201)),

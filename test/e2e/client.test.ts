@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { QuickLink, QuickLinkError } from "../../clients/typescript/src/index.ts";
 import { clientPath, describeClient } from "../../scripts/client.ts";
-import { type Document, routesOf } from "../../src/http/document.ts";
+import { type Document, routesOf } from "../../src/http/openapi.ts";
 import { runProcess, until } from "../ground/process.ts";
 import { startProxy } from "../ground/proxy.ts";
 import { tempFolder } from "../ground/temp.ts";

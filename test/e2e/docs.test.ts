@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Document, routesOf } from "../../src/http/document.ts";
+import { type Document, routesOf } from "../../src/http/openapi.ts";
 import { runProcess } from "../ground/process.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { type Names, posts, startNames } from "./posts.ts";

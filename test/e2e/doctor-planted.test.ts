@@ -1,4 +1,4 @@
-/** Misconfigurations that were planted are found, and what is said about them is what mends them. */
+/** Planted misconfigurations are found, and the advice fixes them. */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ async function finding(env: Environment, check: string): Promise<Finding & { cod
 }
 
 describe.each([...databases])("planted on %s", (database) => {
-  test("another salt than the database was made with", async () => {
+  test("another salt than that of the database", async () => {
     const env = await newDatabase(database);
     must(await cli(["tenant", "list"], { env }));
     expect(await finding(env, "code salt")).toMatchObject({ status: "ok" });
@@ -36,7 +36,7 @@ describe.each([...databases])("planted on %s", (database) => {
 });
 
 describe("planted on the machine", () => {
-  test("a salt that is gone", async () => {
+  test("a missing salt", async () => {
     const env = { QL_DATA: tempFolder("data") };
     must(await cli(["tenant", "list"], { env }));
     rmSync(join(env.QL_DATA, "secrets"), { recursive: true });
@@ -91,7 +91,7 @@ if (postgresAvailable()) {
       });
     });
 
-    test("an encoding that not every title can be kept in", async () => {
+    test("an encoding that cannot store every title", async () => {
       const postgres = await sharedPostgres();
       const client = new Client({ connectionString: postgres.url("postgres") });
       await client.connect();
@@ -105,7 +105,7 @@ if (postgresAvailable()) {
       });
     });
 
-    test("a replica that lags, and one that is none", async () => {
+    test("a replica that lags, and a server that is not a replica", async () => {
       const primary = await startPostgres();
       const replica = await startReplica(primary);
       try {
@@ -119,7 +119,7 @@ if (postgresAvailable()) {
         });
         await replica.pauseReplay();
         must(await cli(["tenant", "create", "late"], { env }));
-        // The replica has to hear of the change before it can lag.
+        // The replica must receive the change before it can lag.
         const lagging = await until("the replica to lag", async () => {
           const found = await finding(behind, "database replica");
           return found.status === "warn" ? found : undefined;

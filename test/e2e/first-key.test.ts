@@ -1,4 +1,4 @@
-/** The API key of the first start is seen by the operator alone: logs are read by many, and kept. */
+/** Only the operator sees the API key of the first start: logs are read by many, and kept. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const lineAbout = (output: string, words: string) => output.split("\n").find((line) => line.includes(words)) ?? "";
 
 describe.each([...databases])("without a terminal, on %s", (database) => {
-  test("the key is in a file for its user alone, the log names the file, and doctor asks to delete it", async () => {
+  test("the key is in a private file, the log names the file, and doctor asks to delete it", async () => {
     const folder = join(tempFolder("data"), "not", "yet");
     const env = { ...(await newDatabase(database)), QL_DATA: folder };
     const file = join(folder, "first-key");
@@ -36,7 +36,7 @@ describe.each([...databases])("without a terminal, on %s", (database) => {
 });
 
 if (databases.includes("PostgreSQL")) {
-  test("where no file can be written the server runs, and names the command that makes a key", async () => {
+  test("if no file can be written the server runs, and names the command that creates a key", async () => {
     const blocked = join(tempFolder("data"), "a-file");
     writeFileSync(blocked, "");
     const env = { ...(await newDatabase("PostgreSQL")), QL_DATA: blocked };
@@ -53,7 +53,7 @@ if (databases.includes("PostgreSQL")) {
   }, 30_000);
 }
 
-test("a terminal shows the key once, with a curl line that makes a link when it is pasted, and no file is written", async () => {
+test("a terminal shows the key once, with a curl command that creates a link when pasted, and no file is written", async () => {
   const [folder, port] = [tempFolder("data"), freePort()];
   let shown = "";
   const server = Bun.spawn([...program, "serve"], {

@@ -48,7 +48,7 @@ describe.each([...databases])("importing into %s", (database) => {
     dns.stop();
   });
 
-  /** A domain that is the tenant's by all rules. */
+  /** A verified domain of the tenant. */
   async function own(host: string): Promise<void> {
     const added = await site.call("POST", "/api/domains", { body: { host } });
     const { proof } = added.json<{ proof: { txt: { name: string; value: string } } }>();
@@ -56,7 +56,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect((await site.call("POST", `/api/domains/${host}/verify`)).status).toBe(200);
   }
 
-  /** What became of a file, and what was said about it. */
+  /** The result of importing a file, and what was printed. */
   async function take(path: string, ...options: string[]): Promise<Result & { code: number; said: string }> {
     const { code, stdout, stderr } = await site.cli("import", path, "--json", ...options);
     if (stdout === "") throw new Error(stderr);
@@ -72,7 +72,7 @@ describe.each([...databases])("importing into %s", (database) => {
       ),
     );
 
-  test("every example of docs/import.md is taken, and recognised for what it is", async () => {
+  test("every example of docs/import.md is imported, and its format detected", async () => {
     const examples = [...docs.matchAll(/^```(?:csv|json) import ?(\w*)\n([\s\S]*?)^```$/gm)];
     expect(examples.map(([, who]) => who)).toEqual(["", "", "shlink", "yourls", "yourls", "kutt", "bitly"]);
     for (const [, who = "", content = ""] of examples) {
@@ -90,7 +90,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(JSON.parse(shop)).toMatchObject({ title: "Shop", expiresAt: null, createdAt: "2023-01-02T03:04:05.000Z" });
   }, 60_000);
 
-  test("bad rows are told with their lines, in a file too, and the good ones go in", async () => {
+  test("bad rows are reported with their lines, in a file too, and the good ones are imported", async () => {
     const errors = join(folder, `errors-${++files}`);
     const path = file(
       [
@@ -123,7 +123,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(await leadsTo("good-9")).toBe("https://example.com/9");
   });
 
-  test("a dry run says what would happen, and nothing happens", async () => {
+  test("a dry run says what would happen, and changes nothing", async () => {
     await site.create({ url: "https://example.com/mine", code: "dry-mine" });
     const before = await site.rows();
     const counter = await query(site.env, "select next from counters");
@@ -137,7 +137,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(await query(site.env, "select next from counters")).toEqual(counter);
   });
 
-  test("a code that is taken is left as it is", async () => {
+  test("a taken code is left unchanged", async () => {
     const key = await site.tenant(`stranger-${database.toLowerCase()}`);
     await site.call("POST", "/api/links", { key, body: { url: "https://example.com/theirs", code: "their-own" } });
     const { said, made, refused } = await take(file("url,code\nhttps://example.com/theirs,their-own\n"));
@@ -146,7 +146,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(await leadsTo("their-own")).toBe("https://example.com/theirs");
   });
 
-  test("links on a tenant's own domain, to its files and by rules come back from both formats as they were", async () => {
+  test("links on a custom domain, to files and with rules come back unchanged from both formats", async () => {
     await own("go.example.com");
     const { id: stored } = await site.store("hello");
     const full = {
@@ -168,7 +168,7 @@ describe.each([...databases])("importing into %s", (database) => {
     for (const format of ["csv", "jsonl"]) {
       const out = join(folder, `all-${database}.${format}`);
       must(await site.cli("export", "--format", format, "--out", out));
-      // All that is there is there; nothing is made, and nothing is in the way.
+      // Everything exists already; nothing is created, and nothing conflicts.
       const again = await take(out);
       expect({ ...again, said: "" }).toMatchObject({ made: 0, refused: 0, said: "" });
       expect((await take(out, "--dry-run")).made).toBe(0);
@@ -185,7 +185,7 @@ describe.each([...databases])("importing into %s", (database) => {
     }
   }, 60_000);
 
-  test("what is not the tenant's, or nobody may link to, is refused by its line, also in a dry run", async () => {
+  test("rows with other tenants' or forbidden destinations are refused by their line, also in a dry run", async () => {
     const key = await site.tenant(`other-${database.toLowerCase()}`);
     const theirs = await site.call("POST", "/api/domains", { key, body: { host: "theirs.example.com" } });
     expect(theirs.status).toBe(201);
@@ -227,7 +227,7 @@ describe.each([...databases])("importing into %s", (database) => {
     );
   });
 
-  test("the same file is imported once, and again only if that is said; what is piped in always", async () => {
+  test("the same file is imported once, and again only with --again; standard input always", async () => {
     const path = file("url\nhttps://example.com/once\n");
     const once = "url = 'https://example.com/once'";
     expect((await take(path)).made).toBe(1);
@@ -241,7 +241,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(await count(once)).toBe(3);
   });
 
-  test("an import that is killed goes on where it was, and makes no link twice", async () => {
+  test("a killed import continues where it was, and creates no link twice", async () => {
     const rows = 20_000;
     const lines = Array.from(
       { length: rows },
@@ -274,7 +274,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(Object.values(row as object).map(Number)).toEqual([rows, rows]);
   }, 60_000);
 
-  test("two imports of one file at once make its links once", async () => {
+  test("two imports of one file at once create its links once", async () => {
     const lines = Array.from({ length: 3_000 }, (_, i) => `https://example.com/both/${i}`);
     const path = file(`url\n${lines.join("\n")}\n`);
     const importing = () => cliProcess(["import", path], { env: site.env });
@@ -285,7 +285,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(await count("url like 'https://example.com/both/%'")).toBe(3_000);
   });
 
-  test("what is exported comes back in another tenant's place as it was", async () => {
+  test("an export is imported unchanged into another tenant", async () => {
     const slug = `copy-${database.toLowerCase()}`;
     await site.tenant(slug);
     const fields = {
@@ -312,7 +312,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(lines).toHaveLength(made);
   }, 60_000);
 
-  test("says what is wrong with a file that cannot be read at all", async () => {
+  test("reports what is wrong with an unreadable file", async () => {
     for (const [path, status, sentence] of [
       [join(folder, "nowhere"), 2, "Cannot read"],
       [folder, 2, "is not a file"],
@@ -327,7 +327,7 @@ describe.each([...databases])("importing into %s", (database) => {
 });
 
 if (postgresAvailable()) {
-  test("an import whose PostgreSQL dies says so, and goes on when it is back", async () => {
+  test("an import whose PostgreSQL dies says so, and continues when it is back", async () => {
     const postgres = await startPostgres({ durable: true });
     try {
       const env = { DATABASE_URL: await postgres.createDatabase("import"), QL_CODE_SALT: "a salt for imports" };

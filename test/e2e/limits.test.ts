@@ -75,7 +75,7 @@ for (const database of databases) {
         expect(retryAfter(denied)).toBeGreaterThanOrEqual(1);
         expect(retryAfter(denied)).toBeLessThanOrEqual(61);
         expect(denied.json<ProblemBody>()).toMatchObject({ code: "rate_limited", status: 429 });
-        expect(denied.json<ProblemBody>().detail).toStartWith("Your tenant may make 5 API calls a minute");
+        expect(denied.json<ProblemBody>().detail).toStartWith("Your tenant has used its 5 API calls per minute");
 
         must(await site.cli("tenant", "update", slug, "--api", "7"));
         expect(statuses(await times(3, () => site.call("GET", "/api/tenant", { key }))).toSorted()).toEqual([
@@ -107,7 +107,7 @@ for (const database of databases) {
           '"tenant";r=97, "key";r=0',
           '"tenant";r=97, "key";r=0',
         ]);
-        expect(replies[3]?.json<ProblemBody>().detail).toStartWith("This key may make 2 API calls a minute");
+        expect(replies[3]?.json<ProblemBody>().detail).toStartWith("This API key has used its 2 calls per minute");
         const other = await site.call("GET", "/api/tenant", { key });
         expect(other.headers.get("ratelimit")).toStartWith('"tenant";r=96;');
       });
@@ -173,7 +173,7 @@ for (const database of databases) {
         expect([count(replies, 201), count(replies, 429)]).toEqual([20, 30]);
         const denied = replies.find(({ status }) => status === 429) as Reply;
         expect(denied.json<ProblemBody>().code).toBe("limit_reached");
-        expect(denied.json<ProblemBody>().detail).toContain("20 new links a month");
+        expect(denied.json<ProblemBody>().detail).toContain("20 new links for this month");
         expect(retryAfter(denied)).toBeGreaterThan(0);
         expect(retryAfter(denied)).toBeLessThanOrEqual(31 * 86_400);
         expect((await useOf(key, "linksPerMonth"))?.used).toBe(20);

@@ -1,7 +1,7 @@
 /** PostgreSQL takes no text with a NUL: none that a caller sends may get there, by any parameter of any route. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exampleOf } from "../../src/http/docs-page.ts";
-import { bodyOf, type Document, type Parameter, type Route, routesOf } from "../../src/http/document.ts";
+import { bodyOf, type Document, type Parameter, type Route, routesOf } from "../../src/http/openapi.ts";
 import { databases, type LinkBody, type Site, startSite } from "./servers.ts";
 
 /** A NUL inside something that otherwise has the form of an address, a host, an id, a word and a cursor. */

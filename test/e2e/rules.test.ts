@@ -193,8 +193,8 @@ for (const database of databases) {
       expect([status, headers.get("content-security-policy")?.includes("script")]).toEqual([200, false]);
       for (const part of [
         ...["&#60;b&#62;Spring&#60;/b&#62;", `href="${https}"`, `${https}de?a=1&#38;b=2`, `href="${https}a"`],
-        ...["are spent, it leads to</p>", `href="${https}sorry"`],
-        ...["Works until <time>2099-06-01</time>", `Made on <time>${link.createdAt.slice(0, 10)}</time>`],
+        ...["used its hits for the month, it leads to</p>", `href="${https}sorry"`],
+        ...["Expires on <time>2099-06-01</time>", `Created on <time>${link.createdAt.slice(0, 10)}</time>`],
       ]) {
         expect(text).toContain(part);
       }

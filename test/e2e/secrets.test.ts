@@ -25,7 +25,7 @@ const connect = ({ DATABASE_URL, QL_DATA }: Environment): Sql =>
 const ringFile = ({ QL_DATA }: Environment) => join(String(QL_DATA), "secrets", "QL_SECRET_KEYS");
 const keysIn = (env: Environment) => readFileSync(ringFile(env), "utf8").trim();
 
-/** Tenants whose keys are sealed under a ring. */
+/** Tenants whose keys are encrypted with a ring. */
 async function fill(env: Environment, ring: string, count: number): Promise<void> {
   const sql = connect(env);
   try {
@@ -40,7 +40,7 @@ async function fill(env: Environment, ring: string, count: number): Promise<void
   }
 }
 
-/** How many open under a ring, and as what they were. */
+/** How many can be decrypted with a ring, and their values. */
 async function opened(env: Environment, ring: string): Promise<number> {
   const sql = connect(env);
   try {
@@ -64,7 +64,7 @@ describe("the keys that an embedded server keeps", () => {
     return env;
   }
 
-  test("are changed for another, everything is sealed with it, and the old one is gone", async () => {
+  test("are rotated: everything is encrypted with the new key, and the old one is removed", async () => {
     const env = await folder(3);
     const before = keysIn(env);
     const printed = must(await cli(["secrets", "rotate"], { env }));
@@ -77,7 +77,7 @@ describe("the keys that an embedded server keeps", () => {
     expect(printed).not.toContain(keysIn(env).split(":")[1] ?? "");
   });
 
-  test("are not changed under a running server", async () => {
+  test("are not rotated under a running server", async () => {
     const env = await folder(1);
     const before = keysIn(env);
     const server = await startServer({ dataDir: String(env.QL_DATA), key: "none", env });
@@ -92,7 +92,7 @@ describe("the keys that an embedded server keeps", () => {
     expect(await opened(env, keysIn(env))).toBe(1);
   });
 
-  test("open every secret whenever the change of them is killed, and the next run ends it", async () => {
+  test("decrypt every secret whenever the rotation is killed, and the next run finishes it", async () => {
     const count = 150;
     const env = await folder(count);
     const before = keysIn(env);
@@ -102,7 +102,7 @@ describe("the keys that an embedded server keeps", () => {
         cwd: join(import.meta.dir, "../.."),
         env: cleanEnvironment(env),
       });
-      // As soon as the ring has both keys, and later and later while rows are sealed anew.
+      // As soon as the ring has both keys, and later and later while rows are encrypted again.
       while (keysIn(env) === before) if ((await Promise.race([child.exited, Bun.sleep(1)])) !== undefined) break;
       await Bun.sleep(round * 5);
       await child.kill();
@@ -119,7 +119,7 @@ describe("the keys that an embedded server keeps", () => {
     expect(files).toEqual(["QL_CODE_SALT", "QL_SECRET_KEYS", "QL_SIGNING_KEYS"]);
   }, 60_000);
 
-  test("say whose secret no key opens any more", async () => {
+  test("report whose secret no key decrypts", async () => {
     const env = await folder(2);
     const other = await newDatabase("SQLite");
     must(await cli(["tenant", "list"], { env: other }));
@@ -130,7 +130,7 @@ describe("the keys that an embedded server keeps", () => {
 });
 
 if (postgresAvailable()) {
-  test("with PostgreSQL the operator puts a new key first, seals, and removes the old one", async () => {
+  test("with PostgreSQL the operator puts a new key first, encrypts again, and removes the old one", async () => {
     const env = await newDatabase("PostgreSQL");
     const [old, next] = [`k1:${"1".repeat(64)}`, `k2:${"2".repeat(64)}`];
     await fill(env, old, 3);

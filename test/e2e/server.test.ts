@@ -42,7 +42,7 @@ describe("a running server", () => {
     expect(await site.server.stop()).toBe(0);
   });
 
-  test("is healthy, and ready with each thing it depends on and how long that took", async () => {
+  test("is healthy, and ready with each dependency and its response time", async () => {
     for (const method of ["GET", "HEAD"]) expect((await site.visit("/healthz", {}, method)).status).toBe(200);
     const reply = await site.visit("/readyz");
     expect([reply.status, reply.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -66,7 +66,7 @@ describe("a running server", () => {
     }
   });
 
-  test("counts every visit once, by what became of it", async () => {
+  test("counts every visit once, by its outcome", async () => {
     const link = await site.create({ url: "https://example.com" });
     const soon = new Date(Date.now() + 600).toISOString();
     const spent = await site.create({ url: "https://example.com", expiresAt: soon });
@@ -104,7 +104,7 @@ describe("a running server", () => {
     expect(await count()).toBe(before + 1);
   });
 
-  test("names every API request, and does not take a name from a stranger", async () => {
+  test("assigns an ID to every API request, and does not accept one from a stranger", async () => {
     const replies = [
       await site.call("GET", "/api/tenant"),
       await site.call("GET", "/api/tenant", { key: null }),
@@ -132,7 +132,7 @@ describe("a running server", () => {
     }
   });
 
-  test("lets nothing run in its pages, and their own style is what the policy allows", async () => {
+  test("lets nothing run in its pages, and the policy allows exactly their style", async () => {
     const link = await site.create({ url: "https://example.com" });
     for (const path of ["/", "/not-there", `/${link.code}+`]) {
       const { headers, text } = await site.visit(path);
@@ -149,7 +149,7 @@ describe("a running server", () => {
     }
   });
 
-  test("tells browsers not to guess a type, wherever there is something to guess", async () => {
+  test("tells browsers not to guess a type", async () => {
     const paths = ["/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/robots.txt", "/not-there", "/api/tenant"];
     const replies = await Promise.all([
       ...paths.map(async (path) => [path, await site.visit(path)] as const),
@@ -162,7 +162,7 @@ describe("a running server", () => {
     expect(without.map(([what]) => what)).toEqual([]);
   });
 
-  test("does not say what it is made of", async () => {
+  test("does not reveal its software", async () => {
     const link = await site.create({ url: "https://example.com" });
     for (const reply of [
       await site.visit(`/${link.code}`),
@@ -174,7 +174,7 @@ describe("a running server", () => {
   });
 });
 
-test("behind a proxy that is listed, a request keeps the name it came with, if that is a name", async () => {
+test("behind a listed proxy, a request keeps its valid request ID", async () => {
   const site = await startSite("SQLite", { QL_TRUSTED_PROXIES: "127.0.0.0/8", QL_BASE_URL: "https://go.example.com/" });
   const name = async (given: string) =>
     (await site.call("GET", "/api/tenant", { headers: { "x-request-id": given } })).headers.get("x-request-id");
@@ -190,7 +190,7 @@ test("behind a proxy that is listed, a request keeps the name it came with, if t
   expect(await site.server.stop()).toBe(0);
 });
 
-test("what the first start makes up is for its own user only", async () => {
+test("generated secrets are readable only by their user", async () => {
   const folder = join(tempFolder(), "made", "by", "us");
   const server = await startServer({ dataDir: folder });
   const mode = (...path: string[]) => (statSync(join(folder, ...path)).mode & 0o777).toString(8);
@@ -208,7 +208,7 @@ for (const database of databases) {
 
     const start = async () => siteOf(await startServer({ dataDir: String(env.QL_DATA), env }), env);
 
-    test("nothing is lost and no code is given twice, through an orderly stop and a kill -9", async () => {
+    test("nothing is lost and no code is issued twice, through an orderly stop and a kill -9", async () => {
       const codes = new Set<string>();
       const keep = (links: readonly LinkBody[]) => {
         for (const link of links) {
@@ -251,7 +251,7 @@ for (const database of databases) {
       expect(await site.server.stop()).toBe(0);
     });
 
-    test("a stop lets a request that runs finish, takes no new ones, and ends with 0", async () => {
+    test("a stop lets a running request finish, accepts no new ones, and exits with 0", async () => {
       const own = await newDatabase(database);
       const site = siteOf(await startServer({ dataDir: String(own.QL_DATA), env: own }), own);
       const { server } = site;
@@ -264,7 +264,7 @@ for (const database of databases) {
           `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n` +
           "Connection: close\r\n\r\n",
       );
-      // Only now is it sure that the request runs.
+      // Only now is it certain that the request runs.
       await line.waitFor(/100 Continue/);
       const stopped = server.stop();
       await until("the port to be closed", () => refused(server.port));
@@ -278,7 +278,7 @@ for (const database of databases) {
       expect(Number(row?.n)).toBe(1_000);
     });
 
-    test("another salt than the database was made with is refused before anything starts", async () => {
+    test("another salt than that of the database is refused before anything starts", async () => {
       const own = await newDatabase(database);
       must(await cli(["tenant", "create", "first"], { env: own }));
       const { code, output } = await serveInVain({ ...own, QL_CODE_SALT: "quite another salt than before" });
@@ -298,7 +298,7 @@ for (const database of databases) {
       const migration = await cli(["migrate"], { env: own });
       expect([server.code, command.code, migration.code]).toEqual([2, 2, 2]);
       for (const said of [server.output, command.stderr, migration.stderr]) {
-        expect(said).toContain("The database is newer than this program (it has: 9999-later)");
+        expect(said).toContain("The database is newer than this program (it contains: 9999-later)");
         expect(said).not.toMatch(/\n\s+at /);
       }
       expect(await siteOf({} as Server, own).rows()).toEqual(before);
@@ -306,7 +306,7 @@ for (const database of databases) {
   });
 }
 
-describe("what cannot work is refused at once, with a sentence", () => {
+describe("invalid setups are refused at once, with a sentence", () => {
   test("a second server on the same data folder", async () => {
     const server = await startServer();
     const second = await serveInVain({ QL_DATA: server.dataDir });
@@ -331,10 +331,10 @@ describe("what cannot work is refused at once, with a sentence", () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test("a first start that fails does not swallow the first key", async () => {
+  test("a first start that fails does not lose the first key", async () => {
     const server = await startServer();
     const dataDir = tempFolder("data");
-    // Whether it gives up by itself is another test's business.
+    // Another test covers whether it exits by itself.
     const vain = startProcess([...program, "serve"], {
       cwd: join(import.meta.dir, "../.."),
       env: { PATH: String(Bun.env.PATH), HOST: "127.0.0.1", PORT: String(server.port), QL_DATA: dataDir },
@@ -422,7 +422,7 @@ describe("a stop", () => {
 });
 
 if (postgresAvailable()) {
-  describe("while PostgreSQL is away", () => {
+  describe("while PostgreSQL is unavailable", () => {
     let postgres: Postgres;
     let site: Site;
     let warm: LinkBody;
@@ -430,7 +430,7 @@ if (postgresAvailable()) {
     let limited: LinkBody;
 
     beforeAll(async () => {
-      // What it acknowledged must outlive its death, or the test would ask for a link that was lost.
+      // What it acknowledged must survive its death, or the test would request a lost link.
       postgres = await startPostgres({ durable: true });
       const env = {
         DATABASE_URL: await postgres.createDatabase("outage"),
@@ -454,7 +454,7 @@ if (postgresAvailable()) {
     const stale = async () =>
       metric((await site.visit("/metrics")).text, 'quicklink_cache_events_total{event="stale"}');
 
-    test("links that are known still lead on, also when they are past their time", async () => {
+    test("cached links still redirect, even expired entries", async () => {
       await until("a stale answer", async () => {
         const reply = await site.visit(`/${warm.code}`);
         expect([reply.status, reply.headers.get("location")]).toEqual([302, "https://example.com/warm"]);
@@ -462,8 +462,8 @@ if (postgresAvailable()) {
       });
     });
 
-    test("a link with a limit is unavailable once its lease is spent, never without a limit", async () => {
-      // The next lease may have come just before PostgreSQL went.
+    test("a link with a limit is unavailable once its lease is used up, never unlimited", async () => {
+      // The next lease may have arrived just before PostgreSQL went away.
       const reply = await until("the lease to be spent", async () => {
         const visit = await site.visit(`/${limited.code}`, json);
         return visit.status === 302 ? undefined : visit;
@@ -472,7 +472,7 @@ if (postgresAvailable()) {
       expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0);
     });
 
-    test("links that are not known are unavailable for the moment, never missing", async () => {
+    test("uncached links are temporarily unavailable, never missing", async () => {
       const page = await site.visit(`/${cold.code}`);
       expect([page.status, page.headers.get("content-type")]).toEqual([503, "text/html; charset=utf-8"]);
       expect(page.text).toContain("<h1>Please try again in a moment</h1>");
@@ -483,7 +483,7 @@ if (postgresAvailable()) {
       expect(Number(problem.headers.get("retry-after"))).toBeGreaterThan(0);
     });
 
-    test("the server is healthy and degraded, and says what is missing without saying where it is", async () => {
+    test("the server is healthy and degraded, and says what is unavailable without saying where it is", async () => {
       expect((await site.visit("/healthz")).status).toBe(200);
       const reply = await site.visit("/readyz");
       expect(reply.status).toBe(200);
@@ -494,7 +494,7 @@ if (postgresAvailable()) {
       expect(reply.text).not.toContain(String(postgres.port));
     });
 
-    test("the API is unavailable for the moment and says when to try again", async () => {
+    test("the API is temporarily unavailable and says when to retry", async () => {
       for (const [method, path, body] of [
         ["GET", "/api/links", undefined],
         ["POST", "/api/links", { url: "https://example.com/never" }],

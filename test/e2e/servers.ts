@@ -1,4 +1,4 @@
-/** A real server on each database, and what tests do to one: call it, run commands on its data, look into its tables. */
+/** A real server on each database, and what tests do with one: call it, run commands on its data, read its tables. */
 import { Database as SqliteFile } from "bun:sqlite";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -77,24 +77,24 @@ export type ProblemBody = {
 };
 
 export type CallOptions = {
-  /** Another key than the one of the first start; null for none. */
+  /** A different key than that of the first start; null for none. */
   key?: string | null;
   headers?: Record<string, string>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   text?: string | Uint8Array | ReadableStream<Uint8Array>;
 };
 
 export type Site = {
   readonly server: Server;
-  /** Settings that lead a command, or the next server, to the same data. */
+  /** Settings with which a command, or the next server, uses the same data. */
   readonly env: Environment;
   /** The API. */
   call(method: string, path: string, options?: CallOptions): Promise<Reply>;
-  /** As a browser would, but without going where it leads. */
+  /** Like a browser, but without following redirects. */
   visit(path: string, headers?: Record<string, string>, method?: string): Promise<Reply>;
-  /** The same, and again after a 503: PostgreSQL has 100 ms to answer, which a busy machine may let pass. */
+  /** The same, repeated after a 503: PostgreSQL has 100 ms to answer, which a busy machine may exceed. */
   reach(path: string, headers?: Record<string, string>, method?: string): Promise<Reply>;
   create(fields: Record<string, unknown>): Promise<LinkBody>;
   /** A file of these bytes, sent and completed. */
@@ -102,7 +102,7 @@ export type Site = {
   /** Sends bytes to the address of an upload. */
   send(upload: UploadBody["upload"], body: string | Uint8Array, headers?: Record<string, string>): Promise<Reply>;
   cli(...args: string[]): Promise<Finished>;
-  /** Another tenant with a key of its own. */
+  /** Another tenant with its own key. */
   tenant(slug: string, plan?: string): Promise<string>;
   /** Everything that a request could have written. */
   rows(): Promise<Record<string, unknown[]>>;
@@ -126,7 +126,9 @@ const migrateAt = async (url: string): Promise<void> => {
   must(await cli(["migrate"], { env: { DATABASE_URL: url, QL_CODE_SALT: "any salt will do here" } }));
 };
 
-/** No limit on guesses, and time to answer: on a busy machine 50 ms pass for nothing, and then SQL lends beside Redis. */
+/**
+ * No limit on guesses, and more time to answer: on a busy machine 50 ms pass quickly, and then SQL lends beside Redis.
+ */
 const patient: Environment = { QL_GUESSES_PER_MINUTE: "none", QL_REDIS_WAIT_MS: "1000", QL_SQL_WAIT_MS: "2000" };
 
 /** Without the limits of a plan or on guesses, so that no test depends on how many calls another one made. */
@@ -152,7 +154,7 @@ export function siteOf(server: Server, env: Environment): Site {
     return await request(server.url + path, { method, headers, ...(sent === undefined ? {} : { body: sent }) });
   }
 
-  // The server calls itself localhost, which may be another address than the one that it listens on.
+  // The server calls itself localhost, which may be another address than the one it listens on.
   const send: Site["send"] = ({ method, url, headers }, body, more = {}) =>
     request(server.url + new URL(url).pathname + new URL(url).search, {
       method,
@@ -212,7 +214,7 @@ export function must({ code, stdout, stderr }: Finished): string {
   return stdout;
 }
 
-/** Runs SQL behind the server's back. */
+/** Runs SQL directly, without the server. */
 export async function query(env: Environment, statement: string): Promise<unknown[]> {
   const [rows = []] = await queries(env, [statement]);
   return rows;
@@ -245,7 +247,7 @@ async function allRows(env: Environment): Promise<Record<string, unknown[]>> {
     links: "select * from links order by id",
     versions: "select domain, code, version, state, tenant_id from link_versions order by domain, code",
     changes: "select count(*) as n from changes",
-    // Not when they were last used, which a refused call may change too.
+    // Except the time of last use, which a refused call may change too.
     keys: "select id, tenant_id, name, scopes, expires_at, revoked_at from api_keys order by id",
     emails: "select id, tenant_id, kind, recipient from emails order by id",
     emailSettings: "select * from email_settings order by tenant_id",
@@ -268,7 +270,7 @@ export function metric(text: string, series: string): number {
 
 const vainMs = 15_000;
 
-/** A server that is expected to give up by itself. */
+/** A server that is expected to exit by itself. */
 export async function serveInVain(
   env: Environment,
   args: readonly string[] = [],
@@ -288,12 +290,12 @@ export type Line = {
   received(): Buffer;
   /** Waits for bytes, read as Latin-1, that match. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Until the other side hangs up. */
+  /** Until the other side closes. */
   readonly closed: Promise<void>;
   hangUp(): void;
 };
 
-/** A bare connection, for what no HTTP client would send. */
+/** A raw connection, for what no HTTP client would send. */
 export async function dial(port: number): Promise<Line> {
   const socket = connect(port, "127.0.0.1");
   const chunks: Buffer[] = [];
@@ -315,7 +317,7 @@ export async function dial(port: number): Promise<Line> {
   };
 }
 
-/** Sends and gives all that comes back until the server hangs up: ask it to, with `Connection: close`. */
+/** Sends, and returns everything until the server closes: request that with `Connection: close`. */
 export async function raw(port: number, bytes: string | Uint8Array, timeoutMs = 15_000): Promise<string> {
   const line = await dial(port);
   line.send(bytes);
@@ -327,7 +329,7 @@ export async function raw(port: number, bytes: string | Uint8Array, timeoutMs = 
   return line.received().toString("latin1");
 }
 
-/** Nobody listens there any more. */
+/** No listener any more. */
 export async function refused(port: number): Promise<true | undefined> {
   try {
     (await dial(port)).hangUp();
@@ -337,7 +339,7 @@ export async function refused(port: number): Promise<true | undefined> {
   }
 }
 
-/** A request that the server is sure to be working on, because its body never ends. */
+/** A request that the server is certainly working on, because its body never ends. */
 export async function hangingRequest(server: Server): Promise<Line> {
   const line = await dial(server.port);
   line.send(

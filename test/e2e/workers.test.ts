@@ -133,13 +133,13 @@ if (postgresAvailable() && redisAvailable()) {
   describe("workers are refused with status 2", () => {
     test("without Redis", async () => {
       const { code, output } = await serveInVain(await newDatabase("PostgreSQL"), ["--workers", "2"]);
-      expect([code, output]).toEqual([2, expect.stringContaining("2 workers need PostgreSQL and Redis both")]);
+      expect([code, output]).toEqual([2, expect.stringContaining("2 workers need both PostgreSQL and Redis")]);
       expect(output).toContain("Set DATABASE_URL and REDIS_URL");
     });
 
     test("on SQLite, also when it is a setting", async () => {
       const { code, output } = await serveInVain({ ...(await newDatabase("SQLite")), QL_WORKERS: "2" });
-      expect([code, output]).toEqual([2, expect.stringContaining("2 workers need PostgreSQL and Redis both")]);
+      expect([code, output]).toEqual([2, expect.stringContaining("2 workers need both PostgreSQL and Redis")]);
     });
 
     test("for what is wrong with all of them, which is said once", async () => {

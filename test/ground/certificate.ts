@@ -1,4 +1,4 @@
-/** A certificate for `safe.test` that signed itself, good until 2126, and its key: for servers of tests, and worth nothing. */
+/** A self-signed certificate for `safe.test`, valid until 2126, and its key: only for test servers. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBljCCATugAwIBAgIUbPzUXcOxd4v4HEbFd5ylenE83AwwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJc2FmZS50ZXN0MCAXDTI2MTExNjA5MzkzNFoYDzIxMjYxMDIz

@@ -1,4 +1,4 @@
-/** A real DNS server on loopback, that answers what a test tells it to, and otherwise that there is no such name. */
+/** A real DNS server on loopback that answers what a test sets, and otherwise that there is no such name. */
 import { createSocket } from "node:dgram";
 import { Resolver } from "node:dns/promises";
 
@@ -7,9 +7,9 @@ export type Answers = (name: string, asked: number) => readonly string[] | undef
 export type DnsServer = {
   /** `127.0.0.1:5353` */
   readonly address: string;
-  /** Every address that it has for a name, as a resolver gets them. */
+  /** All addresses of a name, as a resolver gets them. */
   resolve(name: string): Promise<string[]>;
-  /** How often a name was asked for, of IPv4 and IPv6 together. */
+  /** How often a name was queried, for IPv4 and IPv6 together. */
   asked(name: string): number;
   stop(): void;
 };
@@ -18,11 +18,11 @@ const types = { a: 1, aaaa: 28 };
 const txt = 16;
 const noSuchName = 3;
 
-/** `answers` gives the addresses of both kinds; `asked` is how many times the kind that is asked for was before. */
+/** `answers` returns the addresses of both kinds; `asked` is how many times the queried kind was asked before. */
 export async function startDns(
   answers: Answers,
   texts: (name: string) => readonly string[] | undefined = () => undefined,
-  /** Names that it never answers about. */
+  /** Names that it never answers. */
   isSilent: (name: string) => boolean = () => false,
 ): Promise<DnsServer> {
   const counts = new Map<string, number>();
@@ -70,7 +70,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** Of the name in the question, for no time at all. */
+/** For the name in the question, with a TTL of zero. */
 function record(type: number, address: Buffer): Buffer {
   const head = Buffer.alloc(12);
   head.writeUInt16BE(0xc00c, 0);

@@ -20,7 +20,7 @@ async function rows(url: string, sql: string): Promise<QueryResultRow[]> {
   }
 }
 
-/** A zombie is gone: in a container there may be nobody to reap what our children leave behind. */
+/** A zombie counts as gone: a container may have no init that reaps our children's remains. */
 async function gone(pid: number): Promise<boolean> {
   const { stdout } = await runProcess(["ps", "-o", "stat=", "-p", String(pid)]);
   return stdout.trim() === "" || stdout.startsWith("Z");

@@ -3,7 +3,7 @@
  *
  * `bun test` does not run `process.on("exit")`, and nothing runs on kill -9. So a shell in its own session holds the
  * other end of a pipe: when the pipe closes, for whatever reason, it ends the processes and removes the folders in the
- * notes. `bun test --isolate` closes the pipe after every file, so each file is cleaned up after.
+ * notes. `bun test --isolate` closes the pipe after every file, so each file is cleaned up.
  */
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const notesPath = join(tmpdir(), `ql-keeper-${crypto.randomUUID()}`);
 const notes = new Set<string>();
 let hired = false;
 
-/** Returns how to take the note back, once the thing is gone: a pid is soon somebody else's. */
+/** Returns a function that removes the note, once the thing is gone: a PID is soon reused. */
 export function keep(kept: Kept): () => void {
   const note = "pid" in kept ? `process ${kept.signal} ${kept.pid}` : `folder ${kept.folder}`;
   notes.add(note);
@@ -34,8 +34,8 @@ function writeNotes(): void {
   writeFileSync(notesPath, [...notes].map((note) => `${note}\n`).join(""));
 }
 
-// Processes first, so that nothing writes into a folder that is being removed. A zombie counts as gone: in a container
-// there may be nobody to reap it.
+// Processes first, so that nothing writes into a folder that is being removed. A zombie counts as gone: a container may
+// have no init that reaps it.
 const script = `
   trap '' INT TERM HUP
   cat >/dev/null

@@ -1,7 +1,7 @@
 /**
  * A Redis in this process, as far as our scripts need one: strings and hashes that expire, a clock that we set, and the
- * real text of the scripts, run by Lua itself. Redis has Lua 5.1 and this is 5.4; `test/model/cache-scripts.test.ts` and
- * `lease-script.test.ts` compare the two, call by call, with a real server.
+ * real text of the scripts, run by Lua itself. Redis has Lua 5.1 and this is 5.4; `test/model/cache-scripts.test.ts`
+ * and `lease-script.test.ts` compare the two, call by call, with a real server.
  */
 import { type LuaEngine, LuaFactory } from "wasmoon";
 
@@ -25,14 +25,14 @@ export interface LuaRedis {
   script(text: string, keys: readonly string[], args: readonly string[]): Reply;
   /** A copy, as a dump or a replica has it. */
   snapshot(): Data;
-  /** Everything is as it was then. */
+  /** Restores that state. */
   restore(snapshot: Data): void;
 }
 
 type Compiled = (keys: string, args: string) => string;
 
-// Words cross the border as one string each way, every word closed by a sign that none contains and opened by one that
-// tells its kind: twenty times cheaper than tables.
+// Arguments are passed as one string each way, each ended by a character that none contains and started by one for its
+// kind: twenty times cheaper than tables.
 const end = "\x1f";
 const several = "*";
 
@@ -91,7 +91,7 @@ interface Machine {
 
 let started: Promise<Machine> | undefined;
 
-/** One Lua for the process, for starting it takes longer than a thousand scripts. */
+/** One Lua per process, because starting it takes longer than a thousand scripts. */
 async function start(): Promise<Machine> {
   const engine = await new LuaFactory().createEngine({ enableProxy: false, injectObjects: false });
   const machine: Machine = { engine, compiled: new Map(), command: () => null };
@@ -170,7 +170,7 @@ export async function createLuaRedis(now: () => number): Promise<LuaRedis> {
   function compiled(text: string): Compiled {
     let script = machine.compiled.get(text);
     if (script === undefined) {
-      // Redis takes the line that names the language away before Lua sees it.
+      // Redis removes the line that names the language before Lua sees it.
       script = machine.engine.global.get("compile")(text.replace(/^#!/, "--")) as Compiled;
       machine.compiled.set(text, script);
     }

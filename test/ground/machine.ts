@@ -1,4 +1,4 @@
-/** What the machine must have, who needs it, how to find it, and how to get it. */
+/** What the machine must have, who needs it, how to find it, and how to install it. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,7 +13,7 @@ type Need = {
   binaries: readonly string[];
   /** Where to look before PATH. */
   folders?: () => string[];
-  /** Taken out of its package into our own folder, because installing it would bring a service along. */
+  /** Extracted from its package into our own folder, because installing it would start a service. */
   unpackTo?: string;
 };
 
@@ -50,7 +50,7 @@ export const benchTools: readonly ToolName[] = ["nginx", "wrk"];
 
 export function find(name: ToolName): Tool | undefined {
   const { folders, binaries }: Need = needs[name];
-  // Daemons live in sbin, which is not in everybody's PATH.
+  // Daemons are in sbin, which is not in every PATH.
   const path = [...(Bun.env.PATH ?? "").split(":").filter(Boolean), "/usr/local/sbin", "/usr/sbin", "/sbin"];
   for (const folder of [...(folders?.() ?? []), ...path]) {
     const [first, ...others] = binaries.map((binary) => Bun.which(binary, { PATH: folder }));
@@ -59,7 +59,7 @@ export function find(name: ToolName): Tool | undefined {
   return undefined;
 }
 
-/** Installs what is missing where we may, and tells what is missing still. */
+/** Installs what is missing if permitted, and reports what is still missing. */
 export async function ensure(names: readonly ToolName[]): Promise<Missing[]> {
   const absent = names.filter((name) => find(name) === undefined);
   if (absent.length > 0 && mayInstall()) await install(absent);
@@ -99,7 +99,7 @@ let updated = false;
 
 async function install(names: readonly ToolName[]): Promise<void> {
   console.log(`Installing ${names.join(", ")} with apt-get, which can take some minutes.`);
-  // Offline, the lists that are there may still do; if not, the next command says so.
+  // Offline, the existing package lists may still do; if not, the next command says so.
   if (!updated) await shell("apt-get update");
   updated = true;
   const all = names.map((name): Need => needs[name]);
@@ -110,8 +110,8 @@ async function install(names: readonly ToolName[]): Promise<void> {
   }
 }
 
-// No service is started, no PostgreSQL cluster is created, and the machine is told so only meanwhile. This is a shell's
-// work because its trap also runs when we are killed; a forgotten policy-rc.d would keep every later service down.
+// No service is started and no PostgreSQL cluster created; the machine is configured so only meanwhile. A shell does
+// this because its trap also runs when we are killed; a forgotten policy-rc.d would keep every later service down.
 const installScript = `
   files= folder=
   put() {

@@ -1,4 +1,4 @@
-/** A copy of the program with a mistake in it, to see whether a test notices. */
+/** A copy of the program with a mistake, to check that a test notices. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { keep } from "./keeper.ts";
@@ -6,14 +6,14 @@ import { keep } from "./keeper.ts";
 export interface Edit {
   /** From `src/`. */
   readonly file: string;
-  /** Must be there, once. */
+  /** Must occur exactly once. */
   readonly from: string;
   readonly to: string;
 }
 
 const root = join(import.meta.dir, "../..");
 
-/** Gives the folder that stands for `src/`; inside the project, so that it finds the same packages. */
+/** Returns the folder of the copy of `src/`; inside the project, so that it finds the same packages. */
 export function mutant(edits: readonly Edit[]): string {
   mkdirSync(join(root, ".tmp"), { recursive: true });
   const folder = mkdtempSync(join(root, ".tmp/mutant-"));

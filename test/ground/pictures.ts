@@ -1,4 +1,4 @@
-/** Pictures as a camera sees them: our PNGs and SVGs turned back into pixels, and the QR codes in them into text. */
+/** Images as a camera sees them: our PNGs and SVGs decoded to pixels, and the QR codes in them to text. */
 import { crc32, inflateSync } from "node:zlib";
 import jsQR from "jsqr";
 
@@ -65,7 +65,7 @@ export function readSvg(text: string): Pixels {
   return { width, height: width, data };
 }
 
-/** What a scanner reads off it when it lies on white paper. */
+/** What a scanner reads on a white background. */
 export function scan({ width, height, data }: Pixels): string | undefined {
   const seen = new Uint8ClampedArray(data.length);
   for (let at = 0; at < data.length; at += 4) {

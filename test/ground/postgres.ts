@@ -1,8 +1,8 @@
 /**
- * A private PostgreSQL: its own folder, its own port, 127.0.0.1 only, everybody trusted, never as root.
+ * A private PostgreSQL: its own folder, its own port, 127.0.0.1 only, without passwords, never as root.
  *
  * By default it does not wait for the disk, which makes tests fast and is safe through kill -9, but not through a power
- * cut; benchmarks ask for `durable`, because a commit that costs nothing is not a commit.
+ * cut; benchmarks use `durable`, because a commit that costs nothing is not a commit.
  */
 import { chownSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export type Databases = {
   /** The address without a database. */
   readonly base: string;
   url(database: string): string;
-  /** A new empty database under a name nobody else has; gives its URL. */
+  /** Creates an empty database with a unique name; returns its URL. */
   createDatabase(label?: string): Promise<string>;
   /**
    * The same, but with what `fill` puts into one that is its template: filled once by whichever process of the run comes
@@ -29,14 +29,14 @@ export type Postgres = Databases & {
   readonly port: number;
   /** Of the server that runs now: a restart changes it. */
   readonly pid: number;
-  /** For good: the data is removed. */
+  /** Permanently: the data is removed. */
   stop(): Promise<void>;
   /** SIGKILL; the data stays, and `restart` recovers it. */
   kill(): Promise<void>;
   /** SIGSTOP for all of it: it answers nothing, and its connections stay open. */
   pause(): void;
   resume(): void;
-  /** On the same data and port, after stopping it in good order if it still runs. */
+  /** On the same data and port, after an orderly stop if it still runs. */
   restart(): Promise<void>;
 };
 
@@ -50,7 +50,7 @@ const readyMs = 30_000;
 // Vacuuming hundreds of databases that live for seconds takes time from the tests and gives nothing.
 const fast = ["fsync=off", "full_page_writes=off", "synchronous_commit=off", "autovacuum=off"];
 
-// The postmaster is dead, but not yet all of its children: it refuses to start until they are.
+// The postmaster is dead, but some of its children are not: it refuses to start until they are.
 const stillDying = /pre-existing shared memory block|lock file ".*" already exists/;
 
 export function postgresAvailable(): boolean {
@@ -59,7 +59,7 @@ export function postgresAvailable(): boolean {
 
 let ownServer: Promise<Postgres> | undefined;
 
-/** The server of this test run; a test file that is run alone starts one for its own process. */
+/** The server of this test run; a test file that runs alone starts its own. */
 export async function sharedPostgres(): Promise<Databases> {
   const base = Bun.env[sharedVariable];
   if (base !== undefined) return databasesAt(base);
@@ -99,7 +99,7 @@ export async function makeInitial(): Promise<string> {
 }
 
 export type Replica = Postgres & {
-  /** Goes on receiving, and applies nothing: what is read from it grows old. */
+  /** Keeps receiving but replays nothing: reads from it become stale. */
   pauseReplay(): Promise<void>;
   resumeReplay(): Promise<void>;
 };
@@ -147,7 +147,7 @@ async function start(durable: boolean, more: Environment, prepare: Prepare): Pro
   ];
   const command = [
     ...asUser,
-    // Only from here on, for who becomes another user is another program.
+    // Only from here on, because switching the user starts another program.
     ...["env", ...Object.entries(more).map(([name, value]) => `${name}=${value}`)],
     join(tool.folder, "postgres"),
     ...["-D", data],
@@ -193,12 +193,12 @@ async function launchPostgres(command: string[], cwd: string, env: Record<string
   );
 }
 
-/** PostgreSQL's SIGTERM waits for the clients to leave; SIGINT sends them away. */
+/** PostgreSQL's SIGTERM waits for clients to disconnect; SIGINT disconnects them. */
 async function stopFast(server: Child): Promise<void> {
   if (server.running()) await server.stop({ signal: "SIGINT" });
 }
 
-/** Each connection has a process of its own. The one that would start further ones comes first. */
+/** Each connection has its own process. The one that would start more comes first. */
 function signalAll(postmaster: number, signal: NodeJS.Signals): void {
   process.kill(postmaster, signal);
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8");

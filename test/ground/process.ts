@@ -7,7 +7,7 @@ export type Child = {
   readonly pid: number;
   /** Resolves with the exit code, 128 + signal when killed, after the last output was read. */
   readonly exited: Promise<number>;
-  /** Standard output and standard error in the order they came. */
+  /** Standard output and standard error in order of arrival. */
   output(): string;
   stdout(): string;
   running(): boolean;
@@ -15,7 +15,7 @@ export type Child = {
   waitForOutput(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
   /** Waits until a GET answers 2xx; fails as soon as the process ends. */
   waitForUrl(url: string, timeoutMs?: number): Promise<void>;
-  /** Asks it to end and gives its exit code; one that does not end in time is killed, and that is an error. */
+  /** Asks it to exit and returns its exit code; one that does not exit in time is killed, which is an error. */
   stop(options?: { signal?: NodeJS.Signals; timeoutMs?: number }): Promise<number>;
   kill(): Promise<void>;
 };
@@ -27,7 +27,8 @@ export type Finished = { code: number; stdout: string; stderr: string };
 const readyMs = 20_000;
 const stopMs = 15_000;
 const runMs = 60_000;
-// Often at first, for most is there soon; less often after a while, because asking takes time from what is waited for.
+// Often at first, because most things are ready soon; less often later, because polling takes time from what is waited
+// for.
 const pollFirstMs = 5;
 const pollLastMs = 100;
 const pollGrowth = 1.2;
@@ -108,7 +109,7 @@ export function startProcess(command: readonly string[], options: StartOptions =
   };
 }
 
-/** Runs to completion; one that takes too long is killed, and that is an error. */
+/** Runs to completion; one that takes too long is killed, which is an error. */
 export async function runProcess(command: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const timeoutMs = options.timeoutMs ?? runMs;
   const process = Bun.spawn([...command], {
@@ -143,7 +144,7 @@ export function cleanEnvironment(extra: Environment = {}): Environment {
   return { ...clean, ...extra };
 }
 
-/** Polls until the attempt gives something; for what happens outside this process, where nothing can be awaited. */
+/** Polls until the attempt returns something; for events outside this process, which cannot be awaited. */
 export async function until<T>(
   what: string,
   attempt: (leftMs: number) => T | undefined | Promise<T | undefined>,

@@ -1,8 +1,8 @@
 /**
- * A way to a server of ours that can be made bad while it is in use: slow, silent, cut off.
+ * A proxy to a server of ours that can be made bad while in use: slow, silent, cut off.
  *
- * TCP sends again what a network lost, so a way that is merely interrupted is a slow one. What `drop` takes is gone, as
- * behind a firewall that has forgotten a connection: it stays silent for good, and only a new one gets through.
+ * TCP resends what a network lost, so an interrupted connection is merely slow. What `drop` takes is gone, as behind a
+ * firewall that has forgotten a connection: it stays silent forever, and only a new one gets through.
  */
 import { connect, createServer, type Socket } from "node:net";
 import { freePort } from "./ports.ts";
@@ -12,17 +12,17 @@ export type Direction = "there" | "back";
 
 export type TcpProxy = {
   readonly port: number;
-  /** The same address by this way. */
+  /** The same address through this proxy. */
   url(direct: string): string;
-  /** Every byte comes so much later. Both directions unless one is named, here and below. */
+  /** Every byte comes this much later. Both directions unless one is named, here and below. */
   delay(ms: number, ...directions: Direction[]): void;
-  /** Bytes vanish, and nobody is told. */
+  /** Bytes vanish silently. */
   drop(...directions: Direction[]): void;
-  /** As if it were not there; connections that lost something excepted. */
+  /** As if it were not there, except for connections that lost something. */
   pass(): void;
-  /** Ends every connection in good order; new ones are let through. */
+  /** Closes every connection in an orderly way; new ones are accepted. */
   cut(): void;
-  /** Ends every connection with a reset. */
+  /** Resets every connection. */
   reset(): void;
   stop(): void;
   /** Connections that lost something, since the start. */
@@ -115,7 +115,7 @@ function join(from: Socket, to: Socket, direction: Direction, way: Way): void {
 
   from.on("data", (bytes) => pass(() => to.write(bytes)));
   from.on("end", () => pass(() => to.end()));
-  // Nobody there, or gone without a word: as the other side would have been told.
+  // No listener, or gone silently: passed on to the other side.
   from.on("error", () => to.resetAndDestroy());
   from.on("close", () => {
     if (!way.silent) pass(() => to.destroySoon());

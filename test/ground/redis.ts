@@ -1,7 +1,7 @@
 /**
  * A private Redis: its own folder, its own port, 127.0.0.1 only; one server, or a Cluster of three shards.
  *
- * Nothing is written to disk unless a test wants to see it come back.
+ * Nothing is written to disk unless a test needs it to survive.
  */
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -16,11 +16,11 @@ export type RedisServer = {
   readonly url: string;
   /** Of the server that runs now: a restart changes it. */
   readonly pid: number;
-  /** One command, over a connection of its own; gives the reply as Redis wrote it, without its first character. */
+  /** One command, over a separate connection; returns the raw reply without its first character. */
   command(...command: string[]): Promise<string>;
   /** Forgets everything, as if new; scripts stay. */
   flush(): Promise<void>;
-  /** For good: the folder is removed. */
+  /** Permanently: the folder is removed. */
   stop(): Promise<void>;
   /** SIGKILL; what was appended to disk stays. */
   kill(): Promise<void>;
@@ -42,7 +42,7 @@ export type RedisCluster = {
 
 export type RedisSentinel = {
   readonly url: string;
-  /** The first; who is master later is the sentinel's affair. */
+  /** The first one; later the sentinel decides which is master. */
   readonly master: RedisServer;
   readonly replica: RedisServer;
   stop(): Promise<void>;
@@ -111,20 +111,20 @@ export async function startRedis({
 }
 
 /**
- * Three shards: enough for keys to be in different places, and up in half a second. With replicas, one takes the place of
- * its shard about two seconds after that dies; meanwhile the other shards go on.
+ * Three shards: enough for keys to be in different places, and up in half a second. With replicas, one takes over its
+ * shard about two seconds after that dies; meanwhile the other shards keep working.
  */
 export async function startRedisCluster({ replicas: wanted = false } = {}): Promise<RedisCluster> {
   // By default the bus is on the port plus 10,000, which may be taken.
   const buses = [freePort(), freePort(), freePort()];
-  // Or all of them refuse to answer while one is away.
+  // Otherwise all of them refuse to answer while one is unavailable.
   const settings = wanted ? ["--cluster-require-full-coverage", "no"] : [];
   const shards = await Promise.all(buses.map((bus) => startShard(bus, settings)));
   const replicaBuses = wanted ? [freePort(), freePort(), freePort()] : [];
   const replicas = await Promise.all(replicaBuses.map((bus) => startShard(bus, settings)));
   await Promise.all(
     shards.map(async (shard, i) => {
-      // Each its own epoch, or they spend seconds on finding out that they have the same.
+      // Each its own epoch, or they spend seconds detecting that they have the same.
       await shard.command("CLUSTER", "SET-CONFIG-EPOCH", String(i + 1));
       const [from, to] = [i, i + 1].map((n) => Math.floor((slots * n) / shards.length));
       await shard.command("CLUSTER", "ADDSLOTSRANGE", String(from), String(Number(to) - 1));
@@ -159,7 +159,7 @@ export async function startRedisCluster({ replicas: wanted = false } = {}): Prom
   };
 }
 
-/** A master, its replica, and a sentinel that makes one of the other after half a second. */
+/** A master, its replica, and a sentinel that fails over after half a second. */
 export async function startRedisSentinel(): Promise<RedisSentinel> {
   const tool = find("redis-server");
   if (tool === undefined) throw new Error("redis-server is not on this machine");
@@ -171,7 +171,7 @@ export async function startRedisSentinel(): Promise<RedisSentinel> {
   });
   const folder = tempFolder("sentinel");
   const port = freePort();
-  // A sentinel writes what it learns into its configuration, so that has to be a file.
+  // A sentinel writes what it learns into its configuration, so that must be a file.
   const file = join(folder, "sentinel.conf");
   const settings = [
     `port ${port}`,
@@ -199,7 +199,7 @@ export async function startRedisSentinel(): Promise<RedisSentinel> {
   };
 }
 
-/** Makes it the replica of a shard; done when both the shard and it say so. */
+/** Makes it the replica of a shard; done when both report it. */
 async function follow(replica: RedisServer, shard: RedisServer, bus: number): Promise<void> {
   const id = await shard.command("CLUSTER", "MYID");
   await replica.command("CLUSTER", "MEET", "127.0.0.1", String(shard.port), String(bus));

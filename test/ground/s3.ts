@@ -1,6 +1,6 @@
 /**
- * The smallest honest S3: one bucket in memory, and just the calls that we make, each only if its signature is right by
- * an account of its own (sigv4.ts). It can be told to fail.
+ * The smallest honest S3: one bucket in memory, and just the calls that we make, each only with a valid signature by an
+ * independent check (sigv4.ts). It can be made to fail.
  */
 import { createHash } from "node:crypto";
 import { freePort } from "./ports.ts";
@@ -10,13 +10,13 @@ export interface S3Server {
   readonly port: number;
   /** With the bucket, without credentials. */
   readonly endpoint: string;
-  /** As S3_URL wants it. */
+  /** In the format of S3_URL. */
   readonly url: string;
   readonly account: Account;
   readonly objects: Map<string, S3Object>;
-  /** What was asked, as `GET key 206`. */
+  /** Requests, as `GET key 206`. */
   readonly log: string[];
-  /** The next so many requests get this status instead. */
+  /** The next requests get this status instead. */
   failNext(times: number, status: number): void;
   /** The next copy says 200 and that it failed. */
   failNextCopy(): void;
@@ -33,7 +33,7 @@ export interface S3Object {
 
 export interface S3Options {
   readonly now?: () => number;
-  /** What the store has of its own besides S3: whether it knows of checksums and ranges. */
+  /** Features that differ between stores: checksums and ranges. */
   readonly knowsChecksums?: boolean;
   readonly knowsRanges?: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * A stand-in for SendGrid's `POST /v3/mail/send` that counts: it knows its keys, checks what the real one checks of a body,
- * and answers as the real one does. Other routes can be added by who needs them.
+ * A stand-in for SendGrid's `POST /v3/mail/send` that counts: it knows its keys, checks what the real one checks of a
+ * body, and answers as the real one does. Callers can add other routes.
  */
 export type TakenBySendgrid = {
   readonly at: number;
@@ -30,9 +30,9 @@ export type Sendgrid = {
   scopesManner: (() => Response | Promise<Response>) | undefined;
   readonly taken: readonly TakenBySendgrid[];
   requests(): number;
-  /** Instead of taking it. `drop` takes it and never answers. */
+  /** Instead of accepting it. `drop` accepts it and never answers. */
   manner: ((body: SendgridBody) => Response | "drop" | undefined) | undefined;
-  /** Between taking a mail and saying so. */
+  /** Delay between accepting a mail and answering. */
   answerAfterMs: number;
   stop(): Promise<void>;
 };

@@ -1,8 +1,8 @@
-/** The real server as a child process, and the real command line, with nothing of this shell's environment. */
+/** The real server as a child process, and the real command line, without this shell's environment. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { type Terminal, within } from "../../src/cli/terminal.ts";
+import { runOnTerminal, type Terminal } from "../../src/cli/terminal.ts";
 import { run } from "../../src/main.ts";
 import { freePort } from "./ports.ts";
 import { cleanEnvironment, type Environment, type Finished, runProcess, startProcess, until } from "./process.ts";
@@ -12,7 +12,7 @@ export type Server = {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** The API key that the first start leaves in the data folder. */
+  /** The API key that the first start writes to the data folder. */
   readonly key: string;
   readonly dataDir: string;
   output(): string;
@@ -21,7 +21,7 @@ export type Server = {
   kill(): Promise<void>;
 };
 
-/** To start it again on the same data, pass the former `dataDir` and `key`, and `port` to keep its address. */
+/** To restart it on the same data, pass the previous `dataDir` and `key`, and `port` to keep its address. */
 export type ServerOptions = {
   env?: Environment;
   dataDir?: string;
@@ -29,7 +29,7 @@ export type ServerOptions = {
   key?: string;
   /** Options of `serve`. */
   args?: readonly string[];
-  /** A command that runs the one given to it, in surroundings of its own. */
+  /** A command that runs the given one in a modified environment. */
   within?: readonly string[];
   /** Another copy of `src/`, such as a mutant. */
   source?: string;
@@ -71,7 +71,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   );
   try {
     await child.waitForUrl(`${url}/readyz`);
-    // It is made when all else is there, which may be after the first answer.
+    // It is created after everything else, which may be after the first answer.
     const key = options.key ?? (await until("an API key", () => firstKey(env.QL_DATA), keyWrittenMs));
     return {
       url,
@@ -109,7 +109,7 @@ export async function cli(args: readonly string[], options: CliOptions = {}): Pr
     ownsProcess: false,
     exitCode: 0,
   };
-  const code = await within(terminal, () => run(args));
+  const code = await runOnTerminal(terminal, () => run(args));
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 

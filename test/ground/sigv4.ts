@@ -1,6 +1,6 @@
 /**
- * Whether a request is signed by AWS Signature Version 4, as an S3 server has to find out: from the request as it came and
- * the secret, by the description in AWS' documents and with nothing of what signs on our side.
+ * Whether a request has a valid AWS Signature Version 4, as an S3 server checks it: from the raw request and the
+ * secret, by AWS' documentation and without any code that signs on our side.
  */
 import { createHash, createHmac } from "node:crypto";
 
@@ -108,7 +108,7 @@ function timeOf(date: string): number | undefined {
 
 type Param = readonly [name: string, value: string];
 
-/** A plus is a plus: who means a space writes %20. */
+/** A plus is a plus: a space is written as %20. */
 export function paramsOf(query: string): Param[] {
   return query
     .split("&")

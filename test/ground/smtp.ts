@@ -1,6 +1,6 @@
 /**
- * A private mail server that counts: real SMTP on 127.0.0.1, whose answers a test may change. It keeps what it took, with
- * the time it took it at.
+ * A private mail server that counts: real SMTP on 127.0.0.1, whose answers a test may change. It keeps the mails it
+ * accepted, with their times.
  */
 import { SMTPServer, type SMTPServerSession } from "smtp-server";
 import { freePort } from "./ports.ts";
@@ -9,21 +9,24 @@ export type TakenMail = {
   readonly at: number;
   readonly from: string;
   readonly to: string;
-  /** Our own header: the same mail twice has it twice. */
+  /** Our header: a mail sent twice has it twice. */
   readonly messageId: string;
   readonly raw: string;
 };
 
 export type SmtpReply = { readonly code: number; readonly text: string };
 
-/** What it does instead of taking a mail; nothing is to take it. */
+/** What it does instead of accepting a mail. */
 export type SmtpManners = {
   connect?: () => SmtpReply | undefined;
   from?: (address: string) => SmtpReply | undefined;
   to?: (address: string) => SmtpReply | undefined;
-  /** `hang`: takes nothing and answers nothing. `drop`: takes it, and breaks the line without an answer. `lose`: the same, without taking it. */
+  /**
+   * `hang`: accepts nothing and answers nothing. `drop`: accepts it, and disconnects without an answer. `lose`: the
+   * same, without accepting it.
+   */
   data?: (to: string) => SmtpReply | "hang" | "drop" | "lose" | undefined;
-  /** Between taking a mail and saying so. */
+  /** Delay between accepting a mail and answering. */
   answerAfterMs?: number;
 };
 
@@ -34,16 +37,16 @@ export type SmtpServer = {
   /** Connections that were opened so far. */
   connections(): number;
   manners: SmtpManners;
-  /** Nobody listens, and every connection breaks; what it took is kept. */
+  /** Stops listening and breaks every connection; accepted mails are kept. */
   stop(): Promise<void>;
   /** On the same port. */
   restart(): Promise<void>;
 };
 
 export type SmtpOptions = {
-  /** Whoever has other credentials is refused; without them nobody needs any. */
+  /** Other credentials are refused; if unset, none are needed. */
   credentials?: { user: string; password: string };
-  /** What time it is for the times it keeps. */
+  /** The clock of the recorded times. */
   now?: () => number;
 };
 
@@ -93,7 +96,7 @@ export async function startSmtp({ credentials, now = Date.now }: SmtpOptions = {
         });
       },
     });
-    server.on("error", () => {}); // a client that breaks off is no error of ours
+    server.on("error", () => {}); // a client that disconnects is not our error
     const listening = Promise.withResolvers<void>();
     server.listen(port, "127.0.0.1", listening.resolve);
     await listening.promise;
@@ -115,7 +118,7 @@ export async function startSmtp({ credentials, now = Date.now }: SmtpOptions = {
   });
 }
 
-/** One of them or all. They are not public, and a line cannot be broken otherwise. */
+/** One of them or all. They are not public, and a connection cannot be broken otherwise. */
 function breakLines(server: SMTPServer, id?: string): void {
   const { connections } = server as unknown as { connections: Set<{ id: string; _socket: { destroy(): void } }> };
   for (const one of connections) if (id === undefined || one.id === id) one._socket.destroy();

@@ -1,9 +1,9 @@
 /**
- * Ways to make a server ask what only it can reach, and the ground to try them on: a canary that counts whoever comes to
- * this machine's private side, a server that stands for the public internet, and a DNS that tells both.
+ * Tricks to make a server reach what only it can reach, and the ground to try them on: a canary that counts connections
+ * to this machine's private side, a server that stands for the public internet, and a DNS for both.
  *
- * All of it is loopback. 127.0.0.2 is on the list of exceptions, and so as public as an address can be here; everything
- * else that begins with 127 is not, and the canary sits there.
+ * All of it is loopback. 127.0.0.2 is on the list of exceptions, and so counts as public here; everything else that
+ * begins with 127 does not, and the canary listens there.
  */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { BlockList } from "node:net";
@@ -31,7 +31,7 @@ const publicSide = "127.0.0.2";
 
 /**
  * Names, by what they resolve to: the first answer, the second, and so on. The last one stays. `rebinding-7.test` is
- * another one that behaves like `rebinding.test`.
+ * another name that behaves like `rebinding.test`.
  */
 const names: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "public.test": [[publicSide]],
@@ -83,7 +83,7 @@ export async function layGround(): Promise<Ground> {
   };
 }
 
-/** The public side answers with a page, or sends its visitors where the path says. */
+/** The public side answers with a page, or redirects where the path says. */
 function answer(path: string, port: number, response: ServerResponse): void {
   const [, kind, rest = ""] = /^\/(to|chain)\/(.*)$/.exec(path) ?? [];
   // A header holds no other characters; browsers write them like this too.
@@ -98,7 +98,7 @@ function answer(path: string, port: number, response: ServerResponse): void {
   response.end(kind === undefined ? "<title>Found</title>" : "");
 }
 
-/** Addresses, each of which must be refused before anybody is asked. */
+/** Addresses, each of which must be refused before any request. */
 const literals: Readonly<Record<string, readonly string[]>> = {
   "this machine": ["127.0.0.1", "127.0.0.3", "127.255.255.254", "[::1]", "0.0.0.0", "[::]"],
   "other spellings": [

@@ -9,7 +9,7 @@ import { monthName } from "../../limits/month.ts";
 import { splitKey } from "../../links/link.ts";
 import { createJobs } from "../../sql/jobs.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { usedInMonth } from "../../tenants/monthly.ts";
+import { usedInMonth } from "../../tenants/monthly-usage.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
 import { linkUse } from "./near-limits.ts";
 import type { Notices } from "./notices.ts";

@@ -5,7 +5,7 @@ import { hitsMax, hitsMaxOf } from "../../links/hits-max.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
 import type { Place } from "../../sql/versions.ts";
-import { usedInMonth } from "../../tenants/monthly.ts";
+import { usedInMonth } from "../../tenants/monthly-usage.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
 import { hitsKeyStart, type NoticeUse, reachedPercent } from "./thresholds.ts";
 

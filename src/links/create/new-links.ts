@@ -5,7 +5,7 @@ import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
 import { inPowersOfTwo, type Params, statement } from "../../sql/statement.ts";
 import { type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
 import { raiseVersions } from "../../sql/versions.ts";
-import { spendOfMonth } from "../../tenants/monthly.ts";
+import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
 import { toLink, toRow, withVersion } from "../rows.ts";
 import { createGather } from "./gather.ts";

@@ -1,4 +1,4 @@
-import type { LinkMeta, MetaStatus } from "../../cache/meta.ts";
+import type { LinkMeta, MetaStatus } from "../../cache/link-meta.ts";
 import { monthName } from "../../limits/month.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants } from "../../sql/tenant-db.ts";

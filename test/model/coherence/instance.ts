@@ -3,8 +3,8 @@ import type { Clock } from "../../../src/base/clock.ts";
 import { createLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import type { Cache, Versioned } from "../../../src/cache/cache.ts";
-import { type CacheCounts, countCache } from "../../../src/cache/counts.ts";
 import type { Change } from "../../../src/cache/feed.ts";
+import { type CacheCounts, countCache } from "../../../src/cache/hit-counts.ts";
 import type { Form } from "../../../src/cache/tier.ts";
 import type { RedisCache } from "../../../src/redis/cache.ts";
 import type { Redis } from "../../../src/redis/client.ts";
@@ -69,7 +69,7 @@ export async function openInstance({ code, sql, redis, clock }: InstanceParts): 
     feed: sql.feed,
     announce: (change) => cache.announce(nameOf(change), change.version),
     followed: cache.followed,
-    correct: code.correct.createCorrect(tier, sql.feed, silent),
+    correct: code.correct.createCorrectTier(tier, sql.feed, silent),
     clock: { ...clock, after },
     log: silent,
   });

@@ -40,7 +40,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   "a follower moved past what is not settled": {
     seenIn: "overlapping",
-    edits: [{ file: "cache/follow.ts", from: "position = page.settled ?? position;", to: "position = page.next;" }],
+    edits: [{ file: "cache/follow.ts", from: "position = page.finalUntil ?? position;", to: "position = page.next;" }],
   },
   "memory kept what was announced to be old": {
     seenIn: "busy",

@@ -79,13 +79,13 @@ export function createModelSql({ step, several, fate }: Steps): ModelSql {
           const oldest = Math.min(last + 1, ...running);
           const ahead = committed.filter((change) => change.at > at).toSorted((a, b) => a.at - b.at);
           const changes = ahead.slice(0, limit);
-          const settledCount = changes.filter((change) => change.at < oldest).length;
-          const settled = changes[settledCount - 1];
+          const finalCount = changes.filter((change) => change.at < oldest).length;
+          const lastFinal = changes[finalCount - 1];
           return {
             changes,
             next: { at: changes.at(-1)?.at ?? at },
-            settled: settled && { at: settled.at },
-            settledCount,
+            finalUntil: lastFinal && { at: lastFinal.at },
+            finalCount,
           };
         }),
     },

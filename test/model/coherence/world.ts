@@ -7,7 +7,7 @@
  */
 import type { Scheduler } from "fast-check";
 import { manualClock } from "../../../src/base/clock.ts";
-import type { CacheCounts } from "../../../src/cache/counts.ts";
+import type { CacheCounts } from "../../../src/cache/hit-counts.ts";
 import type { Data } from "../../ground/lua-redis.ts";
 import type { Code } from "./code.ts";
 import { type Instance, openInstance } from "./instance.ts";

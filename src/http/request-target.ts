@@ -15,3 +15,5 @@ export function targetOf(url: string): RequestTarget {
   const end = url.indexOf("?", start);
   return end === -1 ? { path: url.slice(start), query: "" } : { path: url.slice(start, end), query: url.slice(end) };
 }
+
+export const isApi = (path: string): boolean => path === "/api" || path.startsWith("/api/");

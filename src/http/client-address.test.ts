@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { BlockList } from "node:net";
 import { loadConfig } from "../config/config.ts";
-import { clientAddress, isLoopback, isTrusted } from "./client.ts";
+import { clientAddress, isLoopback, isTrusted } from "./client-address.ts";
 
 const trusting = (list: string) => loadConfig({ QL_TRUSTED_PROXIES: list }, "/nonexistent").QL_TRUSTED_PROXIES;
 const nobody = new BlockList();

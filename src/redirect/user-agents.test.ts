@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createAgents } from "./agents.ts";
+import { createAgents } from "./user-agents.ts";
 
 const agents: [string, string, string | undefined, string | undefined][] = [
   [

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { targetOf } from "./address.ts";
+import { targetOf } from "./request-target.ts";
 
 test.each([
   ["http://go.example.com/", "/", ""],

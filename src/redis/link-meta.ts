@@ -1,4 +1,4 @@
-import { type LinkMeta, metaStatuses } from "../cache/meta.ts";
+import { type LinkMeta, metaStatuses } from "../cache/link-meta.ts";
 import type { Redis } from "./client.ts";
 
 /**

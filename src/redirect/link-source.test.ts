@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Choice } from "../links/routing/choice.ts";
-import { type CachedLink, sizeOfCached } from "./resolve.ts";
+import { type CachedLink, sizeOfCached } from "./link-source.ts";
 
 const plain: CachedLink = {
   ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },

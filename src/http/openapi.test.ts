@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Document, fieldsOf, typeText } from "./document.ts";
+import { type Document, fieldsOf, typeText } from "./openapi.ts";
 
 test("a type reads as people would say it", () => {
   for (const [schema, words] of [

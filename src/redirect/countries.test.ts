@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createLog } from "../base/log.ts";
-import { type CountrySettings, createCountries, loadCountries } from "./country.ts";
+import { type CountrySettings, createCountries, loadCountries } from "./countries.ts";
 
 const log = createLog("silent", { write() {} }, false, () => 0);
 const from = (address: string, headers: Record<string, string> = {}) =>

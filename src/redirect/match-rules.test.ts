@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { days, devices, type Rule, type RuleCondition, shadows, systems } from "../links/routing/rules.ts";
-import { chooseUrl, pickSplit, type Visitor } from "./choose.ts";
+import { chooseUrl, pickSplit, type Visitor } from "./match-rules.ts";
 
 const now = Date.UTC(2026, 10, 16, 12);
 const nobody: Visitor = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { MetricFigures } from "../base/metrics.ts";
-import { createExchange, type Exchange } from "./exchange.ts";
 import type { ToWorker } from "./messages.ts";
+import { createExchange, type Exchange } from "./metrics-exchange.ts";
 
 interface Peer {
   send(message: ToWorker): void;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { LinkId } from "../base/ids.ts";
 import type { LimitUse, LinkUse } from "../tenants/usage.ts";
-import { barLines } from "./bars.ts";
+import { barLines } from "./limit-bars.ts";
 
 const now = Date.UTC(2026, 10, 16, 12);
 const monthEnd = Date.UTC(2026, 11, 1);

@@ -2,7 +2,7 @@ import { shareOf } from "../limits/forecast.ts";
 import type { LimitUse, LinkUse, Usage } from "../tenants/usage.ts";
 
 /** Limits as lines with bars, for a terminal: how full, the figures, when it resets, and whether it will last. */
-export interface Terminal {
+export interface BarLayout {
   readonly columns: number;
   readonly colours: boolean;
   readonly now: number;
@@ -21,26 +21,26 @@ const barLeast = 8;
 const barMost = 24;
 const gap = "  ";
 
-export function barLines(usage: Usage, terminal: Terminal): string[] {
+export function barLines(usage: Usage, layout: BarLayout): string[] {
   const uses: readonly (LimitUse | LinkUse)[] = [...usage.limits, ...usage.links];
   const rows = uses.map((use) => ({
     use,
     label: labelOf(use),
     figures: figures(use),
-    notes: notes(use, terminal.now),
+    notes: notes(use, layout.now),
   }));
   const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => text.length));
   const labelWidth = widest(rows.map(({ label }) => label));
   const figuresWidth = widest(rows.map(({ figures }) => figures));
   const notesWidth = widest(rows.map(({ notes }) => notes));
-  const free = terminal.columns - labelWidth - figuresWidth - notesWidth - 3 * gap.length;
+  const free = layout.columns - labelWidth - figuresWidth - notesWidth - 3 * gap.length;
   const barWidth = Math.min(barMost, Math.max(barLeast, free));
   // If even the shortest bar leaves too little room, the last columns are dropped rather than wrapped.
-  const room = terminal.columns - labelWidth - barWidth - figuresWidth - 3 * gap.length;
+  const room = layout.columns - labelWidth - barWidth - figuresWidth - 3 * gap.length;
   const lines = rows.map(({ use, label, figures, notes }) =>
     [
       label.padEnd(labelWidth),
-      bar(use, barWidth, terminal.colours),
+      bar(use, barWidth, layout.colours),
       figures.padEnd(figuresWidth),
       notes.length <= room ? notes : "",
     ]
