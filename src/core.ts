@@ -76,7 +76,7 @@ export interface Core {
 export interface CoreOptions {
   readonly log: Logger;
   readonly publish?: Publish;
-  /** Some connections are for lookups, see `openLookups`. */
+  /** Some connections are reserved for lookups, see `openLookups`. */
   readonly serves?: boolean;
   /** The caller holds the data folder's lock, so that no server uses it. */
   readonly lockHeld?: boolean;

@@ -1,24 +1,38 @@
 /**
  * `npm test`: lint, types and every test, with the servers they need.
  *
- * With arguments, only the tests that `bun test` finds by them. The last line is always "N passed, N failed". Nothing
- * is ever skipped: a skipped test is a failure, and what could not run for want of a tool is named and fails the run.
+ * With arguments, only the tests that `bun test` finds by them. Lint and types run beside the tests. The slowest files of
+ * the run before start first, so that none of them is left running alone at the end. The last line is always "N passed, N
+ * failed". Nothing is ever skipped: a skipped test is a failure, and what could not run for want of a tool is named and
+ * fails the run.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { keep } from "./ground/keeper.ts";
 import { ensure, type Missing, testTools } from "./ground/machine.ts";
-import { type Postgres, postgresAvailable, sharedVariable, startPostgres } from "./ground/postgres.ts";
+import {
+  initialVariable,
+  makeInitial,
+  type Postgres,
+  postgresAvailable,
+  sharedVariable,
+  startPostgres,
+} from "./ground/postgres.ts";
+import { runProcess } from "./ground/process.ts";
+import { programVariable } from "./ground/server.ts";
 import { tempFolder } from "./ground/temp.ts";
 
 type Tally = { passed: number; failed: number };
 
 const root = join(import.meta.dir, "..");
 const testTimeoutMs = 30_000;
+const checkMs = 300_000;
+const slowestShown = 5;
+const timings = join(root, ".tmp/test-timings.json");
 
-// Two at least, because most of a test's time is waiting for servers; not many, because each of them brings some.
-const workers = Math.min(4, Math.max(3, availableParallelism()));
+// Four at least, because most of a test's time is waiting for servers; not many, because each of them brings some.
+const workers = Math.min(6, Math.max(4, availableParallelism()));
 
 // Settings of the developer's shell, which could lead a test to a server that is not ours.
 const foreign = /^(QL_|PG|DATABASE_URL$|REDIS_URL$|LIMITS_REDIS_URL$|S3_URL$)/;
@@ -30,12 +44,22 @@ async function main(filters: string[]): Promise<number> {
   const tallies: Tally[] = [];
   let postgres: Postgres | undefined;
   try {
-    if (postgresAvailable()) postgres = await startPostgres();
-    if (filters.length === 0) {
-      tallies.push(await check("lint", [join(root, "node_modules/.bin/biome"), "check", "."]));
-      tallies.push(await check("types", [process.execPath, "--no-env-file", "check", "--no-script"]));
+    const shared: Record<string, string> = {};
+    if (postgresAvailable()) {
+      const initial = await makeInitial();
+      postgres = await startPostgres({ initial });
+      Object.assign(shared, { [sharedVariable]: postgres.base, [initialVariable]: initial });
     }
-    tallies.push(await test(filters, postgres?.base));
+    if (filters.length > 0) {
+      tallies.push(await test(filters, shared));
+    } else {
+      const checks = [
+        check("lint", [join(root, "node_modules/.bin/biome"), "check", "."]),
+        check("types", [process.execPath, "--no-env-file", "check", "--no-script"]),
+      ];
+      shared[programVariable] = await build();
+      tallies.push(await test([], shared), ...(await Promise.all(checks)));
+    }
   } catch (error) {
     console.error(error);
     tallies.push({ passed: 0, failed: 1 });
@@ -55,27 +79,48 @@ function conclude(tallies: readonly Tally[], missing: readonly Missing[]): numbe
   return failed === 0 && missing.length === 0 ? 0 : 1;
 }
 
+/** Its output comes at once, when it has ended: the tests print meanwhile. */
 async function check(title: string, command: readonly string[]): Promise<Tally> {
-  console.log(`${title}:`);
-  const code = await stream(command, environment());
+  const { code, stdout, stderr } = await runProcess(command, { cwd: root, env: environment(), timeoutMs: checkMs });
+  console.log(`\n${title}:\n${stdout}${stderr}`);
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-async function test(filters: readonly string[], postgresBase: string | undefined): Promise<Tally> {
+/** Tests start hundreds of processes, and the executable starts in half the time that the source takes. */
+async function build(): Promise<string> {
+  const outfile = join(tempFolder("program"), "quicklink");
+  const command = [process.execPath, "--no-env-file", "scripts/build.ts", outfile];
+  const { code, stdout, stderr } = await runProcess(command, { cwd: root, env: environment(), timeoutMs: checkMs });
+  if (code !== 0) throw new Error(`the program could not be built\n${stdout}${stderr}`);
+  return outfile;
+}
+
+async function test(filters: readonly string[], shared: Record<string, string>): Promise<Tally> {
   const report = join(tempFolder("junit"), "junit.xml");
+  mkdirSync(dirname(timings), { recursive: true });
   const code = await stream(
     [
       ...[process.execPath, "--no-env-file", "test", `--parallel=${workers}`, `--timeout=${testTimeoutMs}`],
       ...["--reporter=junit", `--reporter-outfile=${report}`],
+      ...[`--timings=${timings}`, "--update-timings"],
       ...(filters.length === 0 ? ["./src", "./test"] : filters),
     ],
     environment({
-      ...(postgresBase === undefined ? {} : { [sharedVariable]: postgresBase }),
+      ...shared,
       // Makes a forgotten `test.only` an error instead of a short run; with a filter it may be wanted.
       ...(filters.length === 0 ? { CI: "true" } : {}),
     }),
   );
-  return tally(code, existsSync(report) ? readFileSync(report, "utf8") : "");
+  const junit = existsSync(report) ? readFileSync(report, "utf8") : "";
+  if (filters.length === 0) showSlowest(junit);
+  return tally(code, junit);
+}
+
+function showSlowest(junit: string): void {
+  const suites = [...junit.matchAll(/^ {2}<testsuite name="([^"]+)"[^>]* time="([\d.]+)"/gm)];
+  const slowest = suites.toSorted(([, , one], [, , other]) => Number(other) - Number(one)).slice(0, slowestShown);
+  console.log("\nThe slowest files:");
+  for (const [, file, seconds] of slowest) console.log(`  ${Math.round(Number(seconds))} s  ${file}`);
 }
 
 function tally(code: number, junit: string): Tally {
@@ -99,7 +144,7 @@ async function stream(command: readonly string[], env: Record<string, string | u
   return code;
 }
 
-function environment(extra: Record<string, string> = {}): Record<string, string | undefined> {
-  const own = Object.entries(Bun.env).filter(([name]) => !foreign.test(name));
-  return { ...Object.fromEntries(own), ...extra };
+function environment(extra: Record<string, string> = {}): Record<string, string> {
+  const own = Object.entries(Bun.env).filter(([name, value]) => value !== undefined && !foreign.test(name));
+  return { ...(Object.fromEntries(own) as Record<string, string>), ...extra };
 }

@@ -11,7 +11,7 @@ import type { Domain } from "./domain.ts";
 
 /**
  * Domains in SQL. What a redirect must know of a domain (that it is ours, where `/` and unknown codes redirect) changes
- * together with a version and a row in the change feed, under the empty code, which no link can have.
+ * together with its version; such a change is returned, to be published.
  */
 export interface DomainStore {
   /** Unless the tenant already has `most` of them. */
@@ -19,12 +19,12 @@ export interface DomainStore {
   get(tenant: TenantId, host: string): Promise<Domain | undefined>;
   /** Oldest first; `after` is the last one of the previous page. */
   list(tenant: TenantId, limit: number, after?: Pick<Domain, "createdAt" | "host">): Promise<Domain[]>;
-  /** Makes it the tenant's, unless it is somebody else's. */
+  /** Assigns it to the tenant, unless another tenant has it. */
   verify(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "taken" | undefined>;
   change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<ChangedDomain | undefined>;
-  /** Only when no link is on it any more. */
+  /** Only when it has no links. */
   remove(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "missing" | { readonly links: number }>;
-  /** Where the tenant's new links go when nobody says; nothing is the server's own domain. */
+  /** Where the tenant's new links are created by default; `undefined` for the server's own domain. */
   defaultHost(tenant: TenantId): Promise<string | undefined>;
   /** For redirects: the domains of all tenants, or one of them. Targets that must not be used are null. */
   verified(host?: string): Promise<Domain[]>;
@@ -34,7 +34,7 @@ export interface DomainStore {
 
 export interface ChangedDomain {
   readonly domain: Domain;
-  /** Nothing where redirects do not depend on it: a domain that is not verified. */
+  /** `undefined` if redirects do not depend on it: a domain that is not verified. */
   readonly change: Change | undefined;
 }
 

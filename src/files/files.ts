@@ -64,9 +64,9 @@ export interface FileSettings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly mostBytes: number;
-  /** Each link that leads to a file that is gone. */
+  /** Called for each link to a deleted file. */
   readonly publish: Publish;
-  /** Told after a file was stored: what the tenant's files come to. */
+  /** Called after a file was stored, with the tenant's total. */
   readonly filled?: (tenant: Tenant, usedBytes: number) => void;
 }
 

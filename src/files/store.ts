@@ -44,7 +44,7 @@ export interface FileStore {
    * `endedBefore`; otherwise `undefined`.
    */
   condemn(file: FileKey, from: "pending" | "stored", endedBefore?: number): Promise<TenantFile | undefined>;
-  /** The next version of some of the links that lead to it, in the order of their codes. */
+  /** Gives some of the links to it their next version, in the order of their codes. */
   touchLinks(file: FileKey, after: LinkVersion | undefined, limit: number, at: number): Promise<LinkVersion[]>;
   /**
    * Deletes the row and subtracts its bytes if they counted; returns the standing. `undefined` if it was already

@@ -48,7 +48,7 @@ export async function startHeartbeat(sql: Sql, shares: boolean, clock: Clock, lo
     count: pulse.count,
     async stop() {
       await beating.stop();
-      // Not being able to say goodbye costs the next one a few seconds, and only on another machine.
+      // If leaving fails, the next server on another machine waits a few seconds.
       await withDeadline(instances.leave(), leaveMs, "PostgreSQL").catch(() => {});
     },
   };
@@ -75,7 +75,7 @@ export async function join(instances: Instances, self: Instance, clock: Clock, l
 }
 
 export interface Pulse {
-  /** As last seen: it stays while the database is away. */
+  /** As last seen: unchanged while the database is unavailable. */
   count(): number;
   beat(): Promise<void>;
 }

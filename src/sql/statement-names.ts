@@ -18,14 +18,14 @@ export function nameStatement(text: string): void {
 }
 
 /**
- * Two things can be wrong with a name, both before the statement has done anything:
+ * Two things can go wrong with a name, both before the statement has done anything:
  *
- * - The type of a column has changed since, by a migration. The connection is of no more use for this statement: the pool
- *   replaces it.
- * - The connection is not ours alone: a pooler gives each transaction another one, which does not know the name, or knows it
- *   already. From then on this pool uses no names.
+ * - A migration has changed the type of a column since. The connection is useless for this statement: the pool replaces
+ *   it.
+ * - The connection is shared: a pooler gives each transaction another one, which does not know the name, or already has
+ *   it. From then on this pool uses no names.
  *
- * Either way a single statement is sent again without a name. A transaction has failed, and its caller is told.
+ * Either way a single statement is sent again without a name. A transaction fails, and its caller gets the error.
  */
 export interface NamedStatements {
   /** `replace` is called when the connection should not be used again. */

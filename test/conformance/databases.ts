@@ -2,6 +2,7 @@
 import { afterAll, afterEach, describe } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
+import { sql as raw } from "kysely";
 import { systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
 import { migrate } from "../../src/sql/migrate.ts";
@@ -79,8 +80,15 @@ const kinds: readonly Kind[] = postgresAvailable() ? [sqlite, postgres] : [sqlit
 export const databases: readonly TestDatabase[] = kinds.map(({ name, create, createWithTwin }) => ({
   name,
   create,
-  open: async () => watched((await createWithTwin()).connect()),
+  open: async () => watched(await connected(await createWithTwin())),
 }));
+
+/** With a connection in its pool already, so that what a case starts first does not wait for one and come second. */
+async function connected(place: Place): Promise<Sql> {
+  const sql = place.connect();
+  await raw`select 1`.execute(sql.db);
+  return sql;
+}
 
 /** The same, but closing it fails if the twin was touched. */
 function watched(sql: Sql, closed: () => void = () => {}): Sql {
@@ -128,7 +136,7 @@ export function onEachDatabase(suite: (database: OpenDatabases) => void): void {
 
       async function openTwo(): Promise<readonly [Sql, Sql]> {
         const place = tracked(await createWithTwin());
-        const sql = place.connect();
+        const sql = await connected(place);
         withTwin.add(sql);
         return [watched(sql, () => withTwin.delete(sql)), place.connect()];
       }

@@ -47,8 +47,13 @@ for (const database of databases) {
 
     test("unfinished work is taken over after its time, and a late end does not undo that", async () => {
       const sql = await database.open();
-      const slow = Promise.withResolvers<void>();
-      const first = createJobs(sql, "a", systemClock).run(job(() => slow.promise, { atMostMs: 1, next: () => 0 }));
+      const [begun, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const work = (): Promise<void> => {
+        begun.resolve();
+        return slow.promise;
+      };
+      const first = createJobs(sql, "a", systemClock).run(job(work, { atMostMs: 1, next: () => 0 }));
+      await begun.promise;
       let taken = false;
       while (!taken) taken = await createJobs(sql, "b", systemClock).run(job(async () => {}));
       slow.resolve();
