@@ -36,7 +36,7 @@ export function createBlocklist({ path, clock, log }: BlocklistSettings): Blockl
   let stamp = "";
   let lookedAt = Number.NEGATIVE_INFINITY;
 
-  function look(): void {
+  function readIfChanged(): void {
     if (path === undefined || clock.elapsed() - lookedAt < lookMs) return;
     lookedAt = clock.elapsed();
     const now = stampOf(path);
@@ -59,11 +59,11 @@ export function createBlocklist({ path, clock, log }: BlocklistSettings): Blockl
 
   return {
     isBlocked(host) {
-      look();
+      readIfChanged();
       return list?.has(host) ?? false;
     },
     fingerprint() {
-      look();
+      readIfChanged();
       return list?.fingerprint;
     },
   };

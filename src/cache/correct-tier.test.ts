@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { nameOf } from "../../test/ground/changes.ts";
 import { createLog } from "../base/log.ts";
-import { createCorrect } from "./correct-tier.ts";
+import { createCorrectTier } from "./correct-tier.ts";
 import type { LinkVersion } from "./feed.ts";
 
 interface Place {
@@ -24,7 +24,7 @@ function setUp(servers: Record<string, { position?: number; idleMs?: number; beg
     if (broken.has(what)) throw new Error(`no ${what}`);
     done.push(text);
   };
-  const correct = createCorrect<Place>(
+  const correct = createCorrectTier<Place>(
     {
       servers: () => Object.keys(servers),
       async stand(server) {

@@ -14,18 +14,18 @@ import type { Round } from "./follow.ts";
  * names, so it is empty. A writer that got its ticket before that may still write what it read from SQL then. So the
  * epoch starts at a feed position from before any such ticket, and is corrected from there as usual.
  */
-export interface Stand {
+export interface CorrectedUpTo {
   /** Text that sorts as positions do; empty if the server has none. */
   readonly position: string;
   /** Time since any instance moved or confirmed it. */
   readonly idleMs: number;
 }
 
-export interface Correctable {
+export interface CorrectableTier {
   servers(): readonly string[];
-  stand(server: string): Promise<Stand>;
+  stand(server: string): Promise<CorrectedUpTo>;
   /** Starts another epoch at this position, or returns the one that another instance started first. */
-  begin(server: string, position: string): Promise<Stand>;
+  begin(server: string, position: string): Promise<CorrectedUpTo>;
   /** Throws unless all fences are in place. */
   fence(server: string, changes: readonly Change[]): Promise<void>;
   /** Throws if the position is now before `from`, missing, or in another epoch: then the fences went elsewhere. */
@@ -34,7 +34,7 @@ export interface Correctable {
   believe(server: string, began: number): void;
 }
 
-export type Correct<Position> = (round: Round<Position>) => Promise<void>;
+export type CorrectTier<Position> = (round: Round<Position>) => Promise<void>;
 
 /** Changes are kept for a day; a position that was not confirmed for this long may be older than the oldest change. */
 const idleMostMs = 20 * 3_600_000;
@@ -42,11 +42,11 @@ const page = 1_000;
 /** Longer than a ticket is valid by any clock. */
 const leaveMs = 3_000;
 
-export function createCorrect<Position extends object>(
-  tier: Correctable,
+export function createCorrectTier<Position extends object>(
+  tier: CorrectableTier,
   feed: Feed<Position>,
   log: Logger,
-): Correct<Position> {
+): CorrectTier<Position> {
   let failing = false;
   /** Two reads, the first from before any ticket that may still be in use; unset in the first seconds. */
   let before: Round<Position> | undefined;

@@ -12,7 +12,7 @@ import type { CacheCounts } from "./hit-counts.ts";
  * A query has more time than a visitor: it keeps its place until it ends, and its answer still fills the caches.
  * Lookups of the same key meanwhile share the query. A query slower than any visitor would wait counts as a failure.
  */
-export interface GuardSettings {
+export interface LimitedSourceSettings {
   readonly atOnce: number;
   readonly waiting: number;
   /** How long a visitor waits for an answer. */
@@ -25,7 +25,7 @@ export interface GuardSettings {
 
 export function limitedSource<Value>(
   sql: Source<Value>,
-  { atOnce, waiting, waitMs, counts, clock, run }: GuardSettings,
+  { atOnce, waiting, waitMs, counts, clock, run }: LimitedSourceSettings,
 ): Source<Value> {
   const turns = bulkhead(atOnce, waiting);
   const running = new Map<string, Promise<LookupAnswer<Value>>>();

@@ -14,7 +14,7 @@ import {
   databaseEntry,
   foldIntoOneFile,
   snapshot,
-  toDisk,
+  syncToDisk,
 } from "../sql/backup.ts";
 import { openSqlite } from "../sql/sqlite.ts";
 import { quietLog } from "./core.ts";
@@ -56,7 +56,7 @@ export function backupCommand(): Command {
       try {
         const written = await write(config, draft, options, progress);
         renameSync(draft, target);
-        toDisk(target);
+        syncToDisk(target);
         progress.end();
         report(target, written, options);
       } catch (error) {

@@ -107,7 +107,7 @@ async function describe(access: CacheAccess, key: string): Promise<Record<string
   const { load, loadMeta, feed, onRedis } = access;
   const { version, value } = await load(key);
   const inRedis = await onRedis(async ({ tier, meta }) => {
-    const { stand, node, epoch, shared, keptMs } = await tier.look(key);
+    const { stand, node, epoch, shared, keptMs } = await tier.inspect(key);
     const answer = shared.kind === "value" ? shared.answer : undefined;
     return {
       ...showMeta(await metaOf(access, meta, key, version)),

@@ -16,7 +16,7 @@ import {
   foldIntoOneFile,
   openArchive,
   prepareSnapshot,
-  toDisk,
+  syncToDisk,
 } from "../sql/backup.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import { refuseNewer, schemaState } from "../sql/migrate.ts";
@@ -87,7 +87,7 @@ async function restore(config: Config, archive: ArchiveReader, options: RestoreO
       return `${path}${suffix}`;
     });
     for (const { draft, path } of parts) renameSync(draft, path);
-    toDisk(folder);
+    syncToDisk(folder);
     if (entry !== undefined) say(`Restored the database in ${folder}.`);
     for (const { done } of parts) if (done) say(done());
     for (const path of aside) say(`The previous data is kept: ${path}`);

@@ -15,7 +15,7 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Versioned } from "../cache/cache.ts";
-import type { Correctable, Stand } from "../cache/correct-tier.ts";
+import type { CorrectableTier, CorrectedUpTo } from "../cache/correct-tier.ts";
 import type { Change } from "../cache/feed.ts";
 import type { Form, Shared, Ticket, Tier } from "../cache/tier.ts";
 import { defineScript, type Redis } from "./client.ts";
@@ -41,16 +41,16 @@ export interface RedisCacheOptions<Value> {
   readonly random?: () => number;
 }
 
-export interface RedisCache<Value> extends Tier<Value>, Correctable {
+export interface RedisCache<Value> extends Tier<Value>, CorrectableTier {
   /** After a write: resolves when nothing older can be read here, and throws otherwise. */
   fenceOne(key: string, version: number): Promise<void>;
   /** For the operator. */
-  look(key: string): Promise<Look<Value>>;
+  inspect(key: string): Promise<InspectedEntry<Value>>;
 }
 
-export interface Look<Value> {
+export interface InspectedEntry<Value> {
   /** How far its server has been corrected. The position is empty if the server has none. */
-  readonly stand: Stand;
+  readonly stand: CorrectedUpTo;
   readonly node: string;
   readonly epoch: string;
   readonly shared: Shared<Value>;
@@ -111,7 +111,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
   async function stand(
     tag: string,
     words: readonly [position: string, from: string, epoch: string, instead: string],
-  ): Promise<Stand> {
+  ): Promise<CorrectedUpTo> {
     const generation = redis.generation;
     const asked = clock.now();
     const reply = (await redis.script(scripts.stand, [`ql:${form.name}:feed:{${tag}}`], words)) as string[];
@@ -181,7 +181,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
       if (server !== undefined) await fence(server, key, version);
     },
 
-    async look(key) {
+    async inspect(key) {
       redis.servers();
       const tag = redis.serverOf(`{${key}}`);
       const whereItStands = await stand(tag, ["", "", "", ""]);

@@ -2,10 +2,10 @@ import { messageOf } from "../base/errors.ts";
 import { createLog } from "../base/log.ts";
 import { loadConfig } from "../config/config.ts";
 import { type Core, openCore } from "../core.ts";
-import { type Background, type FromThread, onThisThread, type SentResult, type ToThread } from "./background.ts";
+import { type Background, onThisThread, type SentResult, type ThreadMessage, type ToThread } from "./background.ts";
 
 /** The other side of `background.ts`, which decides how many jobs run here at a time. Has its own connections. */
-declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: FromThread): void };
+declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: ThreadMessage): void };
 
 let core: Promise<Core> | undefined;
 

@@ -136,7 +136,7 @@ export type ToThread =
   | { readonly kind: "close" }
   | (BackgroundJob & { readonly id: number });
 
-export type FromThread =
+export type ThreadMessage =
   | { readonly kind: "closed" }
   | { readonly kind: "done"; readonly id: number; readonly result: unknown }
   | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly code: string | undefined };
@@ -153,7 +153,7 @@ function thread(config: Config): Background {
 
   function start(): Worker {
     const started = new Worker(new URL("./background-thread.ts", import.meta.url).href);
-    started.onmessage = (event: MessageEvent<FromThread>) => {
+    started.onmessage = (event: MessageEvent<ThreadMessage>) => {
       const message = event.data;
       if (message.kind === "closed") return;
       const job = waiting.get(message.id);
@@ -201,7 +201,7 @@ function thread(config: Config): Background {
       worker = undefined;
       await Promise.allSettled([...waiting.values()].map((job) => job.promise));
       await new Promise<void>((resolve) => {
-        closing.addEventListener("message", (event: MessageEvent<FromThread>) => {
+        closing.addEventListener("message", (event: MessageEvent<ThreadMessage>) => {
           if (event.data.kind === "closed") resolve();
         });
         closing.postMessage({ kind: "close" } satisfies ToThread);

@@ -1,7 +1,7 @@
 import { createBreakers } from "../base/breaker.ts";
 import { type Cache, createCache, type Source } from "../cache/cache.ts";
 import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
-import { createCorrect } from "../cache/correct-tier.ts";
+import { createCorrectTier } from "../cache/correct-tier.ts";
 import type { Publish } from "../cache/feed.ts";
 import { type Follower, follow } from "../cache/follow.ts";
 import { type CacheCounts, countCache } from "../cache/hit-counts.ts";
@@ -173,7 +173,7 @@ async function followFeed(
       followedAt = elapsed;
       links.followed(elapsed);
     },
-    ...(tier && { correct: createCorrect(tier, feed, log) }),
+    ...(tier && { correct: createCorrectTier(tier, feed, log) }),
     clock,
     log,
   });

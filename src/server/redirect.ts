@@ -16,7 +16,7 @@ import type { LinkCache } from "./cache.ts";
 import type { OpenCounters } from "./counters.ts";
 
 /** What a redirect needs when its answer depends on the visitor: who they are, and whether they may pass. */
-export interface VisitParts {
+export interface RedirectParts {
   readonly core: Core;
   readonly cache: LinkCache;
   readonly counters: OpenCounters;
@@ -29,7 +29,7 @@ type Visits = Pick<RedirectSettings, "gate" | "routeVisitor" | "detailsOf" | "ad
 
 const sqlMs = 1_000;
 
-export function openVisits({ core, cache, counters, server, log }: VisitParts): Visits {
+export function openRedirect({ core, cache, counters, server, log }: RedirectParts): Visits {
   const { config, clock, passwords, secretFor, signing } = core;
   // Where links are looked up, so that the password is not of a version that the redirect cannot have yet.
   const sql = cache.replica ?? core.sql;

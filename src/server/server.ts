@@ -32,7 +32,7 @@ import type { ApiParts } from "./http.ts";
 import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
 import { startRounds } from "./link-health.ts";
 import { openNotices } from "./notices.ts";
-import { openVisits } from "./redirect.ts";
+import { openRedirect } from "./redirect.ts";
 import { openRedis, type RedisClients } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -162,7 +162,7 @@ function listen(
       isBot: createBots(),
       meters: hits.meters,
       guesses,
-      ...openVisits({ core, cache, counters, server: () => server, log }),
+      ...openRedirect({ core, cache, counters, server: () => server, log }),
       signDownload: files.files.offer,
       wait: config.wait,
       clock,

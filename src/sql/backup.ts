@@ -125,7 +125,7 @@ export function createArchive(draft: string): ArchiveWriter {
       }
       archive.run("commit");
       this.close();
-      toDisk(draft);
+      syncToDisk(draft);
     },
 
     close() {
@@ -210,7 +210,7 @@ export function prepareSnapshot(path: string, codesSkipped: number): void {
   } finally {
     database.close();
   }
-  toDisk(path);
+  syncToDisk(path);
 }
 
 function requireWhole(database: Database, name: string): void {
@@ -225,7 +225,7 @@ function reserve(path: string): void {
 }
 
 /** Including its name: a crash of the machine must not lose what we reported as written. */
-export function toDisk(path: string): void {
+export function syncToDisk(path: string): void {
   for (const each of [path, dirname(path)]) {
     const file = openSync(each, "r");
     fsyncSync(file);

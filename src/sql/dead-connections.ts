@@ -9,7 +9,7 @@ import type { NamedStatements } from "./statement-names.ts";
  * quarter of an hour. The library would lend it to one caller after the other, and with a few of them PostgreSQL would
  * seem unavailable long after it is back.
  */
-export function withoutSilent(pool: Pool, named: NamedStatements): PostgresPool {
+export function withoutDeadConnections(pool: Pool, named: NamedStatements): PostgresPool {
   // Kysely identifies its connections by these objects.
   const lent = new WeakMap<PoolClient, PostgresPoolClient>();
   return {

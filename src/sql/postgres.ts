@@ -1,7 +1,7 @@
 import { CompiledQuery, Kysely, PostgresDialect, sql as raw } from "kysely";
 import pg from "pg";
 import type { Logger } from "../base/log.ts";
-import { withoutSilent } from "./dead-connections.ts";
+import { withoutDeadConnections } from "./dead-connections.ts";
 import { type Sql, statementMs as statementMostMs } from "./sql.ts";
 import { createNamedStatements } from "./statement-names.ts";
 import type { SharedSchema } from "./tenant-db.ts";
@@ -37,7 +37,7 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
   pool.on("error", (error) => log.warn({ error }, "lost an idle PostgreSQL connection"));
   pool.on("connect", (client) => client.on("error", () => {}));
   const db = new Kysely<SharedSchema>({
-    dialect: new PostgresDialect({ pool: withoutSilent(pool, createNamedStatements(log)) }),
+    dialect: new PostgresDialect({ pool: withoutDeadConnections(pool, createNamedStatements(log)) }),
   });
   return {
     dialect: "postgres",

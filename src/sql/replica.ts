@@ -20,11 +20,11 @@ export function watchReplica(replica: Sql | undefined, metrics: Metrics): { stop
     () => (lagSeconds === undefined ? [] : [[{}, lagSeconds]]),
   );
   if (replica === undefined) return { stop() {} };
-  const look = async () => {
+  const measureLag = async () => {
     lagSeconds = await readLag(replica).catch(() => undefined);
   };
-  void look();
-  const timer = setInterval(look, lookMs);
+  void measureLag();
+  const timer = setInterval(measureLag, lookMs);
   return { stop: () => clearInterval(timer) };
 }
 

@@ -69,7 +69,7 @@ export async function openInstance({ code, sql, redis, clock }: InstanceParts): 
     feed: sql.feed,
     announce: (change) => cache.announce(nameOf(change), change.version),
     followed: cache.followed,
-    correct: code.correct.createCorrect(tier, sql.feed, silent),
+    correct: code.correct.createCorrectTier(tier, sql.feed, silent),
     clock: { ...clock, after },
     log: silent,
   });
