@@ -14,13 +14,10 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
     3,
     "redirects need every verified domain; one is removed only when no link at all is on it; the blocklist is the operator's",
   ],
-  "src/email/notices/near-limits.ts": [
-    2,
-    "looks for tenants that want notices; a visited link is known by domain and code only",
-  ],
-  "src/email/settings/reseal.ts": [
+  "src/email/notices/near-limits.ts": [1, "a visited link is known by domain and code only"],
+  "src/email/settings/settings.ts": [
     1,
-    "the operator reseals the keys of all tenants; each is read and written by its own handle",
+    "finds the tenants that want notices, or whose keys the operator reseals; each is then read and written by its own handle",
   ],
   "src/email/outbox/counter-seeds.ts": [1, "the platform's limit counts the emails of all tenants"],
   "src/email/outbox/store.ts": [1, "one sender works off the outbox of all tenants"],

@@ -16,6 +16,7 @@ import {
   snapshot,
   syncToDisk,
 } from "../sql/backup.ts";
+import { latestEpoch } from "../sql/code-counter.ts";
 import { openSqlite } from "../sql/sqlite.ts";
 import { quietLog } from "./core.ts";
 import { lowerPriority } from "./low-priority.ts";
@@ -198,12 +199,7 @@ function secretsOf(config: Config): BackupSecrets {
 async function requireOwnSalt(config: Config, secrets: BackupSecrets): Promise<void> {
   const sql = await openSql(config, quietLog());
   try {
-    const epoch = await sql.db
-      .selectFrom("code_epochs")
-      .select("fingerprint")
-      .orderBy("epoch", "desc")
-      .limit(1)
-      .executeTakeFirst();
+    const epoch = await latestEpoch(sql);
     if (epoch === undefined || epoch.fingerprint === createCodes(secrets.QL_CODE_SALT ?? "").fingerprint) return;
   } finally {
     await sql.close();

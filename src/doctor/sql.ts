@@ -6,6 +6,7 @@ import { createLog } from "../base/log.ts";
 import { createCodes } from "../codes/codes.ts";
 import type { Config } from "../config/config.ts";
 import { openReplica, openSql } from "../core.ts";
+import { latestEpoch } from "../sql/code-counter.ts";
 import { schemaState } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Check, clockFinding, type Finding, fail, ok } from "./finding.ts";
@@ -80,12 +81,7 @@ const saltOf =
   ({ embedded, QL_CODE_SALT: salt }: Config): Look =>
   async (database) => {
     if (!(await schemaState(database)).applied.includes("0001-foundation")) return [];
-    const epoch = await database.db
-      .selectFrom("code_epochs")
-      .select("fingerprint")
-      .orderBy("epoch", "desc")
-      .limit(1)
-      .executeTakeFirst();
+    const epoch = await latestEpoch(database);
     if (epoch === undefined) return [];
     if (salt !== undefined && createCodes(salt).fingerprint === epoch.fingerprint) {
       return [ok("code salt", "matches this database")];

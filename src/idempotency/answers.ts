@@ -41,7 +41,7 @@ export type BeginOutcome =
 
 export interface IdempotentRun {
   readonly derived: DerivedIds;
-  /** Keeps the claim; call at least every `claimMs`. */
+  /** Keeps the claim; call at least every `runClaimMs`. */
   renew(): Promise<void>;
   finish(answer: StoredAnswer): Promise<void>;
   /** Whether it was done is unknown: the next one may run it again. */

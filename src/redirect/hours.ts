@@ -1,3 +1,4 @@
+import { createMemo } from "../base/memo.ts";
 import { days, type Hours } from "../links/routing/rules.ts";
 
 /**
@@ -7,15 +8,18 @@ import { days, type Hours } from "../links/routing/rules.ts";
 const slotMs = 900_000;
 const dayMinutes = 1_440;
 
-interface Known {
+interface Zone {
   /** `undefined` for a zone unknown to this machine. */
   readonly format: Intl.DateTimeFormat | undefined;
   slot: number;
   offsetMs: number;
 }
 
-/** By name, of which there are about six hundred. */
-const zones = new Map<string, Known>();
+/** There are about six hundred names. */
+const zones = createMemo<Zone>({
+  most: 1_000,
+  find: (name) => ({ format: formatOf(name), slot: Number.NaN, offsetMs: 0 }),
+});
 
 export function isWithinHours(hours: Hours, now: number): boolean {
   const local = Math.floor((now + offsetMs(hours.zone, now)) / 60_000);
@@ -35,11 +39,7 @@ function begins({ days: wanted }: Hours, day: number): boolean {
 
 function offsetMs(zone: string, now: number): number {
   const slot = Math.floor(now / slotMs);
-  let known = zones.get(zone);
-  if (known === undefined) {
-    known = { format: formatOf(zone), slot: Number.NaN, offsetMs: 0 };
-    zones.set(zone, known);
-  }
+  const known = zones.get(zone);
   if (known.slot !== slot) {
     const start = slot * slotMs;
     known.offsetMs = known.format === undefined ? Number.NaN : wallClock(known.format, start) - start;

@@ -53,8 +53,11 @@ export async function rotateSalt(sql: Sql, fingerprint: string, clock: Clock): P
   return epoch;
 }
 
-async function latestEpoch(sql: Sql) {
-  return sql.db.selectFrom("code_epochs").selectAll().orderBy("epoch", "desc").limit(1).executeTakeFirst();
+/** The salt's latest epoch; nothing in a database without codes. */
+export async function latestEpoch(
+  sql: Sql,
+): Promise<{ readonly epoch: number; readonly fingerprint: string } | undefined> {
+  return await sql.db.selectFrom("code_epochs").selectAll().orderBy("epoch", "desc").limit(1).executeTakeFirst();
 }
 
 async function insertEpoch(sql: Sql, epoch: number, fingerprint: string, clock: Clock): Promise<void> {

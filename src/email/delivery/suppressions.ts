@@ -12,7 +12,7 @@ import { type MailKind, mailKinds } from "../outbox/outbox.ts";
 export interface Suppressions {
   /** Why this tenant may not send such an email to the address; `undefined` if it may. */
   find(tenant: TenantId, address: string, kind: MailKind): Promise<SuppressionReason | undefined>;
-  /** The first reason stays, unless essential emails may pass it. `everybody`: for all tenants. */
+  /** The first reason stays, unless essential emails may pass it. `allTenants`: for all tenants. */
   add(tenant: TenantId | typeof allTenants, address: string, reason: SuppressionReason): Promise<void>;
   /** A tenant's list, by address; `after` is the last of the previous page. */
   list(tenant: TenantId, limit: number, after?: string): Promise<Suppression[]>;

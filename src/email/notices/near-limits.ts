@@ -7,9 +7,9 @@ import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
 import type { Place } from "../../sql/versions.ts";
 import { usedInMonth } from "../../tenants/monthly-usage.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
+import { tenantsWith } from "../settings/settings.ts";
 import { hitsKeyStart, type NoticeUse, reachedPercent } from "./thresholds.ts";
 
-const tenantsAtOnce = 100;
 const linksMost = 100; // per tenant: notified links are not found again, and the next check has the next ones
 
 /**
@@ -23,16 +23,8 @@ export async function nearLimits(
   now: number,
 ): Promise<NoticeUse[]> {
   const uses: NoticeUse[] = [];
-  for (let after = ""; ; ) {
-    const rows = await acrossTenants(sql.db)
-      .selectFrom("email_settings")
-      .select("tenant_id")
-      .where("contact", "is not", null)
-      .where("tenant_id", ">", after as TenantId)
-      .orderBy("tenant_id")
-      .limit(tenantsAtOnce)
-      .execute();
-    for (const { tenant_id: tenant } of rows) {
+  for await (const page of tenantsWith(sql, "contact")) {
+    for (const { tenant_id: tenant } of page) {
       const limits = (await tenants.byId(tenant))?.limits;
       if (limits === undefined) continue;
       const links = await usedInMonth(sql.db, { tenant, name: "links", month });
@@ -47,9 +39,6 @@ export async function nearLimits(
         ...(await untoldLinks(sql, tenant, limits.hitsPerLinkPerMonth, month, now)),
       );
     }
-    const last = rows.at(-1)?.tenant_id;
-    if (last === undefined || rows.length < tenantsAtOnce) break;
-    after = last;
   }
   return uses.filter(({ used, max }) => reachedPercent(used, max) !== undefined);
 }

@@ -1,8 +1,8 @@
 import type { TenantId } from "../../base/ids.ts";
 import type { Ring } from "../../base/seal.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
-import { sendgridContext } from "./settings.ts";
+import { ofTenant } from "../../sql/tenant-db.ts";
+import { sendgridContext, tenantsWith } from "./settings.ts";
 
 export interface Resealed {
   readonly resealed: number;
@@ -12,8 +12,6 @@ export interface Resealed {
   readonly lost: readonly TenantId[];
 }
 
-const rowsAtOnce = 100;
-
 /**
  * Encrypts every secret again with the first key of the ring. Row by row: an interrupted run continues where it
  * stopped. A row saved concurrently stays as saved, and is checked again.
@@ -21,25 +19,15 @@ const rowsAtOnce = 100;
 export async function resealAll(sql: Sql, ring: Ring): Promise<Resealed> {
   let [resealed, current] = [0, 0];
   const lost: TenantId[] = [];
-  for (let after = ""; ; ) {
-    const rows = await acrossTenants(sql.db)
-      .selectFrom("email_settings")
-      .select("tenant_id")
-      .where("sendgrid_key", "is not", null)
-      .where("tenant_id", ">", after as TenantId)
-      .orderBy("tenant_id")
-      .limit(rowsAtOnce)
-      .execute();
-    for (const { tenant_id: tenant } of rows) {
+  for await (const page of tenantsWith(sql, "sendgrid_key")) {
+    for (const { tenant_id: tenant } of page) {
       const outcome = await resealOne(sql, ring, tenant);
       if (outcome === "resealed") resealed++;
       if (outcome === "current") current++;
       if (outcome === "lost") lost.push(tenant);
     }
-    const last = rows.at(-1)?.tenant_id;
-    if (last === undefined || rows.length < rowsAtOnce) return { resealed, current, lost };
-    after = last;
   }
+  return { resealed, current, lost };
 }
 
 async function resealOne(sql: Sql, ring: Ring, tenant: TenantId): Promise<"resealed" | "current" | "lost" | "gone"> {

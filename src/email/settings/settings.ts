@@ -3,10 +3,11 @@ import type { Selectable } from "kysely";
 import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { TenantId } from "../../base/ids.ts";
+import { pagesOf } from "../../base/pages.ts";
 import type { Ring } from "../../base/seal.ts";
 import type { EmailSettingsTable } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { ofTenant } from "../../sql/tenant-db.ts";
+import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
 import { parseMailbox } from "../address.ts";
 import type { Mailbox } from "../providers/provider.ts";
 
@@ -140,3 +141,19 @@ function toSettings(row: Selectable<EmailSettingsTable>): EmailSettings {
     webhookSecret: row.webhook_secret,
   };
 }
+
+/** The tenants whose email settings have this field, page by page. */
+export const tenantsWith = (
+  { db }: Sql,
+  field: "contact" | "sendgrid_key",
+): AsyncGenerator<readonly { readonly tenant_id: TenantId }[]> =>
+  pagesOf((limit, last) =>
+    acrossTenants(db)
+      .selectFrom("email_settings")
+      .select("tenant_id")
+      .where(field, "is not", null)
+      .where("tenant_id", ">", last?.tenant_id ?? ("" as TenantId))
+      .orderBy("tenant_id")
+      .limit(limit)
+      .execute(),
+  );
