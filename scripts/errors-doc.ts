@@ -134,7 +134,7 @@ An error is a problem document (RFC 9457), sent as \`application/problem+json\`:
   "title": "${problems.invalid_input.title}",
   "status": ${problems.invalid_input.status},
   "code": "invalid_input",
-  "detail": "Must be an http:// or https:// URL.",
+  "detail": "url: Must be an http:// or https:// URL.",
   "errors": [{ "field": "url", "code": "scheme_not_allowed", "message": "Must be an http:// or https:// URL." }],
   "requestId": "req_1zFqL0pXw2Yk"
 }

@@ -31,8 +31,8 @@ const checkMs = 300_000;
 const slowestShown = 5;
 const timings = join(root, ".tmp/test-timings.json");
 
-// Four at least, because most of a test's time is waiting for servers; not many, because each of them brings some.
-const workers = Math.min(6, Math.max(4, availableParallelism()));
+// Five at least, because most of a test's time is waiting for servers; not many, because each of them brings some.
+const workers = Math.min(8, Math.max(5, availableParallelism()));
 
 // Settings of the developer's shell, which could lead a test to a server that is not ours.
 const foreign = /^(QL_|PG|DATABASE_URL$|REDIS_URL$|LIMITS_REDIS_URL$|S3_URL$)/;

@@ -4,7 +4,8 @@ import { cacheKey } from "../links/link.ts";
 import { outdate } from "../sql/outdated-tenants.ts";
 import type { SuspendedLinkTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
-import { ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { type Params, statement } from "../sql/statement.ts";
+import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import { type Place, raiseVersions } from "../sql/versions.ts";
 
 /**
@@ -86,15 +87,7 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
 
     async ofLinks(links) {
       if (links.length === 0) return new Map();
-      const rows = await db
-        .selectFrom("suspended_links")
-        .select(["domain", "code", "reason"])
-        .where(
-          "code",
-          "in",
-          links.map(({ code }) => code),
-        )
-        .execute();
+      const rows = await selectReasons.all(db, { codes: links.map(({ code }) => code) });
       return new Map(rows.map(({ domain, code, reason }) => [cacheKey(domain, code), reason]));
     },
 
@@ -123,3 +116,7 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
 
 /** Rolls back the new version of a link that was not suspended: the version is locked first, see `sql/versions.ts`. */
 class NotSuspended extends Error {}
+
+const selectReasons = statement((db: Db, { codes }: Params<{ codes: readonly string[] }>) =>
+  db.selectFrom("suspended_links").select(["domain", "code", "reason"]).where("code", "in", codes),
+);

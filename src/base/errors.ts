@@ -90,7 +90,7 @@ export class Problem extends Error {
 
 /** One invalid field, the most common problem. */
 export function invalid(field: string, code: string, message: string): Problem {
-  return new Problem("invalid_input", message, { errors: [{ field, code, message }] });
+  return new Problem("invalid_input", `${field}: ${message}`, { errors: [{ field, code, message }] });
 }
 
 /** For the operator at the command line: what is wrong, what to do, and the exit status. */

@@ -72,7 +72,7 @@ export function linkCommand(): Command {
     .action((options: TenantOption & { limit: number }) =>
       withTenant(options, async (core, tenant) => {
         if (!Number.isInteger(options.limit) || options.limit < 1)
-          throw invalid("limit", "bad_number", "--limit must be a whole number, at least 1.");
+          throw invalid("--limit", "bad_number", "Must be a whole number, at least 1.");
         const pages = pagesOf<Link>(
           async (limit, last) => (await core.links.list(tenant.id, limit, last?.id)).items,
           options.limit,
@@ -149,6 +149,6 @@ function parseExpiry(text: string): string | null {
   if (text === "never") return null;
   const time = fromIso(text);
   if (Number.isNaN(time))
-    throw invalid("expires", "bad_date", `"${text}" is not a date. Use a date such as 2027-01-31, or never.`);
+    throw invalid("--expires", "bad_date", `"${text}" is not a date. Use a date such as 2027-01-31, or never.`);
   return toIso(time);
 }

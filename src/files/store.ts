@@ -3,8 +3,9 @@ import type { FileId, TenantId } from "../base/ids.ts";
 import type { LinkVersion } from "../cache/feed.ts";
 import type { FileTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
-import { acrossTenants, type Db, ofTenant } from "../sql/tenant-db.ts";
-import { raiseVersions } from "../sql/versions.ts";
+import { type Params, statement } from "../sql/statement.ts";
+import { acrossTenants, type Db, ofTenant, type TenantDb } from "../sql/tenant-db.ts";
+import { type Place, raiseVersions } from "../sql/versions.ts";
 import type { TenantFile } from "./file.ts";
 import {
   type CountedStorage,
@@ -87,68 +88,38 @@ export type StoreOutcome =
 export function createFileStore(sql: Sql): FileStore {
   const { db } = sql;
 
-  const one = (from: Db, { tenantId, id }: FileKey) =>
-    ofTenant(from, tenantId).selectFrom("files").selectAll().where("id", "=", id);
+  const selectLocked = statement((own: TenantDb, { id }: Params<One>) =>
+    sql.forUpdate(own.selectFrom("files").select(columns).where("id", "=", id)),
+  );
 
   return {
     async insert(file) {
-      const row = await ofTenant(db, file.tenantId)
-        .insertInto("files")
-        .values({
-          id: file.id,
-          name: file.name,
-          size_bytes: file.sizeBytes,
-          type: file.type,
-          sha256: file.sha256,
-          state: "pending",
-          settled: 0,
-          created_at: file.createdAt,
-          upload_until: file.createdAt,
-          stored_at: null,
-        })
-        .onConflict((conflict) => conflict.column("id").doNothing())
-        .returning("id")
-        .executeTakeFirst();
-      return row !== undefined;
+      const { id, name, type, sha256, sizeBytes: size_bytes, createdAt: created_at } = file;
+      const own = ofTenant(db, file.tenantId);
+      return (await insertPending.run(own, { id, name, type, sha256, size_bytes, created_at })) > 0;
     },
 
     async admit({ tenantId, id }, until) {
-      const row = await ofTenant(db, tenantId)
-        .updateTable("files")
-        .set({ upload_until: until })
-        .where("id", "=", id)
-        .where("state", "=", "pending")
-        .returning("id")
-        .executeTakeFirst();
-      return row !== undefined;
+      return (await setUploadUntil.run(ofTenant(db, tenantId), { id, until })) > 0;
     },
 
     async withdraw({ tenantId, id }) {
-      await ofTenant(db, tenantId)
-        .deleteFrom("files")
-        .where("id", "=", id)
-        .where("state", "=", "pending")
-        .whereRef("upload_until", "=", "created_at")
-        .execute();
+      await deleteUnadmitted.run(ofTenant(db, tenantId), { id });
     },
 
     async get(tenantId, id) {
-      const row = await one(db, { tenantId, id }).executeTakeFirst();
+      const row = await selectOne.first(ofTenant(db, tenantId), { id });
       return row && toFile(row);
     },
 
     async byId(id) {
-      const row = await acrossTenants(db).selectFrom("files").selectAll().where("id", "=", id).executeTakeFirst();
+      const row = await selectAnyTenants.first(db, { id });
       return row && toFile(row);
     },
 
     async several(tenant, ids) {
-      const rows = await ofTenant(db, tenant)
-        .selectFrom("files")
-        .selectAll()
-        .where("id", "in", [...ids])
-        .execute();
-      return rows.map(toFile);
+      if (ids.length === 0) return [];
+      return (await selectSeveral.all(ofTenant(db, tenant), { ids })).map(toFile);
     },
 
     async list(tenant, limit, before) {
@@ -163,62 +134,39 @@ export function createFileStore(sql: Sql): FileStore {
 
     keep: (key, { sha256, max, at }) =>
       sql.transaction(async (trx): Promise<StoreOutcome> => {
-        const { bytes, version, files } = await lockStorageTotal(sql, trx, key.tenantId);
-        const row = await sql.forUpdate(one(trx, key)).executeTakeFirst();
+        const { bytes, version, files } = await lockStorageTotal(trx, key.tenantId);
+        const own = ofTenant(trx, key.tenantId);
+        const row = await selectLocked.first(own, { id: key.id });
         if (row === undefined || row.state === "deleting") return { kind: "gone" };
         if (row.state === "stored") return { kind: "already", file: toFile(row) };
         if (max !== null && bytes + row.size_bytes > max) return { kind: "full", total: { bytes, version } };
         const changes = { state: "stored", sha256, stored_at: at } as const;
-        await ofTenant(trx, key.tenantId).updateTable("files").set(changes).where("id", "=", key.id).execute();
+        await setStored.run(own, { id: key.id, sha256, at });
         const after = { bytes: bytes + row.size_bytes, version: version + 1, files: files + 1 };
         const total = await setStorageTotal(trx, key.tenantId, after);
         return { kind: "kept", file: toFile({ ...row, ...changes }), total };
       }),
 
     async settled({ tenantId, id }) {
-      await ofTenant(db, tenantId)
-        .updateTable("files")
-        .set({ settled: 1 })
-        .where("id", "=", id)
-        .where("state", "=", "stored")
-        .execute();
+      await setSettled.run(ofTenant(db, tenantId), { id });
     },
 
-    async condemn({ tenantId, id }, from, endedBefore) {
-      let query = ofTenant(db, tenantId)
-        .updateTable("files")
-        .set({ state: "deleting" })
-        .where("id", "=", id)
-        .where("state", "=", from);
-      if (endedBefore !== undefined) query = query.where("upload_until", "<", endedBefore);
-      const row = await query.returningAll().executeTakeFirst();
+    async condemn({ tenantId, id }, from, endedBefore = Number.MAX_SAFE_INTEGER) {
+      const row = await setDeleting.first(ofTenant(db, tenantId), { id, from, endedBefore });
       return row && toFile(row);
     },
 
     touchLinks: ({ tenantId, id }, after, limit, at) =>
       sql.transaction(async (trx) => {
-        let query = ofTenant(trx, tenantId).selectFrom("links").select(["domain", "code"]).where("file_id", "=", id);
-        if (after !== undefined) {
-          query = query.where((row) =>
-            row.or([
-              row("domain", ">", after.domain),
-              row.and([row("domain", "=", after.domain), row("code", ">", after.code)]),
-            ]),
-          );
-        }
-        const links = await query.orderBy("domain").orderBy("code").limit(limit).execute();
+        const { domain, code } = after ?? { domain: "", code: "" };
+        const links = await selectLinks.all(ofTenant(trx, tenantId), { id, domain, code, limit });
         return await raiseVersions(sql, trx, { links }, at);
       }),
 
     erase: (key) =>
       sql.transaction(async (trx) => {
-        const { bytes, version, files } = await lockStorageTotal(sql, trx, key.tenantId);
-        const row = await ofTenant(trx, key.tenantId)
-          .deleteFrom("files")
-          .where("id", "=", key.id)
-          .where("state", "<>", "stored")
-          .returning(["size_bytes", "stored_at"])
-          .executeTakeFirst();
+        const { bytes, version, files } = await lockStorageTotal(trx, key.tenantId);
+        const row = await deleteUnstored.first(ofTenant(trx, key.tenantId), { id: key.id });
         if (row === undefined) return undefined;
         if (row.stored_at === null) return { total: undefined };
         // Negative only if the row was wrong before; the sync reports by how much.
@@ -265,16 +213,92 @@ export function createFileStore(sql: Sql): FileStore {
 
     async storageUse(tenant) {
       // Announced uploads are read first: a file stored in between is then counted twice rather than missed.
-      const announced = await ofTenant(db, tenant)
-        .selectFrom("files")
-        .select((is) => [sumOfBytes.as("pending"), is.fn.countAll<number>().as("uploads")])
-        .where("state", "=", "pending")
-        .whereRef("upload_until", ">", "created_at")
-        .executeTakeFirstOrThrow();
+      const announced = await selectAnnounced.one(ofTenant(db, tenant));
       return { ...(await readStorageTotal(db, tenant)), ...announced };
     },
   };
 }
+
+const columns = [
+  ...(["id", "tenant_id", "name", "size_bytes", "type", "sha256", "state", "settled"] as const),
+  ...(["created_at", "upload_until", "stored_at"] as const),
+] as const;
+
+type One = Pick<FileKey, "id">;
+type NewRow = Pick<FileTable, "id" | "name" | "size_bytes" | "type" | "sha256" | "created_at">;
+
+const insertPending = statement((own: TenantDb, row: Params<NewRow>) =>
+  own
+    .insertInto("files")
+    .values({ ...row, upload_until: row.created_at, state: "pending", settled: 0, stored_at: null })
+    .onConflict((conflict) => conflict.column("id").doNothing()),
+);
+
+const selectOne = statement((own: TenantDb, { id }: Params<One>) =>
+  own.selectFrom("files").select(columns).where("id", "=", id),
+);
+
+const selectSeveral = statement((own: TenantDb, { ids }: Params<{ ids: readonly FileId[] }>) =>
+  own.selectFrom("files").select(columns).where("id", "in", ids),
+);
+
+const selectAnyTenants = statement((db: Db, { id }: Params<One>) =>
+  acrossTenants(db).selectFrom("files").select(columns).where("id", "=", id),
+);
+
+const setUploadUntil = statement((own: TenantDb, { id, until }: Params<One & { until: number }>) =>
+  own.updateTable("files").set({ upload_until: until }).where("id", "=", id).where("state", "=", "pending"),
+);
+
+const setStored = statement((own: TenantDb, { id, sha256, at }: Params<One & { sha256: string; at: number }>) =>
+  own.updateTable("files").set({ state: "stored", sha256, stored_at: at }).where("id", "=", id),
+);
+
+const setSettled = statement((own: TenantDb, { id }: Params<One>) =>
+  own.updateTable("files").set({ settled: 1 }).where("id", "=", id).where("state", "=", "stored"),
+);
+
+const setDeleting = statement(
+  (own: TenantDb, { id, from, endedBefore }: Params<One & { from: "pending" | "stored"; endedBefore: number }>) =>
+    own
+      .updateTable("files")
+      .set({ state: "deleting" })
+      .where("id", "=", id)
+      .where("state", "=", from)
+      .where("upload_until", "<", endedBefore)
+      .returning(columns),
+);
+
+const selectLinks = statement((own: TenantDb, { id, domain, code, limit }: Params<One & Place & { limit: number }>) =>
+  own
+    .selectFrom("links")
+    .select(["domain", "code"])
+    .where("file_id", "=", id)
+    .where((row) => row.or([row("domain", ">", domain), row.and([row("domain", "=", domain), row("code", ">", code)])]))
+    .orderBy("domain")
+    .orderBy("code")
+    .limit(limit),
+);
+
+const selectAnnounced = statement((own: TenantDb) =>
+  own
+    .selectFrom("files")
+    .select((is) => [sumOfBytes.as("pending"), is.fn.countAll<number>().as("uploads")])
+    .where("state", "=", "pending")
+    .whereRef("upload_until", ">", "created_at"),
+);
+
+const deleteUnstored = statement((own: TenantDb, { id }: Params<One>) =>
+  own.deleteFrom("files").where("id", "=", id).where("state", "<>", "stored").returning(["size_bytes", "stored_at"]),
+);
+
+const deleteUnadmitted = statement((own: TenantDb, { id }: Params<One>) =>
+  own
+    .deleteFrom("files")
+    .where("id", "=", id)
+    .where("state", "=", "pending")
+    .whereRef("upload_until", "=", "created_at"),
+);
 
 export function toFile(row: Selectable<FileTable>): TenantFile {
   return {

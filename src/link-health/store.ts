@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { idAt, type LinkId, type TenantId } from "../base/ids.ts";
 import type { LinkHealth } from "../links/link.ts";
 import type { Sql } from "../sql/sql.ts";
-import { acrossTenants } from "../sql/tenant-db.ts";
+import { type Params, statement } from "../sql/statement.ts";
+import { acrossTenants, type Db } from "../sql/tenant-db.ts";
 import type { HealthVerdict } from "./verdict.ts";
 
 /**
@@ -49,15 +50,7 @@ export function createHealthStore(sql: Sql): HealthStore {
   return {
     async of(links) {
       if (links.length === 0) return new Map();
-      const rows = await db
-        .selectFrom("targets")
-        .selectAll()
-        .where(
-          "link_id",
-          "in",
-          links.map(({ id }) => id),
-        )
-        .execute();
+      const rows = await selectTargets.all(db, { ids: links.map(({ id }) => id) });
       const urls = new Map(links.map(({ id, url }) => [id, url]));
       return new Map(
         rows.flatMap((row) =>
@@ -159,6 +152,13 @@ export function createHealthStore(sql: Sql): HealthStore {
     },
   };
 }
+
+const selectTargets = statement((db: Db, { ids }: Params<{ ids: readonly LinkId[] }>) =>
+  db
+    .selectFrom("targets")
+    .select(["link_id", "url_hash", "state", "http_status", "reason", "checked_at"])
+    .where("link_id", "in", ids),
+);
 
 const unknown = { url_hash: null, state: null, http_status: null, reason: null, failures: 0, checked_at: null };
 

@@ -304,7 +304,7 @@ function expectedVersion(headers: { "if-match"?: string | undefined }): number |
   if (text === undefined || text === "*") return undefined;
   const version = /^(?:W\/)?"?(\d{1,15})"?$/.exec(text)?.[1];
   if (version !== undefined) return Number(version);
-  throw invalid("If-Match", "bad_version", 'If-Match must be the version you read, as in the ETag: "3".');
+  throw invalid("If-Match", "bad_version", 'Must be the version you read, as in the ETag: "3".');
 }
 
 export function linkId(text: string): LinkId {

@@ -54,8 +54,9 @@ export type Changed =
 export function createLinkStore(sql: Sql): LinkStore {
   const { db } = sql;
 
-  const byId = (from: Db, tenant: TenantId, id: LinkId) =>
-    withVersion(ofTenant(from, tenant)).where("links.id", "=", id);
+  const selectForUpdate = statement((own: TenantDb, { id }: Params<{ id: LinkId }>) =>
+    sql.forUpdate(withVersion(own).where("links.id", "=", id)),
+  );
 
   /** What every change has in common: the link is locked, its version raised, and a row added to the feed. */
   async function change(
@@ -70,7 +71,7 @@ export function createLinkStore(sql: Sql): LinkStore {
   ): Promise<Changed> {
     return sql.transaction(async (trx) => {
       await prepare(trx);
-      const row = await sql.forUpdate(byId(trx, tenant, id)).executeTakeFirst();
+      const row = await selectForUpdate.first(ofTenant(trx, tenant), { id });
       if (!row) return { kind: "missing" };
       const link = toLink(row);
       if (expected !== undefined && expected !== link.version) return { kind: "conflict", version: link.version };
@@ -121,12 +122,9 @@ export function createLinkStore(sql: Sql): LinkStore {
       const apply = async (trx: Trx, link: Link, version: number) => {
         const { passwordHash, ...fields } = edit(link);
         if (fields.file !== null && fields.file !== link.file && !files.has(fields.file)) throw new NoFile();
-        await ofTenant(trx, tenant)
-          .updateTable("links")
-          .set({ ...fieldColumns(fields), ...(passwordHash !== undefined && { password_hash: passwordHash }) })
-          .set({ updated_at: at })
-          .where("id", "=", id)
-          .execute();
+        const own = ofTenant(trx, tenant);
+        await setFields.run(own, { id, at, ...fieldColumns(fields) });
+        if (passwordHash !== undefined) await setPassword.run(own, { id, hash: passwordHash });
         const password = passwordHash === undefined ? link.password : passwordHash !== null;
         return { ...link, ...fields, password, version, updatedAt: at };
       };
@@ -138,7 +136,7 @@ export function createLinkStore(sql: Sql): LinkStore {
 
     remove: (tenant, id, at, expected) =>
       change(tenant, id, expected, at, "deleted", async (trx, link, version) => {
-        await ofTenant(trx, tenant).deleteFrom("links").where("id", "=", id).execute();
+        await deleteLink.run(ofTenant(trx, tenant), { id });
         return { ...link, version };
       }),
 
@@ -207,6 +205,23 @@ const selectById = statement((own: TenantDb, { id }: Params<{ id: LinkId }>) =>
 
 const selectByCode = statement((own: TenantDb, { domain, code }: Params<Place>) =>
   withVersion(own).where("links.domain", "=", domain).where("links.code", "=", code),
+);
+
+type Fields = ReturnType<typeof fieldColumns> & { readonly id: LinkId; readonly at: number };
+
+const setFields = statement((own: TenantDb, { id, at, ...fields }: Params<Fields>) =>
+  own
+    .updateTable("links")
+    .set({ ...fields, updated_at: at })
+    .where("id", "=", id),
+);
+
+const setPassword = statement((own: TenantDb, { id, hash }: Params<{ id: LinkId; hash: string | null }>) =>
+  own.updateTable("links").set({ password_hash: hash }).where("id", "=", id),
+);
+
+const deleteLink = statement((own: TenantDb, { id }: Params<{ id: LinkId }>) =>
+  own.deleteFrom("links").where("id", "=", id),
 );
 
 const selectTarget = statement((db: Db, { domain, code }: Params<Place>) =>

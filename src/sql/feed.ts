@@ -2,6 +2,8 @@ import { sql as raw, type Selectable } from "kysely";
 import type { Feed, RecordedChange } from "../cache/feed.ts";
 import type { ChangeTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
+import { type Params, statement } from "./statement.ts";
+import type { Db } from "./tenant-db.ts";
 
 /**
  * The change feed: which versions were committed, in an order in which none is missed.
@@ -44,13 +46,7 @@ export function createFeed(sql: Sql): SqlFeed {
         return { xid: "", id: row?.id ?? 0 };
       },
       async after(cursor, limit) {
-        const rows = await db
-          .selectFrom("changes")
-          .select(["id", "kind", "domain", "code", "version", "at"])
-          .where("id", ">", cursor.id)
-          .orderBy("id")
-          .limit(limit)
-          .execute();
+        const rows = await selectAfterId.all(db, { id: cursor.id, limit });
         const next = { xid: "", id: rows.at(-1)?.id ?? cursor.id };
         return { changes: rows.map(toChange), next, finalUntil: next, finalCount: rows.length };
       },
@@ -70,15 +66,7 @@ export function createFeed(sql: Sql): SqlFeed {
       return { xid, id: 0 };
     },
     async after(cursor, limit) {
-      const rows = await db
-        .selectFrom("changes")
-        .select(["id", "kind", "domain", "code", "version", "at", raw<string>`xid::text`.as("xid")])
-        .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("isFinal"))
-        .where(raw<boolean>`(xid, id) > (${cursor.xid}::xid8, ${cursor.id})`)
-        .orderBy(raw`changes.xid`) // not the text of the same name above, in which "10" sorts before "9"
-        .orderBy("id")
-        .limit(limit)
-        .execute();
+      const rows = await selectAfterTransaction.all(db, { ...cursor, limit });
       const position = (row: { xid: string; id: number } | undefined) => row && { xid: row.xid, id: row.id };
       const finalCount = rows.findLastIndex((row) => row.isFinal) + 1;
       return {
@@ -90,6 +78,26 @@ export function createFeed(sql: Sql): SqlFeed {
     },
   };
 }
+
+const selectAfterId = statement((db: Db, { id, limit }: Params<{ id: number; limit: number }>) =>
+  db
+    .selectFrom("changes")
+    .select(["id", "kind", "domain", "code", "version", "at"])
+    .where("id", ">", id)
+    .orderBy("id")
+    .limit(limit),
+);
+
+const selectAfterTransaction = statement((db: Db, { xid, id, limit }: Params<FeedPosition & { limit: number }>) =>
+  db
+    .selectFrom("changes")
+    .select(["id", "kind", "domain", "code", "version", "at", raw<string>`xid::text`.as("xid")])
+    .select(raw<boolean>`xid < pg_snapshot_xmin(pg_current_snapshot())`.as("isFinal"))
+    .where(raw<boolean>`(xid, id) > (${xid}::xid8, ${id})`)
+    .orderBy(raw`changes.xid`) // not the text of the same name above, in which "10" sorts before "9"
+    .orderBy("id")
+    .limit(limit),
+);
 
 function toChange(row: Pick<Selectable<ChangeTable>, "kind" | "domain" | "code" | "version" | "at">): RecordedChange {
   const { kind, domain, code, version, at } = row;

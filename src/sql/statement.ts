@@ -13,6 +13,7 @@ import {
   type UpdateResult,
   ValueListNode,
   ValueNode,
+  type ValuesNode,
 } from "kysely";
 import type { TenantId } from "../base/ids.ts";
 import { nameStatement } from "./statement-names.ts";
@@ -128,6 +129,7 @@ interface Compiled<Row> {
 function compile<Row>(db: Db, built: Query<unknown>): Compiled<Row> {
   const node = constants.transformNode(built.toOperationNode()) as RootOperationNode;
   requireNamedColumns(node);
+  requireRows(node);
   const query = db.getExecutor().compileQuery(node, createQueryId()) as CompiledQuery<Row>;
   nameStatement(query.sql);
   return { query, placeholders: query.parameters as readonly Placeholder[] };
@@ -242,3 +244,17 @@ function requireNamedColumns(node: RootOperationNode): void {
     if (column.kind === "SelectAllNode") throw new Error("a statement names its columns: see sql/statement.ts");
   }
 }
+
+/** A list of values may be padded: inserted, it would be too many rows. */
+function requireRows(node: RootOperationNode): void {
+  if (node.kind !== "InsertQueryNode" || node.values?.kind !== "ValuesNode") return;
+  const values = (node.values as ValuesNode).values.flatMap((row) => [...row.values]);
+  for (const value of values) {
+    const placeholder = isValueNode(value) ? value.value : value;
+    if (!(placeholder instanceof Placeholder) || placeholder.place === undefined) continue;
+    if (placeholder.column === undefined) throw new Error(`insert ${placeholder.name} as a list of rows`);
+  }
+}
+
+const isValueNode = (value: unknown): value is ValueNode =>
+  typeof value === "object" && value !== null && "kind" in value && value.kind === "ValueNode";

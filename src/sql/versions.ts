@@ -2,7 +2,8 @@ import type { TenantId } from "../base/ids.ts";
 import type { Change, KeyVersion, LinkVersion } from "../cache/feed.ts";
 import type { CodeState } from "./schema.ts";
 import type { Sql } from "./sql.ts";
-import type { Trx } from "./tenant-db.ts";
+import { inPowersOfTwo, type Params, statement } from "./statement.ts";
+import type { Db, Trx } from "./tenant-db.ts";
 
 /**
  * Raises versions and writes them to the change feed, in the transaction of the change. Every caller uses
@@ -51,6 +52,7 @@ interface RaiseKeys {
 }
 
 const statementRows = 64;
+const noCodes = [""]; // a list in SQL cannot be empty, and no link has this code
 const raised = new WeakSet<Trx>();
 
 export async function raiseVersions(
@@ -64,7 +66,7 @@ export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number)
   if (raised.has(trx)) throw new Error("a transaction raises all of its versions at once");
   raised.add(trx);
   const changes = await raise(sql, trx, what);
-  for (const some of inStatements(changes)) await record(trx, some, at);
+  for (const some of inPowersOfTwo(changes.map(toRow), statementRows)) await insertChanges.run(trx, { rows: some, at });
   return changes;
 }
 
@@ -85,13 +87,9 @@ async function raiseLinks(sql: Sql, trx: Trx, { links, state }: RaiseLinks): Pro
       const those = trx.selectFrom("link_versions").select("code").where("domain", "=", domain);
       await sql.forUpdate(those.where("code", "in", codes).orderBy("code")).execute();
     }
-    const rows = await trx
-      .updateTable("link_versions")
-      .set((row) => ({ version: row("version", "+", 1), ...(state !== undefined && { state }) }))
-      .where("domain", "=", domain)
-      .where("code", "in", codes)
-      .returning(["domain", "code", "version"])
-      .execute();
+    const rows = await (state === undefined
+      ? raiseCodes.all(trx, { domain, codes })
+      : raiseCodesTo.all(trx, { domain, codes, state }));
     changes.push(...rows.map(toLinkVersion).sort(byPlace));
   }
   return changes;
@@ -106,36 +104,10 @@ async function claimCodes(trx: Trx, { claims, tenant }: ClaimCodes): Promise<Lin
   const changes: LinkVersion[] = [];
   const sorted = claims.toSorted(byPlace);
   const firsts = sorted.filter((claim, i) => i === 0 || byPlace(sorted[i - 1] as Claim, claim) !== 0);
-  for (const some of inStatements(firsts)) {
+  for (const some of inPowersOfTwo(firsts, statementRows)) {
+    const places = some.map(({ domain, code }) => ({ domain, code }));
     const chosen = some.filter(({ generated }) => !generated).map(({ code }) => code);
-    const rows = await trx
-      .insertInto("link_versions")
-      .values(some.map(({ domain, code }) => ({ domain, code, version: 1, state: "live" as const, tenant_id: tenant })))
-      .onConflict((conflict) =>
-        conflict
-          .columns(["domain", "code"])
-          .doUpdateSet((row) => ({
-            version: row("link_versions.version", "+", 1),
-            state: "live" as const,
-            tenant_id: tenant,
-          }))
-          .where((row) => {
-            const purged = row("link_versions.state", "=", "purged");
-            if (chosen.length === 0) return purged;
-            return row.or([
-              purged,
-              row.and([
-                row("link_versions.state", "=", "deleted"),
-                // A custom domain passes to another tenant with all its codes; on the server's own domain they keep
-                // their owner.
-                row.or([row("link_versions.tenant_id", "=", tenant), row("link_versions.domain", "<>", "")]),
-                ...(chosen.length < some.length ? [row("link_versions.code", "in", chosen)] : []),
-              ]),
-            ]);
-          }),
-      )
-      .returning(["domain", "code", "version"])
-      .execute();
+    const rows = await claimPlaces.all(trx, { places, tenant, chosen: chosen.length === 0 ? noCodes : chosen });
     changes.push(...rows.map(toLinkVersion));
   }
   return changes;
@@ -143,28 +115,18 @@ async function claimCodes(trx: Trx, { claims, tenant }: ClaimCodes): Promise<Lin
 
 async function raiseKeys(trx: Trx, { kind, keys }: RaiseKeys): Promise<KeyVersion[]> {
   const changes: KeyVersion[] = [];
-  for (const some of inStatements([...new Set(keys)].sort())) {
-    const rows = await trx
-      .insertInto("versions")
-      .values(some.map((key) => ({ kind, key, version: 1 })))
-      .onConflict((conflict) =>
-        conflict.columns(["kind", "key"]).doUpdateSet((row) => ({ version: row("versions.version", "+", 1) })),
-      )
-      .returning(["key", "version"])
-      .execute();
-    changes.push(...rows.map(({ key, version }) => ({ kind, key, version })));
+  const rows = [...new Set(keys)].sort().map((key) => ({ kind, key }));
+  for (const some of inPowersOfTwo(rows, statementRows)) {
+    const raised = await raiseKeyed.all(trx, { rows: some });
+    changes.push(...raised.map(({ key, version }) => ({ kind, key, version })));
   }
   return changes;
 }
 
 /** Anything but a link has its key in `domain`, and no code. */
-async function record(trx: Trx, changes: readonly Change[], at: number): Promise<void> {
-  const rows = changes.map((change) => {
-    const { kind, version } = change;
-    const { domain, code } = change.kind === "link" ? change : { domain: change.key, code: "" };
-    return { kind, domain, code, version, at };
-  });
-  await trx.insertInto("changes").values(rows).execute();
+function toRow(change: Change) {
+  const { domain, code } = change.kind === "link" ? change : { domain: change.key, code: "" };
+  return { kind: change.kind, domain, code, version: change.version };
 }
 
 const toLinkVersion = (row: Place & { readonly version: number }): LinkVersion => ({
@@ -180,13 +142,72 @@ function byPlace(a: Place, b: Place): number {
   return a.code === b.code ? 0 : a.code < b.code ? -1 : 1;
 }
 
-/**
- * In groups for one statement each, in sizes of powers of two: each size is a separate statement, which the database
- * should have prepared already.
- */
-export function inStatements<Row>(rows: readonly Row[]): Row[][] {
-  const rest = [...rows];
-  const groups: Row[][] = [];
-  while (rest.length > 0) groups.push(rest.splice(0, Math.min(statementRows, 2 ** Math.floor(Math.log2(rest.length)))));
-  return groups;
+interface Codes {
+  readonly domain: string;
+  readonly codes: readonly string[];
 }
+
+const raiseCodes = statement((db: Db, { domain, codes }: Params<Codes>) =>
+  db
+    .updateTable("link_versions")
+    .set((row) => ({ version: row("version", "+", 1) }))
+    .where("domain", "=", domain)
+    .where("code", "in", codes)
+    .returning(["domain", "code", "version"]),
+);
+
+const raiseCodesTo = statement((db: Db, { domain, codes, state }: Params<Codes & { readonly state: CodeState }>) =>
+  db
+    .updateTable("link_versions")
+    .set((row) => ({ version: row("version", "+", 1), state }))
+    .where("domain", "=", domain)
+    .where("code", "in", codes)
+    .returning(["domain", "code", "version"]),
+);
+
+interface Claims {
+  readonly places: readonly Place[];
+  readonly tenant: TenantId;
+  readonly chosen: readonly string[];
+}
+
+/** Codes that were never used or were purged, and those of `chosen` that their owner deleted. */
+const claimPlaces = statement((db: Db, { places, tenant, chosen }: Params<Claims>) =>
+  db
+    .insertInto("link_versions")
+    .values(places.map((place) => ({ ...place, version: 1, state: "live" as const, tenant_id: tenant })))
+    .onConflict((conflict) =>
+      conflict
+        .columns(["domain", "code"])
+        .doUpdateSet((row) => ({ version: row("link_versions.version", "+", 1), state: "live", tenant_id: tenant }))
+        .where((row) =>
+          row.or([
+            row("link_versions.state", "=", "purged"),
+            row.and([
+              row("link_versions.state", "=", "deleted"),
+              // A custom domain passes to another tenant with all its codes; on the server's own domain they keep
+              // their owner.
+              row.or([row("link_versions.tenant_id", "=", tenant), row("link_versions.domain", "<>", "")]),
+              row("link_versions.code", "in", chosen),
+            ]),
+          ]),
+        ),
+    )
+    .returning(["domain", "code", "version"]),
+);
+
+const raiseKeyed = statement(
+  (db: Db, { rows }: Params<{ rows: readonly { kind: KeyVersion["kind"]; key: string }[] }>) =>
+    db
+      .insertInto("versions")
+      .values(rows.map((row) => ({ ...row, version: 1 })))
+      .onConflict((conflict) =>
+        conflict.columns(["kind", "key"]).doUpdateSet((row) => ({ version: row("versions.version", "+", 1) })),
+      )
+      .returning(["key", "version"]),
+);
+
+const insertChanges = statement(
+  (db: Db, { rows, at }: Params<{ rows: readonly ReturnType<typeof toRow>[]; at: number }>) =>
+    db.insertInto("changes").values(rows.map((row) => ({ ...row, at }))),
+);

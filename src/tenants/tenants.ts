@@ -198,7 +198,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
 }
 
 const unknownPlan = (plan: string, known: readonly string[]): Problem =>
-  invalid("plan", "unknown_plan", `There is no plan "${plan}". Known plans: ${known.join(", ")}.`);
+  invalid("plan", "unknown_plan", `No plan "${plan}" exists. Plans: ${known.join(", ")}.`);
 
 const selectTenants = (db: Db) =>
   acrossTenants(db)

@@ -208,7 +208,7 @@ for (const [name, start] of places) {
       for (const key of keys) expect(await cache.get(key)).toEqual({ kind: "fence", version: 2 });
       for (const tag of one.servers()) {
         await one.moveOn(tag, later, plain);
-        await expect(one.moveOn(tag, `${later}9`, `${later}9`)).rejects.toThrow("older state");
+        await expect(one.moveOn(tag, `${later}9`, `${later}9`)).rejects.toThrow("older data");
         expect((await one.stand(tag)).position).toBe(later);
       }
     });
@@ -285,7 +285,7 @@ for (const [name, start] of places) {
       const key = fresh("k");
       await server.flush();
       for (const tag of cache.servers()) {
-        await expect(cache.moveOn(tag, plain, later)).rejects.toThrow("older state");
+        await expect(cache.moveOn(tag, plain, later)).rejects.toThrow("older data");
         expect((await cache.stand(tag)).position).toBe("");
       }
       expect(cache.trusts(key)).toBe(false);

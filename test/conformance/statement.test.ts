@@ -194,7 +194,18 @@ onEachDatabase(({ open }) => {
       expect(await failure(joined.all(sql.db))).toEqual(new Error(message));
 
       const late = statement((db: Db) => db.selectFrom("plans").select("name").where("created_at", "<", Date.now()));
-      expect(await failure(late.all(sql.db))).toEqual(new Error("a time is a parameter, or it never moves on"));
+      expect(await failure(late.all(sql.db))).toEqual(new Error("a time is a parameter of a statement"));
+      const frozen = statement((db: Db) => ofTenant(db, ours).selectFrom("domains").select("host"));
+      expect(await failure(frozen.all(sql.db))).toEqual(new Error("an id is a parameter of a statement"));
+
+      const padded = statement((own: TenantDb, { hosts }: Params<{ hosts: readonly string[] }>) =>
+        own
+          .insertInto("imports")
+          .values(hosts.map((id) => ({ id, records: 0, line: 0, made: 0, present: 0, refused: 0, started_at: 0 }))),
+      );
+      expect(await failure(padded.run(own(), { hosts: ["a", "b", "c"] }))).toEqual(
+        new Error("insert hosts as a list of rows"),
+      );
 
       const lists = [
         [[], "a statement was given an empty list"],
@@ -252,12 +263,11 @@ if (postgresAvailable()) {
       return sql;
     }
 
-    const prepared = async ({ db }: Sql) =>
-      (
-        await db.executeQuery<{ name: string; statement: string }>(
-          CompiledQuery.raw("select * from pg_prepared_statements"),
-        )
-      ).rows;
+    const prepared = async ({ db }: Sql) => {
+      const text = "select name, statement, parameter_types::text from pg_prepared_statements";
+      return (await db.executeQuery<Record<"name" | "statement" | "parameter_types", string>>(CompiledQuery.raw(text)))
+        .rows;
+    };
     const run = ({ db }: Sql, text: string) => db.executeQuery(CompiledQuery.raw(text));
 
     const recentPlans = statement((db: Db, { since }: Params<{ since: number }>) =>

@@ -501,7 +501,7 @@ describe("invalid input is refused with a reason", () => {
     ]);
     expectFailure(bad, 1, /Not A Slug/, /a-z, 0-9/);
     expectFailure(taken, 1, /tenant "default" already exists/);
-    expectFailure(plan, 1, /no plan "nope"/, /default, unlimited/);
+    expectFailure(plan, 1, /No plan "nope"/, /default, unlimited/);
     expectFailure(none, 1, /No tenant "nobody"/, /default/);
     expectFailure(limit, 2, /--hits/, /whole number or none/);
     expectFailure(negative, 2, /--hits/);

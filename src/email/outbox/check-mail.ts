@@ -37,24 +37,23 @@ function addressOf(field: string, text: string): string {
   if (address !== undefined) return address;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused.
   if (/[\u0000-\u001f\u007f]/.test(text)) {
-    throw invalid(field, "control_characters", `${field}: must not contain line breaks or other control characters.`);
+    throw invalid(field, "control_characters", "Must not contain line breaks or other control characters.");
   }
-  throw invalid(field, "bad_address", `${field}: must be an email address, such as ann@example.com.`);
+  throw invalid(field, "bad_address", "Must be an email address, such as ann@example.com.");
 }
 
 function refuseHeader(field: string, text: string, maxChars: number): void {
-  if (text.trim() === "") throw invalid(field, "blank", `${field}: must not be empty.`);
-  if (text.length > maxChars) throw invalid(field, "too_long", `${field}: must have at most ${maxChars} characters.`);
-  if (!text.isWellFormed()) throw invalid(field, "bad_unicode", `${field}: must be valid Unicode.`);
+  if (text.trim() === "") throw invalid(field, "blank", "Must not be empty.");
+  if (text.length > maxChars) throw invalid(field, "too_long", `Must have at most ${maxChars} characters.`);
+  if (!text.isWellFormed()) throw invalid(field, "bad_unicode", "Must be valid Unicode.");
   // Control characters, and the two that some programs treat as line breaks.
   if (/[\p{Cc}\u2028\u2029]/u.test(text)) {
-    throw invalid(field, "control_characters", `${field}: must not contain line breaks or other control characters.`);
+    throw invalid(field, "control_characters", "Must not contain line breaks or other control characters.");
   }
 }
 
 function refuseBody(field: string, text: string): void {
-  if (text.length > bodyMaxChars)
-    throw invalid(field, "too_long", `${field}: must have at most ${bodyMaxChars} characters.`);
-  if (!text.isWellFormed()) throw invalid(field, "bad_unicode", `${field}: must be valid Unicode.`);
-  if (text.includes("\u0000")) throw invalid(field, "control_characters", `${field}: must not contain NUL characters.`);
+  if (text.length > bodyMaxChars) throw invalid(field, "too_long", `Must have at most ${bodyMaxChars} characters.`);
+  if (!text.isWellFormed()) throw invalid(field, "bad_unicode", "Must be valid Unicode.");
+  if (text.includes("\u0000")) throw invalid(field, "control_characters", "Must not contain NUL characters.");
 }

@@ -2,7 +2,8 @@ import { sql as raw } from "kysely";
 import type { TenantId } from "../../base/ids.ts";
 import type { EmailProvider } from "../../limits/email-limits.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
+import { type Params, statement } from "../../sql/statement.ts";
+import { acrossTenants, ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
 import type { ProviderName } from "../providers/provider.ts";
 
 /**
@@ -41,14 +42,17 @@ export const takenThroughPlatform = (sql: Sql) =>
     .where("handed_at", ">", windowStart(sql));
 
 export function createEmailSeeds(sql: Sql): EmailSeedQueries {
+  const takenByTenant = statement((own: TenantDb, { providers }: Params<{ providers: readonly ProviderName[] }>) =>
+    own
+      .selectFrom("emails")
+      .select(taken.as("taken"))
+      .where("provider", "in", providers)
+      .where("handed_at", ">", windowStart(sql)),
+  );
+
   return {
     async tenant(tenant, provider) {
-      const row = await ofTenant(sql.db, tenant)
-        .selectFrom("emails")
-        .select(taken.as("taken"))
-        .where("provider", "in", providersOf[provider])
-        .where("handed_at", ">", windowStart(sql))
-        .executeTakeFirstOrThrow();
+      const row = await takenByTenant.one(ofTenant(sql.db, tenant), { providers: providersOf[provider] });
       return Number(row.taken);
     },
     async platform() {

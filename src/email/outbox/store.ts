@@ -1,7 +1,8 @@
-import { type RawBuilder, sql as raw } from "kysely";
+import { type Expression, type RawBuilder, sql as raw } from "kysely";
 import { type EmailId, idAt, type TenantId } from "../../base/ids.ts";
 import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
-import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
+import { type Params, statement } from "../../sql/statement.ts";
+import { acrossTenants, type Db, type OwnRow, ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
 import type { ProviderName } from "../providers/provider.ts";
 import { type MailKind, mailKinds } from "./outbox.ts";
 
@@ -82,6 +83,24 @@ export interface FailureReason {
   readonly detail: string;
 }
 
+type NewRow = Omit<NewEmail, "tenant" | "key" | "to" | "replyTo"> & {
+  readonly dedupe_key: string | null;
+  readonly recipient: string;
+  readonly reply_to: string | null;
+  readonly unsubscribe: 0 | 1;
+};
+
+/** 1 if the provider may have the email, 0 if not. */
+interface Counts {
+  readonly unsure: number;
+}
+
+interface Wait {
+  readonly inMs: number;
+  /** 1 if the email was not handed over, which is not an attempt; otherwise 0. */
+  readonly asked: number;
+}
+
 /** For a hand-over that may take 30 s; the rest is for the marks around it. */
 export const emailClaimMs = 45_000;
 /** An email with an unknown outcome is handed over once more, but not before a late answer could be marked. */
@@ -100,7 +119,7 @@ const wasHanded = raw<boolean>`handed_at >= claimed_until - ${raw.lit(emailClaim
 export function createEmailStore(sql: Sql): EmailStore {
   const { db, now } = sql;
   // One sender processes the emails of all tenants, and identifies a claimed email by its ID.
-  const outbox = acrossTenants(db);
+  const outbox = (from: Db) => acrossTenants(from);
   // Evaluated once for the whole statement: a clock that is read for every row cannot use an index.
   const once = raw<number>`(select ${now})`;
   const after = (ms: number) => raw<number>`${now} + ${ms}`;
@@ -108,13 +127,8 @@ export function createEmailStore(sql: Sql): EmailStore {
   const finished = { ...unclaimed, text: null, html: null, finished_at: now };
   const short = ({ reason, detail }: FailureReason) => ({ reason, detail: detail.slice(0, detailMaxChars) });
 
-  const countsOf = (what: "unsure" | "asked" | undefined) => ({
-    ...(what === "asked" ? { attempts: raw<number>`attempts - 1` } : {}),
-    ...(what === "unsure" ? { unsure: raw<number>`unsure + 1` } : {}),
-  });
-
-  const ours = ({ id, by, attempt }: EmailClaim) =>
-    outbox
+  const ours = (from: Db, { id, by, attempt }: Params<EmailClaim>) =>
+    outbox(from)
       .updateTable("emails")
       .where("id", "=", id)
       .where("claimed_by", "=", by)
@@ -124,42 +138,109 @@ export function createEmailStore(sql: Sql): EmailStore {
   const isDue = (state: "queued" | "sending") => raw<boolean>`${waiting} and state = ${state} and due_at <= ${once}`;
 
   /** Due emails, locked for the statement they are part of. */
-  const due = (state: "queued" | "sending", most: number) =>
-    sql.skipLocked(outbox.selectFrom("emails").select("id").where(isDue(state)).orderBy("due_at").limit(most));
+  const due = (from: Db, state: "queued" | "sending", most: number | Expression<number>) =>
+    sql.skipLocked(outbox(from).selectFrom("emails").select("id").where(isDue(state)).orderBy("due_at").limit(most));
 
-  const changed = ({ numUpdatedRows }: { numUpdatedRows: bigint }) => numUpdatedRows > 0n;
+  /** Unless the tenant has one with this key. */
+  const insertUnless = (own: TenantDb, row: OwnRow<"emails">) =>
+    own
+      .insertInto("emails")
+      .values(row)
+      .onConflict((conflict) =>
+        conflict.columns(["tenant_id", "dedupe_key"]).where("dedupe_key", "is not", null).doNothing(),
+      )
+      .returning("id");
 
-  const find: EmailStore["find"] = async (tenant, key) => {
-    const row = await ofTenant(db, tenant)
+  const insertQueued = statement((own: TenantDb, row: Params<NewRow>) =>
+    insertUnless(own, { ...row, state: "queued", attempts: 0, unsure: 0, due_at: now, created_at: now }),
+  );
+
+  const insertClaimed = statement((own: TenantDb, { by, ...row }: Params<NewRow & { by: string }>) => {
+    const claim = { claimed_by: by, claimed_until: after(emailClaimMs), due_at: after(emailClaimMs) };
+    return insertUnless(own, { ...row, ...claim, state: "sending", attempts: 1, unsure: 0, created_at: now });
+  });
+
+  const selectByKey = statement((own: TenantDb, { key }: Params<{ key: string }>) =>
+    own.selectFrom("emails").select("id").where("dedupe_key", "=", key),
+  );
+
+  const selectDue = statement((from: Db) =>
+    outbox(from)
       .selectFrom("emails")
-      .select("id")
-      .where("dedupe_key", "=", key)
-      .executeTakeFirst();
-    return row?.id;
-  };
+      .select("state")
+      .where(waiting)
+      .where("due_at", "<=", once)
+      .orderBy("due_at")
+      .limit(20),
+  );
+
+  const claimDue = statement((from: Db, { by, most }: Params<{ by: string; most: number }>) =>
+    outbox(from)
+      .with("due_now", () => due(from, "queued", most))
+      .updateTable("emails")
+      .set({
+        state: "sending",
+        attempts: raw<number>`attempts + 1`,
+        claimed_by: by,
+        claimed_until: after(emailClaimMs),
+        due_at: after(emailClaimMs),
+      })
+      .where("id", "in", (query) => query.selectFrom("due_now").select("due_now.id"))
+      .returning([
+        ...(["id", "tenant_id", "kind", "recipient", "reply_to", "subject", "text", "html"] as const),
+        ...(["attempts", "unsure"] as const),
+        raw<number>`${now} - created_at`.as("age_ms"),
+      ]),
+  );
+
+  const setHanded = statement(
+    (from: Db, { provider, messageId, ...claim }: Params<EmailClaim & { provider: string; messageId: string }>) =>
+      ours(from, claim)
+        .where("claimed_until", ">", now)
+        .set({ handed_at: now, claimed_until: after(emailClaimMs), due_at: after(emailClaimMs) })
+        .set({ provider, message_id: messageId, reason: null, detail: null }),
+  );
+
+  const setSent = statement((from: Db, { id, by, attempt, name }: Params<EmailClaim & { name: string | null }>) =>
+    outbox(from)
+      .updateTable("emails")
+      .set({ ...finished, state: "sent", provider_id: name, reason: null, detail: null })
+      .where("id", "=", id)
+      .where("attempts", "=", attempt)
+      .where(waiting)
+      .where((is) => is.or([is("claimed_by", "=", by), is("claimed_by", "is", null)])),
+  );
+
+  const setFailed = statement(
+    (from: Db, { reason, detail, unsure, ...claim }: Params<EmailClaim & FailureReason & Counts>) =>
+      ours(from, claim)
+        .set({ ...finished, state: "failed", reason, detail })
+        .set((column) => ({ unsure: column("unsure", "+", unsure) })),
+  );
+
+  const setQueued = statement(
+    (from: Db, { inMs, reason, detail, unsure, asked, ...claim }: Params<EmailClaim & FailureReason & Counts & Wait>) =>
+      ours(from, claim)
+        .set({ ...unclaimed, state: "queued", due_at: raw<number>`${now} + ${inMs}`, reason, detail })
+        .set((column) => ({ unsure: column("unsure", "+", unsure), attempts: column("attempts", "-", asked) })),
+  );
+
+  const deleteClaimed = statement((from: Db, { id, by }: Params<Pick<EmailClaim, "id" | "by">>) =>
+    outbox(from).deleteFrom("emails").where("id", "=", id).where("claimed_by", "=", by),
+  );
+
+  const find: EmailStore["find"] = async (tenant, key) => (await selectByKey.first(ofTenant(db, tenant), { key }))?.id;
 
   return {
     find,
 
     async insert({ id, tenant, kind, key, to, replyTo, subject, text, html }, by) {
-      const claim = by === undefined ? {} : { claimed_by: by, claimed_until: after(emailClaimMs) };
-      const written = await ofTenant(db, tenant)
-        .insertInto("emails")
-        .values({
-          ...{ id, kind, dedupe_key: key, recipient: to, reply_to: replyTo, subject, text, html },
-          unsubscribe: mailKinds[kind].stoppable ? 1 : 0,
-          state: by === undefined ? "queued" : "sending",
-          attempts: by === undefined ? 0 : 1,
-          unsure: 0,
-          due_at: by === undefined ? now : after(emailClaimMs),
-          created_at: now,
-          ...claim,
-        })
-        .onConflict((conflict) =>
-          conflict.columns(["tenant_id", "dedupe_key"]).where("dedupe_key", "is not", null).doNothing(),
-        )
-        .returning("id")
-        .executeTakeFirst();
+      const own = ofTenant(db, tenant);
+      const unsubscribe = mailKinds[kind].stoppable ? (1 as const) : (0 as const);
+      const row = { id, kind, dedupe_key: key, recipient: to, reply_to: replyTo, subject, text, html, unsubscribe };
+      const written = await (by === undefined
+        ? insertQueued.first(own, row)
+        : insertClaimed.first(own, { ...row, by }));
       if (written !== undefined) return { id, repeated: false };
       const first = await find(tenant, key ?? "");
       if (first === undefined) throw new Error("the email with this key disappeared meanwhile");
@@ -167,14 +248,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async look() {
-      const rows = await outbox
-        .selectFrom("emails")
-        .select("state")
-        .where(waiting)
-        .where("due_at", "<=", once)
-        .orderBy("due_at")
-        .limit(20)
-        .execute();
+      const rows = await selectDue.all(db);
       return { due: rows.length > 0, left: rows.some(({ state }) => state === "sending") };
     },
 
@@ -182,8 +256,8 @@ export function createEmailStore(sql: Sql): EmailStore {
       const again = raw<boolean>`unsure + 1 < ${raw.lit(unsureMost)}`;
       const ifAgain = <Value>(value: RawBuilder<Value>, otherwise: RawBuilder<Value>) =>
         raw<Value>`case when ${again} then ${value} else ${otherwise} end`;
-      const unknown = await outbox
-        .with("left_behind", () => due("sending", postponedMost).where(wasHanded))
+      const unknown = await outbox(db)
+        .with("left_behind", () => due(db, "sending", postponedMost).where(wasHanded))
         .updateTable("emails")
         .set({
           ...unclaimed,
@@ -199,9 +273,9 @@ export function createEmailStore(sql: Sql): EmailStore {
         .where("id", "in", (query) => query.selectFrom("left_behind").select("left_behind.id"))
         .returning(["id", "provider", "unsure"])
         .execute();
-      await outbox
+      await outbox(db)
         .with("left_behind", () =>
-          due("sending", postponedMost).where(raw<boolean>`(handed_at is null or not ${wasHanded})`),
+          due(db, "sending", postponedMost).where(raw<boolean>`(handed_at is null or not ${wasHanded})`),
         )
         .updateTable("emails")
         .set({ ...unclaimed, state: "queued", due_at: now })
@@ -211,23 +285,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async claim(by, most) {
-      const rows = await outbox
-        .with("due_now", () => due("queued", most))
-        .updateTable("emails")
-        .set({
-          state: "sending",
-          attempts: raw<number>`attempts + 1`,
-          claimed_by: by,
-          claimed_until: after(emailClaimMs),
-          due_at: after(emailClaimMs),
-        })
-        .where("id", "in", (query) => query.selectFrom("due_now").select("due_now.id"))
-        .returning([
-          ...(["id", "tenant_id", "kind", "recipient", "reply_to", "subject", "text", "html"] as const),
-          ...(["attempts", "unsure"] as const),
-          raw<number>`${now} - created_at`.as("age_ms"),
-        ])
-        .execute();
+      const rows = await claimDue.all(db, { by, most });
       return rows.map((row) => ({
         ...{ id: row.id, by, attempt: row.attempts, tenant: row.tenant_id, kind: row.kind as MailKind },
         ...{ to: row.recipient, replyTo: row.reply_to, subject: row.subject },
@@ -235,60 +293,37 @@ export function createEmailStore(sql: Sql): EmailStore {
       }));
     },
 
-    async handing(claim, provider, messageId) {
-      const renewed = { handed_at: now, claimed_until: after(emailClaimMs), due_at: after(emailClaimMs) };
-      return changed(
-        await ours(claim)
-          .where("claimed_until", ">", now)
-          .set({ ...renewed, provider, message_id: messageId, reason: null, detail: null })
-          .executeTakeFirstOrThrow(),
-      );
+    async handing({ id, by, attempt }, provider, messageId) {
+      return (await setHanded.run(db, { id, by, attempt, provider, messageId })) > 0;
     },
 
     async sent({ id, by, attempt }, providerId) {
-      const mark = (name: string | null) =>
-        outbox
-          .updateTable("emails")
-          .set({ ...finished, state: "sent", provider_id: name, reason: null, detail: null })
-          .where("id", "=", id)
-          .where("attempts", "=", attempt)
-          .where(waiting)
-          .where((expression) =>
-            expression.or([expression("claimed_by", "=", by), expression("claimed_by", "is", null)]),
-          )
-          .executeTakeFirstOrThrow();
+      const mark = async (name: string | null) => (await setSent.run(db, { id, by, attempt, name })) > 0;
       try {
-        return changed(await mark(providerId));
+        return await mark(providerId);
       } catch (error) {
         // A provider that uses a name twice must not make us send twice.
         if (providerId === null || !isUniqueViolation(error)) throw error;
-        return changed(await mark(null));
+        return await mark(null);
       }
     },
 
-    async failed(claim, why, what) {
-      return changed(
-        await ours(claim)
-          .set({ ...finished, ...countsOf(what), state: "failed", ...short(why) })
-          .executeTakeFirstOrThrow(),
-      );
+    async failed({ id, by, attempt }, why, what) {
+      return (await setFailed.run(db, { id, by, attempt, ...short(why), unsure: what === "unsure" ? 1 : 0 })) > 0;
     },
 
-    async back(claim, inMs, why, what) {
-      return changed(
-        await ours(claim)
-          .set({ ...unclaimed, ...countsOf(what), state: "queued", due_at: after(inMs), ...short(why) })
-          .executeTakeFirstOrThrow(),
-      );
+    async back({ id, by, attempt }, inMs, why, what) {
+      const counts = { unsure: what === "unsure" ? 1 : 0, asked: what === "asked" ? 1 : 0 };
+      return (await setQueued.run(db, { id, by, attempt, inMs, ...short(why), ...counts })) > 0;
     },
 
     async remove({ id, by }) {
-      await outbox.deleteFrom("emails").where("id", "=", id).where("claimed_by", "=", by).execute();
+      await deleteClaimed.run(db, { id, by });
     },
 
     async postpone(tenant, inMs, kinds) {
       const own = ofTenant(db, tenant).selectFrom("emails").select("id").where(isDue("queued"));
-      const { numUpdatedRows } = await outbox
+      const { numUpdatedRows } = await outbox(db)
         .with("due_now", () =>
           sql.skipLocked(
             own
@@ -305,7 +340,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async waiting() {
-      const { count, age } = await outbox
+      const { count, age } = await outbox(db)
         .selectFrom((query) =>
           query.selectFrom("emails").select("due_at").where(waiting).orderBy("due_at").limit(countedMost).as("first"),
         )
@@ -318,7 +353,7 @@ export function createEmailStore(sql: Sql): EmailStore {
     },
 
     async prune(before, limit) {
-      const { numDeletedRows } = await outbox
+      const { numDeletedRows } = await outbox(db)
         .deleteFrom("emails")
         .where("id", "in", (query) =>
           query

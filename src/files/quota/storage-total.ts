@@ -1,7 +1,8 @@
 import { sql as raw } from "kysely";
 import type { TenantId } from "../../base/ids.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { type Db, ofTenant, type Trx } from "../../sql/tenant-db.ts";
+import { type Params, statement } from "../../sql/statement.ts";
+import { type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
 
 /**
  * The bytes that a tenant has stored: one row, which changes in the transaction that changes a file, with a new version
@@ -27,13 +28,8 @@ export interface Recount {
 }
 
 /** Locked until the transaction ends. */
-export async function lockStorageTotal(sql: Sql, trx: Trx, tenant: TenantId): Promise<CountedStorage> {
-  await ofTenant(trx, tenant)
-    .insertInto("tenant_storage")
-    .values({ bytes: 0, version: 0 })
-    .onConflict((conflict) => conflict.column("tenant_id").doNothing())
-    .execute();
-  return await sql.forUpdate(rowOf(trx, tenant)).executeTakeFirstOrThrow();
+export async function lockStorageTotal(trx: Trx, tenant: TenantId): Promise<CountedStorage> {
+  return await lockRow.one(ofTenant(trx, tenant));
 }
 
 export async function setStorageTotal(
@@ -41,12 +37,12 @@ export async function setStorageTotal(
   tenant: TenantId,
   { bytes, version, files }: CountedStorage,
 ): Promise<StorageTotal> {
-  await ofTenant(trx, tenant).updateTable("tenant_storage").set({ bytes, version, files }).execute();
+  await setRow.run(ofTenant(trx, tenant), { bytes, version, files });
   return { bytes, version };
 }
 
 export async function readStorageTotal(db: Db, tenant: TenantId): Promise<CountedStorage> {
-  return (await rowOf(db, tenant).executeTakeFirst()) ?? { bytes: 0, version: 0, files: 0 };
+  return (await selectRow.first(ofTenant(db, tenant))) ?? { bytes: 0, version: 0, files: 0 };
 }
 
 /**
@@ -60,10 +56,10 @@ export function recount(sql: Sql, tenant: TenantId, dryRun: boolean): Promise<Re
       .select((is) => [is.fn.countAll<number>().as("files"), sumOfBytes.as("bytes")])
       .where("stored_at", "is not", null);
     // Most tenants have no files and need no row.
-    if ((await addUp.executeTakeFirstOrThrow()).files === 0 && !(await rowOf(trx, tenant).executeTakeFirst())) {
+    if ((await addUp.executeTakeFirstOrThrow()).files === 0 && !(await selectRow.first(ofTenant(trx, tenant)))) {
       return { files: 0, before: 0, total: { bytes: 0, version: 0 } };
     }
-    const { bytes: before, version } = await lockStorageTotal(sql, trx, tenant);
+    const { bytes: before, version } = await lockStorageTotal(trx, tenant);
     const { files, bytes } = await addUp.executeTakeFirstOrThrow();
     const total = { bytes, version: version + 1 };
     if (!dryRun) await setStorageTotal(trx, tenant, { ...total, files });
@@ -74,5 +70,19 @@ export function recount(sql: Sql, tenant: TenantId, dryRun: boolean): Promise<Re
 /** PostgreSQL would return the sum of bigints as a numeric, which we get as text. */
 export const sumOfBytes = raw<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`;
 
-const rowOf = (from: Db, tenant: TenantId) =>
-  ofTenant(from, tenant).selectFrom("tenant_storage").select(["bytes", "version", "files"]);
+const selectRow = statement((own: TenantDb) => own.selectFrom("tenant_storage").select(["bytes", "version", "files"]));
+
+/** Inserts the row if there is none. Setting a column to itself locks the row and returns what it holds. */
+const lockRow = statement((own: TenantDb) =>
+  own
+    .insertInto("tenant_storage")
+    .values({ bytes: 0, version: 0 })
+    .onConflict((conflict) =>
+      conflict.column("tenant_id").doUpdateSet((row) => ({ bytes: row.ref("tenant_storage.bytes") })),
+    )
+    .returning(["bytes", "version", "files"]),
+);
+
+const setRow = statement((own: TenantDb, { bytes, version, files }: Params<CountedStorage>) =>
+  own.updateTable("tenant_storage").set({ bytes, version, files }),
+);

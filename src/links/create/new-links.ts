@@ -1,8 +1,10 @@
 import type { FileId, LinkId, TenantId } from "../../base/ids.ts";
 import { monthName } from "../../limits/month.ts";
+import type { LinkTable } from "../../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
-import { type Db, ofTenant, type Trx } from "../../sql/tenant-db.ts";
-import { inStatements, raiseVersions } from "../../sql/versions.ts";
+import { inPowersOfTwo, type Params, statement } from "../../sql/statement.ts";
+import { type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
+import { raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
 import { toLink, toRow, withVersion } from "../rows.ts";
@@ -83,6 +85,17 @@ const gatheredMost = 16; // on SQLite a transaction blocks the serving thread: f
 export function createNewLinks(sql: Sql): NewLinks {
   const { db } = sql;
 
+  const selectVerified = statement((own: TenantDb, { hosts }: Params<{ hosts: readonly string[] }>) =>
+    sql.forShare(
+      own
+        .selectFrom("domains")
+        .select("host")
+        .where("host", "in", hosts)
+        .where("state", "=", "verified")
+        .orderBy("host"),
+    ),
+  );
+
   /** Locks in the order of `sql/versions.ts`. */
   async function insertLinks(trx: Trx, tenant: TenantId, links: readonly NewLink[]): Promise<Created[]> {
     const made = await linksByIds(
@@ -107,8 +120,11 @@ export function createNewLinks(sql: Sql): NewLinks {
       inserted.set(row.id, toLink({ ...row, version }));
       return [row];
     });
-    for (const some of inStatements(rows.sort((a, b) => (a.id < b.id ? -1 : 1)))) {
-      await ofTenant(trx, tenant).insertInto("links").values(some).execute();
+    for (const some of inPowersOfTwo(
+      rows.sort((a, b) => (a.id < b.id ? -1 : 1)),
+      statementRows,
+    )) {
+      await insertRows.run(ofTenant(trx, tenant), { rows: some });
     }
     return links.map((link) => {
       const [found, ours] = [made.get(link.id), inserted.get(link.id)];
@@ -164,16 +180,7 @@ export function createNewLinks(sql: Sql): NewLinks {
   ): Promise<ReadonlySet<string>> {
     const asked = [...new Set(links.map(({ domain }) => domain))].filter((domain) => domain !== ownDomain);
     if (asked.length === 0) return onlyOwn;
-    const rows = await sql
-      .forShare(
-        ofTenant(from, tenant)
-          .selectFrom("domains")
-          .select("host")
-          .where("host", "in", asked)
-          .where("state", "=", "verified")
-          .orderBy("host"),
-      )
-      .execute();
+    const rows = await selectVerified.all(ofTenant(from, tenant), { hosts: asked });
     return new Set([ownDomain, ...rows.map(({ host }) => host)]);
   }
 
@@ -230,7 +237,7 @@ const refusedOf = (results: readonly Created[]) =>
 
 async function linksByIds(from: Db, tenant: TenantId, ids: readonly LinkId[]): Promise<Map<LinkId, Link>> {
   if (ids.length === 0) return new Map<LinkId, Link>();
-  const rows = await withVersion(ofTenant(from, tenant)).where("links.id", "in", ids).execute();
+  const rows = await selectByIds.all(ofTenant(from, tenant), { ids });
   return new Map(rows.map((row) => [row.id, toLink(row)]));
 }
 
@@ -255,6 +262,15 @@ export async function lockFiles(
   return new Set((await sql.forUpdate(rows).execute()).map(({ id }) => id));
 }
 
+const selectByIds = statement((own: TenantDb, { ids }: Params<{ ids: readonly LinkId[] }>) =>
+  withVersion(own).where("links.id", "in", ids),
+);
+
+const insertRows = statement((own: TenantDb, { rows }: Params<{ rows: readonly LinkTable[] }>) =>
+  own.insertInto("links").values(rows),
+);
+
+const statementRows = 64;
 const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);
 
 /** Whose month the links count towards, and how many it may have. */
