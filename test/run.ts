@@ -82,8 +82,13 @@ function conclude(tallies: readonly Tally[], missing: readonly Missing[]): numbe
 
 type Check = Finished & { title: string };
 
+/** Never rejects: it is awaited only after the tests. */
 async function check(title: string, command: readonly string[]): Promise<Check> {
-  return { title, ...(await runProcess(command, { cwd: root, env: environment(), timeoutMs: checkMs })) };
+  try {
+    return { title, ...(await runProcess(command, { cwd: root, env: environment(), timeoutMs: checkMs })) };
+  } catch (error) {
+    return { title, code: 1, stdout: "", stderr: String(error) };
+  }
 }
 
 /** After the tests, where it is not lost between their lines. */
