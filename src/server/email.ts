@@ -29,7 +29,7 @@ import type { Counters } from "../limits/counters.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { Wiring } from "./wiring.ts";
 
-/** Email, put together: the outbox and what it needs, the sender of this process, and their figures. */
+/** Wires email: the outbox and what it needs, the sender of this process, and their metrics. */
 export interface Mail {
   readonly outbox: Outbox;
   readonly stats: EmailStats;
@@ -99,7 +99,7 @@ export function openMail({ core, metrics, log, opened }: Wiring, counters: Count
   };
 }
 
-/** Who carries whose email, for the server and for a command that tries it. */
+/** Which provider sends whose email, for the server and for the test command. */
 export function openSenders({ config, clock }: Core, settings: EmailSettingsStore, log: Logger): Senders {
   const { SMTP_URL, QL_MAIL_FROM: from, QL_SENDGRID_URL } = config;
   return createSenders({
@@ -111,7 +111,7 @@ export function openSenders({ config, clock }: Core, settings: EmailSettingsStor
   });
 }
 
-/** What of it is outside the API. */
+/** Routes outside the API. */
 export function mountMail({ sql, clock, tenants }: Core, mail: Mail, guesses: Guesses, log: Logger): Mount {
   const { suppressions, settings, stopLinks } = mail;
   const deliveries = createDeliveries(sql, suppressions, clock);
