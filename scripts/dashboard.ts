@@ -340,6 +340,27 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       unit: "bytes",
       ask: { [`sum by (instance) (process_resident_memory_bytes${own})`]: "{{instance}}" },
     },
+    {
+      title: "Jobs: time since the last success",
+      help: "In intervals of each job. Alerts when it is more than three of them and five minutes.",
+      unit: "short",
+      ask: {
+        [`max by (job_name) ((time() - quicklink_job_last_success_timestamp_seconds${own}) / quicklink_job_interval_seconds${own})`]:
+          "{{job_name}}",
+      },
+    },
+    {
+      title: "Jobs: failures",
+      help: "Failed runs an hour, late ones included.",
+      unit: "short",
+      ask: { [`sum by (job_name) (increase(quicklink_job_failures_total${own}[1h]))`]: "{{job_name}}" },
+    },
+    {
+      title: "Jobs: duration",
+      help: "Of the last run.",
+      unit: "s",
+      ask: { [`max by (job_name) (quicklink_job_duration_seconds${own})`]: "{{job_name}}" },
+    },
   ],
 };
 

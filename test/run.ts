@@ -19,7 +19,7 @@ import {
   sharedVariable,
   startPostgres,
 } from "./ground/postgres.ts";
-import { runProcess } from "./ground/process.ts";
+import { type Finished, runProcess } from "./ground/process.ts";
 import { programVariable } from "./ground/server.ts";
 import { tempFolder } from "./ground/temp.ts";
 
@@ -58,7 +58,8 @@ async function main(filters: string[]): Promise<number> {
         check("types", [process.execPath, "--no-env-file", "check", "--no-script"]),
       ];
       shared[programVariable] = await build();
-      tallies.push(await test([], shared), ...(await Promise.all(checks)));
+      tallies.push(await test([], shared));
+      for (const finished of checks) tallies.push(showCheck(await finished));
     }
   } catch (error) {
     console.error(error);
@@ -79,10 +80,20 @@ function conclude(tallies: readonly Tally[], missing: readonly Missing[]): numbe
   return failed === 0 && missing.length === 0 ? 0 : 1;
 }
 
-/** Its output comes at once, when it has ended: the tests print meanwhile. */
-async function check(title: string, command: readonly string[]): Promise<Tally> {
-  const { code, stdout, stderr } = await runProcess(command, { cwd: root, env: environment(), timeoutMs: checkMs });
-  console.log(`\n${title}:\n${stdout}${stderr}`);
+type Check = Finished & { title: string };
+
+/** Never rejects: it is awaited only after the tests. */
+async function check(title: string, command: readonly string[]): Promise<Check> {
+  try {
+    return { title, ...(await runProcess(command, { cwd: root, env: environment(), timeoutMs: checkMs })) };
+  } catch (error) {
+    return { title, code: 1, stdout: "", stderr: String(error) };
+  }
+}
+
+/** After the tests, where it is not lost between their lines. */
+function showCheck({ title, code, stdout, stderr }: Check): Tally {
+  console.log(`\n${title}:\n${stdout}${stderr}`.trimEnd());
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 

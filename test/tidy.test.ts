@@ -151,6 +151,11 @@ describe("what may be done where", () => {
     expect(holding(outside("src/base/clock.ts"), reading)).toEqual([]);
   });
 
+  test("what repeats work is base/repeat.ts; an interval lives no longer than a request", () => {
+    const requests = ["src/http/server.ts", "src/http/idempotency.ts", "src/files/upload"];
+    expect(holding(outside(...requests), /\bsetInterval\b/g)).toEqual([]);
+  });
+
   test("the address of a link is put together in one place, which knows of custom domains", () => {
     const address =
       /\bbaseUrl\)?\}\/\$\{|\bbaseUrl\s*\+\s*["`]\/|\bnew URL\([^()]*,[^()]*\bbaseUrl\b|\.protocol\}\/\//g;

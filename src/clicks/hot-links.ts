@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { withDeadline } from "../base/deadline.ts";
-import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Drained } from "../limits/meters.ts";
 import { cacheKey, type LinkKey, splitKey } from "../links/link.ts";
@@ -18,10 +17,13 @@ export interface HotLinks {
   keys(): string[];
   /** The last hottest links of all servers: what to load first. */
   lastKeys(): Promise<LinkKey[]>;
+  /** Stores them, if anything was counted since the last time. */
+  save(): Promise<void>;
+  /** Stores what was counted last. */
   stop(): Promise<void>;
 }
 
-const saveMs = 15_000;
+export const saveMs = 15_000;
 const lastSaveMs = 1_000;
 const savedMost = 50;
 const warmMost = 100;
@@ -30,42 +32,29 @@ export interface HotLinkSettings {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  readonly log: Logger;
+  /** Hits were counted, and the last save is some time ago. */
+  readonly saveSoon: () => void;
 }
 
-export function openHotLinks({ sql, clock, metrics, log }: HotLinkSettings): HotLinks {
+export function openHotLinks({ sql, clock, metrics, saveSoon }: HotLinkSettings): HotLinks {
   const hot = createHot(clock);
   const store = createHotStore(sql, clock);
   const instance = randomBytes(9).toString("base64url");
-  let failing = false;
   let savedAt = Number.NEGATIVE_INFINITY;
-  let saving = Promise.resolve();
-  let due: NodeJS.Timeout | undefined;
+  let unsaved = false;
 
   async function save(): Promise<void> {
+    if (!unsaved) return; // without visits, the last list stays: it is what the next start loads
+    unsaved = false;
     savedAt = clock.elapsed();
     const hottest = hot.top(savedMost).filter(({ perMinute }) => Math.round(perMinute) > 0);
+    const links = hottest.map(({ key, ...link }) => ({ ...splitKey(key), ...link }));
     try {
-      await store.save(
-        instance,
-        hottest.map(({ key, ...link }) => ({ ...splitKey(key), ...link })),
-      );
-      failing = false;
+      await store.save(instance, links);
     } catch (error) {
-      if (!failing) log.warn({ error }, "cannot store the hottest links");
-      failing = true;
+      unsaved = true;
+      throw error;
     }
-  }
-
-  /** At once after a quiet time, and not while it is quiet: the last list is what to load then. */
-  function saveSoon(): void {
-    due ??= setTimeout(saveNow, Math.max(0, savedAt + saveMs - clock.elapsed()));
-  }
-
-  function saveNow(): void {
-    clearTimeout(due);
-    due = undefined;
-    saving = save();
   }
 
   const top = () => hot.top(1)[0];
@@ -88,7 +77,8 @@ export function openHotLinks({ sql, clock, metrics, log }: HotLinkSettings): Hot
       for (const { key, units } of batch) if (units > 0) counts.set(key, (counts.get(key) ?? 0) + units);
       if (counts.size === 0) return;
       hot.add(counts);
-      saveSoon();
+      unsaved = true;
+      if (clock.elapsed() - savedAt >= saveMs) saveSoon();
     },
     perMinute: hot.perMinute,
     keys: () => hot.top(warmMost).map(({ key }) => key),
@@ -96,10 +86,10 @@ export function openHotLinks({ sql, clock, metrics, log }: HotLinkSettings): Hot
       const links = await store.hottest(hotKeptMs, warmMost);
       return links.map(({ domain, code }) => cacheKey(domain, code));
     },
+    save,
     async stop() {
-      if (due !== undefined) saveNow();
       // Do not wait for an unavailable database: without the list the next start is slightly colder.
-      await withDeadline(saving, lastSaveMs, "SQL").catch(() => {});
+      await withDeadline(save(), lastSaveMs, "SQL").catch(() => {});
     },
   };
 }

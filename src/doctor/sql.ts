@@ -10,6 +10,7 @@ import { latestEpoch } from "../sql/code-counter.ts";
 import { schemaState } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Check, clockFinding, type Finding, fail, ok } from "./finding.ts";
+import { jobsOf } from "./jobs.ts";
 import { connections, encoding, replicaOf } from "./postgres.ts";
 
 const reach = "database";
@@ -26,6 +27,7 @@ export const checkDatabase: Check = async (config) => {
     schemaOf(config),
     saltOf(config),
     clockOf(config),
+    jobsOf,
     ...onPostgres,
     (primary) => examine("database replica", () => openReplica(config, silent), [replicaOf(primary)]),
   ]);

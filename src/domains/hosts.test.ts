@@ -36,7 +36,6 @@ test("hosts are known from the start, and a change has that one read again", asy
   expect(hosts.of("b.example")).toMatchObject({ rootUrl: "https://example.com/" });
   expect(hosts.of("a.example").kind).toBe("foreign");
   expect(hosts.size).toBe(1);
-  hosts.stop();
 });
 
 test("an older answer that comes late does not replace a newer one", async () => {
@@ -54,7 +53,6 @@ test("an older answer that comes late does not replace a newer one", async () =>
   slow.resolve();
   await hosts.idle();
   expect(hosts.of("a.example")).toMatchObject({ rootUrl: "https://example.com/new" });
-  hosts.stop();
 });
 
 test("what cannot be read stays as it was", async () => {
@@ -65,7 +63,6 @@ test("what cannot be read stays as it was", async () => {
   hosts.changed("a.example");
   await hosts.idle();
   expect(hosts.of("a.example").kind).toBe("custom");
-  hosts.stop();
 });
 
 test("as many names as strangers send take no more room than a thousand, and change no answer", async () => {
@@ -79,5 +76,4 @@ test("as many names as strangers send take no more room than a thousand, and cha
   const before = hosts.kept;
   for (const header of ["x".repeat(16_000), "not a host", null]) hosts.of(header);
   expect(hosts.kept).toBe(before);
-  hosts.stop();
 });

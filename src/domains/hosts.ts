@@ -19,21 +19,21 @@ export interface Hosts {
   readonly kept: number;
   /** Reloads one domain. */
   changed(host: string): void;
+  /** Reloads all domains. */
+  readAll(): Promise<void>;
   /** Resolves when pending reloads are done. */
   idle(): Promise<void>;
-  stop(): void;
 }
 
 export interface HostSettings {
   readonly load: (host?: string) => Promise<readonly Domain[]>;
   readonly own: OwnNames;
   readonly log: Logger;
-  readonly everyMs?: number;
 }
 
 const keptMost = 1_000;
 
-export async function openHosts({ load, own, log, everyMs = 30_000 }: HostSettings): Promise<Hosts> {
+export async function openHosts({ load, own, log }: HostSettings): Promise<Hosts> {
   let domains = new Map<string, CustomHost>();
   const answers = createMemo<WhoseHost>({
     most: keptMost,
@@ -56,8 +56,10 @@ export async function openHosts({ load, own, log, everyMs = 30_000 }: HostSettin
   }
 
   /** One after the other, so that an older answer never replaces a newer one. */
-  function next(work: () => Promise<void>): void {
-    reading = reading.then(work).catch((error) => log.warn({ error }, "cannot read custom domains; will retry"));
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = reading.then(work);
+    reading = done.catch(() => {});
+    return done;
   }
 
   await readAll();
@@ -65,7 +67,6 @@ export async function openHosts({ load, own, log, everyMs = 30_000 }: HostSettin
     if (domains.has(host))
       log.warn({ host }, "QL_BASE_URL or QL_HOSTS contains a tenant's custom domain; its links are not served");
   }
-  const timer = setInterval(() => next(readAll), everyMs);
   return {
     of: (header) => (header === null ? whoseHost(null, own, domains) : answers.get(header)),
     get size() {
@@ -74,9 +75,13 @@ export async function openHosts({ load, own, log, everyMs = 30_000 }: HostSettin
     get kept() {
       return answers.size;
     },
-    changed: (host) => next(() => readOne(host)),
+    changed(host) {
+      inTurn(() => readOne(host)).catch((error: unknown) =>
+        log.warn({ error }, "cannot read custom domains; will retry"),
+      );
+    },
+    readAll: () => inTurn(readAll),
     idle: () => reading,
-    stop: () => clearInterval(timer),
   };
 }
 

@@ -15,8 +15,6 @@ export interface Readiness {
 }
 
 const deadlineMs = 1_000;
-const pollMs = 15_000;
-const firstPollMs = 1_000;
 const states = ["ready", "degraded", "unready"] as const;
 
 export async function readiness(
@@ -42,14 +40,9 @@ export async function readiness(
   };
 }
 
-/**
- * The same for Prometheus. Checked periodically, not by the scrape, which must answer even when a dependency does not.
- */
-export function watchReadiness(ask: () => Promise<Readiness>, metrics: Metrics): { stop(): void } {
+/** The same for Prometheus. Checked by a job, not by the scrape, which must answer even when a dependency does not. */
+export function watchReadiness(ask: () => Promise<Readiness>, metrics: Metrics): () => Promise<void> {
   let last: Readiness | undefined;
-  const poll = async () => {
-    last = await ask();
-  };
   const dependencyUp = {
     name: "quicklink_dependency_up",
     help: "1 if the dependency answered the last check within a second.",
@@ -65,8 +58,9 @@ export function watchReadiness(ask: () => Promise<Readiness>, metrics: Metrics):
     () => (last === undefined ? 0 : states.indexOf(last.status)),
     "max",
   );
-  const timers = [setTimeout(poll, firstPollMs), setInterval(poll, pollMs)];
-  return { stop: () => timers.forEach(clearTimeout) };
+  return async () => {
+    last = await ask();
+  };
 }
 
 /** Anyone may read this: say what is wrong, not where things are. */

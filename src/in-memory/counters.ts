@@ -18,7 +18,6 @@ import {
   type Counters,
   type CounterVerdict,
   invalidCall,
-  isAmount,
   isCount,
   type Limit,
   type LimitStatus,
@@ -162,10 +161,10 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     return { usedKey, bucket };
   }
 
-  function subtract({ limit, usedKey, bucket, amount }: Part, given: number, now: number): void {
+  function subtract({ limit, usedKey, bucket, amount }: Part, now: number): void {
     const buckets = liveUsed(limit, usedKey, now)?.buckets;
     const there = buckets?.get(bucket);
-    if (there !== undefined) buckets?.set(bucket, Math.max(0, there - Math.min(given, amount)));
+    if (there !== undefined) buckets?.set(bucket, Math.max(0, there - amount));
   }
 
   function missing(charges: readonly Charge[], now: number): Limit[] {
@@ -285,21 +284,14 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     return { kind: "settled" };
   }
 
-  function release(id: string, amount: number | undefined, now: number): Released {
+  function release(id: string, now: number): Released {
     const entry = entryOf(id, now);
     if (entry === undefined) return { kind: "unknown" };
     if (isExpired(entry, now)) return { kind: "already", how: "expired" };
     if (entry.state === "released") return { kind: "already", how: "released" };
     if (entry.kind === "hold" && entry.state === "settled") return { kind: "already", how: "settled" };
-    const most = Math.min(...entry.parts.map((part) => part.amount));
-    if (amount !== undefined && amount > most) return { kind: "excessive", most };
-    if (entry.state === "held") {
-      if (amount !== undefined && entry.parts.some((part) => part.amount !== amount))
-        return invalidCall("partial_hold");
-      dropHolds(id, entry, now);
-    } else {
-      for (const part of entry.parts) subtract(part, amount ?? part.amount, now);
-    }
+    if (entry.state === "held") dropHolds(id, entry, now);
+    else for (const part of entry.parts) subtract(part, now);
     entry.state = "released";
     entry.forgetAt = Math.max(entry.forgetAt, rememberedUntil(now, now));
     return { kind: "released" };
@@ -335,10 +327,9 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
       return refuseId(id) ?? settle(id, clock.now());
     },
 
-    async release(id, amount) {
+    async release(id) {
       sweep();
-      if (amount !== undefined && !isAmount(amount)) return invalidCall("amount");
-      return refuseId(id) ?? release(id, amount, clock.now());
+      return refuseId(id) ?? release(id, clock.now());
     },
 
     async status(limits) {

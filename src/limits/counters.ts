@@ -60,7 +60,6 @@ export type InvalidReason =
   | "id_in_use"
   | "key"
   | "max"
-  | "partial_hold"
   | "ttl"
   | "version"
   | "window";
@@ -119,8 +118,8 @@ export interface Counters {
   hold(id: string, charges: readonly Charge[], ttlMs: number): Promise<CounterVerdict>;
   /** Makes a hold permanent. */
   settle(id: string): Promise<Settled>;
-  /** Undoes a take, or ends a hold. For a take, `amount` may be refunded from each charge, once; the rest stays. */
-  release(id: string, amount?: number): Promise<Released>;
+  /** Undoes a take, or ends a hold. */
+  release(id: string): Promise<Released>;
   status(limits: readonly Limit[]): Promise<StatusAnswer>;
   /**
    * Sets what is used of a total to the source of truth's value, unless an equal or newer version was set before. Holds

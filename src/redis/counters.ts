@@ -24,7 +24,6 @@ import {
   type Counters,
   type CounterVerdict,
   invalidCall,
-  isAmount,
   isCount,
   type Limit,
   type LimitStatus,
@@ -69,7 +68,7 @@ export interface RedisCountersOptions {
 }
 
 type Kind = "take" | "hold";
-type Mode = "release" | "abort" | "look";
+type Mode = "release" | "abort";
 
 /** The charges of a call that are in one slot, and their record. */
 interface Part {
@@ -255,11 +254,11 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     );
   }
 
-  async function releasePart(id: string, part: StoredPart, mode: Mode, amount = 0): Promise<Reply> {
+  async function releasePart(id: string, part: StoredPart, mode: Mode): Promise<Reply> {
     return await run(
       "release",
       [part.record, ...part.charges.flatMap(({ used, holds }) => [used, holds])],
-      [id, mode, String(amount), String(rememberLeastMs)],
+      [id, mode, String(rememberLeastMs)],
     );
   }
 
@@ -280,28 +279,12 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     return answer[0] === "settled" ? { kind: "settled" } : ended(answer);
   }
 
-  async function release(id: string, amount: number | undefined): Promise<Released> {
+  async function release(id: string): Promise<Released> {
     const parts = await find(id);
     if (parts === undefined) return { kind: "unknown" };
-    const amounts = parts.flatMap(({ charges }) => charges.map((each) => each.amount));
-    const most = Math.min(...amounts);
-    const partial = amount !== undefined && amounts.some((each) => each !== amount);
-    if (amount !== undefined && (amount > most || (partial && parts[0]?.kind === "hold"))) {
-      // An id that is closed says so first, whatever the amount.
-      const over = await endedAlready(id, parts);
-      return over ?? (amount > most ? { kind: "excessive", most } : invalidCall("partial_hold"));
-    }
-    const replies = await Promise.all(parts.map((part) => releasePart(id, part, "release", amount)));
+    const replies = await Promise.all(parts.map((part) => releasePart(id, part, "release")));
     if (replies.some((reply) => reply[0] === "released")) return { kind: "released" };
     return ended(replies.find((reply) => reply[0] === "already") ?? ["unknown"]);
-  }
-
-  /** Whether there is anything left to release, without releasing it. */
-  async function endedAlready(id: string, parts: readonly StoredPart[]): Promise<Released | undefined> {
-    const [first] = parts;
-    if (first === undefined) return { kind: "unknown" };
-    const reply = await releasePart(id, first, "look");
-    return reply[0] === "already" ? ended(reply) : undefined;
   }
 
   async function status(limits: readonly Limit[]): Promise<LimitStatus[]> {
@@ -363,9 +346,8 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
       return refuseId(id) ?? (await answerOrUnavailable(() => settle(id)));
     },
 
-    async release(id, amount) {
-      if (amount !== undefined && !isAmount(amount)) return invalidCall("amount");
-      return refuseId(id) ?? (await answerOrUnavailable(() => release(id, amount)));
+    async release(id) {
+      return refuseId(id) ?? (await answerOrUnavailable(() => release(id)));
     },
 
     async status(limits) {

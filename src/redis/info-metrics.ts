@@ -9,12 +9,10 @@ import { type RedisInfo, readInfo } from "./info.ts";
  */
 export type RedisUse = "cache" | "limits" | "both";
 
-const pollMs = 15_000;
-const firstPollMs = 1_000; // by then the connection is made, if Redis is available
 const labels = ["use", "node"];
 const merged = "max";
 
-export function reportRedisInfo(redis: Redis, use: RedisUse, metrics: Metrics): { stop(): void } {
+export function reportRedisInfo(redis: Redis, use: RedisUse, metrics: Metrics): () => Promise<void> {
   let infos = new Map<string, RedisInfo>();
 
   async function poll(): Promise<void> {
@@ -36,6 +34,5 @@ export function reportRedisInfo(redis: Redis, use: RedisUse, metrics: Metrics): 
     read("evictedKeys"),
   );
 
-  const timers = [setTimeout(poll, firstPollMs), setInterval(poll, pollMs)];
-  return { stop: () => timers.forEach(clearTimeout) };
+  return poll;
 }

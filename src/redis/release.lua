@@ -4,16 +4,14 @@
 -- Keys       1: the id's record; then for each of its charges: the used amount it was charged to, the open holds
 -- Arguments  1: id
 --            2: release  gives back, and remembers it
---               look     only returns what release would, and changes nothing
 --               abort    for a call over several Cluster slots not granted in all: as if it had never been made
---            3: how much of each charge to give back; 0 for all
---            4: shortest memory of an id, ms
+--            3: shortest memory of an id, ms
 -- Reply      released
 --            already, settled | released | expired
 --            unknown
 --            garbage, key   not ours, or in another format
 --
--- Invariants: an id gives back once, at most what it took, to the bucket it was taken from; nothing if that is gone. No
+-- Invariants: an id gives back once, all that it took, to the bucket it was taken from; nothing if that is gone. No
 -- amount goes below zero. The script may run when memory is full, because it frees memory.
 
 local format = "1"
@@ -24,7 +22,7 @@ end
 
 local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local id, mode, part, rememberLeast = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local id, mode, rememberLeast = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local field = "h:" .. id
 
 local known = redis.call("GET", KEYS[1])
@@ -46,10 +44,6 @@ elseif #record.charges ~= (#KEYS - 1) / 2 then
   return { "garbage", KEYS[1] }
 end
 
-if mode == "look" then
-  return { "released" }
-end
-
 local left = {}
 for i, charge in ipairs(record.charges) do
   local usedKey, holdsKey = KEYS[2 * i], KEYS[2 * i + 1]
@@ -62,9 +56,7 @@ for i, charge in ipairs(record.charges) do
     return { "garbage", holdsKey }
   end
   if record.state == "settled" and there[2] and charge.used == usedKey then
-    local amount = tonumber(charge.amount)
-    local given = part == 0 and amount or math.min(part, amount)
-    left[i] = math.max(0, tonumber(there[2]) - given)
+    left[i] = math.max(0, tonumber(there[2]) - tonumber(charge.amount))
   end
 end
 

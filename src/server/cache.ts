@@ -36,6 +36,8 @@ export interface LinkCache {
   readonly hosts: Hosts;
   /** The database that lookups read, if it is not the primary. */
   readonly replica: Sql | undefined;
+  /** Reads how far it is behind. */
+  readonly sampleReplica: (() => Promise<void>) | undefined;
   /** Loads these before anybody asks for them. Those that cannot be loaded are left out. */
   warm(keys: readonly LinkKey[]): Promise<void>;
   /** After a commit: this process serves nothing older, and the other servers are woken. */
@@ -59,8 +61,7 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
   const replica = await openReplica(config, log);
   opened.defer(() => replica?.close());
   const sql = replica ?? core.sql;
-  const watching = watchReplica(replica, metrics);
-  opened.defer(() => watching.stop());
+  const sampleReplica = watchReplica(replica, metrics);
   const changes = createChangeRates(clock);
   const tiers = await openTiers(wiring, { redis, sql, hot, changes, counts });
   const links = createCache<CachedLink, LinkKey>({
@@ -75,7 +76,6 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => links.found);
   metrics.gauge("quicklink_cache_missing", "Unknown codes in memory.", () => links.missing);
   const hosts = await openHosts({ load: createDomainStore(sql).verified, own: config.ownNames, log });
-  opened.defer(() => hosts.stop());
   metrics.gauge("quicklink_domains", "Custom domains served.", () => hosts.size, "max");
 
   const follower = await followFeed(wiring, { sql, tier: tiers.redis, links, hosts, changes });
@@ -86,6 +86,7 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
     links,
     hosts,
     replica,
+    sampleReplica,
     warm: (keys) => some(keys, (key) => links.lookup(key)),
     publish(change) {
       if (change.kind === "domain" && replica === undefined) hosts.changed(change.key);

@@ -37,13 +37,14 @@ export interface Mail {
   readonly suppressions: Suppressions;
   readonly settings: EmailSettingsStore;
   readonly stopLinks: StopLinks;
+  /** Reads the figures of the outbox, and of the platform's limit. */
+  sampleWaiting(): Promise<void>;
+  samplePlatform(): Promise<void>;
   /** Waits for hand-overs that are running, but not for long: the claim on them runs out, and another process goes on. */
   close(): Promise<void>;
 }
 
 const closeMs = 8_000;
-const sampleMs = 10_000;
-const firstSampleMs = 1_000; // by then Redis is connected, if it is there
 
 export function openMail({ core, metrics, log, opened }: Wiring, counters: Counters): Mail {
   const { config, sql, clock, tenants } = core;
@@ -75,11 +76,9 @@ export function openMail({ core, metrics, log, opened }: Wiring, counters: Count
   });
   sender.start();
   const platformEmails = createPlatformEmails({ sql, tenants, counters, max: platformMax });
-  const sampling = [sampleWaiting(store, metrics), samplePlatform(platformEmails, metrics)];
 
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
-    for (const one of sampling) one.stop();
     await withDeadline(sender.stop(), closeMs, "a hand-over").catch(() => {
       log.warn("stopped while emails were being sent; another process determines their outcome");
     });
@@ -95,6 +94,8 @@ export function openMail({ core, metrics, log, opened }: Wiring, counters: Count
     suppressions,
     settings,
     stopLinks,
+    sampleWaiting: sampleWaiting(store, metrics),
+    samplePlatform: samplePlatform(platformEmails, metrics),
     close: closeOnce,
   };
 }
@@ -140,11 +141,8 @@ function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): Se
 }
 
 /** Read now and then, and not when somebody scrapes: that must not wait for SQL. */
-function sampleWaiting(store: EmailStore, metrics: Metrics): { stop(): void } {
+function sampleWaiting(store: EmailStore, metrics: Metrics): () => Promise<void> {
   let last = { count: 0, oldestDueMs: 0 };
-  const timer = setInterval(async () => {
-    last = await store.waiting().catch(() => last);
-  }, sampleMs);
   // Every process sees the same table.
   metrics.gauge("quicklink_emails_waiting", "Emails in the outbox, up to 10,000.", () => last.count, "max");
   metrics.gauge(
@@ -153,16 +151,14 @@ function sampleWaiting(store: EmailStore, metrics: Metrics): { stop(): void } {
     () => last.oldestDueMs / 1_000,
     "max",
   );
-  return { stop: () => clearInterval(timer) };
+  return async () => {
+    last = await store.waiting();
+  };
 }
 
 /** What nobody knows right now has no figure, rather than an old one. */
-function samplePlatform(platform: PlatformEmails, metrics: Metrics): { stop(): void } {
+function samplePlatform(platform: PlatformEmails, metrics: Metrics): () => Promise<void> {
   let last: PlatformStanding | undefined;
-  const look = async () => {
-    last = await platform.standing().catch(() => undefined);
-  };
-  const timers = [setTimeout(look, firstSampleMs), setInterval(look, sampleMs)];
   const shown = (value: number | null | undefined, labels: MetricReading[0] = {}): MetricReading[] =>
     value === null || value === undefined ? [] : [[labels, value]];
   const used = {
@@ -178,5 +174,10 @@ function samplePlatform(platform: PlatformEmails, metrics: Metrics): { stop(): v
     ...shown(last?.ordinaryLimit, { mail: "ordinary" }),
     ...shown(last?.limit, { mail: "essential" }),
   ]);
-  return { stop: () => timers.forEach(clearTimeout) };
+  return async () => {
+    last = await platform.standing().catch((error: unknown) => {
+      last = undefined;
+      throw error;
+    });
+  };
 }

@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-import { withDeadline } from "../base/deadline.ts";
 import type { Publish } from "../cache/feed.ts";
 import { createFiles, type Files } from "../files/files.ts";
 import { mountFiles } from "../files/mount.ts";
@@ -8,10 +6,9 @@ import { createFolder, type Folder } from "../files/storage/folder.ts";
 import { uploadMostMs } from "../files/storage/storage.ts";
 import { createTokens } from "../files/storage/tokens.ts";
 import { createFileStore, type FileStore } from "../files/store.ts";
-import { createUpkeep, type UpkeepSettings } from "../files/upkeep/upkeep.ts";
+import { createUpkeep, type Upkeep, type UpkeepSettings } from "../files/upkeep/upkeep.ts";
 import type { Mount } from "../http/mount.ts";
 import type { Counters } from "../limits/counters.ts";
-import { createJobs, type Job, type Jobs } from "../sql/jobs.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -19,12 +16,13 @@ import type { Wiring } from "./wiring.ts";
 export interface OpenFiles {
   readonly files: Files;
   readonly quota: StorageQuota;
+  readonly upkeep: Upkeep;
   /** A file of any tenant, for those who hold its signed address. */
   readonly fileOf: FileStore["byId"];
   /** Where this server itself stores the bytes; `undefined` with S3_URL. */
   readonly folder: Folder | undefined;
   /** Removes what interrupted uploads left in the folder. */
-  clearDrafts(): Promise<unknown>;
+  readonly clearDrafts: (() => Promise<unknown>) | undefined;
 }
 
 export interface FileParts {
@@ -36,41 +34,22 @@ export interface FileParts {
   readonly filled: (tenant: Tenant, usedBytes: number) => void;
 }
 
-const nightly = "files-sync";
-const lookMs = 15_000;
-const closeMs = 1_000;
-const sweepMostMs = 600_000;
-const syncMostMs = 3_600_000;
-
 export function openFiles(wiring: Wiring, { counters, recount, publish, filled }: FileParts): OpenFiles {
   const { core, metrics, log } = wiring;
   const { sql, storage, clock, tenants, config } = core;
   const store = createFileStore(sql);
   const quota = createStorageQuota(counters, store, clock.now);
-  const files = createFiles({
-    store,
-    storage,
-    quota,
-    clock,
-    log,
-    mostBytes: config.QL_FILE_LIMIT,
-    publish,
-    filled,
-  });
+  const files = createFiles({ store, storage, quota, clock, log, mostBytes: config.QL_FILE_LIMIT, publish, filled });
   const upkeep = createUpkeep({ sql, store, storage, files, quota, recount, tenants, clock, metrics, log });
-  const jobs = createJobs(sql, randomBytes(12).toString("base64url"), clock);
-  runJobs(wiring, jobs, [
-    { name: "files-sweep", atMostMs: sweepMostMs, next: upkeep.nextSweep, work: upkeep.sweep },
-    { name: nightly, atMostMs: syncMostMs, next: upkeep.nextSync, work: upkeep.sync },
-  ]);
   const folder = config.S3_URL === undefined ? createFolder(config.filesFolder) : undefined;
   return {
     files,
     quota,
+    upkeep,
     fileOf: store.byId,
     folder,
     // Twice the longest upload: a clock that was set must not remove one that is still running.
-    clearDrafts: async () => folder?.clearDrafts(clock.now() - 2 * uploadMostMs),
+    clearDrafts: folder && (() => folder.clearDrafts(clock.now() - 2 * uploadMostMs)),
   };
 }
 
@@ -80,25 +59,4 @@ export function mountFileTransfers({ core, metrics, log }: Wiring, { folder, fil
   const { uploads, downloads } = core.resources;
   const tokens = createTokens(core.signing.signerFor("files"), core.clock);
   return [mountFiles({ folder, tokens, log, metrics, fileOf, uploads, downloads })];
-}
-
-function runJobs({ core, log, opened }: Wiring, jobs: Jobs, all: readonly Job[]): void {
-  let looking: Promise<void> | undefined;
-  const failed = (error: unknown) => log.warn({ error }, "file maintenance failed; will retry");
-  async function lookAround(): Promise<void> {
-    for (const { name, next } of all) {
-      if (name === nightly) await jobs.plan(name, next(core.clock.now())).catch(failed);
-    }
-    for (const job of all) await jobs.run(job).catch(failed);
-  }
-  const timer = setInterval(() => {
-    looking ??= lookAround().finally(() => {
-      looking = undefined;
-    });
-  }, lookMs);
-  opened.defer(async () => {
-    clearInterval(timer);
-    // Whatever it is at, another process or the next start goes on with it.
-    await withDeadline(looking ?? Promise.resolve(), closeMs, "file maintenance").catch(() => {});
-  });
 }

@@ -31,7 +31,7 @@ import type { LinkCache } from "./cache.ts";
 import type { OpenCounters } from "./counters.ts";
 import type { Mail } from "./email.ts";
 import type { OpenFiles } from "./files.ts";
-import type { Rounds } from "./link-health.ts";
+import type { Jobs } from "./jobs.ts";
 import type { Wiring } from "./wiring.ts";
 
 /** What the API is wired from, besides the core. */
@@ -44,7 +44,7 @@ export interface ApiParts {
   readonly background: Background;
   readonly notices: Pick<LimitWatch, "made">;
   readonly mail: Mail;
-  readonly rounds: Pick<Rounds, "soon">;
+  readonly jobs: Pick<Jobs, "soon">;
 }
 
 /** The API, which `server.ts` loads once the socket listens. */
@@ -87,7 +87,7 @@ export function openApi({ core, log, metrics }: Wiring, parts: ApiParts): HttpAp
 /** What the routes of links need from other rooms. */
 function linkWriting(
   core: Core,
-  { cache, background, notices, rounds }: ApiParts,
+  { cache, background, notices, jobs }: ApiParts,
 ): Pick<LinkApiSettings, "createMany" | "find" | "made" | "statesOf" | "wantTitles"> {
   return {
     made: notices.made,
@@ -100,7 +100,7 @@ function linkWriting(
     statesOf: (some) => statesOf(core, some),
     async wantTitles(some) {
       for (const { id } of some) await core.targets.want(id, core.clock.now());
-      if (some.length > 0) rounds.soon();
+      if (some.length > 0) jobs.soon("targets");
     },
   };
 }

@@ -13,6 +13,8 @@ export interface RedisClients {
   /** Behind its circuit breakers. */
   readonly limits: LimitsRedis | undefined;
   readonly dependencies: readonly Dependency[];
+  /** Reads the figures of all of its servers. */
+  readonly sample: (() => Promise<unknown>) | undefined;
 }
 
 // Includes the thresholds of alerts: 5 and 20 ms.
@@ -20,7 +22,7 @@ const buckets = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1]
 
 export async function openRedis({ core: { config, clock }, metrics, log, opened }: Wiring): Promise<RedisClients> {
   const { REDIS_URL: cacheUrl, limitsRedisUrl: limitsUrl } = config;
-  if (limitsUrl === undefined) return { cache: undefined, limits: undefined, dependencies: [] };
+  if (limitsUrl === undefined) return { cache: undefined, limits: undefined, dependencies: [], sample: undefined };
   const { connectRedis } = await import("../redis/client.ts");
   const { withBreakers } = await import("../redis/with-breakers.ts");
   const { reportRedisInfo } = await import("../redis/info-metrics.ts");
@@ -35,10 +37,6 @@ export async function openRedis({ core: { config, clock }, metrics, log, opened 
     opened.defer(() => redis.close());
     return redis;
   };
-  const watch = (redis: Redis, use: Parameters<typeof reportRedisInfo>[1]) => {
-    const watching = reportRedisInfo(redis, use, metrics);
-    opened.defer(() => watching.stop());
-  };
 
   const cache = cacheUrl === undefined ? undefined : open("cache", cacheUrl, { deadlineMs: config.QL_REDIS_WAIT_MS });
   const unguarded = open("limits", limitsUrl, {});
@@ -51,9 +49,12 @@ export async function openRedis({ core: { config, clock }, metrics, log, opened 
   });
   const limits: LimitsRedis = Object.assign(withBreakers(unguarded, all), { visitors });
   const apart = cacheUrl !== limitsUrl;
-  if (cache !== undefined) watch(cache, apart ? "cache" : "both");
-  if (apart) watch(limits, "limits");
+  const samples = [
+    ...(cache === undefined ? [] : [reportRedisInfo(cache, apart ? "cache" : "both", metrics)]),
+    ...(apart ? [reportRedisInfo(limits, "limits", metrics)] : []),
+  ];
   return {
+    sample: () => Promise.all(samples.map((sample) => sample())),
     cache,
     limits,
     dependencies: [

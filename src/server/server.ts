@@ -29,11 +29,11 @@ import { type OpenCounters, openCounters } from "./counters.ts";
 import { type Mail, mountMail, openMail } from "./email.ts";
 import { mountFileTransfers, type OpenFiles, openFiles } from "./files.ts";
 import type { ApiParts } from "./http.ts";
+import { openJobs } from "./jobs.ts";
 import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
-import { startRounds } from "./link-health.ts";
 import { openNotices } from "./notices.ts";
 import { openRedirect } from "./redirect.ts";
-import { openRedis, type RedisClients } from "./redis.ts";
+import { openRedis } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
 /**
@@ -48,8 +48,6 @@ export interface Running {
 }
 
 const stopMs = 8_000; // requests still running get this much of the ten seconds that a stop may take
-const flushMs = 5_000;
-const cleanMs = 3_600_000;
 
 /** `peers`: the other workers, if this is one of several on the same port. */
 export async function startApp(config: Config, log: Logger, peers?: Peers): Promise<Running> {
@@ -79,7 +77,8 @@ async function serve(
 
   const heartbeat = await joinOthers(wiring);
   const redis = await openRedis(wiring);
-  const hot = openHotLinks({ sql: core.sql, clock: core.clock, metrics, log });
+  const saveSoon = () => jobs.soon("hot-links");
+  const hot = openHotLinks({ sql: core.sql, clock: core.clock, metrics, saveSoon });
   opened.defer(() => hot.stop());
   const onRecorded: HitsRecorded = (batch, totals) => {
     hot.count(batch);
@@ -99,13 +98,14 @@ async function serve(
     filled: ({ id: tenant, limits }, used) =>
       notices.noticed({ tenant, limit: "storageBytes", used, max: limits.storageBytes }),
   });
-  const rounds = startRounds({ core, background, metrics, log });
-  opened.defer(() => rounds.stop());
   const answers = await openAnswers(wiring);
   const notices = openNotices(wiring, { mail, background, hitsMaxOf: (key) => cache.links.recall(key)?.hitsMax });
+  const readiness = openReadiness(wiring, cache, redis.dependencies);
+  const sampleReadiness = watchReadiness(readiness, metrics);
+  const jobs = openJobs(wiring, { background, cache, files, hot, mail, notices, redis, sampleReadiness });
 
-  const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, rounds });
-  const server = listen(wiring, { peers, redis, hits, cache, counters, guesses, mail, files, api });
+  const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs });
+  const server = listen(wiring, { peers, readiness, hits, cache, counters, guesses, mail, files, api });
   opened.defer(() => server.stop(stopMs));
   setImmediate(() => void api());
 
@@ -114,19 +114,13 @@ async function serve(
   firstKey.catch(() => {}); // callers that await it get the error
   void attempt(log, "loading the hottest links", async () => cache.warm(await hot.lastKeys()));
   const flushKeys = () => attempt(log, "recording when keys were last used", core.keys.flush);
-  const timers = [
-    setInterval(flushKeys, flushMs),
-    setInterval(() => attempt(log, "deleting outdated rows", background.clean), cleanMs),
-    setInterval(() => attempt(log, "removing remains of interrupted uploads", files.clearDrafts), cleanMs),
-  ];
 
   return {
     port: server.port,
     firstKey,
     async stop() {
       await firstKey.catch(() => {});
-      for (const timer of timers) clearInterval(timer);
-      await Promise.all([server.stop(stopMs), mail.close()]);
+      await Promise.all([server.stop(stopMs), mail.close(), jobs.stop()]);
       await flushKeys();
       await opened.disposeAsync();
     },
@@ -135,7 +129,7 @@ async function serve(
 
 interface SocketParts {
   readonly peers: Peers | undefined;
-  readonly redis: RedisClients;
+  readonly readiness: () => Promise<Readiness>;
   readonly hits: Hits;
   readonly cache: LinkCache;
   readonly counters: OpenCounters;
@@ -147,7 +141,7 @@ interface SocketParts {
 
 function listen(
   wiring: Wiring,
-  { peers, redis, hits, cache, counters, guesses, mail, files, api }: SocketParts,
+  { peers, readiness, hits, cache, counters, guesses, mail, files, api }: SocketParts,
 ): Server {
   const { core, metrics, log } = wiring;
   const { config, clock } = core;
@@ -171,7 +165,7 @@ function listen(
     }),
     api,
     hosts: cache.hosts,
-    readiness: openReadiness(wiring, cache, redis.dependencies),
+    readiness,
     metrics,
     metricsToken: config.QL_METRICS_TOKEN,
     trustedProxies: config.QL_TRUSTED_PROXIES,
@@ -242,7 +236,7 @@ function loadedOnce(wiring: Wiring, parts: ApiParts): () => Promise<HttpApi> {
 }
 
 function openReadiness(
-  { core: { sql, clock }, metrics, opened }: Wiring,
+  { core: { sql, clock } }: Wiring,
   cache: LinkCache,
   redis: readonly Dependency[],
 ): () => Promise<Readiness> {
@@ -251,10 +245,7 @@ function openReadiness(
     ...(cache.replica ? [{ name: "sql-replica", ping: cache.replica.ping }] : []),
     ...redis,
   ];
-  const ready = () => readiness(dependencies, () => cache.links.found > 0, clock);
-  const watching = watchReadiness(ready, metrics);
-  opened.defer(() => watching.stop());
-  return ready;
+  return () => readiness(dependencies, () => cache.links.found > 0, clock);
 }
 
 function mountReportForm({ core, log }: Wiring, cache: LinkCache, counters: OpenCounters, guesses: Guesses): Mount {

@@ -19,6 +19,7 @@ import { webhookSecret } from "./migrations/0016-webhook-secret.ts";
 import { blockedTargets } from "./migrations/0017-blocked-targets.ts";
 import { fileCount } from "./migrations/0018-file-count.ts";
 import { changeKinds } from "./migrations/0019-change-kinds.ts";
+import { jobRuns } from "./migrations/0020-job-runs.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -46,6 +47,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0017-blocked-targets": blockedTargets,
   "0018-file-count": fileCount,
   "0019-change-kinds": changeKinds,
+  "0020-job-runs": jobRuns,
 };
 
 export interface Types {

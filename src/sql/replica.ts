@@ -7,7 +7,7 @@ import type { Sql } from "./sql.ts";
  * it is below that while all is well, and grows when the replica falls behind or loses its primary. Sampled every five
  * seconds; a replica that does not answer has no value, and neither has a server without one.
  */
-export function watchReplica(replica: Sql | undefined, metrics: Metrics): { stop(): void } {
+export function watchReplica(replica: Sql | undefined, metrics: Metrics): (() => Promise<void>) | undefined {
   let lagSeconds: number | undefined;
   metrics.series(
     "gauge",
@@ -19,16 +19,14 @@ export function watchReplica(replica: Sql | undefined, metrics: Metrics): { stop
     },
     () => (lagSeconds === undefined ? [] : [[{}, lagSeconds]]),
   );
-  if (replica === undefined) return { stop() {} };
-  const measureLag = async () => {
-    lagSeconds = await readLag(replica).catch(() => undefined);
+  if (replica === undefined) return undefined;
+  return async () => {
+    lagSeconds = await readLag(replica).catch((error: unknown) => {
+      lagSeconds = undefined;
+      throw error;
+    });
   };
-  void measureLag();
-  const timer = setInterval(measureLag, lookMs);
-  return { stop: () => clearInterval(timer) };
 }
-
-const lookMs = 5_000;
 
 /** Nothing before its first commit. What is no replica is never behind. */
 async function readLag({ db }: Sql): Promise<number | undefined> {

@@ -225,9 +225,16 @@ export type MonthlyUse = "links";
 /** Work that one process does for all. */
 export interface JobTable {
   name: string;
-  /** Not started before; while a process runs it, when another may take over. */
+  /** Not run before this; while a process is running it, when another may take over. */
   due_at: number;
   holder: string | null;
+  /** Of the last run. */
+  started_at: ColumnType<number | null, number | null | undefined, number | null>;
+  ended_at: ColumnType<number | null, number | null | undefined, number | null>;
+  succeeded_at: ColumnType<number | null, number | null | undefined, number | null>;
+  /** Failed runs since the last success, and the error of the last one. */
+  failures: Generated<number>;
+  error: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 export type EmailState = "queued" | "sending" | "sent" | "failed";

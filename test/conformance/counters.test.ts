@@ -236,27 +236,6 @@ onEachStore((store, storeName) => {
   });
 
   describe("a release", () => {
-    test("gives back a part, and the rest stays", async () => {
-      const limit = limitOf(10);
-      const id = newName();
-      await counters.take(id, [charge(limit, 7)]);
-      expect(await counters.release(id, 3)).toEqual({ kind: "released" });
-      expect(await counts(limit)).toEqual([4, 0]);
-      expect(await counters.release(id, 1)).toEqual({ kind: "already", how: "released" });
-      expect(await counts(limit)).toEqual([4, 0]);
-    });
-
-    test("of more than was taken says how much it was, and changes nothing", async () => {
-      const limit = limitOf(10);
-      const id = newName();
-      await counters.take(id, [charge(limit, 4)]);
-      expect(await counters.release(id, 5)).toEqual({ kind: "excessive", most: 4 });
-      expect(await counts(limit)).toEqual([4, 0]);
-      expect(await counters.release(id, 4)).toEqual({ kind: "released" });
-      expect(await counters.release(id, 5)).toEqual({ kind: "already", how: "released" });
-      expect(await counts(limit)).toEqual([0, 0]);
-    });
-
     test("of an unknown id changes nothing, nor does one of a denied id", async () => {
       const limit = limitOf(1);
       await counters.take(newName(), [charge(limit)]);
@@ -322,16 +301,6 @@ onEachStore((store, storeName) => {
       expect(await counters.hold(id, [charge(limit, 8)], longMs)).toEqual({ kind: "closed", how: "expired" });
       expect((await counters.take(newName(), [charge(limit, 10)])).kind).toBe("granted");
       expect(await counts(limit)).toEqual([10, 0]);
-    });
-
-    test("is released whole", async () => {
-      const limit = limitOf(10);
-      const id = newName();
-      await counters.hold(id, [charge(limit, 8)], longMs);
-      expect(await counters.release(id, 3)).toEqual({ kind: "invalid", reason: "partial_hold" });
-      expect(await counters.release(id, 9)).toEqual({ kind: "excessive", most: 8 });
-      expect(await counts(limit)).toEqual([0, 8]);
-      expect(await counters.release(id, 8)).toEqual({ kind: "released" });
     });
 
     test("settled counts from that moment on", async () => {
@@ -525,7 +494,6 @@ onEachStore((store, storeName) => {
       expect(await counters.take(newName(), [charge(limit, 1), charge(limitOf(10), amount)])).toEqual(answer);
       expect(await counters.hold(newName(), [charge(limit, amount)], longMs)).toEqual(answer);
       await counters.take(id, [charge(limit, 3)]);
-      expect(await counters.release(id, amount)).toEqual(answer);
       expect(await counts(limit)).toEqual([3, 0]);
     });
 

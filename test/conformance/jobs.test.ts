@@ -1,73 +1,162 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { createJobs, type Job } from "../../src/sql/jobs.ts";
+import { Late } from "../../src/base/deadline.ts";
+import type { ClaimedJob } from "../../src/base/jobs.ts";
+import { createJobClaims, readJobs } from "../../src/sql/jobs.ts";
+import type { Sql } from "../../src/sql/sql.ts";
 import { databases } from "./databases.ts";
 
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+
+const job = (work: ClaimedJob["work"], more: Partial<ClaimedJob> = {}): ClaimedJob => ({
+  ...{ name: "sweep", deadlineMs: minuteMs, early: false, work },
+  firstAt: systemClock.now() + hourMs,
+  next: (now) => now + hourMs,
+  ...more,
+});
+
+/** Time passes by moving the row: all times are the database's. */
+async function makeDue(sql: Sql): Promise<void> {
+  const values = { name: "sweep", due_at: 0 };
+  await sql.db
+    .insertInto("jobs")
+    .values(values)
+    .onConflict((conflict) => conflict.column("name").doUpdateSet(values))
+    .execute();
+}
+
+const going = new AbortController().signal;
+const none = async () => {};
+/** Work that begins, and ends when the test says so. */
+function slowWork() {
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const work = () => {
+    begun.resolve();
+    return end.promise;
+  };
+  return { work, begun: begun.promise, end: end.resolve };
+}
+
+const run = (sql: Sql, holder: string, claimed: ClaimedJob, signal = going) =>
+  createJobClaims(sql, holder, systemClock).run(claimed, signal);
+
 for (const database of databases) {
-  describe(`jobs on ${database.name}`, () => {
-    const job = (work: () => Promise<void>, more: Partial<Job> = {}): Job => ({
-      name: "sweep",
-      atMostMs: 60_000,
-      next: (now) => now + 3_600_000,
-      work,
-      ...more,
+  describe(`claims on jobs on ${database.name}`, () => {
+    test("a new job is due after one interval, and not planned twice", async () => {
+      const sql = await database.open();
+      expect(await run(sql, "a", job(none))).toMatchObject({ ran: false, succeededAt: null });
+      const second = await run(sql, "b", job(none, { firstAt: 0 }));
+      expect(second.ran).toBe(false);
+      expect(second.dueInMs).toBeGreaterThan(hourMs - minuteMs);
+      expect(second.dueInMs).toBeLessThanOrEqual(hourMs);
+      await sql.close();
     });
 
-    test("of many that look at once one does it, and no other before it is due", async () => {
+    test("of many that look at once one runs it, and the others learn when it succeeded and is due again", async () => {
       const sql = await database.open();
+      await makeDue(sql);
       let done = 0;
       const work = async () => void done++;
-      const ran = await Promise.all(
-        Array.from({ length: 6 }, (_, i) => createJobs(sql, `p${i}`, systemClock).run(job(work))),
-      );
-      expect(ran.filter(Boolean)).toHaveLength(1);
-      expect(await createJobs(sql, "late", systemClock).run(job(work))).toBe(false);
+      const looks = await Promise.all(Array.from({ length: 6 }, (_, i) => run(sql, `p${i}`, job(work))));
+      expect(looks.filter(({ ran }) => ran)).toHaveLength(1);
+      const late = await run(sql, "late", job(work));
       expect(done).toBe(1);
+      expect(late).toMatchObject({ ran: false, succeededAt: looks.find(({ ran }) => ran)?.succeededAt });
+      expect(late.dueInMs).toBeGreaterThan(hourMs - minuteMs);
       await sql.close();
     });
 
-    test("what is due again is done again, by any process", async () => {
+    test("what is due again is run again, by any process", async () => {
       const sql = await database.open();
-      const again = job(async () => {}, { next: (now) => now });
-      expect(await createJobs(sql, "a", systemClock).run(again)).toBe(true);
-      expect(await createJobs(sql, "b", systemClock).run(again)).toBe(true);
+      for (const holder of ["a", "b", "a"]) {
+        await makeDue(sql);
+        expect((await run(sql, holder, job(none))).ran).toBe(true);
+      }
       await sql.close();
     });
 
-    test("what is planned for later is not done before, and a second plan changes nothing", async () => {
+    test("it can be run early, but not while it is running", async () => {
       const sql = await database.open();
-      const jobs = createJobs(sql, "a", systemClock);
-      await jobs.plan("sweep", systemClock.now() + 3_600_000);
-      await jobs.plan("sweep", 0);
-      expect(await jobs.run(job(async () => {}))).toBe(false);
-      await jobs.plan("other", 0);
-      expect(await jobs.run(job(async () => {}, { name: "other" }))).toBe(true);
+      await makeDue(sql);
+      await run(sql, "a", job(none));
+      const slow = slowWork();
+      const first = run(sql, "a", job(slow.work, { early: true }));
+      await slow.begun;
+      expect((await run(sql, "b", job(none, { early: true }))).ran).toBe(false);
+      slow.end();
+      expect((await first).ran).toBe(true);
+      expect((await run(sql, "b", job(none))).ran).toBe(false);
+      expect((await run(sql, "b", job(none, { early: true }))).ran).toBe(true);
       await sql.close();
     });
 
-    test("unfinished work is taken over after its time, and a late end does not undo that", async () => {
+    test("what a process left behind is taken over, counts as a failure, and a late end does not undo that", async () => {
       const sql = await database.open();
-      const [begun, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const work = (): Promise<void> => {
-        begun.resolve();
-        return slow.promise;
+      await makeDue(sql);
+      const slow = slowWork();
+      const first = run(sql, "a", job(slow.work, { next: () => 0 }));
+      await slow.begun;
+      expect(await readJobs(sql)).toMatchObject([{ name: "sweep", unfinishedSince: null }]);
+      await makeDue(sql);
+      expect(await readJobs(sql)).toMatchObject([{ name: "sweep", unfinishedSince: expect.any(Number) }]);
+      const work = async () => {
+        expect(await readJobs(sql)).toMatchObject([{ failures: 1, error: expect.stringContaining("took too long") }]);
       };
-      const first = createJobs(sql, "a", systemClock).run(job(work, { atMostMs: 1, next: () => 0 }));
-      await begun.promise;
-      let taken = false;
-      while (!taken) taken = await createJobs(sql, "b", systemClock).run(job(async () => {}));
-      slow.resolve();
-      expect(await first).toBe(true);
-      expect(await createJobs(sql, "c", systemClock).run(job(async () => {}))).toBe(false);
+      expect((await run(sql, "b", job(work))).ran).toBe(true);
+      slow.end();
+      await first;
+      expect((await run(sql, "c", job(none))).ran).toBe(false);
+      expect(await readJobs(sql)).toMatchObject([{ failures: 0, error: null, unfinishedSince: null }]);
       await sql.close();
     });
 
-    test("work that fails says so, and is not due at once", async () => {
+    test("work that fails is due again in a minute, and the row says why until it succeeds", async () => {
       const sql = await database.open();
-      const jobs = createJobs(sql, "a", systemClock);
-      const failing = job(() => Promise.reject(new Error("no room")));
-      await expect(jobs.run(failing)).rejects.toThrow("no room");
-      expect(await jobs.run(failing)).toBe(false);
+      const secret = Object.assign(
+        new Error(`no route to https://user:secret@s3.test/a?sig=secret ${"x".repeat(999)}`),
+        {
+          code: "ENETUNREACH",
+        },
+      );
+      for (const failures of [1, 2]) {
+        await makeDue(sql);
+        await expect(
+          run(
+            sql,
+            "a",
+            job(() => Promise.reject(secret)),
+          ),
+        ).rejects.toThrow("no route");
+        const { ran, dueInMs } = await run(sql, "a", job(none));
+        expect([ran, dueInMs > 0, dueInMs <= minuteMs]).toEqual([false, true, true]);
+        const [state] = await readJobs(sql);
+        expect(state).toMatchObject({ failures, succeededAt: null });
+        expect(state?.error).toStartWith("ENETUNREACH: no route to https://s3.test/a x");
+        expect(state?.error?.length).toBe(200);
+        expect(state?.error).not.toContain("secret");
+      }
+      await makeDue(sql);
+      await run(sql, "a", job(none));
+      expect(await readJobs(sql)).toMatchObject([{ failures: 0, error: null, succeededAt: expect.any(Number) }]);
+      await sql.close();
+    });
+
+    test("work that is told to stop has not failed and is due at once; work that is late has failed", async () => {
+      const sql = await database.open();
+      await makeDue(sql);
+      const stopping = new AbortController();
+      const aborted = job(async (signal) => {
+        stopping.abort(new Error("stopping"));
+        signal.throwIfAborted();
+      });
+      await expect(run(sql, "a", aborted, stopping.signal)).rejects.toThrow("stopping");
+      expect(await readJobs(sql)).toMatchObject([{ failures: 0, error: null }]);
+      const late = new AbortController();
+      const slow = job(async () => late.abort(new Late("did not end in time")));
+      await expect(run(sql, "b", slow, late.signal)).rejects.toThrow("did not end in time");
+      expect(await readJobs(sql)).toMatchObject([{ failures: 1, error: "did not end in time" }]);
       await sql.close();
     });
   });

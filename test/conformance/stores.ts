@@ -112,7 +112,6 @@ export async function openDiskStore(
     folder,
     metrics,
     stop() {
-      hosts.stop();
       return server.stop(1_000);
     },
   };

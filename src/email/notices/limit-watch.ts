@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../base/clock.ts";
 import { withDeadline } from "../../base/deadline.ts";
@@ -7,7 +6,6 @@ import type { Logger } from "../../base/log.ts";
 import type { Total } from "../../limits/leases.ts";
 import { monthName } from "../../limits/month.ts";
 import { splitKey } from "../../links/link.ts";
-import { createJobs } from "../../sql/jobs.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { usedInMonth } from "../../tenants/monthly-usage.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
@@ -24,6 +22,8 @@ export interface LimitWatch extends Pick<Notices, "noticed"> {
   check(totals: readonly Total[]): void;
   /** A tenant has created links. */
   made(tenant: Tenant): void;
+  /** Checks all limits of all tenants: finds what the others missed. */
+  checkAll(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -42,8 +42,6 @@ const gatherMs = 1_000;
 const linksAtOnce = 20;
 const rememberMs = 600_000;
 const rememberedMost = 10_000;
-const lookMs = 300_000;
-const hourMs = 3_600_000;
 const closeMs = 1_000;
 
 export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, log }: LimitWatchSettings): LimitWatch {
@@ -51,7 +49,6 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
   const told = new LRUCache<string, number>({ max: rememberedMost });
   const makers = new Map<TenantId, Tenant>();
   let gathering: NodeJS.Timeout | undefined;
-  let looking: Promise<unknown> = Promise.resolve();
   let closed = false;
 
   const quietly = (what: string, work: () => Promise<unknown>) =>
@@ -78,23 +75,14 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
     }
   }
 
-  const jobs = createJobs(sql, randomBytes(9).toString("base64url"), clock);
-  const lookAtAll = () =>
-    jobs.run({
-      name: "limit notices",
-      atMostMs: lookMs,
-      next: (now) => now + hourMs,
-      async work() {
-        for (const use of await nearLimits()) notices.noticed(use);
-        await notices.idle();
-      },
-    });
-  const timer = setInterval(() => {
-    looking = quietly("checking for limits that are nearly used", lookAtAll);
-  }, lookMs);
+  async function checkAll(): Promise<void> {
+    for (const use of await nearLimits()) notices.noticed(use);
+    await notices.idle();
+  }
 
   return {
     noticed: notices.noticed,
+    checkAll,
     check(totals) {
       if (closed) return; // the last hits are recorded after everything else has stopped
       const now = clock.elapsed();
@@ -113,9 +101,8 @@ export function startLimitWatch({ notices, sql, nearLimits, hitsMaxOf, clock, lo
     },
     async close() {
       closed = true;
-      clearInterval(timer);
       clearTimeout(gathering);
-      await withDeadline(Promise.all([looking, notices.idle()]), closeMs, "a notice").catch(() => {});
+      await withDeadline(notices.idle(), closeMs, "a notice").catch(() => {});
     },
   };
 }

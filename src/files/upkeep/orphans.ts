@@ -24,6 +24,8 @@ export interface OrphanSettings {
   readonly storage: Storage;
   readonly files: Pick<Files, "finish">;
   readonly clock: Clock;
+  /** Ends it between two files. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Orphans {
@@ -49,7 +51,7 @@ const lostMost = 10;
 const lostShare = 0.1;
 
 export async function findOrphans(settings: OrphanSettings, dryRun: boolean, olderThanMs = graceMs): Promise<Orphans> {
-  const { sql, store, storage, files, clock } = settings;
+  const { sql, store, storage, files, clock, signal } = settings;
   const before = clock.now() - olderThanMs;
   const named: StoredObject[] = [];
   const lost: TenantFile[] = [];
@@ -70,6 +72,7 @@ export async function findOrphans(settings: OrphanSettings, dryRun: boolean, old
     const rows = flat(rowsOf(sql));
     let [object, row] = [await objects.next(), await rows.next()];
     while (!object.done || !row.done) {
+      signal?.throwIfAborted();
       const key = object.done ? afterAll : object.value.key;
       const wanted = row.done ? afterAll : storedKey(row.value);
       if (!object.done && key < wanted) await withoutRow(object.value);

@@ -24,6 +24,8 @@ export interface SweepSettings {
   readonly quota: StorageQuota;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Ends it between two files. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Swept {
@@ -45,7 +47,8 @@ const strayAfterMs = 60_000;
 const rowsAtOnce = 100;
 const rowsMost = 10_000;
 
-export async function sweepFiles({ sql, store, storage, files, quota, clock, log }: SweepSettings): Promise<Swept> {
+export async function sweepFiles(settings: SweepSettings): Promise<Swept> {
+  const { sql, store, storage, files, quota, clock, log, signal } = settings;
   const endedBefore = clock.now() - abandonedAfterMs;
   const bornBefore = clock.now() - unadmittedAfterMs;
 
@@ -70,6 +73,7 @@ export async function sweepFiles({ sql, store, storage, files, quota, clock, log
   for (let seen = 0; seen < rowsMost; ) {
     const rows = await store.unfinished(endedBefore, bornBefore, after, rowsAtOnce);
     for (const file of rows) {
+      signal?.throwIfAborted();
       const outcome = await goOn(file).catch((error: unknown) => {
         if (swept.failed === 0) log.warn({ error, file: file.id }, "could not clean up a file; will retry");
         return "failed" as const;
@@ -82,10 +86,12 @@ export async function sweepFiles({ sql, store, storage, files, quota, clock, log
   }
   try {
     for await (const { key } of strayUploads(sql, storage, clock.now() - strayAfterMs)) {
+      signal?.throwIfAborted();
       await storage.remove(key);
       swept.stray++;
     }
   } catch (error) {
+    signal?.throwIfAborted();
     log.warn({ error }, "could not clean up abandoned uploads; will retry");
     swept.failed++;
   }

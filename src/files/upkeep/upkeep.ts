@@ -16,10 +16,8 @@ import { sweepFiles } from "./sweep.ts";
 
 /** Maintenance of files: a sweep every minute, a sync every night, and their metrics. */
 export interface Upkeep {
-  sweep(): Promise<void>;
-  sync(): Promise<void>;
-  nextSweep(now: number): number;
-  nextSync(now: number): number;
+  sweep(signal: AbortSignal): Promise<void>;
+  sync(signal: AbortSignal): Promise<void>;
 }
 
 export interface UpkeepSettings {
@@ -35,8 +33,7 @@ export interface UpkeepSettings {
   readonly log: Logger;
 }
 
-const sweepMs = 60_000;
-const syncHourMs = 3 * 3_600_000; // 03:00 UTC, when most visitors are asleep
+export const sweepMs = 60_000;
 const lateMs = 300_000;
 
 export function createUpkeep(settings: UpkeepSettings): Upkeep {
@@ -55,10 +52,13 @@ export function createUpkeep(settings: UpkeepSettings): Upkeep {
     isLast(swept.at, sweepMs) ? swept.failed : 0,
   );
 
-  async function correctDrift(): Promise<number> {
+  async function correctDrift(signal: AbortSignal): Promise<number> {
     const drifts: QuotaSync[] = [];
     for await (const page of pagesOf<Tenant>((limit, last) => tenants.list(limit, last?.slug))) {
-      for (const tenant of page) drifts.push(await syncQuota({ recount, quota }, tenant, false));
+      for (const tenant of page) {
+        signal.throwIfAborted();
+        drifts.push(await syncQuota({ recount, quota }, tenant, false));
+      }
     }
     for (const { tenant, drift } of drifts) {
       if (drift !== 0) log.warn({ tenant, drift }, "corrected drift in a tenant's stored bytes");
@@ -67,18 +67,15 @@ export function createUpkeep(settings: UpkeepSettings): Upkeep {
   }
 
   return {
-    nextSweep: (now) => now + sweepMs,
-    nextSync: (now) => Math.floor((now - syncHourMs) / dayMs + 1) * dayMs + syncHourMs,
-
-    async sweep() {
-      const outcome = await sweepFiles({ sql, store, storage, files, quota, clock, log });
+    async sweep(signal) {
+      const outcome = await sweepFiles({ sql, store, storage, files, quota, clock, log, signal });
       Object.assign(swept, { at: clock.elapsed(), failed: outcome.failed });
       if (Object.values(outcome).some((count) => count > 0)) log.info({ ...outcome }, "files cleaned up");
     },
 
-    async sync() {
-      const drift = await correctDrift();
-      const found = await findOrphans({ sql, store, storage, files, clock }, false);
+    async sync(signal) {
+      const drift = await correctDrift(signal);
+      const found = await findOrphans({ sql, store, storage, files, clock, signal }, false);
       const { objectsFound, removedObjects, rowsFound, removedRows, suspicious } = found;
       Object.assign(synced, { at: clock.elapsed(), drift, objects: objectsFound, rows: rowsFound });
       if (suspicious) log.error({ rowsFound }, "suspiciously many files have no object; check the file storage");

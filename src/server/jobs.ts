@@ -1,0 +1,98 @@
+import { randomBytes } from "node:crypto";
+import { isOutdated } from "../abuse/apply-blocklist.ts";
+import { type Job, type JobScope, type RunningJobs, startJobs } from "../base/jobs.ts";
+import { type HotLinks, saveMs } from "../clicks/hot-links.ts";
+import type { LimitWatch } from "../email/notices/limit-watch.ts";
+import { sweepMs } from "../files/upkeep/upkeep.ts";
+import { createJobClaims } from "../sql/jobs.ts";
+import type { Background } from "./background.ts";
+import type { LinkCache } from "./cache.ts";
+import type { Mail } from "./email.ts";
+import type { OpenFiles } from "./files.ts";
+import { openLinkHealth } from "./link-health.ts";
+import type { RedisClients } from "./redis.ts";
+import type { Wiring } from "./wiring.ts";
+
+export interface Jobs extends RunningJobs {
+  soon(name: "hot-links" | "targets"): void;
+}
+
+export interface JobParts {
+  readonly background: Background;
+  readonly cache: LinkCache;
+  readonly files: OpenFiles;
+  readonly hot: HotLinks;
+  readonly mail: Mail;
+  readonly notices: LimitWatch;
+  readonly redis: RedisClients;
+  readonly sampleReadiness: () => Promise<void>;
+}
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const each: JobScope = "every process";
+const one: JobScope = "one for all";
+
+/**
+ * All periodic work of the server. A row whose work is undefined is switched off.
+ *
+ * Four loops are not in the table, because they start before it or stop after it, or decide by themselves when to run
+ * next: following the change feed (`cache/follow.ts`), recording hits and ending leases on Redis
+ * (`server/limits.ts`), the heartbeat (`sql/heartbeat.ts`), and the sender of emails (`email/outbox/sender.ts`). They use the
+ * same helper (`base/repeat.ts`). What a row leaves unsaved is saved by its owner when the server stops.
+ */
+export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
+  const { core, metrics, log, opened } = wiring;
+  const { background, cache, files, hot, mail, notices, redis } = parts;
+  const checkTargets = openLinkHealth(wiring);
+  const blocklist = openBlocklistJob(wiring, background);
+  const raiseVersions = tenantChanges(wiring, background);
+  const table: readonly Row[] = [
+    { name: "key-use", everyMs: 5 * second, scope: each, deadlineMs: minute, work: core.keys.flush },
+    { name: "hot-links", everyMs: saveMs, scope: each, deadlineMs: minute, work: hot.save },
+    { name: "domains", everyMs: 30 * second, scope: each, deadlineMs: minute, work: cache.hosts.readAll },
+    { name: "tenant-changes", everyMs: 10 * second, scope: each, deadlineMs: hour, work: raiseVersions },
+    { name: "upload-drafts", everyMs: hour, scope: each, deadlineMs: 10 * minute, work: files.clearDrafts },
+    { name: "readiness", everyMs: 15 * second, scope: each, deadlineMs: 15 * second, work: parts.sampleReadiness },
+    { name: "redis-info", everyMs: 15 * second, scope: each, deadlineMs: minute, work: redis.sample },
+    { name: "replica-lag", everyMs: 5 * second, scope: each, deadlineMs: minute, work: cache.sampleReplica },
+    { name: "emails-waiting", everyMs: 10 * second, scope: each, deadlineMs: minute, work: mail.sampleWaiting },
+    { name: "platform-emails", everyMs: 10 * second, scope: each, deadlineMs: minute, work: mail.samplePlatform },
+    { name: "files-sweep", everyMs: sweepMs, scope: one, deadlineMs: 10 * minute, work: files.upkeep.sweep },
+    { name: "files-sync", everyMs: day, atMs: 3 * hour, scope: one, deadlineMs: hour, work: files.upkeep.sync },
+    { name: "targets", everyMs: 10 * second, scope: one, deadlineMs: 10 * minute, work: checkTargets },
+    { name: "blocklist", everyMs: 10 * second, scope: one, deadlineMs: hour, ...blocklist },
+    { name: "limit-notices", everyMs: hour, scope: one, deadlineMs: 5 * minute, work: notices.checkAll },
+    { name: "clean", everyMs: hour, scope: one, deadlineMs: hour, work: background.clean },
+  ];
+  const claims = createJobClaims(core.sql, randomBytes(9).toString("base64url"), core.clock);
+  const jobs = startJobs(table.flatMap(switchedOn), { claims, metrics, clock: core.clock, log });
+  opened.defer(() => jobs.stop());
+  return jobs;
+}
+
+type Row = Omit<Job, "work"> & { readonly work: Job["work"] | undefined };
+
+const switchedOn = ({ work, ...row }: Row): Job[] => (work === undefined ? [] : [{ ...row, work }]);
+
+/** Each process looks at its own file. */
+function openBlocklistJob({ core, log }: Wiring, background: Background): Pick<Job, "when" | "work"> {
+  return {
+    when: () => isOutdated(core),
+    async work() {
+      if (!(await isOutdated(core))) return; // another process has just applied it
+      log.info(await background.applyBlocklist(), "blocklist applied to all links and domains");
+    },
+  };
+}
+
+/** Finishes what a command over the links of a tenant left undone. Processes that meet share the work. */
+function tenantChanges({ core, log }: Wiring, background: Background): Job["work"] {
+  return async () => {
+    if (!(await core.outdated.pending())) return;
+    const links = await background.raiseOutdated();
+    if (links > 0) log.info({ links }, "links of changed tenants have new versions");
+  };
+}
