@@ -38,7 +38,7 @@ export interface LinkCache {
   readonly replica: Sql | undefined;
   /** Reads how far it is behind. */
   readonly sampleReplica: (() => Promise<void>) | undefined;
-  /** Loads these before anybody asks for them. Those that cannot be loaded are left out. */
+  /** Loads these before the first visit. Those that cannot be loaded are skipped. */
   warm(keys: readonly LinkKey[]): Promise<void>;
   /** After a commit: this process serves nothing older, and the other servers are woken. */
   readonly publish: Publish;

@@ -40,7 +40,7 @@ export interface Mail {
   /** Reads the figures of the outbox, and of the platform's limit. */
   sampleWaiting(): Promise<void>;
   samplePlatform(): Promise<void>;
-  /** Waits for hand-overs that are running, but not for long: the claim on them runs out, and another process goes on. */
+  /** Waits briefly for running hand-overs: their claims expire, and another process continues. */
   close(): Promise<void>;
 }
 
@@ -140,7 +140,7 @@ function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): Se
   };
 }
 
-/** Read now and then, and not when somebody scrapes: that must not wait for SQL. */
+/** Sampled periodically, not on a scrape, which must not wait for SQL. */
 function sampleWaiting(store: EmailStore, metrics: Metrics): () => Promise<void> {
   let last = { count: 0, oldestDueMs: 0 };
   // Every process sees the same table.
@@ -156,7 +156,7 @@ function sampleWaiting(store: EmailStore, metrics: Metrics): () => Promise<void>
   };
 }
 
-/** What nobody knows right now has no figure, rather than an old one. */
+/** An unknown value is left out, rather than an old one reported. */
 function samplePlatform(platform: PlatformEmails, metrics: Metrics): () => Promise<void> {
   let last: PlatformStanding | undefined;
   const shown = (value: number | null | undefined, labels: MetricReading[0] = {}): MetricReading[] =>

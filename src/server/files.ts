@@ -17,7 +17,7 @@ export interface OpenFiles {
   readonly files: Files;
   readonly quota: StorageQuota;
   readonly upkeep: Upkeep;
-  /** A file of any tenant, for those who hold its signed address. */
+  /** A file of any tenant, for the holder of its signed URL. */
   readonly fileOf: FileStore["byId"];
   /** Where this server itself stores the bytes; `undefined` with S3_URL. */
   readonly folder: Folder | undefined;

@@ -47,7 +47,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-const stopMs = 8_000; // requests still running get this much of the ten seconds that a stop may take
+const stopMs = 8_000; // running requests get this much of the ten seconds that a stop may take
 
 /** `peers`: the other workers, if this is one of several on the same port. */
 export async function startApp(config: Config, log: Logger, peers?: Peers): Promise<Running> {

@@ -28,7 +28,7 @@ export function watchReplica(replica: Sql | undefined, metrics: Metrics): (() =>
   };
 }
 
-/** Nothing before its first commit. What is no replica is never behind. */
+/** `undefined` before its first commit. A server that is not a replica is never behind. */
 async function readLag({ db }: Sql): Promise<number | undefined> {
   const { rows } = await raw<{ replica: boolean; seconds: number | null }>`
     select pg_is_in_recovery() as replica,
