@@ -90,7 +90,10 @@ function ownErrorsAndOutput(command: Command): void {
   for (const child of command.commands) ownErrorsAndOutput(child);
 }
 
+const isBrokenPipe = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EPIPE";
+
 function report(error: unknown): number {
+  if (isBrokenPipe(error)) return 0;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof OperatorError) {
     complain(error.message);
@@ -108,4 +111,10 @@ function report(error: unknown): number {
   return 1;
 }
 
-if (import.meta.main) process.exitCode = await run(process.argv.slice(2));
+if (import.meta.main) {
+  // `quicklink … | head` closes the pipe when it has read enough. That is no error, and a server keeps serving.
+  process.stdout.on("error", (error) => {
+    if (!isBrokenPipe(error)) throw error;
+  });
+  process.exitCode = await run(process.argv.slice(2));
+}

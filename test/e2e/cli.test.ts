@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cleanEnvironment, type Environment, type Finished, runProcess } from "../ground/process.ts";
-import { cli, cliProcess, program } from "../ground/server.ts";
+import { cli, cliProcess, program, programInShell } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { databases, type LinkBody, must, newDatabase, query } from "./servers.ts";
 
@@ -572,3 +572,14 @@ describe("invalid input is refused with a reason", () => {
     expectFailure(long, 1, /200/);
   });
 });
+
+test.each(["config --json", "doctor --json", "config"])(
+  "%s ends in peace when its reader has read enough",
+  async (command) => {
+    const env = cleanEnvironment({ QL_DATA: tempFolder("data"), QL_LOG_LEVEL: "warn" });
+    // The reader has gone before the first line is written.
+    const script = `(sleep 0.2; ${programInShell} ${command}; echo "status $?" >&2) | true`;
+    const { stderr } = await runProcess(["bash", "-c", script], { env });
+    expect(stderr).toBe("status 0\n");
+  },
+);
