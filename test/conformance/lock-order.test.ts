@@ -178,8 +178,8 @@ const mistakes: Readonly<Record<string, readonly Edit[]>> = {
   "an edit locked its link before its file": [
     {
       file: "links/store.ts",
-      from: "await prepare(trx);\n      const row = await sql.forUpdate(byId(trx, tenant, id)).executeTakeFirst();",
-      to: "const row = await sql.forUpdate(byId(trx, tenant, id)).executeTakeFirst();\n      await prepare(trx);",
+      from: "await prepare(trx);\n      const row = await selectForUpdate.first(ofTenant(trx, tenant), { id });",
+      to: "const row = await selectForUpdate.first(ofTenant(trx, tenant), { id });\n      await prepare(trx);",
     },
   ],
   "a suspension was lifted before the link's version": [
