@@ -12,7 +12,7 @@ export function hitsMax(own: number | null, tenant: StoredLimits): number | null
  * The same as an expression over `links as l`. `hits_per_month` is null if the owner set nothing, and a comparison with
  * null is not true.
  */
-export const hitsMaxOf = (allowed: number | null): RawBuilder<number> =>
+export const hitsMaxExpression = (allowed: number | null): RawBuilder<number> =>
   allowed === null
     ? raw<number>`l.hits_per_month`
     : raw<number>`case when l.hits_per_month < ${allowed} then l.hits_per_month else ${allowed} end`;

@@ -24,21 +24,21 @@ import type { Sql } from "../sql/sql.ts";
 import type { Wiring } from "./wiring.ts";
 
 /**
- * Where redirects look up links: memory, behind it Redis if there is one, behind that SQL; and the change feed that
- * keeps the first two no older than promised.
+ * Where redirects look up links: memory, then Redis if there is one, then SQL; and the change feed that keeps the first
+ * two no older than promised.
  *
- * In a region with a replica, lookups and the feed both read the replica: what is read is never ahead of what is followed.
- * A change made here is then not announced here before the replica has it, because until then it cannot be read.
+ * In a region with a replica, lookups and the feed both read the replica, so reads are never ahead of the feed. A
+ * change made here is then not announced here before the replica has it, because it cannot be read until then.
  */
 export interface LinkCache {
   readonly links: Cache<CachedLink, LinkKey>;
-  /** Whose host a request came to. */
+  /** Decides whose host a request came to. */
   readonly hosts: Hosts;
-  /** What lookups read from, if that is not the database that everything is written to. */
+  /** The database that lookups read, if it is not the primary. */
   readonly replica: Sql | undefined;
   /** Reads how far it is behind. */
   readonly sampleReplica: (() => Promise<void>) | undefined;
-  /** Loads these before anybody asks for them. Those that cannot be loaded are left out. */
+  /** Loads these before the first visit. Those that cannot be loaded are skipped. */
   warm(keys: readonly LinkKey[]): Promise<void>;
   /** After a commit: this process serves nothing older, and the other servers are woken. */
   readonly publish: Publish;
@@ -53,7 +53,7 @@ const warmAtOnce = 4;
 const warmTries = 5;
 const warmPauseMs = 500;
 
-/** `redis`: the one of the cache; without it, memory is in front of SQL. */
+/** `redis`: that of the cache; without it, memory is in front of SQL. */
 export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: HotLinks): Promise<LinkCache> {
   const { core, metrics, log, opened } = wiring;
   const { config, clock } = core;
@@ -94,7 +94,7 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
         const key = cacheKey(change.domain, change.code);
         const { version } = change;
         if (replica === undefined) links.announce(key, version);
-        // Best effort and not waited for: the feed says the same a moment later.
+        // Best effort and not awaited: the feed says the same a moment later.
         if (version !== 1 || !tiers.created?.(key)) tiers.redis?.fenceOne(key, version).catch(() => {});
       }
       wakeOthers?.();
@@ -103,10 +103,10 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
 }
 
 interface Tiers {
-  /** What memory is filled from. */
+  /** Where memory is filled from. */
   readonly source: Source<CachedLink>;
   readonly redis: RedisCache<CachedLink> | undefined;
-  /** Writes a new link to Redis; whether there is room for it. */
+  /** Writes a new link to Redis; returns whether there is room for it. */
   readonly created: ((key: string) => boolean) | undefined;
 }
 
@@ -182,14 +182,14 @@ async function followFeed(
   return follower;
 }
 
-/** SQLite answers before a timer could run, and has one reader; PostgreSQL may be slow, away or busy. */
+/** SQLite answers before a timer could fire, and has one reader; PostgreSQL may be slow, unavailable or busy. */
 function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring): Source<CachedLink> {
   const { config, store, clock } = core;
   if (config.embedded) return linkSource(store.target);
   const breakers = createBreakers({
     of: "sql",
     nodes: () => ["sql"],
-    // A lookup that hangs keeps its connection: fewer can fail at once than there are connections.
+    // A hanging lookup keeps its connection, so fewer can fail at once than there are connections.
     rule: {
       ...config.breaker,
       failures: Math.max(1, Math.min(config.breaker.failures, lookupConnections(config) - 1)),
@@ -219,7 +219,7 @@ const counted = (sql: Source<CachedLink>, { miss }: CacheCounts): Source<CachedL
   },
 });
 
-/** The tier as a server may use it: left alone while it fails. */
+/** The tier behind its circuit breakers. */
 async function openGuarded(
   redis: Redis,
   { events }: CacheCounts,
@@ -269,9 +269,9 @@ async function some<Key>(keys: readonly Key[], work: (key: Key) => Promise<unkno
 }
 
 /**
- * Puts new links into Redis, so that the first visitor on any server finds them there. At most fifty a second, and a hundred
- * may wait: reading each link back doubled what PostgreSQL spent on a create, so those who create links by the thousand
- * get fences for the rest. Answers whether there is room.
+ * Writes new links to Redis, so that the first visitor on any server finds them there. At most fifty a second, and a
+ * hundred may wait: reading each link back doubled PostgreSQL's work per create, so clients that create links by the
+ * thousand get fences for the rest. Returns whether there is room.
  */
 function writeThrough(work: (key: string) => Promise<void>): (key: string) => boolean {
   const waiting: string[] = [];
@@ -279,7 +279,7 @@ function writeThrough(work: (key: string) => Promise<void>): (key: string) => bo
   const next = async () => {
     running = true;
     for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
-      await work(key).catch(() => {}); // what fails is read by its first visitor
+      await work(key).catch(() => {}); // a failure leaves it to the first visitor
       await new Promise((resolve) => setTimeout(resolve, newPauseMs).unref());
     }
     running = false;

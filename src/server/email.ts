@@ -29,7 +29,7 @@ import type { Counters } from "../limits/counters.ts";
 import type { Guesses } from "../limits/guesses.ts";
 import type { Wiring } from "./wiring.ts";
 
-/** Email, put together: the outbox and what it needs, the sender of this process, and their figures. */
+/** Wires email: the outbox and what it needs, the sender of this process, and their metrics. */
 export interface Mail {
   readonly outbox: Outbox;
   readonly stats: EmailStats;
@@ -40,7 +40,7 @@ export interface Mail {
   /** Reads the figures of the outbox, and of the platform's limit. */
   sampleWaiting(): Promise<void>;
   samplePlatform(): Promise<void>;
-  /** Waits for hand-overs that are running, but not for long: the claim on them runs out, and another process goes on. */
+  /** Waits briefly for running hand-overs: their claims expire, and another process continues. */
   close(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ export function openMail({ core, metrics, log, opened }: Wiring, counters: Count
   };
 }
 
-/** Who carries whose email, for the server and for a command that tries it. */
+/** Which provider sends whose email, for the server and for the test command. */
 export function openSenders({ config, clock }: Core, settings: EmailSettingsStore, log: Logger): Senders {
   const { SMTP_URL, QL_MAIL_FROM: from, QL_SENDGRID_URL } = config;
   return createSenders({
@@ -112,7 +112,7 @@ export function openSenders({ config, clock }: Core, settings: EmailSettingsStor
   });
 }
 
-/** What of it is outside the API. */
+/** Routes outside the API. */
 export function mountMail({ sql, clock, tenants }: Core, mail: Mail, guesses: Guesses, log: Logger): Mount {
   const { suppressions, settings, stopLinks } = mail;
   const deliveries = createDeliveries(sql, suppressions, clock);
@@ -140,7 +140,7 @@ function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): Se
   };
 }
 
-/** Read now and then, and not when somebody scrapes: that must not wait for SQL. */
+/** Sampled periodically, not on a scrape, which must not wait for SQL. */
 function sampleWaiting(store: EmailStore, metrics: Metrics): () => Promise<void> {
   let last = { count: 0, oldestDueMs: 0 };
   // Every process sees the same table.
@@ -156,7 +156,7 @@ function sampleWaiting(store: EmailStore, metrics: Metrics): () => Promise<void>
   };
 }
 
-/** What nobody knows right now has no figure, rather than an old one. */
+/** An unknown value is left out, rather than an old one reported. */
 function samplePlatform(platform: PlatformEmails, metrics: Metrics): () => Promise<void> {
   let last: PlatformStanding | undefined;
   const shown = (value: number | null | undefined, labels: MetricReading[0] = {}): MetricReading[] =>

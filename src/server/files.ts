@@ -12,14 +12,14 @@ import type { Counters } from "../limits/counters.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Wiring } from "./wiring.ts";
 
-/** Files: uploads and downloads, and the upkeep that one process does for all. */
+/** Wires files: uploads, downloads, and the maintenance that one process does for all. */
 export interface OpenFiles {
   readonly files: Files;
   readonly quota: StorageQuota;
   readonly upkeep: Upkeep;
-  /** A file of any tenant, for those who hold its signed address. */
+  /** A file of any tenant, for the holder of its signed URL. */
   readonly fileOf: FileStore["byId"];
-  /** Where this server itself stores the bytes; nothing with S3_URL. */
+  /** Where this server itself stores the bytes; `undefined` with S3_URL. */
   readonly folder: Folder | undefined;
   /** Removes what interrupted uploads left in the folder. */
   readonly clearDrafts: (() => Promise<unknown>) | undefined;
@@ -28,7 +28,7 @@ export interface OpenFiles {
 export interface FileParts {
   readonly counters: Counters;
   readonly recount: UpkeepSettings["recount"];
-  /** Called for each link whose file is gone. */
+  /** Called for each link to a deleted file. */
   readonly publish: Publish;
   /** Called after a file was stored, with the tenant's new total. */
   readonly filled: (tenant: Tenant, usedBytes: number) => void;
@@ -53,7 +53,7 @@ export function openFiles(wiring: Wiring, { counters, recount, publish, filled }
   };
 }
 
-/** Signed addresses for uploads and downloads, where this server stores the bytes. */
+/** Signed URLs for uploads and downloads, if this server stores the bytes. */
 export function mountFileTransfers({ core, metrics, log }: Wiring, { folder, fileOf }: OpenFiles): Mount[] {
   if (folder === undefined) return [];
   const { uploads, downloads } = core.resources;

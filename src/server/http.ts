@@ -34,7 +34,7 @@ import type { OpenFiles } from "./files.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Wiring } from "./wiring.ts";
 
-/** What the API is put together from, besides the core. */
+/** What the API is wired from, besides the core. */
 export interface ApiParts {
   readonly counters: OpenCounters;
   readonly guesses: Guesses;
@@ -84,7 +84,7 @@ export function openApi({ core, log, metrics }: Wiring, parts: ApiParts): HttpAp
   });
 }
 
-/** What the routes of links need of other rooms. */
+/** What the routes of links need from other rooms. */
 function linkWriting(
   core: Core,
   { cache, background, notices, jobs }: ApiParts,

@@ -4,20 +4,20 @@ import { createLimitsBreakers, type LimitsRedis } from "./limits.ts";
 import type { Wiring } from "./wiring.ts";
 
 /**
- * The server's ways to Redis, put together. Two even if it is one Redis: a lookup waits for less time than a limit.
- * Without an address there is none. They connect by themselves and again, whenever Redis is there: nothing waits for it.
+ * The server's connections to Redis. Two even if it is one Redis: a lookup waits for less time than a limit. Without an
+ * address there are none. They connect and reconnect by themselves: nothing waits for Redis.
  */
 export interface RedisClients {
-  /** For whoever looks up links to guard. */
+  /** Not guarded: lookups add their own breakers. */
   readonly cache: Redis | undefined;
-  /** Left alone by all while it fails. */
+  /** Behind its circuit breakers. */
   readonly limits: LimitsRedis | undefined;
   readonly dependencies: readonly Dependency[];
   /** Reads the figures of all of its servers. */
   readonly sample: (() => Promise<unknown>) | undefined;
 }
 
-// With the bounds at which alerts ask: 5 and 20 ms.
+// Includes the thresholds of alerts: 5 and 20 ms.
 const buckets = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1];
 
 export async function openRedis({ core: { config, clock }, metrics, log, opened }: Wiring): Promise<RedisClients> {

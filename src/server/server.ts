@@ -37,8 +37,8 @@ import { openRedis } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
 /**
- * The composition root of the server: settings → adapters → subjects → socket. Each part is put together by the file of
- * this folder that is named after its room; `core.ts` holds what the server shares with the command line.
+ * The composition root of the server: settings → adapters → subjects → socket. Each part is wired by the file of this
+ * folder named after its room; `core.ts` has what the server shares with the command line.
  */
 export interface Running {
   readonly port: number;
@@ -47,7 +47,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-const stopMs = 8_000; // requests still running get this much of the ten seconds that a stop may take
+const stopMs = 8_000; // running requests get this much of the ten seconds that a stop may take
 
 /** `peers`: the other workers, if this is one of several on the same port. */
 export async function startApp(config: Config, log: Logger, peers?: Peers): Promise<Running> {
@@ -109,9 +109,9 @@ async function serve(
   opened.defer(() => server.stop(stopMs));
   setImmediate(() => void api());
 
-  // Only now that nothing can fail any more: a key that nobody saw would be lost.
+  // Only now that nothing can fail any more: a key that was not shown would be lost.
   const firstKey = core.tenants.isEmpty().then((empty) => (empty ? createFirstTenant(core) : undefined));
-  firstKey.catch(() => {}); // whoever awaits it gets the error
+  firstKey.catch(() => {}); // callers that await it get the error
   void attempt(log, "loading the hottest links", async () => cache.warm(await hot.lastKeys()));
   const flushKeys = () => attempt(log, "recording when keys were last used", core.keys.flush);
 
@@ -215,7 +215,10 @@ function openGuesses({ core, metrics }: Wiring, counters: OpenCounters, redis: L
   return guesses;
 }
 
-/** Answers to requests with an Idempotency-Key. A power cut may lose the last ones: a repeated request then runs again. */
+/**
+ * Responses to requests with an Idempotency-Key. A power cut may lose the last ones: a repeated request then runs
+ * again.
+ */
 async function openAnswers({ core, opened }: Wiring): Promise<Answers> {
   const unforced = await openUnforced(core);
   opened.defer(() => (unforced === core.sql ? undefined : unforced.close()));
@@ -263,7 +266,7 @@ async function attempt(log: Logger, what: string, work: () => Promise<unknown>):
   }
 }
 
-/** Nothing if another server was first. */
+/** `undefined` if another server was first. */
 async function createFirstTenant({ tenants, keys }: Core): Promise<string | undefined> {
   try {
     const tenant = await tenants.create("default", "Default");

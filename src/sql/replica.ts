@@ -3,9 +3,9 @@ import type { Metrics } from "../base/metrics.ts";
 import type { Sql } from "./sql.ts";
 
 /**
- * How far a replica is behind its primary: how old the last commit is that it has. Servers write to the primary every two
- * seconds, so it is below that while all is well, and grows when the replica falls behind or lost its primary. Asked for
- * every five seconds; a replica that does not answer has no figure, and neither has a server without one.
+ * The lag of a replica: the age of the last commit it has replayed. Servers write to the primary every two seconds, so
+ * it is below that while all is well, and grows when the replica falls behind or loses its primary. Sampled every five
+ * seconds; a replica that does not answer has no value, and neither has a server without one.
  */
 export function watchReplica(replica: Sql | undefined, metrics: Metrics): (() => Promise<void>) | undefined {
   let lagSeconds: number | undefined;
@@ -28,7 +28,7 @@ export function watchReplica(replica: Sql | undefined, metrics: Metrics): (() =>
   };
 }
 
-/** Nothing before its first commit. What is no replica is never behind. */
+/** `undefined` before its first commit. A server that is not a replica is never behind. */
 async function readLag({ db }: Sql): Promise<number | undefined> {
   const { rows } = await raw<{ replica: boolean; seconds: number | null }>`
     select pg_is_in_recovery() as replica,

@@ -4,7 +4,7 @@ import { CompiledQuery, sql as raw } from "kysely";
 import { dayMs, manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type KeyId, newId, type TenantId } from "../../src/base/ids.ts";
-import { hitsMax, hitsMaxOf } from "../../src/links/hits-max.ts";
+import { hitsMax, hitsMaxExpression } from "../../src/links/hits-max.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
@@ -156,7 +156,7 @@ onEachDatabase(({ create, open, openTwo }) => {
           const overrides = JSON.stringify({ hitsPerLinkPerMonth: allowed });
           const max = hitsMax(own, { plan: "default", planLimits: null, overrides });
           const { rows } = await raw<{ max: number | null }>`
-            select ${hitsMaxOf(allowed)} as max from (select cast(${own} as bigint) as hits_per_month) as l
+            select ${hitsMaxExpression(allowed)} as max from (select cast(${own} as bigint) as hits_per_month) as l
           `.execute(sql.db);
           expect([allowed, own, rows[0]?.max]).toEqual([allowed, own, max]);
         }

@@ -191,11 +191,15 @@ for (const database of databases) {
       const link = await protect();
       const [friend, stranger] = [somebody(), somebody()];
       const pass = passOf(await knock(`/${link.code}`, password, friend));
+      // On a busy machine a check may find no room, which is a 503 and spends nothing.
+      const guess = async () => {
+        for (;;) {
+          const { status } = await knock(`/${link.code}`, "a guess");
+          if (status !== 503) return status;
+        }
+      };
       const statuses: number[] = [];
-      for (let i = 0; i < 6; i++) {
-        const ten = await Promise.all(Array.from({ length: 10 }, () => knock(`/${link.code}`, "a guess")));
-        statuses.push(...ten.map(({ status }) => status));
-      }
+      for (let i = 0; i < 6; i++) statuses.push(...(await Promise.all(Array.from({ length: 10 }, guess))));
       expect(statuses).toEqual([...new Array(50).fill(403), ...new Array(10).fill(429)]);
 
       const waiting = await knock(`/${link.code}`, password, stranger);

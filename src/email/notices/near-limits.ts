@@ -1,7 +1,7 @@
 import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../../base/ids.ts";
 import { readStorageTotal } from "../../files/quota/storage-total.ts";
-import { hitsMax, hitsMaxOf } from "../../links/hits-max.ts";
+import { hitsMax, hitsMaxExpression } from "../../links/hits-max.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
 import type { Place } from "../../sql/versions.ts";
@@ -51,7 +51,7 @@ async function untoldLinks(
   month: string,
   now: number,
 ): Promise<NoticeUse[]> {
-  const max = hitsMaxOf(allowed);
+  const max = hitsMaxExpression(allowed);
   // Units still reserved after all leases have expired were lost in a crash, and count as used.
   const used = raw<number>`q.counted + case when q.lent_until < ${now} then q.reserved else 0 end`;
   const key = raw<string>`${raw.lit(hitsKeyStart)} || l.id || ${raw.lit(`:${month}:`)} ||

@@ -2,7 +2,7 @@ import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../../base/ids.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
-import { hitsMaxOf } from "../hits-max.ts";
+import { hitsMaxExpression } from "../hits-max.ts";
 
 /** A link and its used hits this month. */
 export interface BusyLink {
@@ -26,7 +26,7 @@ export async function busiestLinks(
   allowed: number | null,
   month: string,
 ): Promise<BusyLink[]> {
-  const max = hitsMaxOf(allowed);
+  const max = hitsMaxExpression(allowed);
   return await ofTenant(sql.db, tenant)
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
