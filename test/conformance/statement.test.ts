@@ -2,13 +2,21 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { CompiledQuery, sql as raw } from "kysely";
 import { systemClock } from "../../src/base/clock.ts";
-import type { TenantId } from "../../src/base/ids.ts";
+import type { FileId, LinkId, TenantId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
+import { createDomainStore } from "../../src/domains/store.ts";
+import { createEmailStore } from "../../src/email/outbox/store.ts";
+import { createFileStore } from "../../src/files/store.ts";
+import { detailsOf, passwordOf } from "../../src/links/read/details.ts";
+import { createLinkStore } from "../../src/links/store.ts";
+import { createSqlLeases } from "../../src/sql/leases.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
 import { isUniqueViolation, type Sql } from "../../src/sql/sql.ts";
 import { inPowersOfTwo, type Params, statement } from "../../src/sql/statement.ts";
 import { type Db, ofTenant, type TenantDb } from "../../src/sql/tenant-db.ts";
+import { createKeys } from "../../src/tenants/keys.ts";
+import { usedInMonth } from "../../src/tenants/monthly-usage.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -311,6 +319,61 @@ if (postgresAvailable()) {
       const read = () => sql.transaction((trx) => recentPlans.one(trx, { since: 0 }));
       expect(String(await failure(read()))).toContain("cached plan must not change result type");
       expect(await read()).toEqual({ name: "a", created_at: 0 });
+      await sql.close();
+    });
+
+    test("every lookup of a request has an index in its generic plan", async () => {
+      const sql = await openOne();
+      const tenant = (await createTenants(sql, systemClock).create("ours", "Ours")).id;
+      const place = { domain: "", code: "a" };
+      const [links, domains, files, emails] = [
+        createLinkStore(sql),
+        createDomainStore(sql),
+        createFileStore(sql),
+        createEmailStore(sql),
+      ];
+      const leases = createSqlLeases(
+        sql,
+        systemClock,
+        [],
+        (code) => ({ domain: "", code }),
+        () => 1,
+      );
+      const lookups: readonly (() => Promise<unknown>)[] = [
+        () => links.target("", "a"),
+        () => links.get(tenant, "lnk" as LinkId),
+        () => links.byCode(tenant, "", "a"),
+        () => detailsOf(sql, place.domain, place.code),
+        () => passwordOf(sql, place.domain, place.code),
+        () => createKeys(sql, systemClock).authenticate(`ql_${"a".repeat(43)}`),
+        () => createTenants(sql, systemClock).bySlug("ours"),
+        () => domains.get(tenant, "a.example.com"),
+        () => domains.defaultHost(tenant),
+        () => domains.verified("a.example.com"),
+        () => files.get(tenant, "fil" as FileId),
+        () => files.byId("fil" as FileId),
+        () => files.several(tenant, ["a", "b", "c"] as FileId[]),
+        () => emails.find(tenant, "key"),
+        () => emails.look(),
+        () => emails.claim("us", 10),
+        () => leases.total({ key: "a", draws: "hits", month: "2026-11" }),
+        () => leases.acquire({ id: "l", key: "a", draws: "hits", want: 1, max: 10 }),
+        () => usedInMonth(sql.db, { tenant, name: "links", month: "2026-11" }),
+      ];
+      // A small table is read whole in any case: what counts is that it need not be. Plans are made at the first run.
+      await run(sql, "set enable_seqscan = off");
+      await run(sql, "set plan_cache_mode = force_generic_plan");
+      for (const lookup of lookups) for (let i = 0; i < 7; i++) await lookup();
+      const plans: string[] = [];
+      for (const { name, statement, parameter_types } of await prepared(sql)) {
+        const count = parameter_types.replace(/[{}]/g, "").split(",").filter(Boolean).length;
+        const values = count === 0 ? "" : `(${Array.from({ length: count }, () => "null").join(", ")})`;
+        const { rows } = await run(sql, `explain execute ${name}${values}`);
+        const plan = rows.map((row) => (row as { "QUERY PLAN": string })["QUERY PLAN"]).join("\n");
+        if (plan.includes("Seq Scan")) plans.push(`${statement}\n${plan}`);
+      }
+      expect(plans).toEqual([]);
+      expect((await prepared(sql)).length).toBeGreaterThanOrEqual(lookups.length);
       await sql.close();
     });
 
