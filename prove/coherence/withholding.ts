@@ -16,9 +16,12 @@ export interface Withholding {
 }
 
 const commit = /\bcommit\b/i;
+/** A prepared statement shows its text once per connection; its name, which follows from the text, is in every run. */
+const prepared = /(\w+)\0insert into "changes"/g;
 
 export async function withholdingCommits(postgres: Postgres): Promise<Withholding> {
   let armed = false;
+  const names = new Set<string>();
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     let changing = false;
@@ -37,7 +40,9 @@ export async function withholdingCommits(postgres: Postgres): Promise<Withholdin
     }
     client.on("data", (bytes) => {
       const text = bytes.toString("latin1");
-      changing ||= armed && text.includes('"changes"');
+      for (const [, name = ""] of text.matchAll(prepared)) names.add(name);
+      const changes = text.includes('insert into "changes"') || [...names].some((name) => text.includes(name));
+      changing ||= armed && changes;
       withheld ||= changing && commit.test(text);
       behind.write(bytes);
     });
