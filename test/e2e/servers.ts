@@ -171,11 +171,19 @@ export function siteOf(server: Server, env: Environment): Site {
     call,
     cli: run,
     visit,
-    reach: (...asked) =>
-      until(`an answer from ${asked[0]}`, async () => {
-        const reply = await visit(...asked);
-        return reply.status === 503 ? undefined : reply;
-      }),
+    reach(...asked) {
+      let last = "";
+      return until(
+        `an answer from ${asked[0]}`,
+        async () => {
+          const reply = await visit(...asked);
+          last = reply.text;
+          return reply.status === 503 ? undefined : reply;
+        },
+        undefined,
+        () => `${last}\n${server.output().slice(-5_000)}`,
+      );
+    },
     async create(fields) {
       const reply = await call("POST", "/api/links", { body: fields });
       if (reply.status !== 201) throw new Error(`no link was made: ${reply.text}`);
