@@ -92,8 +92,11 @@ function ownErrorsAndOutput(command: Command): void {
 
 const isBrokenPipe = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EPIPE";
 
+/** Any other connection may break with the same error, such as that to the database. */
+let readerIsGone = false;
+
 function report(error: unknown): number {
-  if (isBrokenPipe(error)) return 0;
+  if (readerIsGone && isBrokenPipe(error)) return 0;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof OperatorError) {
     complain(error.message);
@@ -115,6 +118,7 @@ if (import.meta.main) {
   // `quicklink … | head` closes the pipe when it has read enough. That is no error, and a server keeps serving.
   process.stdout.on("error", (error) => {
     if (!isBrokenPipe(error)) throw error;
+    readerIsGone = true;
   });
   process.exitCode = await run(process.argv.slice(2));
 }

@@ -8,9 +8,9 @@ import type { Sql } from "./sql.ts";
 
 /**
  * Claims on jobs that one process runs for all. The row says when a job is due, who is running it, and how its last run
- * ended. A process that ends in the middle leaves its claim, which runs out a little after the job's deadline; the next
- * process to look then takes over and counts it as a failure. The same happens to one that takes too long, and then two
- * are running it: the work must tolerate that. All times are the database's.
+ * ended. A process that is killed leaves its claim, which runs out a little after the job's deadline; the next process
+ * to look then takes over and counts it as a failure. The same happens to one that takes too long, and then two are
+ * running it: the work must tolerate that. All times are the database's.
  */
 const graceMs = 10_000; // a run that ends at its deadline still gives its claim back
 const retryMs = 60_000;
@@ -57,7 +57,14 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
         };
       })
       .where("name", "=", name)
-      .where((is) => is.or([is("due_at", "<=", sql.now), ...(early ? [is("holder", "is", null)] : [])]))
+      .where((is) =>
+        is.or([
+          is("due_at", "<=", sql.now),
+          // One run at a time: a claim of ours could not be given back, because the database was unavailable.
+          is("holder", "=", holder),
+          ...(early ? [is("holder", "is", null)] : []),
+        ]),
+      )
       .returning(sql.now.as("now"))
       .executeTakeFirst();
 
@@ -80,13 +87,20 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
   async function work(job: ClaimedJob, signal: AbortSignal, claimedAt: number): Promise<JobLook> {
     const started = clock.elapsed();
     const now = () => claimedAt + Math.round(clock.elapsed() - started);
+    // An aborted run has not failed: it is due at once, for another process or the next start. Work that ignores the
+    // signal may outlive the process, so the claim does not wait for its end.
+    let givenUp: Promise<unknown> | undefined;
+    const giveUp = () => {
+      const isStopped = signal.aborted && !(signal.reason instanceof Late);
+      if (isStopped) givenUp ??= release(job.name, { due_at: now() }).catch(() => {});
+    };
+    signal.addEventListener("abort", giveUp);
     try {
+      giveUp();
       await job.work(signal);
       if (signal.reason instanceof Late) throw signal.reason;
     } catch (error) {
-      // An aborted run has not failed: it is due at once, for another process or the next start.
-      if (signal.aborted && !(signal.reason instanceof Late)) await release(job.name, { due_at: now() });
-      else await release(job.name, { due_at: now() + retryMs, ended_at: now() }, errorText(error));
+      await (givenUp ?? release(job.name, { due_at: now() + retryMs, ended_at: now() }, errorText(error)));
       throw error;
     }
     const ended = now();
@@ -99,7 +113,7 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
     async run(job, signal) {
       const row = (await read(job.name)) ?? (await planned(job));
       const isDue = row.due_at <= row.now;
-      if (isDue || (job.early && row.holder === null)) {
+      if (isDue || row.holder === holder || (job.early && row.holder === null)) {
         const claimed = await claim(job);
         if (claimed !== undefined) return work(job, signal, claimed.now);
       }

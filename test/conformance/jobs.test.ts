@@ -3,7 +3,9 @@ import { systemClock } from "../../src/base/clock.ts";
 import { Late } from "../../src/base/deadline.ts";
 import type { ClaimedJob } from "../../src/base/jobs.ts";
 import { createJobClaims, readJobs } from "../../src/sql/jobs.ts";
+import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { until } from "../ground/process.ts";
 import { databases } from "./databases.ts";
 
 const hourMs = 3_600_000;
@@ -157,6 +159,36 @@ for (const database of databases) {
       const slow = job(async () => late.abort(new Late("did not end in time")));
       await expect(run(sql, "b", slow, late.signal)).rejects.toThrow("did not end in time");
       expect(await readJobs(sql)).toMatchObject([{ failures: 1, error: "did not end in time" }]);
+      await sql.close();
+    });
+
+    test("work that is told to stop and goes on until its process ends leaves no claim", async () => {
+      const sql = await database.open();
+      await makeDue(sql);
+      const stopping = new AbortController();
+      const endless = slowWork();
+      const first = run(sql, "a", job(endless.work), stopping.signal);
+      await endless.begun;
+      stopping.abort(new Error("stopping"));
+      await until("another process to run it", async () => (await run(sql, "b", job(none))).ran || undefined, 5_000);
+      endless.end();
+      await first;
+      expect(await readJobs(sql)).toMatchObject([{ failures: 0, error: null, succeededAt: expect.any(Number) }]);
+      await sql.close();
+    });
+
+    test("a claim that a process could not give back is no obstacle to the same process", async () => {
+      const place = await database.create();
+      const [sql, own] = [place.connect(), place.connect()];
+      await migrate(sql);
+      await makeDue(sql);
+      const cutOff = job(async () => {
+        await own.close();
+        throw new Error("cut off");
+      });
+      await expect(run(own, "a", cutOff)).rejects.toThrow();
+      expect((await run(sql, "b", job(none))).ran).toBe(false);
+      expect((await run(sql, "a", job(none))).ran).toBe(true);
       await sql.close();
     });
   });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { cleanEnvironment, type Environment, type Finished, runProcess } from "../ground/process.ts";
 import { cli, cliProcess, program, programInShell } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
@@ -583,3 +584,16 @@ test.each(["config --json", "doctor --json", "config"])(
     expect(stderr).toBe("status 0\n");
   },
 );
+
+test("a connection that breaks is an error, unless it is the reader of the command", async () => {
+  const env = { QL_DATA: tempFolder("data") };
+  expect((await cli(["tenant", "create", "default"], { env })).code).toBe(0);
+  const broken = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+  const stdin = new Readable({
+    read() {
+      this.destroy(broken);
+    },
+  });
+  const { code, stderr } = await cli(["link", "create", "https://example.com/", "--password-stdin"], { env, stdin });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("write EPIPE")]);
+});

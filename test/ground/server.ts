@@ -36,7 +36,7 @@ export type ServerOptions = {
 };
 
 /** `folder` is where a `.env` is looked for. */
-export type CliOptions = { env?: Environment; input?: string; folder?: string };
+export type CliOptions = { env?: Environment; input?: string; stdin?: Readable; folder?: string };
 
 const root = join(import.meta.dir, "../..");
 
@@ -103,7 +103,7 @@ export async function cli(args: readonly string[], options: CliOptions = {}): Pr
   const terminal: Terminal = {
     environment: environmentOf(options),
     folder: options.folder ?? root,
-    stdin: Readable.from([Buffer.from(options.input ?? "")]),
+    stdin: options.stdin ?? Readable.from([Buffer.from(options.input ?? "")]),
     stdout: stdout.stream,
     stderr: stderr.stream,
     ownsProcess: false,
