@@ -6,7 +6,7 @@ import type { Drained } from "../limits/meters.ts";
 import { monthEnd, monthName, secondsToMonthEnd } from "../limits/month.ts";
 import type { HitTable, LeaseTable, QuotaTable, RecorderTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
-import { inPowersOfTwo, type Params, statement } from "./statement.ts";
+import { type Params, rowBatches, statement } from "./statement.ts";
 import type { Db, Trx } from "./tenant-db.ts";
 
 /**
@@ -163,7 +163,7 @@ export function createSqlLeases(
       asks.map(({ key, draws }) => ({ ...split(key), draws, month })).map((row) => [nameOf(row), row]),
     );
     const months = new Map<string, Selectable<QuotaTable>>();
-    for (const rows of inPowersOfTwo([...wanted.values()], rowsMost)) {
+    for (const rows of rowBatches([...wanted.values()], rowsMost)) {
       for (const row of await lockQuotas.all(trx, { rows })) months.set(nameOf(row), row);
     }
     return months;
@@ -174,8 +174,8 @@ export function createSqlLeases(
     months: readonly Selectable<QuotaTable>[],
     leases: readonly LeaseTable[],
   ): Promise<void> {
-    for (const rows of inPowersOfTwo(months, rowsMost)) await setReserved.run(trx, { rows });
-    for (const rows of inPowersOfTwo(leases, rowsMost)) await insertLeases.run(trx, { rows });
+    for (const rows of rowBatches(months, rowsMost)) await setReserved.run(trx, { rows });
+    for (const rows of rowBatches(leases, rowsMost)) await insertLeases.run(trx, { rows });
   }
 
   /** Hundreds of links per statement: on a busy server this runs every second, on the serving thread. */
@@ -209,7 +209,7 @@ export function createSqlLeases(
       }
     }
     // A row that does not exist yet has nothing reserved and nothing to return: both values are 0 then.
-    for (const rows of inPowersOfTwo([...quotas.values()], rowsMost)) {
+    for (const rows of rowBatches([...quotas.values()], rowsMost)) {
       for (const { domain, code, month, draws, counted, reserved } of await addCounted.all(trx, { rows })) {
         const key = keys.get(`${domain} ${code}`);
         if (key !== undefined) totals.push({ key, draws, month, total: counted + reserved });
@@ -222,7 +222,7 @@ export function createSqlLeases(
         compare(a.month, b.month) ||
         compare(a.reason, b.reason),
     );
-    for (const rows of inPowersOfTwo(inOrder, rowsMost)) await addHits.run(trx, { rows });
+    for (const rows of rowBatches(inOrder, rowsMost)) await addHits.run(trx, { rows });
     const ended = drained.flatMap(({ lease, lender }) => (lease === undefined || lender !== "sql" ? [] : [lease]));
     for (let at = 0; at < ended.length; at += rowsMost) {
       await deleteLeases.run(trx, { ids: ended.slice(at, at + rowsMost) });

@@ -2,7 +2,7 @@ import type { TenantId } from "../base/ids.ts";
 import type { Change, KeyVersion, LinkVersion } from "../cache/feed.ts";
 import type { CodeState } from "./schema.ts";
 import type { Sql } from "./sql.ts";
-import { inPowersOfTwo, type Params, statement } from "./statement.ts";
+import { type Params, rowBatches, statement } from "./statement.ts";
 import type { Db, Trx } from "./tenant-db.ts";
 
 /**
@@ -66,7 +66,7 @@ export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number)
   if (raised.has(trx)) throw new Error("a transaction raises all of its versions at once");
   raised.add(trx);
   const changes = await raise(sql, trx, what);
-  for (const some of inPowersOfTwo(changes.map(toRow), statementRows)) await insertChanges.run(trx, { rows: some, at });
+  for (const some of rowBatches(changes.map(toRow), statementRows)) await insertChanges.run(trx, { rows: some, at });
   return changes;
 }
 
@@ -104,7 +104,7 @@ async function claimCodes(trx: Trx, { claims, tenant }: ClaimCodes): Promise<Lin
   const changes: LinkVersion[] = [];
   const sorted = claims.toSorted(byPlace);
   const firsts = sorted.filter((claim, i) => i === 0 || byPlace(sorted[i - 1] as Claim, claim) !== 0);
-  for (const some of inPowersOfTwo(firsts, statementRows)) {
+  for (const some of rowBatches(firsts, statementRows)) {
     const places = some.map(({ domain, code }) => ({ domain, code }));
     const chosen = some.filter(({ generated }) => !generated).map(({ code }) => code);
     const rows = await claimPlaces.all(trx, { places, tenant, chosen: chosen.length === 0 ? noCodes : chosen });
@@ -116,7 +116,7 @@ async function claimCodes(trx: Trx, { claims, tenant }: ClaimCodes): Promise<Lin
 async function raiseKeys(trx: Trx, { kind, keys }: RaiseKeys): Promise<KeyVersion[]> {
   const changes: KeyVersion[] = [];
   const rows = [...new Set(keys)].sort().map((key) => ({ kind, key }));
-  for (const some of inPowersOfTwo(rows, statementRows)) {
+  for (const some of rowBatches(rows, statementRows)) {
     const raised = await raiseKeyed.all(trx, { rows: some });
     changes.push(...raised.map(({ key, version }) => ({ kind, key, version })));
   }

@@ -13,7 +13,7 @@ import { createSqlLeases } from "../../src/sql/leases.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
 import { isUniqueViolation, type Sql } from "../../src/sql/sql.ts";
-import { inPowersOfTwo, type Params, statement } from "../../src/sql/statement.ts";
+import { type Params, rowBatches, statement } from "../../src/sql/statement.ts";
 import { type Db, ofTenant, type TenantDb } from "../../src/sql/tenant-db.ts";
 import { createKeys } from "../../src/tenants/keys.ts";
 import { usedInMonth } from "../../src/tenants/monthly-usage.ts";
@@ -126,7 +126,7 @@ onEachDatabase(({ open }) => {
 
     test("finds exactly what is in a list, whatever its length", async () => {
       const hosts = Array.from({ length: 9 }, (_, i) => `${i}.list.example.com`);
-      for (const domains of inPowersOfTwo(hosts, 4)) {
+      for (const domains of rowBatches(hosts, 4)) {
         expect(await insertDomains.run(own(), { domains: domains.map((host) => domain(host)) })).toBe(domains.length);
       }
       for (let length = 1; length <= hosts.length; length++) {
@@ -159,7 +159,7 @@ onEachDatabase(({ open }) => {
       expect(none).toEqual(new Error("the statement returned no row"));
     });
 
-    test("is compiled once for a database and its transactions, and once for each power of two", async () => {
+    test("is compiled once for a database and its transactions, and once for each padded length", async () => {
       let built = 0;
       const count = statement((db: Db, { names }: Params<{ names: readonly string[] }>) => {
         built++;
@@ -217,7 +217,7 @@ onEachDatabase(({ open }) => {
 
       const lists = [
         [[], "a statement was given an empty list"],
-        [[domain("1"), domain("2"), domain("3")], "3 rows are not a power of two"],
+        [Array.from({ length: 17 }, (_, i) => domain(String(i))), "17 rows need rowBatches"],
       ] as const;
       for (const [domains, problem] of lists) {
         expect(await failure(insertDomains.run(own(), { domains }))).toEqual(new Error(problem));
@@ -227,6 +227,18 @@ onEachDatabase(({ open }) => {
       expect(await failure(setRoot.run(own(), incomplete))).toEqual(new Error("the statement has no value for url"));
     });
   });
+});
+
+test("rows go in as few lists as there can be, in their order, and of few lengths", () => {
+  const lengths = (count: number) => {
+    const rows = Array.from({ length: count }, (_, i) => i);
+    const batches = rowBatches(rows, 256);
+    expect(batches.flat()).toEqual(rows);
+    return batches.map(({ length }) => length);
+  };
+  expect([0, 1, 7, 16, 17, 100, 300].map(lengths)).toEqual([[], [1], [7], [16], [16, 1], [64, 32, 4], [256, 32, 12]]);
+  const all = Array.from({ length: 600 }, (_, i) => lengths(i)).flat();
+  expect(new Set(all).size).toBe(20);
 });
 
 test("the types refuse values that could change the text, and a tenant's statement without its tenant", () => {

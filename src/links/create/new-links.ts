@@ -2,7 +2,7 @@ import type { FileId, LinkId, TenantId } from "../../base/ids.ts";
 import { monthName } from "../../limits/month.ts";
 import type { LinkTable } from "../../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
-import { inPowersOfTwo, type Params, statement } from "../../sql/statement.ts";
+import { type Params, rowBatches, statement } from "../../sql/statement.ts";
 import { type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
 import { raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
@@ -120,7 +120,7 @@ export function createNewLinks(sql: Sql): NewLinks {
       inserted.set(row.id, toLink({ ...row, version }));
       return [row];
     });
-    for (const some of inPowersOfTwo(
+    for (const some of rowBatches(
       rows.sort((a, b) => (a.id < b.id ? -1 : 1)),
       statementRows,
     )) {
