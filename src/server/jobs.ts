@@ -67,7 +67,9 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
     { name: "limit-notices", everyMs: hour, scope: one, deadlineMs: 5 * minute, work: notices.checkAll },
     { name: "clean", everyMs: hour, scope: one, deadlineMs: hour, work: background.clean },
   ];
-  const claims = createJobClaims(core.sql, randomBytes(9).toString("base64url"), core.clock);
+  // An embedded server is alone: claims that are there when it starts are its own, left behind when it was killed.
+  const holder = core.config.embedded ? "embedded" : randomBytes(9).toString("base64url");
+  const claims = createJobClaims(core.sql, holder, core.clock);
   const jobs = startJobs(table.flatMap(switchedOn), { claims, metrics, clock: core.clock, log });
   opened.defer(() => jobs.stop());
   return jobs;

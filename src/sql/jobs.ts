@@ -60,7 +60,8 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
       .where((is) =>
         is.or([
           is("due_at", "<=", sql.now),
-          // One run at a time: a claim of ours could not be given back, because the database was unavailable.
+          // One run at a time, so it is not running: the database was unavailable when the claim was to be given back, or
+          // the process was killed and has started again.
           is("holder", "=", holder),
           ...(early ? [is("holder", "is", null)] : []),
         ]),

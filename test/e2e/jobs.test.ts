@@ -60,6 +60,32 @@ test.each([...databases])(
   120_000,
 );
 
+test("an embedded server that was killed in the middle of a job runs it again when it starts", async () => {
+  const site = await startSite("SQLite");
+  const started = async () => (await query(site.env, "select started_at from jobs where name = 'clean'"))[0];
+  // As if the run did not end: the claim stays.
+  const unended = `create trigger unended after update of holder on jobs when new.holder is null begin
+    update jobs set holder = old.holder, due_at = 9000000000000000 where name = new.name; end`;
+  await query(site.env, unended);
+  await makeDue(site, "clean");
+  const first = await until(
+    "the job to be claimed",
+    async () => {
+      const [row] = await query(site.env, "select started_at from jobs where name = 'clean' and holder is not null");
+      return row;
+    },
+    45_000,
+  );
+  await site.server.kill();
+  await query(site.env, "drop trigger unended");
+  const again = await startServer({ env: site.env, dataDir: site.server.dataDir, key: site.server.key });
+  try {
+    await until("the job to run again", async () => !Bun.deepEquals(await started(), first) || undefined, 45_000);
+  } finally {
+    await again.stop();
+  }
+}, 120_000);
+
 /** Notes each run of a job. */
 const noteRuns = [
   "create table job_runs (name text)",
