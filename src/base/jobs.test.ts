@@ -24,6 +24,7 @@ function setUp(...jobs: Partial<Job>[]) {
       due = job.next(clock.now());
       return { ran: true, dueInMs: due - clock.now(), succeededAt: clock.now() };
     },
+    async clear() {},
   };
   const ran: string[] = [];
   const all = jobs.map(

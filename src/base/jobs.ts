@@ -30,6 +30,8 @@ export type JobScope = "every process" | "one for all";
 export interface JobClaims {
   /** Runs the work if it is due and no other process is at it. Rejects if the work fails. */
   run(job: ClaimedJob, signal: AbortSignal): Promise<JobLook>;
+  /** There is nothing to do, so a failure or a claim that an earlier run left behind no longer matters. */
+  clear(name: string): Promise<void>;
 }
 
 export interface ClaimedJob extends Pick<Job, "name" | "deadlineMs" | "work"> {
@@ -103,6 +105,7 @@ function startJob(job: Job, { claims, clock, log }: JobSettings) {
     const wanted = early;
     early = false;
     if (when !== undefined && !(await when())) {
+      await claims.clear(name);
       dueInMs = everyMs;
       figures.succeededAt = clock.now();
       return;
@@ -181,6 +184,11 @@ function exportFigures(started: readonly StartedJob[], metrics: Metrics): void {
     "gauge",
     { name: "quicklink_job_interval_seconds", help: "How often the job runs.", merged: "max" },
     ({ job }) => job.everyMs / 1_000,
+  );
+  series(
+    "gauge",
+    { name: "quicklink_job_deadline_seconds", help: "How long a run of the job may take.", merged: "max" },
+    ({ job }) => job.deadlineMs / 1_000,
   );
   series(
     "gauge",

@@ -61,9 +61,9 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
     { name: "emails-waiting", everyMs: 10 * second, scope: each, deadlineMs: minute, work: mail.sampleWaiting },
     { name: "platform-emails", everyMs: 10 * second, scope: each, deadlineMs: minute, work: mail.samplePlatform },
     { name: "files-sweep", everyMs: sweepMs, scope: one, deadlineMs: 10 * minute, work: files.upkeep.sweep },
-    { name: "files-sync", everyMs: day, atMs: 3 * hour, scope: one, deadlineMs: hour, work: files.upkeep.sync },
+    { name: "files-sync", everyMs: day, atMs: 3 * hour, scope: one, deadlineMs: 6 * hour, work: files.upkeep.sync },
     { name: "targets", everyMs: 10 * second, scope: one, deadlineMs: 10 * minute, work: checkTargets },
-    { name: "blocklist", everyMs: 3 * second, scope: one, deadlineMs: hour, ...blocklist },
+    { name: "blocklist", everyMs: 3 * second, scope: one, deadlineMs: 10 * minute, ...blocklist },
     { name: "limit-notices", everyMs: hour, scope: one, deadlineMs: 5 * minute, work: notices.checkAll },
     { name: "clean", everyMs: hour, scope: one, deadlineMs: hour, work: background.clean },
   ];

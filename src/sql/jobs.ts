@@ -23,7 +23,7 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
   const read = (name: string) =>
     db
       .selectFrom("jobs")
-      .select(["due_at", "holder", "succeeded_at", sql.now.as("now")])
+      .select(["due_at", "holder", "succeeded_at", "failures", sql.now.as("now")])
       .where("name", "=", name)
       .executeTakeFirst();
 
@@ -99,10 +99,14 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
     try {
       giveUp();
       await job.work(signal);
-      if (signal.reason instanceof Late) throw signal.reason;
     } catch (error) {
       await (givenUp ?? release(job.name, { due_at: now() + retryMs, ended_at: now() }, errorText(error)));
       throw error;
+    }
+    if (signal.reason instanceof Late) {
+      // It did its work, so it is not repeated sooner for having been slow.
+      await release(job.name, { due_at: job.next(now()), ended_at: now() }, errorText(signal.reason));
+      throw signal.reason;
     }
     const ended = now();
     const due = job.next(ended);
@@ -121,6 +125,17 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
       // If another process was faster, the row says when the job is due again once that one has ended.
       const dueInMs = isDue ? Number.POSITIVE_INFINITY : row.due_at - row.now;
       return { ran: false, dueInMs, succeededAt: row.succeeded_at };
+    },
+
+    async clear(name) {
+      const row = await read(name);
+      if (row === undefined || row.due_at > row.now || (row.failures === 0 && row.holder === null)) return;
+      await db
+        .updateTable("jobs")
+        .set({ holder: null, failures: 0, error: null })
+        .where("name", "=", name)
+        .where("due_at", "<=", sql.now)
+        .execute();
     },
   };
 }

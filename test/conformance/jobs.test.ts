@@ -159,6 +159,35 @@ for (const database of databases) {
       const slow = job(async () => late.abort(new Late("did not end in time")));
       await expect(run(sql, "b", slow, late.signal)).rejects.toThrow("did not end in time");
       expect(await readJobs(sql)).toMatchObject([{ failures: 1, error: "did not end in time" }]);
+      // It has done its work: the next run is at its usual time.
+      const { dueInMs } = await run(sql, "a", job(none));
+      expect(dueInMs).toBeGreaterThan(hourMs / 2);
+      await sql.close();
+    });
+
+    test("a job with nothing to do is not failing any more, and no claim is left; a running one is left alone", async () => {
+      const sql = await database.open();
+      const clear = () => createJobClaims(sql, "b", systemClock).clear("sweep");
+      await clear(); // there is no such row
+      await makeDue(sql);
+      const failing = job(async () => {
+        throw new Error("broken");
+      });
+      await expect(run(sql, "a", failing)).rejects.toThrow("broken");
+      await makeDue(sql);
+      await clear();
+      expect(await readJobs(sql)).toMatchObject([{ failures: 0, error: null }]);
+
+      const slow = slowWork();
+      const running = run(sql, "a", job(slow.work));
+      await slow.begun;
+      await clear();
+      expect((await run(sql, "b", job(none, { early: true }))).ran).toBe(false);
+      await makeDue(sql); // its time has run out
+      await clear();
+      expect(await readJobs(sql)).toMatchObject([{ unfinishedSince: null, failures: 0 }]);
+      slow.end();
+      await running;
       await sql.close();
     });
 
