@@ -12,7 +12,7 @@
  */
 import { createHash } from "node:crypto";
 import { createClient, createCluster, createSentinel, ErrorReply } from "@redis/client";
-import slotOfKey from "@redis/client/dist/lib/utils/calculate-slot";
+import * as slotModule from "@redis/client/dist/lib/utils/calculate-slot";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Late, withDeadline } from "../base/deadline.ts";
 import { messageOf } from "../base/errors.ts";
@@ -214,6 +214,10 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     },
   };
 }
+
+/** In the executable the default import of this CommonJS module is the whole module. */
+const { default: given } = slotModule as { default: typeof slotModule.default | typeof slotModule };
+const slotOfKey = typeof given === "function" ? given : given.default;
 
 /** What the three kinds of client have in common. */
 interface Connection {
