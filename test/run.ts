@@ -118,7 +118,7 @@ async function test(filters: readonly string[], shared: Record<string, string>):
     ],
     environment({
       ...shared,
-      // Makes a forgotten `test.only` an error instead of a short run; with a filter it may be wanted.
+      // With CI set, `test.only` is an error. In a filtered run it is allowed.
       ...(filters.length === 0 ? { CI: "true" } : {}),
     }),
   );

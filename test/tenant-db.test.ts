@@ -29,7 +29,7 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
   ],
   "src/idempotency/answers.ts": [2, "a server that is alone releases all claims; the daily job prunes expired answers"],
   "src/links/read/details.ts": [2, "a visitor has no tenant: the link is found by domain and code"],
-  "src/links/read/meta.ts": [1, "for the operator: any tenant's link, by domain and code"],
+  "src/links/read/meta.ts": [1, "the operator looks up a link of any tenant by domain and code"],
   "src/links/store.ts": [2, "a redirect finds any tenant's link by domain and code; the purge goes over all of them"],
   "src/link-health/store.ts": [2, "one process checks the links of all tenants"],
   "src/tenants/keys.ts": [2, "a key tells whose it is; times of use are written by key id, for all tenants together"],

@@ -159,7 +159,7 @@ describe("what may be done where", () => {
   test("the address of a link is put together in one place, which knows of custom domains", () => {
     const address =
       /\bbaseUrl\)?\}\/\$\{|\bbaseUrl\s*\+\s*["`]\/|\bnew URL\([^()]*,[^()]*\bbaseUrl\b|\.protocol\}\/\//g;
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what must be found in a text.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is source text for the check to find.
     const planted = ["`${baseUrl}/${code}`", 'baseUrl + "/" + code', "new URL(code, config.baseUrl)"];
     expect(planted.filter((code) => holding([{ path: "", text: code, code }], address).length === 0)).toEqual([]);
     expect(holding(outside("src/links/link.ts"), address)).toEqual([]);

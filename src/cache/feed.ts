@@ -47,6 +47,6 @@ export interface FeedPage<Position> {
    * page.
    */
   readonly finalUntil: Position | undefined;
-  /** How many of the changes are settled. */
+  /** How many of the changes are final. */
   readonly finalCount: number;
 }

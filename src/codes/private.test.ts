@@ -8,7 +8,7 @@ test("a private code is twelve letters and digits, and never one twice", () => {
   expect(new Set(codes).size).toBe(codes.length);
 });
 
-test("every character is as likely as any other", () => {
+test("all characters are equally likely", () => {
   const counts = new Map([...alphabet].map((character) => [character, 0]));
   const codes = 20_000;
   for (let i = 0; i < codes; i++) {

@@ -19,13 +19,13 @@ export function parseAddress(text: string): string | undefined {
 }
 
 // RFC 5322's atoms joined by dots, and any character beyond ASCII that is not a space, control or direction mark.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters, which are rejected.
 const atom = /^(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|[^\u0000-\u00a0\p{C}\p{Z}])+$/u;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** `Links <links@example.com>`, or the address alone. For a setting: throws what is wrong. */
 export function parseMailbox(text: string): Mailbox {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters, which are rejected.
   const [, name = "", inner] = /^([^<>\u0000-\u001f\u007f"]*)<([^<>]+)>$/.exec(text.trim()) ?? [];
   const address = parseAddress(inner ?? text.trim());
   if (address === undefined)

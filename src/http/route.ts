@@ -144,9 +144,9 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   content: { "application/json": { schema } },
 });
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters, which are rejected.
 const lineControl = /[\u0000-\u001f\u007f-\u009f]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: all but tab and line breaks.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters except tabs and line breaks.
 const textControl = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
 /** One line of text: no control characters, not blank, well-formed. */

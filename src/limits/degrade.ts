@@ -14,7 +14,7 @@ import { type RefillProgress, Skipped } from "./refill.ts";
  * An unanswered ask may still have been granted. Once the other store has answered, the ask is taken back where it was
  * made; if the second store is asked for the same limit before that, it is asked under the same ID.
  *
- * Every answer of the first store is judged by what a visitor would wait for it, whoever asked: an answer that takes
+ * Every answer of the first store is judged by how long a visitor would wait for it, also if no visitor asked: an answer that takes
  * longer, or longer than a visitor had time for, counts as a failure. After too many failures, visitors are no longer
  * sent to it. Leases requested ahead still are, because they have time: a slow store continues to lend without delaying
  * anyone, and its answers show when it is fast again.

@@ -16,7 +16,7 @@ import { changeOf, type Link, type LinkFields, ownDomain, splitKey } from "./lin
 import { checkChoice } from "./routing/choice.ts";
 import type { Changed, LinkStore } from "./store.ts";
 
-/** The rules of links: what is accepted, a link's defaults, and who is told when one changes. */
+/** The rules of links: what is accepted, a link's defaults, and publishing each change. */
 export interface LinkChange extends Partial<LinkFields> {
   /** In plain text; it goes no further than here. Null removes it. */
   readonly password?: string | null;

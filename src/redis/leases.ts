@@ -57,7 +57,7 @@ type Ended = Map<string, EndedLease>;
 
 export function createRedisLeases({ redis, clock = systemClock, readTotal }: RedisLeasesOptions): RedisLeases {
   const totals = new LRUCache<string, number>({ max: totalsMost });
-  /** Unanswered copies of a request, by month: any of them may be granted, whatever the clock says now. */
+  /** Requests without an answer, by month. Any of them may still be granted, even after the month has ended. */
   const unanswered = new LRUCache<string, Map<string, number>>({ max: unansweredMost });
   /**
    * The month in which a request was granted: the caller may have got a lease elsewhere by then, and take this one

@@ -167,7 +167,7 @@ class SqliteConnection implements DatabaseConnection {
     return returns;
   }
 
-  // biome-ignore lint/correctness/useYield: Kysely requires it; long results are read in pages instead.
+  // biome-ignore lint/correctness/useYield: Kysely requires the method, and it always throws.
   async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
     throw new Error("SQLite results are not streamed: read them in pages");
   }
