@@ -38,8 +38,8 @@ export interface Report extends Omit<NewReport, "url"> {
 }
 
 export const abuseReasons: readonly AbuseReason[] = ["phishing", "malware", "spam", "illegal", "other"];
-export const openPerLink = 20;
-export const openMost = 10_000;
+const openPerLink = 20;
+const openMost = 10_000;
 
 export function createReports(sql: Sql, clock: Clock): Reports {
   const { db } = sql;

@@ -18,7 +18,7 @@ export interface SigningSecrets {
   all(): readonly Uint8Array[];
 }
 
-export function createSigner(secrets: SigningSecrets): Signer {
+function createSigner(secrets: SigningSecrets): Signer {
   const signed = (secret: Uint8Array, text: string): string =>
     createHmac("sha256", secret).update(text).digest("base64url");
   return {

@@ -41,7 +41,7 @@ export interface ProviderStats {
   readonly unsure: number;
 }
 
-export const statsDays = 30;
+const statsDays = 30;
 
 const tiers: Readonly<Record<EmailProvider, 1 | 2>> = { smtp: 1, sendgrid: 2 };
 

@@ -115,7 +115,7 @@ export async function unarchiveFiles(
 }
 
 /** The key made of the IDs in a name; `undefined` for any other name, which could lead anywhere. */
-export function fileKeyIn(name: string): string | undefined {
+function fileKeyIn(name: string): string | undefined {
   const [, tenant = "", file = ""] = name.split("/");
   const [tenantId, id] = [parseId("tenant", tenant), parseId("file", file)];
   const key = tenantId && id && storedKey({ tenantId, id });

@@ -70,7 +70,7 @@ export interface FileSettings {
   readonly filled?: (tenant: Tenant, usedBytes: number) => void;
 }
 
-export const downloadMs = 10 * 60_000;
+const downloadMs = 10 * 60_000;
 /** Per tenant: the counters scan all of them for each hold. */
 const uploadsMost = 200;
 /** Per tenant: storage alone would allow as many files as it has bytes. */

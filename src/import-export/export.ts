@@ -46,7 +46,7 @@ const toJsonLine = (link: Link): string => `${JSON.stringify(show(link))}\n`;
 /** An empty cell counts as missing, so fields where null has a meaning use a keyword. */
 const words: Partial<Shown> = { expiresAt: "never", domain: ownDomainWord };
 
-export function toCsv(link: Link): string {
+function toCsv(link: Link): string {
   const shown = show(link);
   return writeCsv(
     ownColumns.map((name) => {

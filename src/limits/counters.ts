@@ -132,10 +132,10 @@ export interface Counters {
 export const rememberLeastMs = 60_000;
 export const rememberMostMs = 86_400_000;
 export const rememberDenialMs = 10_000;
-export const holdMostMs = 7 * 86_400_000;
+const holdMostMs = 7 * 86_400_000;
 /** Every call scans the open holds of its limits; a limit with this many open holds gets no more. */
 export const openHoldsMost = 250;
-export const chargesMost = 8;
+const chargesMost = 8;
 export const unavailableRetryMs = 1_000;
 const idMaxChars = 200;
 const keyMaxChars = 300;
@@ -167,7 +167,7 @@ export function refuseLimits(limits: readonly Limit[]): Invalid | undefined {
 
 export const refuseId = (id: string): Invalid | undefined => (isText(id, idMaxChars) ? undefined : invalidCall("id"));
 
-export const isAmount = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
+const isAmount = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
 export const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
 const isText = (value: string, most: number): boolean =>

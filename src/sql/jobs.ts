@@ -169,7 +169,7 @@ export async function readJobs(sql: Sql): Promise<JobState[]> {
 const unfinished = "the process that ran it ended, or took too long";
 
 /** For the operator: short, printable, without what an address may hold of secrets. */
-export function errorText(error: unknown): string {
+function errorText(error: unknown): string {
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? `${error.code}: ` : "";
   const [line = ""] = `${code}${messageOf(error)}`.split("\n");
   const safe = line.replace(/:\/\/[^/\s@]*@/g, "://").replace(/\?\S*/g, "");

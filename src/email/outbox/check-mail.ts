@@ -11,7 +11,7 @@ export interface CheckedMail extends Omit<NewMail, "key" | "replyTo"> {
   readonly replyTo: string | null;
 }
 
-export const subjectMaxChars = 200;
+const subjectMaxChars = 200;
 const keyMaxChars = 200;
 const bodyMaxChars = 200_000;
 

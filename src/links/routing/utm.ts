@@ -1,7 +1,7 @@
 import { invalid } from "../../base/errors.ts";
 
 /** The five UTM parameters that mark where a visitor came from. Added to a URL unless it has them. */
-export const utmNames = ["source", "medium", "campaign", "term", "content"] as const;
+const utmNames = ["source", "medium", "campaign", "term", "content"] as const;
 export type Utm = { readonly [Name in (typeof utmNames)[number]]?: string };
 
 /** Maximum length of a URL as sent: stored ones have at most 2,048 characters, and parameters may be added. */
