@@ -202,9 +202,6 @@ const mistakes: Readonly<Record<string, readonly Edit[]>> = {
   "a change of the tenant also locked out those who only refer to it": [
     { file: "sql/postgres.ts", from: "query.forNoKeyUpdate()", to: "query.forUpdate()" },
   ],
-  "a new default domain locked the others as they come": [
-    { file: "domains/store.ts", from: 'fields.isDefault ? others : others.where("host"', to: 'others.where("host"' },
-  ],
 };
 
 if (postgresAvailable()) {
