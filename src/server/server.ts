@@ -120,6 +120,7 @@ async function serve(
     firstKey,
     async stop() {
       await firstKey.catch(() => {});
+      background.stopSoon();
       await Promise.all([server.stop(stopMs), mail.close(), jobs.stop()]);
       await flushKeys();
       await opened.disposeAsync();
