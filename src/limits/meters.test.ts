@@ -3,7 +3,7 @@ import { manualClock } from "../base/clock.ts";
 import { largestLease, leaseSize } from "./lease-size.ts";
 import type { Ask, LeaseAnswer } from "./leases.ts";
 import { createMeters, type Drained } from "./meters.ts";
-import { createMonth, monthEnd, monthName, secondsToMonthEnd } from "./month.ts";
+import { createMonth, monthEnd, monthName, secondsToMonthEnd } from "./window.ts";
 
 const start = Date.UTC(2026, 10, 16);
 

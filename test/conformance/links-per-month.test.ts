@@ -5,7 +5,7 @@ import { Problem } from "../../src/base/errors.ts";
 import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
-import { monthEnd, monthName } from "../../src/limits/month.ts";
+import { monthEnd, monthName } from "../../src/limits/window.ts";
 import { type BulkResult, createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { takeCodeBlock } from "../../src/sql/code-counter.ts";

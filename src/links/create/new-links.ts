@@ -1,5 +1,5 @@
 import type { FileId, LinkId, TenantId } from "../../base/ids.ts";
-import { monthName } from "../../limits/month.ts";
+import { monthName } from "../../limits/window.ts";
 import type { LinkTable } from "../../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
 import { type Params, rowBatches, statement } from "../../sql/statement.ts";
