@@ -4,7 +4,7 @@ import { parseId } from "../base/ids.ts";
 import { type Api, json, jsonBody, multiLine, route, z } from "../http/route.ts";
 import type { Link } from "../links/link.ts";
 import type { Links } from "../links/links.ts";
-import { showLink } from "../links/show-link.ts";
+import { showLink } from "../links/schemas.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { StopLinks } from "./delivery/unsubscribe.ts";
 import type { Enqueued, Outbox } from "./outbox/outbox.ts";

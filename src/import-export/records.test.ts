@@ -4,7 +4,7 @@ import { idFrom, type LinkId, type TenantId } from "../base/ids.ts";
 import type { Link } from "../links/link.ts";
 import { splitMost } from "../links/routing/choice.ts";
 import { days, devices, type RuleCondition, rulesMostChars, systems } from "../links/routing/rules.ts";
-import { parseNewLink } from "../links/show-link.ts";
+import { parseNewLink } from "../links/schemas.ts";
 import { textOf } from "./decode-text.ts";
 import { exportLinks } from "./export.ts";
 import type { Fields } from "./formats.ts";

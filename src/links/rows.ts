@@ -1,8 +1,9 @@
-import type { Selectable } from "kysely";
+import { type RawBuilder, sql as raw, type Selectable } from "kysely";
 import type { FileId, TenantId } from "../base/ids.ts";
 import { storedKey } from "../files/file.ts";
 import type { LinkTable } from "../sql/schema.ts";
 import type { TenantDb } from "../sql/tenant-db.ts";
+import { type StoredLimits, storedLimits } from "../tenants/plans.ts";
 import type { NewLink } from "./create/new-links.ts";
 import type { Link, LinkFields, TargetFile } from "./link.ts";
 import type { Choice, ChoiceFields, SplitTarget } from "./routing/choice.ts";
@@ -96,6 +97,22 @@ export function toLink(row: Selectable<LinkTable> & { version: number }): Link {
     updatedAt: row.updated_at,
   };
 }
+
+/** How many hits a link may have in a month: what its owner set, within its tenant's limit. Null: no limit. */
+export function hitsMax(own: number | null, tenant: StoredLimits): number | null {
+  const { hitsPerLinkPerMonth: allowed } = storedLimits(tenant);
+  if (own === null || allowed === null) return own ?? allowed;
+  return Math.min(own, allowed);
+}
+
+/**
+ * The same as an expression over `links as l`. `hits_per_month` is null if the owner set nothing, and a comparison with
+ * null is not true.
+ */
+export const hitsMaxExpression = (allowed: number | null): RawBuilder<number> =>
+  allowed === null
+    ? raw<number>`l.hits_per_month`
+    : raw<number>`case when l.hits_per_month < ${allowed} then l.hits_per_month else ${allowed} end`;
 
 /** Rules, splits and parameters in their columns: null if there are none, so that a plain link stays cheap to read. */
 type Columns = Pick<LinkTable, "rules" | "split" | "utm" | "forward_query">;

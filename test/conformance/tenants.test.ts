@@ -4,7 +4,7 @@ import { CompiledQuery, sql as raw } from "kysely";
 import { dayMs, manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type KeyId, newId, type TenantId } from "../../src/base/ids.ts";
-import { hitsMax, hitsMaxExpression } from "../../src/links/hits-max.ts";
+import { hitsMax, hitsMaxExpression } from "../../src/links/rows.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
