@@ -3,7 +3,7 @@ import type { FileId, TenantId } from "../base/ids.ts";
 import { storedKey } from "../files/file.ts";
 import type { LinkTable } from "../sql/schema.ts";
 import type { TenantDb } from "../sql/tenant-db.ts";
-import { type StoredLimits, storedLimits } from "../tenants/plans.ts";
+import { type StoredLimits, storedLimits } from "../tenants/tenants.ts";
 import type { NewLink } from "./create/new-links.ts";
 import type { Link, LinkFields, TargetFile } from "./link.ts";
 import type { Choice, ChoiceFields, SplitTarget } from "./routing/choice.ts";

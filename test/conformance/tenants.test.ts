@@ -9,8 +9,15 @@ import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { allows, createKeys, type Keys, keysMost, scopes } from "../../src/tenants/keys.ts";
-import { builtInPlans, defaultLimits as defaults, type Limits, limitNames } from "../../src/tenants/plans.ts";
-import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
+import {
+  builtInPlans,
+  createTenants,
+  defaultLimits as defaults,
+  type Limits,
+  limitNames,
+  type Tenant,
+  type Tenants,
+} from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const start = Date.UTC(2026, 10, 16);

@@ -8,7 +8,7 @@ import {
   limitNames,
   parseLimits,
   parseOverrides,
-} from "./plans.ts";
+} from "./tenants.ts";
 
 const anyLimit = fc.oneof(fc.constant(null), fc.nat());
 const anyLimits = fc.record(Object.fromEntries(limitNames.map((name) => [name, anyLimit]))) as fc.Arbitrary<Limits>;
