@@ -2,7 +2,8 @@ import { type RawBuilder, sql as raw, type Selectable } from "kysely";
 import type { FileId, TenantId } from "../base/ids.ts";
 import { storedKey } from "../files/file.ts";
 import type { LinkTable } from "../sql/schema.ts";
-import type { TenantDb } from "../sql/tenant-db.ts";
+import type { Sql } from "../sql/sql.ts";
+import { type Db, ofTenant, type TenantDb } from "../sql/tenant-db.ts";
 import { type StoredLimits, storedLimits } from "../tenants/tenants.ts";
 import type { NewLink } from "./create/new-links.ts";
 import type { Link, LinkFields, TargetFile } from "./link.ts";
@@ -10,7 +11,7 @@ import type { Choice, ChoiceFields, SplitTarget } from "./routing/choice.ts";
 import { readRules } from "./routing/rules.ts";
 import { type Utm, withUtm } from "./routing/utm.ts";
 
-/** Links as rows, and back. */
+/** Links as rows, and back: what their store and the creation of new ones have in common. */
 export const withVersion = (own: TenantDb) =>
   own
     .selectFrom("links")
@@ -59,6 +60,27 @@ export function fileOf({
 }: JoinedFile): TargetFile | null {
   if (tenantId === null || id === null || name === null || type === null || size_bytes === null) return null;
   return { key: storedKey({ tenantId, id }), name, type, sizeBytes: size_bytes, sha256 };
+}
+
+/**
+ * Which of these links' files exist, and stay until the transaction ends: a later deletion finds the link, and gives it
+ * a new version.
+ */
+export async function lockFiles(
+  sql: Sql,
+  trx: Db,
+  tenant: TenantId,
+  links: readonly Pick<LinkFields, "file">[],
+): Promise<Set<FileId>> {
+  const ids = [...new Set(links.flatMap(({ file }) => (file === null ? [] : [file])))];
+  if (ids.length === 0) return new Set();
+  const rows = ofTenant(trx, tenant)
+    .selectFrom("files")
+    .select("id")
+    .where("id", "in", ids)
+    .where("state", "=", "stored")
+    .orderBy("id");
+  return new Set((await sql.forUpdate(rows).execute()).map(({ id }) => id));
 }
 
 export function toRow(tenant: TenantId, link: NewLink): LinkTable {
