@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
+import { getStatus, tryAcquire } from "../../src/email/outbox/charges.ts";
 import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import { type Charge, type Counters, type Limit, type LimitStatus, openHoldsMost } from "../../src/limits/counters.ts";
-import { getStatus, tryAcquire } from "../../src/limits/email-limits.ts";
 import { monthOf, monthWindow, slidingHour, slidingMinute, totalWindow, type Window } from "../../src/limits/window.ts";
 import { connectRedis, type Redis, RedisUnavailable } from "../../src/redis/client.ts";
 import { createRedisCounters } from "../../src/redis/counters.ts";
