@@ -1,12 +1,13 @@
 import type { BlockList } from "node:net";
 import { Problem } from "../base/errors.ts";
+import { escapeHtml } from "../base/escape-html.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { sameText } from "../base/signature.ts";
 import { findTcpConnection, type TcpConnection } from "../base/tcp-connection.ts";
 import type { CustomHost, Hosts } from "../domains/hosts.ts";
 import { ownDomain } from "../links/link.ts";
-import { escapeHtml, finalPage, page } from "../redirect/error-pages.ts";
+import { finalPage, page } from "../redirect/error-pages.ts";
 import type { ServeRedirect } from "../redirect/serve.ts";
 import type { HttpApi } from "./api.ts";
 import type { Readiness } from "./health.ts";
