@@ -100,6 +100,11 @@ const types: Readonly<Record<Dialect, Types>> = {
 
 const migrationTable = "schema_migrations";
 
+const findMigrationTable: Readonly<Record<Dialect, string>> = {
+  sqlite: `select 1 from sqlite_schema where type = 'table' and name = '${migrationTable}'`,
+  postgres: `select 1 where to_regclass('${migrationTable}') is not null`,
+};
+
 export interface SchemaState {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
@@ -119,7 +124,9 @@ export async function schemaState(sql: Sql): Promise<SchemaState> {
 
 /** Upgrades the schema, fully or up to a step, and returns the steps it ran. */
 export async function migrate(sql: Sql, to?: string): Promise<readonly string[]> {
-  refuseNewer(await schemaState(sql));
+  const state = await schemaState(sql);
+  refuseNewer(state);
+  if (state.pending.length === 0) return [];
   const migrator = new Migrator({
     db: sql.db,
     migrationTableName: migrationTable,
@@ -168,8 +175,8 @@ export function refuseNewer(state: SchemaState): void {
 }
 
 async function appliedSteps(sql: Sql): Promise<string[]> {
-  const tables = await sql.db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some((table) => table.name === migrationTable)) return [];
+  const { rows: tables } = await sql.db.executeQuery(CompiledQuery.raw(findMigrationTable[sql.dialect]));
+  if (tables.length === 0) return [];
   const { rows } = await sql.db.executeQuery<{ name: string }>(
     CompiledQuery.raw(`select name from ${migrationTable} order by name`),
   );

@@ -2,9 +2,8 @@
 export const formatCount = (count: number): string => count.toLocaleString("en-GB");
 
 /** `1 December 2026 (UTC)` */
-export const formatDay = (at: number): string => `${dayFormat.format(at)} (UTC)`;
-
-const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+export const formatDay = (at: number): string =>
+  `${new Date(at).toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" })} (UTC)`;
 
 const units = ["bytes", "kB", "MB", "GB", "TB", "PB"] as const;
 
