@@ -47,7 +47,9 @@ const journeys: Journey[] = page
 
 /** The page says that these are read once, for all journeys. */
 const isWord = (file: string): boolean =>
-  file.startsWith("base/") || /^sql\/(?:sql|sqlite|postgres|statement|statement-names|tenant-db)\.ts$/.test(file);
+  file.startsWith("base/") ||
+  /^sql\/(?:sql|sqlite|postgres|statement|statement-names|tenant-db)\.ts$/.test(file) ||
+  /^redis\/(?:client|with-breakers)\.ts$/.test(file);
 
 /** These import everything that they wire, so their imports say nothing about a journey. */
 const isWiring = (file: string): boolean => file.startsWith("server/") || file === "core.ts";
