@@ -6,7 +6,7 @@
  * failed". Nothing is ever skipped: a skipped test is a failure, and what could not run for want of a tool is named and
  * fails the run.
  */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { keep } from "./ground/keeper.ts";
@@ -30,6 +30,8 @@ const testTimeoutMs = 30_000;
 const checkMs = 300_000;
 const slowestShown = 5;
 const timings = join(root, ".tmp/test-timings.json");
+// For the first run of a clone. To renew it, copy the other one here after a whole run.
+const firstTimings = join(root, "test/timings.json");
 
 // Five at least, because most of a test's time is waiting for servers; not many, because each of them brings some.
 const workers = Math.min(8, Math.max(5, availableParallelism()));
@@ -109,6 +111,7 @@ async function build(): Promise<string> {
 async function test(filters: readonly string[], shared: Record<string, string>): Promise<Tally> {
   const report = join(tempFolder("junit"), "junit.xml");
   mkdirSync(dirname(timings), { recursive: true });
+  if (!existsSync(timings)) copyFileSync(firstTimings, timings);
   const code = await stream(
     [
       ...[process.execPath, "--no-env-file", "test", `--parallel=${workers}`, `--timeout=${testTimeoutMs}`],

@@ -242,7 +242,7 @@ describe.each([...databases])("importing into %s", (database) => {
   });
 
   test("a killed import continues where it was, and creates no link twice", async () => {
-    const rows = 20_000;
+    const rows = 6_000;
     const lines = Array.from(
       { length: rows },
       (_, i) => `https://example.com/killed/${i},${i % 3 === 0 ? `killed-${i}` : ""}`,
@@ -251,7 +251,7 @@ describe.each([...databases])("importing into %s", (database) => {
     const there = () => count("url like 'https://example.com/killed/%'");
     let kills = 0;
     for (let seen = 0; kills < 3; kills++) {
-      const child = startProcess([...program, "import", path], {
+      const child = startProcess([...program, "import", path, "--rate", "3000"], {
         cwd: root,
         env: cleanEnvironment(site.env),
       });
@@ -333,9 +333,9 @@ if (postgresAvailable()) {
       const env = { DATABASE_URL: await postgres.createDatabase("import"), QL_CODE_SALT: "a salt for imports" };
       must(await cli(["migrate"], { env }));
       must(await cli(["tenant", "create", "default"], { env }));
-      const rows = 20_000;
+      const rows = 6_000;
       const path = file(`url\n${Array.from({ length: rows }, (_, i) => `https://example.com/${i}`).join("\n")}\n`);
-      const importing = cli(["import", path], { env });
+      const importing = cli(["import", path, "--rate", "3000"], { env });
       const count = async () =>
         Number(((await query(env, "select count(*) as n from links")) as { n: string }[])[0]?.n);
       await until("some links", async () => ((await count()) > 0 ? true : undefined));
@@ -344,7 +344,7 @@ if (postgresAvailable()) {
       expect([code, stderr]).toEqual([1, expect.stringContaining("Run the same command again to continue")]);
       await postgres.restart();
       expect(await count()).toBeLessThan(rows);
-      expect(must(await cli(["import", path], { env }))).toContain("20,000 links created");
+      expect(must(await cli(["import", path], { env }))).toContain("6,000 links created");
       const distinct = await query(env, "select count(*)::int as n, count(distinct url)::int as urls from links");
       expect(distinct).toEqual([{ n: rows, urls: rows }]);
     } finally {

@@ -47,7 +47,13 @@ for (const database of databases) {
         await sql.close();
       }
       const folder = tempFolder("data");
-      const settings = { PORT: String(port), HOST: "127.0.0.1", QL_DATA: folder, QL_CODE_SALT: "salt of this test" };
+      const settings = {
+        PORT: String(port),
+        HOST: "127.0.0.1",
+        QL_DATA: folder,
+        QL_CODE_SALT: "salt of this test",
+        QL_SQL_WAIT_MS: "2000", // the machine may be busy
+      };
       const config = loadConfig({ ...settings, ...(address !== undefined && { DATABASE_URL: address }) }, folder);
       running = await startApp(config, log);
       key = (await running.firstKey) ?? "";
