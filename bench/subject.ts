@@ -123,5 +123,5 @@ export async function figures(server: Server): Promise<(series: string) => numbe
 /** Waits until everything is recorded: a meter is dropped once its hits are recorded and its lease has ended. */
 export async function untilIdle(server: Server): Promise<void> {
   const idle = async () => (await figures(server))("quicklink_meters") === 0 || undefined;
-  await until("everything to be written down", idle, writtenMs);
+  await until("everything to be recorded", idle, writtenMs);
 }

@@ -21,7 +21,7 @@ const domain = (host: string, rootUrl: string | null = null): Domain => ({
   verifiedAt: 0,
 });
 
-test("hosts are known from the start, and a change has that one read again", async () => {
+test("hosts are known from the start, and a change reloads that host", async () => {
   const stored = new Map([["a.example", domain("a.example")]]);
   const load = async (host?: string) => [...stored.values()].filter((one) => host === undefined || one.host === host);
   const hosts = await openHosts({ load, own, log });

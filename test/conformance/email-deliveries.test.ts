@@ -63,7 +63,7 @@ onEachDatabase((database) => {
     expect((await rowOf(sql, id)).delivery).toBe("complaint");
   });
 
-  test("who bounced or complained gets no more from this tenant, and only from this one", async () => {
+  test("a recipient that bounced or complained gets no more from this tenant, and only from this one", async () => {
     const { sql, tell, suppressions } = await open();
     const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
     await sent(sql, tenant, "sg1");

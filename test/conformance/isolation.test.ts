@@ -272,7 +272,7 @@ onEachDatabase(({ open }) => {
     );
   });
 
-  test("a host that two tenants claim is blocked for the one whose target is", async () => {
+  test("a host that two tenants claim is blocked only for the one whose target is blocked", async () => {
     const store = createDomainStore(sql);
     const targets = { rootUrl: "https://example.com/" };
     for (const tenant of [ours, theirs]) {

@@ -135,7 +135,7 @@ onEachDatabase(({ openTwo }) => {
       clock.set(before);
     });
 
-    test("do not make two who want the same codes wait for each other for ever", async () => {
+    test("do not deadlock when two callers want the same codes", async () => {
       const owners = [await tenantWith(null), await tenantWith(null)];
       const wanted = Array.from({ length: 60 }, () => ({ url, code: fresh("wanted") }));
       const results = await Promise.all(

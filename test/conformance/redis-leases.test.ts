@@ -240,7 +240,7 @@ onEachRedis((place) => {
     expect(await lent(code)).toBe(0);
   });
 
-  test("what is left of a past month is not reported, and forgotten", async () => {
+  test("the rest of a past month is not reported, and is forgotten", async () => {
     const code = fresh("over");
     const store = leases();
     const size = sized(await store.acquire(askFor(code)));

@@ -19,7 +19,7 @@ function problemOf(more: Partial<NewMail>): unknown {
   }
 }
 
-test("what can be sent is, with addresses as we keep them", () => {
+test("a valid email is accepted, with its addresses normalized", () => {
   expect(checkMail({ ...mail, to: "Ann@EXAMPLE.com", replyTo: "bob@bücher.example", key: "k" })).toMatchObject({
     ...{ to: "Ann@example.com", replyTo: "bob@xn--bcher-kva.example", key: "k" },
   });
