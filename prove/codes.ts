@@ -31,13 +31,14 @@ import { startPostgres } from "../test/ground/postgres.ts";
 import { type Child, cleanEnvironment, startProcess, until } from "../test/ground/process.ts";
 import { tempFolder } from "../test/ground/temp.ts";
 import { maxAbs, zMost, zOfAscents, zOfEvenness, zOfShare } from "./chance.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 
 export const codes: Proof = {
   name: "codes",
   shows: "1,000,000 codes differ and look like chance; two processes never issue the same one",
   needs: ["postgresql"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const counters = 1_000_000;

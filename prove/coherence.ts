@@ -28,14 +28,15 @@ import { trySeedPolicy } from "./coherence/seed-policy.ts";
 import { type Site, serverCount, startSite } from "./coherence/site.ts";
 import { flip, switches } from "./coherence/switches.ts";
 import { edit, visit } from "./coherence/traffic.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 
 export const coherence: Proof = {
   name: "coherence",
   shows: "3 servers, edits under constant reads: seen everywhere in time, and no server goes back",
   needs: ["postgresql", "redis-server"],
   options: ["edits"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const writersKilled = 5;

@@ -18,13 +18,14 @@ import { authorization, type Database, databases, startSubject } from "../bench/
 import { acrossTenants } from "../src/sql/tenant-db.ts";
 import { type Server, startServer } from "../test/ground/server.ts";
 import { look } from "./database.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 
 export const crash: Proof = {
   name: "crash",
   shows: "20 × kill -9 of the server under concurrent creates, on each database: nothing acknowledged is lost",
   needs: ["postgresql"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const kills = 20;

@@ -17,14 +17,15 @@ import type { Edit } from "../test/ground/mutant.ts";
 import { type Counts, type Play, type Row, rows } from "./fairness/rows.ts";
 import { type Party, type Site, startSite } from "./fairness/site.ts";
 import { percentile } from "./outage/tally.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 
 export const fairness: Proof = {
   name: "fairness",
   shows: "one tenant or network does its worst on each shared resource, while others work: 0.99 of theirs succeeds",
   needs: ["postgresql"],
   options: ["planted"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const aloneMs = 5_000;

@@ -18,13 +18,14 @@ import { type Edit, mutant } from "../test/ground/mutant.ts";
 import type { Environment } from "../test/ground/process.ts";
 import { type Server, startServer } from "../test/ground/server.ts";
 import { look } from "./database.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 
 export const idempotency: Proof = {
   name: "idempotency",
   shows: "50 requests with one key at once, and a server killed between commit and reply: done once, same answer",
   needs: ["postgresql"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const atOnce = 50;

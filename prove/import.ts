@@ -22,14 +22,15 @@ import { acrossTenants } from "../src/sql/tenant-db.ts";
 import { type Child, cleanEnvironment, type Environment, startProcess, until } from "../test/ground/process.ts";
 import { removeFolder, tempFolder } from "../test/ground/temp.ts";
 import { look } from "./database.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 
 export const importing: Proof = {
   name: "import",
   shows: "a million links into each database, killed in the middle and started again: none is lost or doubled",
   needs: ["postgresql"],
   options: ["links"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const linksUsual = 1_000_000;

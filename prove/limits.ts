@@ -11,14 +11,15 @@ import { figuresOf } from "./limits/figures.ts";
 import { openGround } from "./limits/ground.ts";
 import { hunt, mistakes } from "./limits/planted.ts";
 import { type Outcome, runWorld } from "./limits/world.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 
 export const limits: Proof = {
   name: "limits",
   shows: "leases never overshoot a limit, whatever fails; the worst that losses and crashes cost (--seeds N, --seed N)",
   needs: [],
   options: ["seeds", "seed"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const seedsByDefault = 400;

@@ -28,7 +28,7 @@ import { type Site, startSite } from "./outage/site.ts";
 import { stampede } from "./outage/stampede.ts";
 import { askedIn, percentile, sum } from "./outage/tally.ts";
 import { type BreakerTimes, startWatch, stateOf } from "./outage/watch.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 
 export const outage: Proof = {
   name: "outage",
@@ -36,7 +36,8 @@ export const outage: Proof = {
     "constant load while Redis or SQL is killed, stopped, slow, full, cut off: right answers in time, and recovery",
   needs: ["postgresql", "redis-server"],
   options: ["planted"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const perSecondByDefault = 200;

@@ -21,7 +21,7 @@ import { type Environment, until } from "../test/ground/process.ts";
 import { type RedisServer, startRedis } from "../test/ground/redis.ts";
 import { type Server, startServer } from "../test/ground/server.ts";
 import { look } from "./database.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 import { createVisitors, type Visitors } from "./visitors.ts";
 
 export const quota: Proof = {
@@ -29,7 +29,8 @@ export const quota: Proof = {
   shows:
     "20,000 visits of a link with 10,000, on four servers and embedded, with kill -9 and with Redis lost and paused",
   needs: ["postgresql", "redis-server"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const max = 10_000;

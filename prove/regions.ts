@@ -20,7 +20,7 @@ import { progress, round } from "../bench/show.ts";
 import { until } from "../test/ground/process.ts";
 import { conclude, type Judged, judge, type Rules } from "./coherence/judge.ts";
 import { createRecord, type Record } from "./coherence/record.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 import { busyLinksDoNotWait } from "./regions/far.ts";
 import { regions as both, type Region, type Site, startSite } from "./regions/site.ts";
 import { edit, visit } from "./regions/traffic.ts";
@@ -29,7 +29,8 @@ export const regions: Proof = {
   name: "regions",
   shows: "2 regions, one on a replica: edits are seen in both in time, also when the replica stands still",
   needs: ["postgresql", "redis-server"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const editsMs = 5_000;

@@ -1,7 +1,13 @@
-/** `npm run prove -- codes` runs the named proofs, `npm run prove` lists all. */
+/**
+ * `npm run prove` runs every proof, ends with a table of all claims, and writes docs/proof.md. With names, only those;
+ * with `--control`, each of them against the mistakes it must find.
+ */
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 import { ensure } from "../test/ground/machine.ts";
 import { codes } from "./codes.ts";
 import { coherence } from "./coherence.ts";
+import { runControls } from "./controls.ts";
 import { crash } from "./crash.ts";
 import { email } from "./email.ts";
 import { fairness } from "./fairness.ts";
@@ -9,9 +15,10 @@ import { idempotency } from "./idempotency.ts";
 import { importing } from "./import.ts";
 import { limits } from "./limits.ts";
 import { outage } from "./outage.ts";
-import type { Proof } from "./proof.ts";
+import type { Claim, Proof } from "./proof.ts";
 import { quota } from "./quota.ts";
 import { regions } from "./regions.ts";
+import { holds, printTable, type Result, writePage } from "./report.ts";
 import { ssrf } from "./ssrf.ts";
 import { storage } from "./storage.ts";
 
@@ -24,47 +31,124 @@ process.exitCode = await main(Bun.argv.slice(2));
 process.exit();
 
 async function main(args: readonly string[]): Promise<number> {
-  const { names, options } = parse(args);
-  const unknown = names.filter((name) => !proofs.some((proof) => proof.name === name));
-  if (names.length === 0 || unknown.length > 0) {
-    if (unknown.length > 0) console.error(`There is no proof ${unknown.join(", ")}.`);
-    console.log("There are:");
-    for (const { name, shows } of proofs) console.log(`  npm run prove -- ${name.padEnd(10)} ${shows}`);
-    return unknown.length > 0 ? 2 : 0;
-  }
-  const chosen = proofs.filter((proof) => names.includes(proof.name));
-  const foreign = [...options].filter(
-    ([name, value]) => !Number.isSafeInteger(value) || !chosen.some((proof) => proof.options?.includes(name)),
-  );
-  if (foreign.length > 0) {
-    console.error(`No proof takes ${foreign.map(([name, value]) => `--${name} ${value}`).join(", ")}.`);
+  const given = parse(args);
+  if (typeof given === "string") {
+    console.error(`${given}\nThere are:`);
+    for (const { name, shows, options = [] } of [
+      { name: "all", shows: "all of them (the default)" },
+      ...proofs,
+    ] as Proof[])
+      console.error(`  npm run prove -- ${name.padEnd(11)} ${shows}${options.map((o) => ` [--${o} N]`).join("")}`);
+    console.error("  --control    runs a short version with each mistake that the proof must find");
     return 2;
   }
+  const { chosen, options } = given;
   const missing = await ensure([...new Set(chosen.flatMap((proof) => proof.needs))]);
   for (const { name, install } of missing)
     console.error(`${name} is not on this machine. To install it:\n  ${install}`);
   if (missing.length > 0) return 1;
-  let held = true;
+  if (given.control) return await controlAll(chosen);
+
+  const results: Result[] = [];
   for (const proof of chosen) {
     console.log(`${proof.name}: ${proof.shows}`);
-    const holds = await proof.run(options).catch((error: unknown) => {
-      console.error(error);
-      return false;
-    });
-    console.log(`${proof.name}: ${holds ? "holds" : "DOES NOT HOLD"}\n`);
-    held &&= holds;
+    const result = await run(proof, { options, short: given.short, plays: given.plays });
+    if (result.error !== undefined) console.error(result.error);
+    console.log(`${proof.name}: ${holds(result) ? "holds" : "DOES NOT HOLD"} (${Math.round(result.seconds)} s)\n`);
+    results.push(result);
   }
-  return held ? 0 : 1;
+  if (given.result !== undefined) writeFileSync(given.result, JSON.stringify(results[0]));
+  printTable(results);
+  if (chosen.length === proofs.length && !given.short) writePage(results);
+  return results.every(holds) ? 0 : 1;
 }
 
-/** What follows a name that starts with -- is its value. */
-function parse(args: readonly string[]): { names: string[]; options: Map<string, number> } {
-  const names: string[] = [];
-  const options = new Map<string, number>();
-  for (let i = 0; i < args.length; i++) {
-    const word = args[i] ?? "";
-    if (word.startsWith("--")) options.set(word.slice(2), Number(args[++i] ?? Number.NaN));
-    else names.push(word);
+async function run(
+  proof: Proof,
+  {
+    options,
+    short,
+    plays,
+  }: { options: ReadonlyMap<string, number>; short: boolean; plays: readonly string[] | undefined },
+): Promise<Result> {
+  const claims: Claim[] = [];
+  const started = performance.now();
+  let error: string | undefined;
+  try {
+    await proof.run({
+      options,
+      short,
+      plays: (scenario) => plays === undefined || plays.includes(scenario),
+      claim: (claim) => claims.push(claim),
+    });
+  } catch (thrown) {
+    error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   }
-  return { names, options };
+  return { proof: proof.name, claims, seconds: (performance.now() - started) / 1_000, error };
+}
+
+async function controlAll(chosen: readonly Proof[]): Promise<number> {
+  const started = performance.now();
+  const failed: string[] = [];
+  for (const proof of chosen) if (!(await runControls(proof))) failed.push(proof.name);
+  const planted = chosen.reduce((sum, { controls }) => sum + controls.length, 0);
+  console.log(
+    `controls: proofs=${chosen.length} planted=${planted} failed=${failed.length} minutes=${((performance.now() - started) / 60_000).toFixed(1)}${failed.map((name) => `\n  ${name}`).join("")}`,
+  );
+  return failed.length === 0 ? 0 : 1;
+}
+
+interface Given {
+  readonly chosen: readonly Proof[];
+  readonly options: ReadonlyMap<string, number>;
+  readonly control: boolean;
+  /** For controls and tests: how they start one proof in a process of its own. */
+  readonly short: boolean;
+  readonly plays: readonly string[] | undefined;
+  readonly result: string | undefined;
+}
+
+/** What is wrong with the arguments, as a sentence. */
+function parse(args: readonly string[]): Given | string {
+  const numbers = [...new Set(proofs.flatMap(({ options = [] }) => options))];
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        control: { type: "boolean", default: false },
+        short: { type: "boolean", default: false },
+        plays: { type: "string" },
+        result: { type: "string" },
+        ...Object.fromEntries(numbers.map((name) => [name, { type: "string" as const }])),
+      },
+    });
+    const given: Readonly<Record<string, unknown>> = values;
+    const names = positionals.filter((name) => name !== "all");
+    const unknown = names.filter((name) => !proofs.some((proof) => proof.name === name));
+    if (unknown.length > 0) return `There is no proof ${unknown.join(", ")}.`;
+    const chosen = proofs.filter((proof) => names.length === 0 || names.includes(proof.name));
+    const options = new Map(
+      numbers.flatMap((name) => (given[name] === undefined ? [] : [[name, Number(given[name])]])),
+    );
+    for (const [name, value] of options) {
+      if (!chosen.some((proof) => proof.options?.includes(name))) return `${names.join(", ")} takes no --${name}.`;
+      if (!Number.isSafeInteger(value) || value < 1) return `--${name} must be a whole number from 1.`;
+    }
+    const { control, short, plays, result } = values;
+    return {
+      chosen,
+      options,
+      control: control === true,
+      short: short === true,
+      plays: text(plays)?.split(","),
+      result: text(result),
+    };
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

@@ -12,13 +12,14 @@ import type { Fetched } from "../src/safe-fetch/outcome.ts";
 import { isListed, isPublic } from "../src/safe-fetch/public-address.ts";
 import { createSafeFetch, type SafeFetch } from "../src/safe-fetch/safe-fetch.ts";
 import { type Ground, layGround, tricksOn } from "../test/ground/tricks.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 
 export const ssrf: Proof = {
   name: "ssrf",
   shows: "addresses and tricks that lead to this machine or its neighbours, with a DNS that rebinds: each refused",
   needs: [],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 async function run(): Promise<boolean> {

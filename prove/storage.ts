@@ -20,7 +20,7 @@
  */
 import { randomInt } from "node:crypto";
 import { progress } from "../bench/show.ts";
-import type { Proof } from "./proof.ts";
+import { type Proof, wholly } from "./proof.ts";
 import { createClient, type Met, type Upload } from "./storage/client.ts";
 import { type Owner, type Site, startSite, type Truth } from "./storage/site.ts";
 
@@ -28,7 +28,8 @@ export const storage: Proof = {
   name: "storage",
   shows: "a tenant's bytes on four servers: races, 200 uploads at once, every fate of an upload, FLUSHALL and kill -9",
   needs: ["postgresql", "redis-server"],
-  run,
+  controls: [],
+  run: wholly(run),
 };
 
 const max = 1_000_000;

@@ -43,11 +43,17 @@ const root = join(import.meta.dir, "../..");
 /** Where the runner tells the test processes of the executable that it has built. */
 export const programVariable = "QL_TEST_PROGRAM";
 
+/** Where a control tells its proof of a copy of the source with a mistake in it. */
+export const sourceVariable = "QL_TEST_SOURCE";
+
+/** The source under test. */
+export const sourceFolder = Bun.env[sourceVariable] ?? join(root, "src");
+
 const sourceIn = (folder: string) => [process.execPath, "--no-env-file", join(folder, "main.ts")];
 
 /** The program as a process: what the runner has built, which starts in half the time, else the source. */
 export const program: readonly string[] =
-  Bun.env[programVariable] === undefined ? sourceIn(join(root, "src")) : [Bun.env[programVariable]];
+  Bun.env[programVariable] === undefined ? sourceIn(sourceFolder) : [Bun.env[programVariable]];
 
 /** The same, for a script. */
 export const programInShell = program.map((word) => `'${word}'`).join(" ");
