@@ -8,7 +8,7 @@ import { createLog } from "../../src/base/log.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
 import { isUnavailable, isUniqueViolation, type Sql } from "../../src/sql/sql.ts";
-import { openSqlite } from "../../src/sql/sqlite.ts";
+import { Interrupted, openSqlite } from "../../src/sql/sqlite.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { freePort } from "../ground/ports.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
@@ -363,6 +363,32 @@ describe("SQLite, shared with another process", () => {
     expect(await planNames(sql, "")).toEqual(["mine"]);
     stranger.close();
     await sql.close();
+  });
+
+  test("once the process is stopping no statement runs, and an open transaction is rolled back, or ends if it is done", async () => {
+    const path = join(tempFolder("sqlite"), "quicklink.sqlite");
+    const other = openSqlite(path);
+    await migrate(other);
+    let isStopping = false;
+    const sql = openSqlite(path, "full", () => isStopping);
+    const add = (trx: Sql["db"], name: string) => trx.insertInto("plans").values(plan(name)).execute();
+    const interrupted = sql.transaction(async (trx) => {
+      await add(trx, "test-first");
+      isStopping = true;
+      await add(trx, "test-second");
+    });
+    await expect(interrupted).rejects.toThrow(Interrupted);
+    await expect(add(sql.db, "test-third")).rejects.toThrow(Interrupted);
+    await expect(sql.transaction((trx) => add(trx, "test-fourth"))).rejects.toThrow(Interrupted);
+    isStopping = false;
+    await sql.transaction(async (trx) => {
+      await add(trx, "test-fifth");
+      isStopping = true;
+    });
+    expect(await planNames(other, "test-")).toEqual(["test-fifth"]);
+    await add(other.db, "test-sixth"); // no lock is left
+    await sql.close();
+    await other.close();
   });
 
   test.each([
