@@ -9,7 +9,7 @@ import type { NoticeUse } from "../email/notices/thresholds.ts";
 import { createEmailStore } from "../email/outbox/store.ts";
 import { type Recount, recount } from "../files/quota/storage-total.ts";
 import { pruneAnswers } from "../idempotency/answers.ts";
-import { monthName } from "../limits/month.ts";
+import { monthName } from "../limits/window.ts";
 import type { Link } from "../links/link.ts";
 import type { BulkResult, LinkInput, Maker } from "../links/links.ts";
 import { type BusyLink, busiestLinks } from "../links/read/busiest.ts";

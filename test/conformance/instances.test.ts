@@ -45,7 +45,7 @@ function listening() {
 
 onEachDatabase(({ open, openTwo }) => {
   describe("servers of one database", () => {
-    test("with Redis join, count each other and leave", async () => {
+    test("with Redis join, count each other and leave again", async () => {
       const sql = await open();
       const [one, two] = [server(sql, true), server(sql, true)];
       expect(await one.join()).toEqual({ kind: "joined", others: 0 });
