@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../ground/ports.ts";
-import { type Postgres, postgresAvailable, sharedPostgres, startPostgres } from "../ground/postgres.ts";
+import { type DurablePostgres, postgresAvailable, sharedPostgres, startPostgres } from "../ground/postgres.ts";
 import { type Environment, startProcess, until } from "../ground/process.ts";
 import { cli, program, type Server, startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
@@ -423,7 +423,7 @@ describe("a stop", () => {
 
 if (postgresAvailable()) {
   describe("while PostgreSQL is unavailable", () => {
-    let postgres: Postgres;
+    let postgres: DurablePostgres;
     let site: Site;
     let warm: LinkBody;
     let cold: LinkBody;
