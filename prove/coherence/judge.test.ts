@@ -36,7 +36,7 @@ const late = (ms: number, idle = idleMs) =>
     rules,
   );
 
-describe("the proof of coherence", () => {
+describe("the judge of coherence", () => {
   test("holds when all is well", () => {
     expect(judged().broken).toEqual([]);
     expect(late(100)).toMatchObject({ broken: [], unjudged: undefined });

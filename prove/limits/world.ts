@@ -6,7 +6,7 @@
  * unavailable; the same, and Redis loses its data. In the first two no limit may ever be exceeded. In the others the
  * overshoot is bounded.
  */
-import { monthName } from "../../src/limits/month.ts";
+import { monthName } from "../../src/limits/window.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import type { Bounded, Row, Violation, WorldKind } from "./books.ts";
 import type { Code } from "./code.ts";
