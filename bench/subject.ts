@@ -3,7 +3,7 @@ import { systemClock } from "../src/base/clock.ts";
 import { createLog } from "../src/base/log.ts";
 import { openPostgres } from "../src/sql/postgres.ts";
 import type { Sql } from "../src/sql/sql.ts";
-import { type Postgres, startPostgres } from "../test/ground/postgres.ts";
+import { type DurablePostgres, startPostgres } from "../test/ground/postgres.ts";
 import { type Environment, until } from "../test/ground/process.ts";
 import { cli, type Server, startServer } from "../test/ground/server.ts";
 import { tempFolder } from "../test/ground/temp.ts";
@@ -15,7 +15,7 @@ export interface Subject {
   readonly database: Database;
   readonly server: Server;
   /** The PostgreSQL server, if the subject has its own. */
-  readonly postgres: Postgres | undefined;
+  readonly postgres: DurablePostgres | undefined;
   /** The settings it was started with, for a restart. */
   readonly env: Environment;
   stop(): Promise<void>;
@@ -48,7 +48,7 @@ export async function startSubject(database: Database, more: Environment = {}): 
 }
 
 /** Prepares the database before the first start. PostgreSQL waits for the disk, as in production. */
-async function prepare(database: Database): Promise<{ postgres: Postgres | undefined; env: Environment }> {
+async function prepare(database: Database): Promise<{ postgres: DurablePostgres | undefined; env: Environment }> {
   if (database === "sqlite") return { postgres: undefined, env: {} };
   const postgres = await startPostgres({ durable: true });
   const env = { DATABASE_URL: await postgres.createDatabase("bench"), QL_CODE_SALT: crypto.randomUUID() };

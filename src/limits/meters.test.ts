@@ -69,6 +69,13 @@ describe("spending", () => {
     expect(verdicts.filter((kind) => kind === "denied")).toHaveLength(15);
   });
 
+  test("a crowd of visitors of a link with a small limit: as many are granted as it has, and none is unavailable", async () => {
+    const { meters, meter } = world(100);
+    const verdicts = await Promise.all(Array.from({ length: 200 }, () => meters.spend(meter, "hits", 100, 0)));
+    expect(verdicts.filter(({ kind }) => kind === "granted")).toHaveLength(100);
+    expect(verdicts.filter(({ kind }) => kind === "denied")).toHaveLength(100);
+  });
+
   test("while a lease lasts the answer comes without waiting", async () => {
     const { meters, meter, asks } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);
