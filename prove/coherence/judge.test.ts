@@ -45,7 +45,7 @@ const late = (ms: number, idleP99Ms = idleMs) =>
     { recorded: { ...good, staleness: { p50: 0, p99: ms, max: ms }, idleP99Ms }, rules },
   ]);
 
-describe("the proof of coherence", () => {
+describe("the judge of coherence", () => {
   test("holds when all is well", () => {
     expect(missed(claimed())).toEqual([]);
     expect(missed(late(100))).toEqual([]);
