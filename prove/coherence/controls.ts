@@ -18,9 +18,14 @@ export const controls: readonly Control[] = [
     name: "memory that accepts an older version",
     edits: [
       { file: "cache/cache.ts", from: "if (answer.version >= flight.floor) {", to: "if (answer.version >= 0) {" },
+      {
+        file: "cache/cache.ts",
+        from: "if (late.version >= Math.max(one.floor, floors.get(key) ?? 0)) remember",
+        to: "if (late.version >= 0) remember",
+      },
     ],
-    plays: ["woken"],
-    breaks: ["woken.went_back", "woken.behind_itself", "woken.longest_ms"],
+    plays: [lateReader],
+    breaks: [`${lateReader}.kept`],
   },
   {
     name: "a feed that is read only after a message, and trusted all the same",

@@ -1,12 +1,13 @@
 /**
  * A server reads links from SQL just before they are edited, and its answers come late: it writes the old version to
- * Redis when the edits were acknowledged. Then another server starts, which knows nothing but what Redis and SQL say.
+ * Redis when the edits were acknowledged. Neither may it keep that version itself: it has learned of the edits meanwhile.
+ * Then another server starts, which knows nothing but what Redis and SQL say.
  * Half of the links were visited after their edit, so that Redis had the new version; for the others it had a fence.
  *
  * All were requested before they existed, so that Redis knew that there was no such link. Links that Redis has evicted
  * are read from SQL, so they are deleted from Redis before the edit.
  */
-import { createLine } from "../../bench/line.ts";
+import { type Answer, createLine } from "../../bench/line.ts";
 import { figures } from "../../bench/subject.ts";
 import { until } from "../../test/ground/process.ts";
 import type { RedisServer } from "../../test/ground/redis.ts";
@@ -25,12 +26,13 @@ const writtenMs = 400;
 const last = serverCount - 1;
 
 export async function readLate(site: Site, rounds: number): Promise<Claim[]> {
-  const total = { asked: 0, overtaken: 0, older: 0, fromRedis: 0 };
+  const total = { asked: 0, overtaken: 0, kept: 0, older: 0, fromRedis: 0 };
   for (let round = 0; round < rounds; round++) {
     const links = await createMissing(site, round);
     total.overtaken += await readAndEdit(site, links);
-    await (site.servers[last] as Server).kill();
-    site.withholding.slow(0);
+    const reader = site.servers[last] as Server;
+    for (const link of links) if ((await versionAt(reader, link)) !== link.version) total.kept++;
+    await reader.kill();
     await site.restartLast();
     const started = site.servers[last] as Server;
     await trustsRedis(started, round);
@@ -39,9 +41,9 @@ export async function readLate(site: Site, rounds: number): Promise<Claim[]> {
     total.fromRedis += (await asksOfRedis(started)) - before;
     total.asked += links.length;
   }
-  const { asked, overtaken, older, fromRedis } = total;
+  const { asked, overtaken, kept, older, fromRedis } = total;
   console.log(
-    `${lateReader} links=${asked} overtaken=${overtaken} older=${older} redis_asked=${fromRedis} servers_started=${rounds}`,
+    `${lateReader} links=${asked} overtaken=${overtaken} kept=${kept} older=${older} redis_asked=${fromRedis} servers_started=${rounds}`,
   );
   const scenario = lateReader;
   const done = `${asked} links read from SQL before their edit, written to Redis after it, and requested from ${rounds} new servers`;
@@ -100,15 +102,18 @@ async function readAndEdit({ servers, withholding }: Site, links: readonly HotLi
       return at;
     }),
   );
-  await Promise.all(reads);
+  const answers = await Promise.all(reads);
   await Bun.sleep(Math.max(0, readAt + slowMs + writtenMs - performance.now()));
-  return acked.filter((at) => at < readAt + slowMs).length;
+  withholding.slow(0);
+  // A visitor who got 503 shows that the answer was still on its way.
+  return acked.filter((at, i) => answers[i] === 503 && at < readAt + slowMs).length;
 }
 
-async function ask({ port }: Server, code: string): Promise<void> {
+async function ask({ port }: Server, code: string): Promise<Answer> {
   const line = createLine();
-  await line.ask(port, `/${code}`);
+  const answer = await line.ask(port, `/${code}`);
   line.hangUp();
+  return answer;
 }
 
 /** What a visitor gets in the end. */

@@ -1,7 +1,7 @@
 /**
  * A proxy to PostgreSQL that can withhold an answer: the commit of a change is passed on, and nothing comes back. For
  * the waiting client the commit has not happened; everyone else can see that it has. It can also hold the commit itself
- * for a while, and let all answers come late.
+ * for a while, and let the answers to lookups come late.
  */
 import { connect, createServer, type Socket } from "node:net";
 import type { Postgres } from "../../test/ground/postgres.ts";
@@ -13,7 +13,7 @@ export interface Withholding {
   withhold(): void;
   /** Holds the commit of the next change. */
   hold(): Held;
-  /** All answers come this much later. */
+  /** Answers to lookups come this much later, those to writes and to the feed do not. */
   slow(ms: number): void;
   /** New connections are as they should be again. */
   passOn(): void;
@@ -42,6 +42,7 @@ export async function withholdingCommits(postgres: Postgres): Promise<Withholdin
   const server = createServer((client) => {
     let changing = false;
     let withheld = false;
+    let isForLookups = false;
     const behind = connect(postgres.port, "127.0.0.1");
     for (const [socket, other] of [
       [client, behind],
@@ -56,6 +57,7 @@ export async function withholdingCommits(postgres: Postgres): Promise<Withholdin
     }
     client.on("data", (bytes) => {
       const text = bytes.toString("latin1");
+      isForLookups ||= text.includes("quicklink lookups"); // the name that a connection begins with
       for (const [, name = ""] of text.matchAll(prepared)) names.add(name);
       const changes = text.includes('insert into "changes"') || [...names].some((name) => text.includes(name));
       changing ||= (armed || held !== undefined) && changes;
@@ -69,7 +71,7 @@ export async function withholdingCommits(postgres: Postgres): Promise<Withholdin
     });
     behind.on("data", (bytes) => {
       if (withheld) return;
-      if (slowMs === 0) client.write(bytes);
+      if (slowMs === 0 || !isForLookups) client.write(bytes);
       else setTimeout(() => client.write(bytes), slowMs); // in order, for all are as late
     });
   });

@@ -28,7 +28,7 @@ interface Measured {
 }
 
 export async function busyLinksDoNotWait({ servers, far }: Site, short: boolean): Promise<Claim[]> {
-  const [warmMs, measuredMs] = short ? [3_000, 3_000] : [4_000, 6_000];
+  const [warmMs, measuredMs] = short ? [4_000, 4_000] : [4_000, 6_000];
   const codes = Array.from({ length: linkCount }, (_, i) => `busy-${i}`);
   for (const code of codes) {
     const response = await fetch(`${servers.a.url}/api/links`, {
