@@ -65,7 +65,7 @@ export const email: Proof = {
     },
     {
       name: "a window of half an hour",
-      edits: [{ file: "limits/email-limits.ts", from: "buckets: 61 }", to: "buckets: 30 }" }],
+      edits: [{ file: "email/outbox/charges.ts", from: "buckets: 61 }", to: "buckets: 30 }" }],
       plays: ["hours"],
       breaks: ["hours.within_59_minutes"],
     },
