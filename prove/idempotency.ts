@@ -84,7 +84,7 @@ export const idempotency: Proof = {
 };
 
 const atOnce = 50;
-const usual = { keysAtOnce: 10, killsAfterCommit: 2, randomKills: 6 };
+const usual = { keysAtOnce: 10, killsAfterCommit: 2, randomKills: 5 };
 const few = { keysAtOnce: 3, killsAfterCommit: 1, randomKills: 2 };
 const clients = 8;
 const perClient = 15;
