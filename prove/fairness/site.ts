@@ -1,6 +1,5 @@
 /** One real server with several tenants, behind a proxy that says which networks visitors are on. */
 import { startDns } from "../../test/ground/dns.ts";
-import { type Edit, mutant } from "../../test/ground/mutant.ts";
 import { startPostgres } from "../../test/ground/postgres.ts";
 import type { Environment } from "../../test/ground/process.ts";
 import { cli, type Server, startServer } from "../../test/ground/server.ts";
@@ -28,7 +27,7 @@ export const othersCount = 4;
 export const silentZone = "silent.example";
 const answerMs = 15_000;
 
-export async function startSite(database: "sqlite" | "postgres", edits: readonly Edit[]): Promise<Site> {
+export async function startSite(database: "sqlite" | "postgres"): Promise<Site> {
   const dns = await startDns(
     () => undefined,
     () => ["something else"],
@@ -49,7 +48,7 @@ export async function startSite(database: "sqlite" | "postgres", edits: readonly
     return stdout.trim();
   };
   if (postgres) await run("migrate");
-  const server = await startServer({ env, dataDir, ...(edits.length > 0 && { source: mutant(edits) }) });
+  const server = await startServer({ env, dataDir });
 
   async function party(slug: string, network: string): Promise<Party> {
     await run("tenant", "create", slug, "--plan", "unlimited");
