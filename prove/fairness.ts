@@ -3,7 +3,8 @@
  *
  * One real server with five tenants. For each shared resource the others first work alone, and then while one tenant,
  * or one network, attacks: slow uploads, downloads that are never read, floods of bulk creates, right passwords by the
- * dozen, domains whose DNS does not answer (`fairness/rows.ts`). Once on SQLite, once on PostgreSQL.
+ * dozen, domains whose DNS does not answer (`fairness/rows.ts`). Once on SQLite, once on PostgreSQL. Checks of
+ * destinations, which run in rounds, are played once (`fairness/targets.ts`).
  *
  * It holds if all of the others' requests succeed while they are alone and at least 0.99 under attack, and if the
  * attacker felt it: refused, or kept waiting. Times are printed (p99 alone → under attack, and their ratio), but do not
@@ -14,6 +15,7 @@ import { type Database, databases, figures } from "../bench/subject.ts";
 import { controls } from "./fairness/controls.ts";
 import { type Counts, type Play, type Row, rows } from "./fairness/rows.ts";
 import { type Party, type Site, startSite } from "./fairness/site.ts";
+import { playTargets, targets } from "./fairness/targets.ts";
 import { percentile } from "./outage/tally.ts";
 import type { Attempt, Proof } from "./proof.ts";
 
@@ -26,13 +28,18 @@ export const fairness: Proof = {
     const shown = progress();
     for (const database of databases) {
       const played = rows.filter((row) => attempt.plays(nameOf(row, database)));
-      if (played.length === 0) continue;
+      const playsTargets = database === "sqlite" && attempt.plays(targets);
+      if (played.length === 0 && !playsTargets) continue;
       shown.now(`starting a server on ${database}`);
       const site = await startSite(database);
       try {
         for (const row of played) {
           shown.now(`${database}: ${row.worst}`);
           await play(attempt, database, site, row);
+        }
+        if (playsTargets) {
+          shown.now("sqlite: checks of destinations");
+          await playTargets(attempt, site);
         }
       } finally {
         shown.end();

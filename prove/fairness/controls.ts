@@ -37,4 +37,10 @@ export const controls: readonly Control[] = [
     plays: ["passwords_sqlite"],
     breaks: ["passwords_sqlite.succeeded"],
   },
+  {
+    name: "checks of destinations shared by link instead of by tenant",
+    edits: [{ file: "link-health/check-round.ts", from: "{ tenantId }: DueCheck,", to: "{ id: tenantId }: DueCheck," }],
+    plays: ["targets_sqlite"],
+    breaks: ["targets_sqlite.succeeded"],
+  },
 ];
