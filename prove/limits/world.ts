@@ -7,7 +7,7 @@
  * overshoot is bounded.
  */
 import type { Lender } from "../../src/limits/leases.ts";
-import { monthName } from "../../src/limits/month.ts";
+import { monthName } from "../../src/limits/window.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import type { Bounded, Row, Violation, WorldKind } from "./books.ts";
 import type { Code } from "./code.ts";
