@@ -122,6 +122,7 @@ const max = { acme: 50, beta: 200, platform: 2_000, notEssential: 1_600 };
 const middleMs = 60_000;
 /** How long a provider takes to answer, so that a kill mostly falls between an email and its mark. */
 const slowMs = 100;
+const calmMs = 3_000;
 
 /** How much is done: `hours` without the platform's limit takes a tenth of the time. */
 const usual = {
@@ -330,6 +331,8 @@ const killed: Section = async (site, { kills: planned, killedMails }, says) => {
     await until("more to be taken", () => total(countsOf(site, from)) >= i * 60 || undefined, middleMs);
     if (await site.kill()) kills++;
   }
+  // The living must have sent what they claimed: the next step of the clock ends all claims.
+  await calm(site);
   // What the dead process had claimed is taken back when the claim expires, and tried again a minute later.
   for (let i = 0; i < 3; i++) {
     clock.advance(2 * minuteMs);
@@ -365,6 +368,19 @@ const killed: Section = async (site, { kills: planned, killedMails }, says) => {
       `lost=${lost} marked_as_unsure=${marked}`,
   );
 };
+
+/** Until no provider gets an email for a while. Those of dead processes stay claimed. */
+async function calm(site: Site): Promise<void> {
+  let [taken, since] = [-1, performance.now()];
+  await until(
+    "the living to be done",
+    () => {
+      if (all(site).length !== taken) [taken, since] = [all(site).length, performance.now()];
+      return performance.now() - since > calmMs || undefined;
+    },
+    middleMs,
+  );
+}
 
 const windows: Section = async (site, _sizes, says) => {
   const most = mostInAnHour(site, 0);
