@@ -1,0 +1,43 @@
+import type { Mistakes } from "../mistake.ts";
+
+const counters = ["src/server/counters.test.ts"];
+const model = ["test/model/leases.test.ts"];
+
+export const server: Mistakes = {
+  "guessers-fill-up-the-counters": {
+    file: "server/counters.ts",
+    from: "guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost, forgets: true }),",
+    to: "guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost }),",
+    tests: counters,
+  },
+  "guesses-and-reports-share-their-room": {
+    file: "server/counters.ts",
+    from: "attempts: createMemoryCounters({ clock, idsMost: attemptsKept, keysMost: passwordsMost, forgets: true }),",
+    to: "attempts: createMemoryCounters({ clock, idsMost: attemptsKept, keysMost: passwordsMost }),",
+    tests: counters,
+  },
+  "totals-not-told-to-redis": {
+    file: "server/limits.ts",
+    from: "fromRedis?.seen(totals);",
+    to: "",
+    tests: model,
+  },
+  "ended-leases-not-told-to-redis": {
+    file: "server/limits.ts",
+    from: "fromRedis?.end(batch.flatMap(endedOnRedis));",
+    to: "",
+    tests: ["test/conformance/redis-leases.test.ts", "test/e2e/limits-redis.test.ts"],
+  },
+  "lease-without-a-deadline": {
+    file: "server/limits.ts",
+    from: 'withDeadline(store.acquire(ask), sqlDeadlineMs, "PostgreSQL")',
+    to: "store.acquire(ask)",
+    tests: ["test/model/leases.test.ts"],
+  },
+  "claims-of-one-holder": {
+    file: "server/jobs.ts",
+    from: 'core.config.embedded ? "embedded" : randomBytes(9).toString("base64url")',
+    to: '"embedded"',
+    tests: ["test/e2e/jobs.test.ts"],
+  },
+};
