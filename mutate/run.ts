@@ -52,9 +52,14 @@ async function main(words: readonly string[]): Promise<number> {
 
   let postgres: Postgres | undefined;
   try {
-    const initial = await makeInitial();
-    postgres = await startPostgres({ initial });
-    const env = cleanEnvironment({ [sharedVariable]: postgres.base, [initialVariable]: initial });
+    const shared: Environment = {};
+    // A test that needs a server is not beside its source.
+    if (chosen.some(({ mistake }) => mistake.tests.some((file) => file.startsWith("test/")))) {
+      const initial = await makeInitial();
+      postgres = await startPostgres({ initial });
+      Object.assign(shared, { [sharedVariable]: postgres.base, [initialVariable]: initial });
+    }
+    const env = cleanEnvironment(shared);
     const folders = Array.from({ length: Math.min(workers, chosen.length) }, workFolder);
     const baselines = await runBaselines(chosen, folders, env);
     if (baselines === undefined) return 1;

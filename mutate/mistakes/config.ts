@@ -9,12 +9,6 @@ export const configMistakes: Mistakes = {
     to: "if (!/^-?\\d+$/.test(text) || value < min) {",
     tests: config,
   },
-  "range-wider-than-an-address": {
-    file: "config/parsers.ts",
-    from: "(bits !== undefined && !(/^\\d+$/.test(bits) && Number(bits) <= most))",
-    to: "(bits !== undefined && !/^\\d+$/.test(bits))",
-    tests: config,
-  },
   "base-url-with-a-path": {
     file: "config/parsers.ts",
     from: 'if (parsed.pathname !== "/" || parsed.search || parsed.hash || parsed.username) {',
