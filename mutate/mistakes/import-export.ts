@@ -69,7 +69,7 @@ export const importExport: Mistakes = {
     from: '        .where("records", "=", from.records)\n',
     to: "",
     tests: ["test/e2e/import.test.ts"],
-    only: "another process|at once|same file",
+    only: "SQLite two imports of one file at once",
   },
   "last-page-of-an-export-missing": {
     file: "import-export/export.ts",

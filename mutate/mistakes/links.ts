@@ -136,7 +136,7 @@ export const links: Mistakes = {
     from: '    .where("state", "=", "stored")\n    .orderBy("id");',
     to: '    .orderBy("id");',
     tests: ["test/conformance/isolation.test.ts", "test/conformance/files.test.ts"],
-    only: "leads? to|link",
+    only: "leads to their file|that led to it",
   },
   "link-on-an-unverified-domain": {
     file: "links/create/new-links.ts",

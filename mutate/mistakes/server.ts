@@ -21,18 +21,13 @@ export const server: Mistakes = {
     from: "fromRedis?.seen(totals);",
     to: "",
     tests: model,
+    only: "hold what is promised of them",
   },
   "ended-leases-not-told-to-redis": {
     file: "server/limits.ts",
     from: "fromRedis?.end(batch.flatMap(endedOnRedis));",
     to: "",
     tests: ["test/conformance/redis-leases.test.ts", "test/e2e/limits-redis.test.ts"],
-  },
-  "lease-without-a-deadline": {
-    file: "server/limits.ts",
-    from: 'withDeadline(store.acquire(ask), sqlDeadlineMs, "PostgreSQL")',
-    to: "store.acquire(ask)",
-    tests: ["test/model/leases.test.ts"],
   },
   "claims-of-one-holder": {
     file: "server/jobs.ts",

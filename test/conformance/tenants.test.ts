@@ -332,6 +332,16 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect((await create()).key.name).toBe("one more");
     });
 
+    test("of a tenant with many of its requests at once is refused for now, and no other tenant waits for them", async () => {
+      const [greedy, other] = [await tenants.create(fresh("greedy"), "x"), await tenants.create(fresh("other"), "x")];
+      const create = (owner: Tenant) => keys.create(owner.id, { name: "one of many", scopes: ["admin"] });
+      const many = Array.from({ length: 130 }, () => create(greedy));
+      const settled = Promise.allSettled(many);
+      expect((await create(other)).key.name).toBe("one of many");
+      const refused = (await settled).filter((one) => one.status === "rejected").map(({ reason }) => reason.code);
+      expect(refused).toEqual(Array.from({ length: 30 }, () => "busy"));
+    });
+
     test("that is dead is listed until there are as many newer ones", async () => {
       const owner = await tenants.create(fresh("dead"), "x");
       await fill(owner.id, 30, () => ({ revoked_at: 1 }));
