@@ -2,7 +2,6 @@ import type { Mistakes } from "../mistake.ts";
 
 const suspensions = ["test/conformance/suspensions.test.ts"];
 const blocklist = ["src/abuse/blocklist.test.ts"];
-const form = ["test/e2e/abuse.test.ts"];
 
 export const abuse: Mistakes = {
   "subdomain-not-blocked": {
@@ -23,7 +22,7 @@ export const abuse: Mistakes = {
     to: "    } catch (error) {\n      list = undefined;\n      log.warn(",
     tests: blocklist,
   },
-  "restored-without-a-new-version": {
+  "new-version-of-what-was-not-suspended": {
     file: "abuse/suspensions.ts",
     from: "if (numDeletedRows === 0n) throw new NotSuspended();\n          return version;",
     to: "if (numDeletedRows === 0n) return undefined;\n          return version;",
@@ -63,28 +62,24 @@ export const abuse: Mistakes = {
     file: "abuse/reports.ts",
     from: 'if (about.length >= openPerLink) return "enough";',
     to: "",
-    tests: form,
-    only: "SQLite.*fills up for one link",
+    tests: ["test/conformance/reports.test.ts"],
   },
   "closed-report-closed-again": {
     file: "abuse/reports.ts",
     from: '        .where("id", "=", id)\n        .where("state", "=", "open")\n',
     to: '        .where("id", "=", id)\n',
-    tests: form,
-    only: "SQLite.*dismisses a report, once",
+    tests: ["test/conformance/reports.test.ts"],
   },
   "report-sent-again-on-reload": {
     file: "abuse/mount.ts",
     from: 'return new Response(null, { status: 303, headers: { location: "/report?thanks"',
     to: 'return new Response(null, { status: 307, headers: { location: "/report?thanks"',
-    tests: form,
-    only: "SQLite.*thanks the sender",
+    tests: ["src/abuse/mount.test.ts"],
   },
   "unknown-code-is-no-guess": {
     file: "abuse/mount.ts",
     from: "      await guesses.missed(address);\n",
     to: "",
-    tests: form,
-    only: "SQLite.*nothing about a link that does not exist",
+    tests: ["src/abuse/mount.test.ts"],
   },
 };

@@ -52,12 +52,6 @@ export const safeFetch: Mistakes = {
     to: 'return groups.map((group) => group.toString(16)).join(":");',
     tests: address,
   },
-  "bomb-unpacked": {
-    file: "safe-fetch/decompress.ts",
-    from: "if (size >= mostBytes) end();",
-    to: "",
-    tests: fetch,
-  },
   "whole-body-read": {
     file: "safe-fetch/pinned-request.ts",
     from: "if (size >= mostBytes) break;",

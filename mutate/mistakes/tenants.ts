@@ -57,12 +57,12 @@ export const tenantMistakes: Mistakes = {
     to: "if (before) return;",
     tests: ["test/conformance/outdated.test.ts"],
   },
-  "plan-not-held": {
+  "plan-that-there-is-not": {
     file: "tenants/tenants.ts",
     from: "if (plan !== undefined) await holdPlan(trx, plan);",
     to: "",
-    tests: ["test/conformance/outdated.test.ts", "test/conformance/tenants.test.ts"],
-    only: "while it changes|a plan that there is",
+    tests: tenants,
+    only: "a plan that there is",
   },
   "plan-beats-the-tenant": {
     file: "tenants/plans.ts",

@@ -89,6 +89,8 @@ onEachDatabase(({ create, open, openTwo }) => {
       }
       expect(await refusal(tenants.create(fresh("tenant"), "x", "gold"))).toBe("plan: unknown_plan");
       expect(await refusal(tenants.create(fresh("tenant"), "x", "constructor"))).toBe("plan: unknown_plan");
+      expect(await refusal(tenants.change(tenant.slug, { plan: "gold" }))).toBe("plan: unknown_plan");
+      expect(await tenants.bySlug(tenant.slug)).toMatchObject({ plan: "default" });
     });
 
     test("changes what is given, and nothing else", async () => {
