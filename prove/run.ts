@@ -17,13 +17,15 @@ import { limits } from "./limits.ts";
 import { outage } from "./outage.ts";
 import type { Claim, Proof } from "./proof.ts";
 import { quota } from "./quota.ts";
+import { redirect } from "./redirect.ts";
 import { regions } from "./regions.ts";
 import { holds, printTable, type Result, writePage } from "./report.ts";
 import { ssrf } from "./ssrf.ts";
 import { storage } from "./storage.ts";
 
 const proofs: readonly Proof[] = [
-  ...[codes, coherence, crash, email, fairness, idempotency, importing, limits, outage, quota, regions, ssrf, storage],
+  ...[codes, coherence, crash, email, fairness, idempotency, importing, limits, outage, quota, redirect, regions],
+  ...[ssrf, storage],
 ];
 
 process.exitCode = await main(Bun.argv.slice(2));
