@@ -14,6 +14,13 @@ test("the mistakes of all controls can be planted in the source as it is", () =>
   expect(lost).toEqual([]);
 });
 
+test("a control plays the scenarios whose claims it breaks", () => {
+  const strange = controls
+    .filter(({ control: { plays, breaks } }) => !breaks.every((id) => plays.some((name) => id.startsWith(name))))
+    .map(({ proof, control }) => `${proof.name}, ${control.name}`);
+  expect(strange).toEqual([]);
+});
+
 function sourceOf(file: string): string {
   try {
     return readFileSync(join(import.meta.dir, "../src", file), "utf8");
