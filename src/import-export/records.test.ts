@@ -222,6 +222,16 @@ describe.each(["csv", "jsonl"] as const)("what is exported as %s", (format) => {
     );
   });
 
+  test("is all of it, page by page", async () => {
+    const [one] = fc.sample(link, 1) as [Link];
+    const all = Array.from({ length: 2_000 }, (_, i) => ({ ...one, id: String(i).padStart(4, "0") as LinkId }));
+    const listUp = async (_: TenantId, limit: number, after = "" as LinkId) =>
+      all.filter(({ id }) => id > after).slice(0, limit);
+    let links = 0;
+    for await (const page of exportLinks({ listUp }, "ten_0" as TenantId, format)) links += page.links;
+    expect(links).toBe(2_000);
+  });
+
   test("fits into a row at the longest that links can be", async () => {
     const longest = (length: number) => `https://example.com/${"x".repeat(length - 20)}`;
     const quotes = (length: number) => '"'.repeat(length);

@@ -1,0 +1,32 @@
+import type { Mistakes } from "../mistake.ts";
+
+const counters = ["src/server/counters.test.ts"];
+const model = ["test/model/leases.test.ts"];
+
+export const server: Mistakes = {
+  "guessers-fill-up-the-counters": {
+    file: "server/counters.ts",
+    from: "guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost, forgets: true }),",
+    to: "guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost }),",
+    tests: counters,
+  },
+  "guesses-and-reports-share-their-room": {
+    file: "server/counters.ts",
+    from: "attempts: createMemoryCounters({ clock, idsMost: attemptsKept, keysMost: passwordsMost, forgets: true }),",
+    to: "attempts: createMemoryCounters({ clock, idsMost: attemptsKept, keysMost: passwordsMost }),",
+    tests: counters,
+  },
+  "totals-not-told-to-redis": {
+    file: "server/limits.ts",
+    from: "fromRedis?.seen(totals);",
+    to: "",
+    tests: model,
+    only: "hold what is promised of them",
+  },
+  "ended-leases-not-told-to-redis": {
+    file: "server/limits.ts",
+    from: "fromRedis?.end(batch.flatMap(endedOnRedis));",
+    to: "",
+    tests: ["test/conformance/redis-leases.test.ts", "test/e2e/limits-redis.test.ts"],
+  },
+};
