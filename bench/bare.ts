@@ -1,4 +1,4 @@
-/** The least that Bun can do for a redirect: PORT and the address on the command line, a constant 302. */
+/** The least that Bun can do for a redirect: a constant 302. Arguments: port and destination. */
 const [port, location = ""] = Bun.argv.slice(2);
 
 Bun.serve({

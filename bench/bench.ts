@@ -1,6 +1,6 @@
 import type { ToolName } from "../test/ground/machine.ts";
 
-/** One measurement: a file of this folder that exports `bench`. */
+/** A benchmark: a file of this folder that exports `bench`. */
 export interface Bench {
   readonly name: string;
   /** One line for the list. */

@@ -1,6 +1,7 @@
 /**
- * Posts bulk requests one after the other: URL, key, how many, how many links each. A process of its own, so that
- * making and reading large bodies does not hold up the client that takes the time. Prints the links it made.
+ * Sends bulk requests one after the other. Arguments: URL, key, number of requests, links per request. It is a separate
+ * process, so that building and parsing large bodies does not delay the client that measures time. Prints the number of
+ * links it created.
  */
 const [url = "", key = "", posts = "", each = ""] = Bun.argv.slice(2);
 

@@ -1,13 +1,13 @@
 /**
- * What a redirect feels of a large import.
+ * How a large import affects redirects.
  *
- * Method: a client asks for 1,000 links in turn, 500 times a second, and times each request from the moment it was due.
- * Meanwhile another process writes 100,000 links by `POST /api/links/bulk`, 1,000 at a time, one request after the
- * other. Quiet and busy spells alternate, so that both see the same machine. SQLite writes in the server's background
- * thread, PostgreSQL in its own processes; in both cases reading 1,000 links and showing them again is the server's work.
+ * Method: a client requests 1,000 links in turn, 500 times per second, and times each request from the moment it was
+ * due. Meanwhile another process creates 100,000 links with `POST /api/links/bulk`, 1,000 at a time, one request after
+ * the other. Quiet and busy periods alternate, so that both see the same machine. SQLite writes in the server's
+ * background thread, PostgreSQL in its own processes; in both cases the server parses 1,000 links and returns them.
  *
- * "client late" is how late the client itself woke up at the 99th percentile: where that has grown as much as the p99,
- * it was the machine that was busy and not the server.
+ * "client late" is how late the client itself woke up, at the 99th percentile: if that has grown as much as the p99,
+ * the machine was busy and not the server.
  */
 import { join } from "node:path";
 import { runProcess } from "../test/ground/process.ts";
@@ -56,7 +56,7 @@ async function measure(database: Subject["database"]): Promise<Figures> {
   try {
     const paths = (await createLinks(subject.server, linksPerPost)).map((code) => `/${code}`);
     const pacer = await openPacer(subject.server.port, 302);
-    // Once through, so that all of them are in memory, and the code is compiled.
+    // Once each, so that all links are in memory and the code is compiled.
     await pacer.run(paths, perSecond, Bun.sleep(quietMs));
     const quiet: Paced[] = [];
     const busy: Paced[] = [];

@@ -1,7 +1,7 @@
 /**
- * What the tiers of the cache cost. Four measurements, each with its method at the top of its file: a redirect from
- * memory, Redis and SQL; how long Redis takes; how much memory of it a link takes; and a lookup in SQL by how many links
- * there are.
+ * What the tiers of the cache cost. Four benchmarks, each with its method at the top of its file: a redirect from
+ * memory, Redis and SQL; the latency of Redis; how much memory a link takes in Redis; and a lookup in SQL by number of
+ * links.
  */
 import type { Bench } from "./bench.ts";
 import { lookups } from "./lookups.ts";

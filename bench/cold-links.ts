@@ -1,10 +1,10 @@
 /**
- * What a limit costs links that are visited once: each needs a lease of its own, and gives nearly all of it back.
+ * What a limit costs for links that are visited once: each needs its own lease, and returns nearly all of it.
  *
- * Method: two servers with their embedded databases, one tenant under the default plan (10,000 hits a link), one without
- * limits; 100,000 links each, made in bulk. Both are started again, so that nothing is in memory, and every link is
- * visited once, over 64 connections, 25,000 on one server and then on the other. CPU is that of the server's process
- * until it has written down everything and given every lease back, which it does seconds after the last visit.
+ * Method: two servers with embedded databases, one tenant on the default plan (10,000 hits per link), one without
+ * limits, 100,000 links each, created in bulk. Both servers are restarted, so that nothing is in memory, and every link
+ * is visited once over 64 connections, 25,000 on one server and then on the other. CPU is that of the server process
+ * until it has recorded all hits and returned all leases, a few seconds after the last visit.
  */
 import { cli, type Server, startServer } from "../test/ground/server.ts";
 import { cpuMicros } from "./cpu.ts";
@@ -64,7 +64,7 @@ function report(contenders: readonly Contender[], samples: readonly Sample[][]):
   console.log(`  the lease is ${share}% of a cold redirect: ${round(within - without)} µs, given back and all`);
 }
 
-/** A server with its links that has just been started, with its tenant under this plan. */
+/** A server that has just been started, with its links, and its tenant on this plan. */
 async function prepare(name: string, plan: string): Promise<Contender> {
   const { server, env } = await startSubject("sqlite");
   const codes: string[] = [];

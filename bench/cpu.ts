@@ -8,18 +8,18 @@ const { symbols: libc } = dlopen("libc.so.6", {
 });
 
 /**
- * Microseconds of CPU that a process has used, all its threads together. The kernel's clock of the process is exact to
- * the nanosecond and keeps what ended threads had used; /proc/PID/stat counts in 10 ms, and a sum over
- * /proc/PID/task loses the threads that end in between, which those of the garbage collector do.
+ * CPU time of a process in microseconds, including all its threads. The kernel's clock of the process is exact to the
+ * nanosecond and includes threads that have ended. /proc/PID/stat counts in steps of 10 ms, and a sum over
+ * /proc/PID/task loses threads that end in between, such as those of the garbage collector.
  */
 export function cpuMicros(pid: number): number {
   const time = new BigInt64Array(2);
-  // As clock_getcpuclockid(3) makes it.
+  // As clock_getcpuclockid(3) computes it.
   if (libc.clock_gettime((~pid << 3) | 2, ptr(time)) !== 0) throw new Error(`there is no process ${pid}`);
   return Number(time[0]) * 1e6 + Number(time[1]) / 1e3;
 }
 
-/** The same for a process and those it has started, as far as they run still. */
+/** The same for a process and the processes it started that still run. */
 export function cpuMicrosOfTree(pid: number): number {
   return [pid, ...descendants(pid)].reduce((sum, one) => sum + cpuIfRunning(one), 0);
 }
@@ -42,7 +42,7 @@ export function children(pid: number): number[] {
 
 const descendants = (pid: number): number[] => children(pid).flatMap((child) => [child, ...descendants(child)]);
 
-/** One core for the server and another one for its clients. */
+/** One core for the server, and another for its clients. */
 export function twoCores(): { server: number; client: number } {
   const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
   const cores = list.split(",").flatMap((range) => {
@@ -54,7 +54,7 @@ export function twoCores(): { server: number; client: number } {
   return { server, client };
 }
 
-/** All its threads, and those it will start. */
+/** Applies to all its threads, including later ones. */
 export async function pin(pid: number, core: number): Promise<void> {
   const { code, stderr } = await runProcess([
     "taskset",

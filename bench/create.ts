@@ -1,11 +1,11 @@
 /**
- * How many links can be made, each one durable before it is answered.
+ * How many links can be created per second, each one durable before it is answered.
  *
- * Method: wrk posts `POST /api/links` over 16 connections to the real server, on SQLite and on a private PostgreSQL that
- * waits for the disk. What a commit costs is the disk's affair, so in every round a bare loop of one-row commits on the
- * same disk (bun:sqlite, WAL, synchronous=FULL) runs first: the last column is ours against that. SQLite commits one
- * after the other and stays below it; PostgreSQL may go above, for it writes several commits at once. The links are
- * counted in SQL afterwards: what was answered is there.
+ * Method: wrk sends `POST /api/links` over 16 connections to the real server, on SQLite and on a private PostgreSQL
+ * that waits for the disk. The cost of a commit depends on the disk, so in every round a bare loop of one-row commits
+ * on the same disk (bun:sqlite, WAL, synchronous=FULL) runs first; the last column is our rate relative to that. SQLite
+ * commits one after the other and stays below it. PostgreSQL can exceed it, because it writes several commits at once.
+ * Afterwards the links are counted in SQL: every link that was answered must be there.
  */
 import { Database } from "bun:sqlite";
 import { writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ interface Sample {
   readonly perSecond: number;
   readonly serverMicros: number;
   readonly databaseMicros: number | undefined;
-  /** Creates for each commit of the bare loop. */
+  /** Links created per commit of the bare loop. */
   readonly share: number;
 }
 

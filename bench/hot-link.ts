@@ -1,11 +1,11 @@
 /**
- * What a limit costs a link that is visited all the time.
+ * What a limit costs for a link that is visited all the time.
  *
- * Method: one server on PostgreSQL and Redis, pinned to one core; wrk, on another, asks for one link without a limit and
- * one with a limit of 1,000,000 in turn, 32 connections, round by round. The figure is the CPU time of the server's
- * process per redirect, as in `redirect`, and how many scripts Redis ran for it, by its own statistics (asks, and leases
- * that it is told are over). A link with a limit of 10,000 would be spent in a second, so that one is visited 5,000
- * times at a fixed rate, several times with a new link.
+ * Method: one server on PostgreSQL and Redis, pinned to one core. wrk, on another core, requests a link without a limit
+ * and a link with a limit of 1,000,000 in alternate rounds, over 32 connections. The figures are the CPU time of the
+ * server process per redirect, as in `redirect`, and the number of scripts that Redis ran, from its own statistics
+ * (requested and ended leases). A link with a limit of 10,000 would be used up in a second, so such a link is visited
+ * 5,000 times at a fixed rate, several times with a new link.
  */
 import { type RedisServer, startRedis } from "../test/ground/redis.ts";
 import { cpuMicros, pin, twoCores } from "./cpu.ts";

@@ -1,6 +1,6 @@
 /**
- * What limits cost. Three measurements, each with its method at the top of its file: a hot link whose hits are leased
- * from Redis, single charges against a counter in Redis, and many links that are each visited once.
+ * What limits cost. Three benchmarks, each with its method at the top of its file: a hot link whose hits are leased
+ * from Redis, single charges to a counter in Redis, and many links that are visited once each.
  */
 import type { Bench } from "./bench.ts";
 import { coldLinks } from "./cold-links.ts";

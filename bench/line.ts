@@ -1,12 +1,12 @@
 /**
- * One connection that stays open, with one request at a time, to one server at a time.
+ * One keep-alive connection with one request at a time, to one server at a time.
  *
- * Plain sockets, because `fetch` hands its work to another thread and back, and because it sends a request twice when it
- * finds its connection closed, and says nothing.
+ * It uses plain sockets, because `fetch` passes its work to another thread and back, and silently sends a request twice
+ * if it finds its connection closed.
  */
 import type { Socket } from "bun";
 
-/** The status; `unsent` when there was nobody to connect to, `cut` when the connection ended before the answer did. */
+/** The status; `unsent` if no connection could be made, `cut` if it ended before the answer was complete. */
 export type Answer = number | "unsent" | "cut";
 
 export interface Line {
@@ -42,7 +42,7 @@ export function createLine(): Line {
     if (connected?.port === port) return connected.socket;
     hangUp();
     const cut = (socket: Socket<undefined>) => {
-      // One that we have left has nothing to say about the next.
+      // An event of an earlier connection does not concern the current one.
       if (connected?.socket !== socket) return;
       connected = undefined;
       settle("cut");
@@ -89,7 +89,7 @@ export function createLine(): Line {
   };
 }
 
-/** Each link once, over so many connections; again after a 503, for a busy machine may miss the deadline of a lookup. */
+/** Visits each link once; again after a 503, because a busy machine may miss the deadline of a lookup. */
 export async function visit(port: number, codes: readonly string[], connections: number): Promise<void> {
   const waiting = codes.values();
   await Promise.all(
@@ -108,7 +108,7 @@ export async function visit(port: number, codes: readonly string[], connections:
   );
 }
 
-/** Of an answer that is there in full, with its body. */
+/** Of a complete answer, including its body. */
 function statusOf(received: string): number | undefined {
   const head = received.indexOf("\r\n\r\n");
   if (head < 0) return undefined;

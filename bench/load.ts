@@ -1,4 +1,4 @@
-/** wrk, bounded in connections and time, on a core of its own if one is given. */
+/** Runs wrk, bounded in connections and time, optionally on its own core. */
 import { find } from "../test/ground/machine.ts";
 import { runProcess } from "../test/ground/process.ts";
 
@@ -17,7 +17,7 @@ export interface Loaded {
   readonly seconds: number;
 }
 
-/** What a browser sends, because the size of a request is part of what it costs. */
+/** The headers of a browser, because the size of a request is part of its cost. */
 export const browserHeaders: readonly string[] = [
   "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36",
   "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8",
@@ -25,7 +25,7 @@ export const browserHeaders: readonly string[] = [
   "Accept-Encoding: gzip, deflate, br, zstd",
 ];
 
-/** Fails when any answer is an error: a figure about refusals would look better than it is. */
+/** Fails if any answer is an error: refusals are cheaper and would improve the figure. */
 export async function load({ url, connections, seconds, core, headers = [], script }: Load): Promise<Loaded> {
   const tool = find("wrk");
   if (tool === undefined) throw new Error("wrk is not on this machine");

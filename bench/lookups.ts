@@ -1,9 +1,10 @@
 /**
- * What looking up a link in SQL costs, by how many there are.
+ * What looking up a link in SQL costs, depending on the number of links.
  *
- * Method: databases of 10,000, 100,000 and 1,000,000 links on SQLite and on PostgreSQL, all open at once in this process.
- * Round by round each is asked for links by chance, one after the other, through the same `store.target` that a redirect
- * uses. The figure is CPU time per lookup: of this process, and on PostgreSQL that of the process which serves us too.
+ * Method: databases of 10,000, 100,000 and 1,000,000 links on SQLite and on PostgreSQL, all open at once in this
+ * process. In every round, random links are looked up in each database, one after the other, with the same
+ * `store.target` that a redirect uses. The figure is CPU time per lookup: of this process and, on PostgreSQL, of the
+ * process that serves the connection.
  */
 import { join } from "node:path";
 import { sql as raw } from "kysely";
@@ -68,7 +69,7 @@ async function prepare(database: Database, links: number, postgres: Postgres): P
   return { database, links, sql, target: createLinkStore(sql).target, micros: [], ms: [] };
 }
 
-/** The processes that do the work. There is one connection to PostgreSQL, but not the same one for ever. */
+/** The processes that do the work. There is one connection to PostgreSQL, but it may be replaced. */
 async function workersOf(sql: Sql): Promise<number[]> {
   if (sql.dialect === "sqlite") return [process.pid];
   const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(sql.db);

@@ -1,4 +1,4 @@
-/** Links by the million, written by the database itself: what is measured is looking them up, not making them. */
+/** Millions of links, written by the database itself: the benchmark measures looking them up, not creating them. */
 import { sql as raw } from "kysely";
 import type { TenantId } from "../src/base/ids.ts";
 import type { Sql } from "../src/sql/sql.ts";
@@ -7,7 +7,7 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const places = [0, 1, 2, 3, 4, 5, 6];
 const base = alphabet.length;
 const codes = base ** places.length;
-/** A prime, so that neighbours in number are far apart in the index, as generated codes are. */
+/** A prime, so that consecutive numbers are far apart in the index, as generated codes are. */
 const step = 2_654_435_761;
 
 const urlHead = "https://example.com/";
@@ -27,7 +27,7 @@ const codeInSql = places
   .map((place) => `substr('${alphabet}', cast(n * ${step} % ${codes} / ${base ** place} % ${base} + 1 as integer), 1)`)
   .join(" || ");
 
-/** The links `from` to `to`, each with its version row; the last is not among them. */
+/** Writes the links from `from` up to, but not including, `to`, each with its version row. */
 export async function writeLinks(sql: Sql, tenant: TenantId, from: number, to: number): Promise<void> {
   const numbered = raw`with recursive numbers (n) as (
       select cast(${raw.lit(from)} as bigint) union all select n + 1 from numbers where n + 1 < ${raw.lit(to)}

@@ -1,23 +1,23 @@
 /**
- * Requests at a fixed rate, each timed from the moment it was due, whatever happened to the ones before it: a client
- * that waits for its answer before it asks again would miss exactly the stalls it is there to find.
+ * Sends requests at a fixed rate and times each from the moment it was due, whatever happened to earlier ones. A client
+ * that waits for an answer before it sends the next request would miss exactly the stalls that it should find.
  *
- * Plain sockets, because `fetch` hands its work to another thread and back. One connection carries one request at a
- * time; when all are taken, a request waits, and its time runs. How late the client itself woke up is kept apart, to
- * tell a busy machine from a busy server.
+ * It uses plain sockets, because `fetch` passes its work to another thread and back. A connection carries one request
+ * at a time; if all are busy, a request waits, and its time runs. The delay of the client itself is reported
+ * separately, to tell a busy machine from a busy server.
  */
 import type { Socket } from "bun";
 import { userAgent } from "./line.ts";
 
 export interface Paced {
-  /** Milliseconds from due to answered, one for each request. */
+  /** Milliseconds from due to answered, for each request. */
   readonly latencies: readonly number[];
-  /** Milliseconds from due to when the client got round to it. */
+  /** Milliseconds from due to when the client woke up. */
   readonly lateness: readonly number[];
 }
 
 export interface Pacer {
-  /** Asks for the paths in turn until the promise is settled, and waits for the last answers. */
+  /** Requests the paths in turn until the promise settles, and waits for the last answers. */
   run(paths: readonly string[], perSecond: number, until: Promise<unknown>): Promise<Paced>;
   close(): void;
 }
@@ -32,10 +32,10 @@ interface Line {
   dueMs: number | undefined;
 }
 
-/** The answers must have no body, as redirects have none. */
+/** Only for answers without a body, such as redirects. */
 export async function openPacer(port: number, status: number): Promise<Pacer> {
   const lines: Line[] = Array.from({ length: connections }, () => ({ received: "", dueMs: undefined }));
-  // Taken in turn: the server closes connections that it has not heard of for some seconds.
+  // Used in turn: the server closes connections that are idle for some seconds.
   const free = [...lines];
   const waiting: { dueMs: number; path: string }[] = [];
   let latencies: number[] = [];

@@ -1,16 +1,16 @@
 /**
- * What a redirect costs, against the least it could cost.
+ * What a redirect costs, compared with the least it could cost.
  *
  * Method: nginx with a constant 302 (one worker, no access log), a bare `Bun.serve` with a constant 302, and the real
- * server with everything on: one link that is in memory, 1,000 links in turn, and one with three rules, by country,
- * device and language, all of which have to be looked at because none fits. Each server is pinned to one core and
- * wrk to another, 32 connections that stay open, the headers of a browser. Rounds are interleaved and begin with another
- * server each time, so that what the machine does besides falls on all of them.
+ * server with all features: one link in memory, 1,000 links in turn, and one link with three rules (country, device,
+ * language) that are all checked because none matches. Each server is pinned to one core and wrk to another, with 32
+ * keep-alive connections and a browser's headers. Rounds are interleaved and start with a different server each time,
+ * so that other load on the machine affects all of them.
  *
- * The figure is the CPU time of the server's own process per request, not requests per second: on a shared machine the
- * latter says what the neighbours did. The ratios are taken within each round, and the median of them is held to the
- * target; the ratio of the two least disturbed rounds stands beside it, for neighbours also cost caches.
- * "busy" is how much of its core the server had: below 100% it was waiting for wrk, and wakes up more often per request.
+ * The figure is the CPU time of the server process per request, not requests per second, which on a shared machine
+ * depends on other users. Ratios are computed within each round, and their median is compared with the target. The
+ * ratio of the two least disturbed rounds is shown beside it, because other users also evict CPU caches. "busy" is the
+ * server's share of its core: below 100% it was waiting for wrk, and woke up more often per request.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -149,7 +149,7 @@ async function requireRedirect(url: string): Promise<void> {
   }
 }
 
-/** wrk asks for each of them in turn. The requests are made once, so that wrk does not become the bottleneck. */
+/** wrk requests each of them in turn. The requests are built once, so that wrk is not the bottleneck. */
 function rotate(codes: readonly string[]): string {
   const path = join(tempFolder("wrk"), "rotate.lua");
   writeFileSync(
@@ -203,7 +203,7 @@ http {
 `,
   );
   const command = [find("nginx")?.path ?? "nginx", "-p", folder, "-e", `${folder}/error.log`, "-c", config];
-  // QUIT and not KILL at the last: the worker would outlive its master.
+  // QUIT, not KILL: after a KILL the worker would outlive its master.
   const child = startProcess(command, { cwd: folder, lastSignal: "QUIT" });
   const url = `http://127.0.0.1:${port}/abcdefg`;
   await listening(child, url);

@@ -1,11 +1,11 @@
 /**
- * What a link takes of Redis' memory.
+ * How much memory a link takes in Redis.
  *
- * Method: 1,000,000 links with codes of 7 and addresses of 100 characters are put into a private Redis the way a server
- * does it. The figure is what `used_memory` grew by, for each key that is there: value, key, its expiry and both tables.
- * That is for links that never end and have no limit; what a link takes more that has them is the difference of
- * `MEMORY USAGE` of single keys. Memory is given out in steps (… 160, 192, 224 …), so a character more may cost nothing,
- * or 32 bytes; smaller parts come in steps of 8 or 16, by how the allocator was built.
+ * Method: 1,000,000 links with codes of 7 and URLs of 100 characters are written to a private Redis as a server does.
+ * The figure is the growth of `used_memory` per key: value, key, expiry and both tables. It is for links without an
+ * expiry and without a limit; what those add is the difference in `MEMORY USAGE` of single keys. Memory is allocated in
+ * steps (… 160, 192, 224 …), so one more character may cost nothing or 32 bytes; smaller allocations have steps of 8 or
+ * 16, depending on how the allocator was built.
  */
 import { systemClock } from "../src/base/clock.ts";
 import type { CachedLink } from "../src/redirect/link-source.ts";
@@ -42,11 +42,11 @@ export async function redisBytes(): Promise<void> {
 interface Size {
   readonly name: string;
   readonly valueBytes: number;
-  /** Of key and value, by Redis' own account. */
+  /** Of key and value, according to Redis. */
   readonly usageBytes: number;
 }
 
-/** The first is what all others are compared with. */
+/** All others are compared with the first. */
 async function sizesOf({ server, fill }: RedisLinks): Promise<Size[]> {
   const expiresAt = systemClock.now() + yearMs;
   const shapes: readonly [name: string, more: Partial<CachedLink>][] = [

@@ -1,9 +1,9 @@
-/** Links in a private Redis, written and read as a server does it, without the server. */
+/** Links in a private Redis, written and read as a server does, but without a server. */
 import { systemClock } from "../src/base/clock.ts";
+import { linkForm } from "../src/redirect/cache-format.ts";
 import type { CachedLink } from "../src/redirect/link-source.ts";
-import type { RedisCache } from "../src/redis/cache.ts";
+import { createRedisCache, type RedisCache } from "../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../src/redis/client.ts";
-import { openTier } from "../src/server/redis-links.ts";
 import { until } from "../test/ground/process.ts";
 import { type RedisServer, startRedis } from "../test/ground/redis.ts";
 import { codeOf, urlOf } from "./many-links.ts";
@@ -12,12 +12,12 @@ export interface RedisLinks {
   readonly server: RedisServer;
   readonly redis: Redis;
   readonly tier: RedisCache<CachedLink>;
-  /** The links `from` to `to`; the last is not among them. */
+  /** Writes the links from `from` up to, but not including, `to`. */
   fill(from: number, to: number, more?: Partial<CachedLink>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A busy machine may let 50 ms pass, and this is not about deadlines. */
+/** On a busy machine 50 ms pass quickly, and this does not measure deadlines. */
 const deadlineMs = 10_000;
 const atOnce = 500;
 const position = "00000000000000000000.0000000000000001";
@@ -31,7 +31,7 @@ export async function openRedisLinks(): Promise<RedisLinks> {
       () => undefined,
     ),
   );
-  const tier = openTier(redis, systemClock);
+  const tier = createRedisCache({ redis, form: linkForm, clock: systemClock });
   for (const one of tier.servers()) {
     await tier.stand(one);
     await tier.begin(one, position);

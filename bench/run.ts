@@ -1,6 +1,6 @@
 /**
- * `npm run bench` runs every measurement, `npm run bench -- redirect` the ones that are named. A missed target is
- * printed and is no failure: on a machine that others use too, a figure is something to look at, not to assert.
+ * `npm run bench` runs all benchmarks, `npm run bench -- redirect` only the named ones. A missed target is printed and
+ * is not a failure: on a shared machine, figures are for reading, not for assertions.
  */
 import { ensure } from "../test/ground/machine.ts";
 import type { Bench } from "./bench.ts";
@@ -15,7 +15,7 @@ import { writeThrough } from "./write-through.ts";
 const benches: readonly Bench[] = [redirect, create, bulk, start, limits, cache, writeThrough];
 
 process.exitCode = await main(Bun.argv.slice(2));
-// Connections that were left open would keep the process; what it started is ended by its keeper.
+// Open connections would keep the process alive; its keeper ends the processes it started.
 process.exit();
 
 async function main(names: readonly string[]): Promise<number> {

@@ -1,10 +1,10 @@
 /** Figures on a terminal or in a log. */
 
-/** One line that is rewritten where there is a terminal, and a line of its own from time to time where there is none. */
+/** Progress: one line that is rewritten on a terminal, or a new line from time to time in a log. */
 export interface Progress {
   /** Shown at once on a terminal, at most every ten seconds elsewhere. */
   now(text: string): void;
-  /** Takes the line away again. */
+  /** Clears the line. */
   end(): void;
 }
 
@@ -28,7 +28,7 @@ export function progress(): Progress {
   };
 }
 
-/** The first row is the heading; the first column is text, the others are figures. */
+/** The first row is the heading; the first column is text, the others are numbers. */
 export function table(rows: readonly (readonly string[])[]): void {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   for (const row of rows) {
@@ -39,7 +39,7 @@ export function table(rows: readonly (readonly string[])[]): void {
   }
 }
 
-/** The last target is the one to be proud of. */
+/** The last target is the most ambitious one. */
 export function judge(what: string, figure: number, ...targets: readonly number[]): void {
   const verdicts = targets.map((target) => `≤ ${target} ${figure <= target ? "met" : "missed"}`);
   console.log(`  ${what}: ${round(figure)}, target ${verdicts.join(", stretch ")}`);
@@ -55,7 +55,7 @@ export const median = (figures: readonly number[]): number => quantile(figures, 
 export function quantile(figures: readonly number[], share: number): number {
   if (figures.length === 0) throw new Error("no figures to take a quantile of");
   const sorted = [...figures].sort((a, b) => a - b);
-  // Nearest rank; for the middle of an even number, halfway, so that two rounds do not count as the better one.
+  // Nearest rank; the median of an even number is halfway between the two, so that two rounds do not count as the better one.
   const rank = share * sorted.length;
   const low = sorted[Math.max(0, Math.ceil(rank) - 1)] ?? Number.NaN;
   if (share !== 0.5 || sorted.length % 2 === 1) return low;

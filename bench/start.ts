@@ -1,12 +1,12 @@
 /**
- * How long until the first answer, and what the server takes when nothing happens.
+ * How long the server takes to its first answer, and what it uses when idle.
  *
- * Method: `src/main.ts serve` in embedded mode, from just before the process is started to the first 200 of /healthz,
- * asked every 2 ms; once on an empty folder (secrets, schema and the first tenant are made) and once on a folder that
- * has 1,000 links. A bare `Bun.serve` is started in every round too: what the runtime needs by itself, and how quick the
- * machine is just now. Memory is read 3 s after the first answer: RSS counts the pages of the runtime's own file that
- * are shared with every other Bun process, PSS its share of them, private what would be free if it ended; peak is the
- * highest RSS until then.
+ * Method: `src/main.ts serve` in embedded mode, from just before the process starts until the first 200 of /healthz,
+ * requested every 2 ms: on an empty folder (secrets, schema and the first tenant are created) and on a folder with
+ * 1,000 links. A bare `Bun.serve` is started in every round too: it shows what the runtime itself needs, and how fast
+ * the machine currently is. Memory is read 3 s after the first answer: RSS includes pages of the runtime's file that
+ * are shared with every other Bun process, PSS includes its share of them, private is what would be freed if it ended,
+ * and peak is the highest RSS until then.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const root = join(import.meta.dir, "..");
 
 interface Contender {
   readonly name: string;
-  /** On a port, with whatever it needs; answers the process and how to clean up after it. */
+  /** Starts it on a port, with whatever it needs; returns the process and how to clean up. */
   launch(port: number): { child: Child; clean(): void };
 }
 
@@ -141,7 +141,7 @@ async function existing(): Promise<Contender> {
   };
 }
 
-/** As `npm start` does it. */
+/** As `npm start` does. */
 function serve(port: number, folder: string): Child {
   return startProcess([process.execPath, "--no-env-file", "src/main.ts", "serve"], {
     cwd: root,

@@ -1,9 +1,9 @@
-/** Our server as it is measured: the real process on either database, its tenant without limits. */
+/** The server under test: the real process on either database, with a tenant without limits. */
 import { systemClock } from "../src/base/clock.ts";
 import { createLog } from "../src/base/log.ts";
 import { openPostgres } from "../src/sql/postgres.ts";
 import type { Sql } from "../src/sql/sql.ts";
-import { type Postgres, startPostgres } from "../test/ground/postgres.ts";
+import { type DurablePostgres, startPostgres } from "../test/ground/postgres.ts";
 import { type Environment, until } from "../test/ground/process.ts";
 import { cli, type Server, startServer } from "../test/ground/server.ts";
 import { tempFolder } from "../test/ground/temp.ts";
@@ -14,9 +14,9 @@ export type Database = (typeof databases)[number];
 export interface Subject {
   readonly database: Database;
   readonly server: Server;
-  /** The database of this subject alone, when it is one. */
-  readonly postgres: Postgres | undefined;
-  /** The settings it was started with, to start it again. */
+  /** The PostgreSQL server, if the subject has its own. */
+  readonly postgres: DurablePostgres | undefined;
+  /** The settings it was started with, for a restart. */
   readonly env: Environment;
   stop(): Promise<void>;
 }
@@ -47,8 +47,8 @@ export async function startSubject(database: Database, more: Environment = {}): 
   };
 }
 
-/** What the server needs before its first start. PostgreSQL waits for the disk, as it does in production. */
-async function prepare(database: Database): Promise<{ postgres: Postgres | undefined; env: Environment }> {
+/** Prepares the database before the first start. PostgreSQL waits for the disk, as in production. */
+async function prepare(database: Database): Promise<{ postgres: DurablePostgres | undefined; env: Environment }> {
   if (database === "sqlite") return { postgres: undefined, env: {} };
   const postgres = await startPostgres({ durable: true });
   const env = { DATABASE_URL: await postgres.createDatabase("bench"), QL_CODE_SALT: crypto.randomUUID() };
@@ -57,7 +57,7 @@ async function prepare(database: Database): Promise<{ postgres: Postgres | undef
   return { postgres, env };
 }
 
-/** PostgreSQL as the program uses it, by one connection whose statements may take long. */
+/** PostgreSQL as the program uses it, on one connection without a statement timeout. */
 export const openDatabase = (url: string): Sql => openPostgres(url, { connections: 1, patient: true }, silent);
 
 export const authorization = ({ key }: Server) => ({
@@ -65,7 +65,7 @@ export const authorization = ({ key }: Server) => ({
   "content-type": "application/json",
 });
 
-/** One link, with a limit of hits if one is given; answers its code. */
+/** Creates one link, optionally with a limit of hits; returns its code. */
 export async function createLink(server: Server, hitsPerMonth?: number): Promise<string> {
   const response = await fetch(`${server.url}/api/links`, {
     method: "POST",
@@ -83,13 +83,13 @@ const ruledAway = [
   { when: { language: ["fr"] }, url: "https://example.com/fr" },
 ];
 
-/** One link with rules, none of which fits a desktop that reads English; answers its code. */
+/** Creates one link with rules, none of which matches an English desktop browser; returns its code. */
 export async function createRuledLink(server: Server): Promise<string> {
   const [code = ""] = await makeLinks(server, [{ url: destination, rules: ruledAway }]);
   return code;
 }
 
-/** Many links at once, with a limit of hits each if one is given; answers their codes. */
+/** Creates many links at once, optionally each with a limit of hits; returns their codes. */
 export const createLinks = (server: Server, count: number, hitsPerMonth?: number): Promise<string[]> =>
   makeLinks(
     server,
@@ -110,7 +110,7 @@ async function makeLinks(server: Server, links: readonly unknown[]): Promise<str
   return body.results.flatMap(({ link }) => (link === undefined ? [] : [link.code]));
 }
 
-/** A series of the server's own figures, by its whole name with labels. */
+/** One of the server's metrics, by its full name with labels. */
 export async function figures(server: Server): Promise<(series: string) => number> {
   const lines = (await (await fetch(`${server.url}/metrics`)).text()).split("\n");
   return (series) => {
@@ -120,8 +120,8 @@ export async function figures(server: Server): Promise<(series: string) => numbe
   };
 }
 
-/** Everything is written down: every meter is forgotten when its hits are and its lease is over. */
+/** Waits until everything is recorded: a meter is dropped once its hits are recorded and its lease has ended. */
 export async function untilIdle(server: Server): Promise<void> {
   const idle = async () => (await figures(server))("quicklink_meters") === 0 || undefined;
-  await until("everything to be written down", idle, writtenMs);
+  await until("everything to be recorded", idle, writtenMs);
 }

@@ -1,14 +1,14 @@
 /**
- * What a charge against a counter costs: in Redis, against the least that Redis can do, and in process.
+ * What a charge to a counter costs: in Redis, compared with the least that Redis can do, and in process.
  *
- * Method: 64 callers in this process, over one connection, ask one after the other for `INCR` of one key, for a script
- * that does nothing but has as many words as a take, for a take against a total, and for one against a sliding window
- * all of whose 60 buckets are in use; each take under an id of its own. Rounds are interleaved. Beside the rate stands
- * the CPU time of Redis' own process per call, which is what is left to save where the caller is the bottleneck. In
- * process the same takes are made one after the other.
+ * Method: 64 callers in this process, over one connection, repeatedly call four commands: `INCR` of one key; a script
+ * that does nothing but has as many arguments as a take; a take from a total; and a take from a sliding window with all
+ * of its 60 buckets in use. Each take has its own ID. Rounds are interleaved. Next to the rate is the CPU time of the
+ * Redis process per call, which shows what could still be saved when the caller is the bottleneck. In process, the same
+ * takes are made one after the other.
  *
- * The target is against INCR. The empty script is there because it cannot be met by less than that: no call of ours is
- * smaller, and what it costs more than INCR is the price of scripts, not of limits.
+ * The target is relative to INCR. The empty script shows how close to it a script can get: no call of ours is smaller,
+ * and its cost above INCR is the price of scripts, not of limits.
  */
 import { systemClock } from "../src/base/clock.ts";
 import { createMemoryCounters } from "../src/in-memory/counters.ts";
@@ -25,16 +25,16 @@ const rounds = 7;
 const roundMs = 1_000;
 const warmMs = 4_000;
 const callers = 64;
-/** A busy machine may let 250 ms pass, and this is not about deadlines. */
+/** On a busy machine 250 ms pass quickly, and this does not measure deadlines. */
 const deadlineMs = 10_000;
-/** A take may cost two of INCR. */
+/** A take may cost twice as much as INCR. */
 const incrsMost = 2;
 
-/** A minute's window has as many, but takes a minute to fill. */
+/** A sliding minute has as many buckets, but takes a minute to fill. */
 const sliding: Window = { kind: "sliding", bucketMs: 50, buckets: 60 };
 
 const empty = defineScript('#!lua\nreturn { "granted", "settled", "0" }');
-// As many words as a take has, and about as long.
+// As many arguments as a take has, of about the same length.
 const emptyKeys = Array.from({ length: 3 }, (_, i) => `tenant:{bench}:${i}`);
 const emptyArguments = Array.from({ length: 14 }, (_, i) => String(60_000 + i));
 
@@ -117,7 +117,7 @@ async function sample({ call }: Contender, pid: number, ms: number): Promise<Sam
   return { perSecond: calls / seconds, redisMicros: (cpuMicros(pid) - cpu) / calls };
 }
 
-/** Larger than can be charged here: a denial is cheaper, and not what is asked about. */
+/** More than can be charged here: a denial is cheaper, and not what is measured. */
 const limitOf = (name: string, window: Window): Limit => ({
   ...{ name, subject: "bench", max: Number.MAX_SAFE_INTEGER, window, key: `tenant:{bench}:${name}` },
 });

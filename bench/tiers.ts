@@ -1,13 +1,13 @@
 /**
- * What a redirect costs by where the link is found: in memory, in Redis, in SQL.
+ * What a redirect costs, depending on where the link is found: in memory, in Redis or in SQL.
  *
- * Method: one server on PostgreSQL and Redis whose memory has room for some 7,500 links. A sample visits 5,000 different
- * links, each once, over 8 connections. For memory they are the same ones each time, visited once more just before; for
- * Redis there are two such sets in turn, so that what came between has pushed them out of memory; for SQL nobody has seen
- * them before. Samples are interleaved. The server's own counters must say that the answers came from where they should.
+ * Method: one server on PostgreSQL and Redis, with memory for about 7,500 links. A sample visits 5,000 different links
+ * once each, over 8 connections. For memory, these are the same links every time, visited once just before. For Redis,
+ * two such sets take turns, so that each pushes the other out of memory. For SQL, the links were never visited before.
+ * Samples are interleaved. The server's own counters must confirm which tier answered.
  *
- * The figure is CPU time per redirect: of the server until it has written down the visits, which costs the same
- * everywhere, and of the processes of Redis and PostgreSQL. So the differences are what a tier costs.
+ * The figure is CPU time per redirect: of the server until it has recorded the visits, which costs the same in all
+ * cases, and of the processes of Redis and PostgreSQL. So the difference is what a tier costs.
  */
 
 import { systemClock } from "../src/base/clock.ts";
@@ -23,7 +23,7 @@ const rounds = 7;
 const linksPerSample = 5_000;
 const connections = 8;
 const cacheMb = 8;
-/** The feed is followed twice a second; a machine that is held up for longer sends a few to SQL. */
+/** The feed is read twice a second; if the machine stalls for longer, a few lookups go to SQL. */
 const shareLeast = 0.9;
 
 const tiers = ["memory", "redis", "sql"] as const;
@@ -33,7 +33,7 @@ interface Sample {
   readonly server: number;
   readonly redis: number;
   readonly postgres: number;
-  /** Of the visits, those that this tier answered. */
+  /** How many of the visits this tier answered. */
   readonly share: number;
 }
 

@@ -1,10 +1,11 @@
 /**
- * What it costs to put every new link into Redis when it is created, and what the first visitor gains by it.
+ * What it costs to write every new link to Redis when it is created, and what the first visitor gains.
  *
- * Method: two servers on one PostgreSQL and one Redis, twice: as they are, and as a copy of the program that leaves a
- * fence instead, so that the first visitor reads SQL. wrk posts links to the first server over 16 connections; CPU of the
- * server, PostgreSQL and Redis is read from the kernel, per create. Then links are created one by one and each is visited
- * once on the second server, which has never heard of it. Rounds are interleaved.
+ * Method: two servers on one PostgreSQL and one Redis, in two variants: as they are, and as a copy of the program that
+ * writes a fence instead, so that the first visitor reads SQL. wrk creates links on the first server over 16
+ * connections; the CPU time of the server, PostgreSQL and Redis per create is read from the kernel. Then links are
+ * created one by one, and each is visited once on the second server, which has not seen it before. Rounds are
+ * interleaved.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +33,7 @@ const connections = 16;
 const visits = 200;
 const settleMs = 50;
 
-/** Leaves a fence for a new link, as for a changed one. */
+/** Writes a fence for a new link, as for a changed one. */
 const without = () =>
   mutant([{ file: "server/cache.ts", from: "if (version !== 1 || !tiers.created?.(key)) tiers", to: "tiers" }]);
 
@@ -113,7 +114,7 @@ async function measure({ subject, redis, other }: Site): Promise<Sample> {
   };
 }
 
-/** New links, each visited once where nobody has heard of it. */
+/** New links, each visited once on the server that has not seen it. */
 async function visitNew(server: Server, other: Server): Promise<Pick<Sample, "firstVisitMs" | "fromRedis">> {
   const line = createLine();
   const hits = async () => (await figures(other))('quicklink_cache_hit_total{tier="redis"}');

@@ -4,7 +4,7 @@
  * 1. A million consecutive counters with a new random salt: all codes differ, all decode back to their counter.
  * 2. Without the salt they look random: how often consecutive codes agree in a position, how often each character
  *    occurs in a position, how often the next code is greater, and how much of a code changes with one bit of its
- *    counter. As a control, the first sketch of ADR-004 (counter plus a constant) goes through the same tests and must
+ *    counter. For comparison, the first sketch of ADR-004 (counter plus a constant) goes through the same tests and must
  *    be refused, or they would show nothing.
  * 3. Two processes issue from one database at the same time, on SQLite and on PostgreSQL, in blocks so small that they
  *    meet at the counter a thousand times each; one is killed with -9 halfway and a successor continues. No code occurs
@@ -15,62 +15,88 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { progress } from "../bench/show.ts";
 import { createLog } from "../src/base/log.ts";
-import {
-  type Codes,
-  codeLength,
-  codeSpace,
-  createCodes,
-  decode as digitsOf,
-  encode as writeDigits,
-} from "../src/codes/codes.ts";
+import { type Codes, codeLength, codeSpace, decode as digitsOf, encode as writeDigits } from "../src/codes/codes.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { openSql } from "../src/core.ts";
 import { migrate } from "../src/sql/migrate.ts";
 import type { Sql } from "../src/sql/sql.ts";
 import { startPostgres } from "../test/ground/postgres.ts";
 import { type Child, cleanEnvironment, startProcess, until } from "../test/ground/process.ts";
+import { sourceFolder } from "../test/ground/server.ts";
 import { tempFolder } from "../test/ground/temp.ts";
 import { maxAbs, zMost, zOfAscents, zOfEvenness, zOfShare } from "./chance.ts";
-import { type Proof, wholly } from "./proof.ts";
+import type { Attempt, Bound, Control, Proof } from "./proof.ts";
+import { load } from "./source.ts";
+
+const withMistake = (name: string, breaks: string, file: string, from: string, to: string): Control => ({
+  ...{ name, edits: [{ file, from, to }], plays: [breaks.split(".")[0] ?? ""], breaks: [breaks] },
+});
 
 export const codes: Proof = {
   name: "codes",
   shows: "1,000,000 codes differ and look like chance; two processes never issue the same one",
   needs: ["postgresql"],
-  controls: [],
-  run: wholly(run),
+  controls: [
+    withMistake(
+      "a remainder instead of another pass",
+      "permutation.decoded",
+      "codes/codes.ts",
+      "do value = permute(value, round);\n      while (value >= codeSpace);",
+      "value = permute(value, round) % codeSpace;",
+    ),
+    withMistake("two rounds", "chance.codes", "codes/codes.ts", "const rounds = 10;", "const rounds = 2;"),
+    withMistake(
+      "a block that is used one number too far",
+      "sqlite.duplicates",
+      "codes/issuer.ts",
+      "if (position < end) {",
+      "if (position <= end) {",
+    ),
+    withMistake(
+      "a counter that is read and then advanced",
+      "postgres.duplicates",
+      "sql/code-counter.ts",
+      "const { next } = await sql.db",
+      `const read = await sql.db.selectFrom("counters").select("next").where("name", "=", "codes").executeTakeFirstOrThrow();
+  await sql.db.updateTable("counters").set({ next: read.next + size }).where("name", "=", "codes").execute();
+  if (read.next >= 0) return read.next;
+  const { next } = await sql.db`,
+    ),
+  ],
+  run,
 };
 
-const counters = 1_000_000;
-const flips = 2_000;
+const usual = { counters: 1_000_000, flips: 2_000, perProcess: 100_000 };
+const few = { counters: 100_000, flips: 200, perProcess: 20_000 };
+type Sizes = typeof usual;
 const flippedBits = 41; // 2^41 is the largest power of two within the space
-const perProcess = 100_000;
 const blockSize = 100;
 const issueMs = 120_000;
 const characters = 62;
+const turnsLeast = 10;
 
 type Encode = (counter: number) => string;
 
-async function run(): Promise<boolean> {
+async function run(attempt: Attempt): Promise<void> {
+  const { createCodes } = await load<typeof import("../src/codes/codes.ts")>("codes/codes.ts");
+  const sizes = attempt.short ? few : usual;
   const salt = randomBytes(32).toString("hex");
   console.log(`salt=${salt}`);
   const permutation = createCodes(salt);
-  const results = [
-    allDifferent(permutation),
-    looksLikeChance("permutation", permutation.encode),
-    !looksLikeChance("control", (counter) => writeDigits((counter + 1_234_567_890_123) % codeSpace)),
-    await twoProcesses("sqlite", {}),
-  ];
+  if (attempt.plays("permutation")) allDifferent(attempt, sizes, permutation);
+  if (attempt.plays("chance")) claimChance(attempt, sizes, permutation);
+  if (attempt.plays("sqlite")) await twoProcesses(attempt, "sqlite", sizes, createCodes, {});
+  if (!attempt.plays("postgres")) return;
   const postgres = await startPostgres({ durable: true });
   try {
-    results.push(await twoProcesses("postgres", { DATABASE_URL: await postgres.createDatabase("prove") }));
+    const url = await postgres.createDatabase("prove");
+    await twoProcesses(attempt, "postgres", sizes, createCodes, { DATABASE_URL: url });
   } finally {
     await postgres.stop();
   }
-  return results.every(Boolean);
 }
 
-function allDifferent({ encode, decode }: Codes): boolean {
+function allDifferent({ claim }: Attempt, { counters }: Sizes, { encode, decode }: Codes): void {
   const shown = progress();
   const seen = new Set<string>();
   let decoded = 0;
@@ -82,12 +108,37 @@ function allDifferent({ encode, decode }: Codes): boolean {
   }
   shown.end();
   console.log(`counters=${counters} distinct=${seen.size} decoded=${decoded}`);
-  return seen.size === counters && decoded === counters;
+  const done = "consecutive counters were encoded and decoded";
+  const about = { promise: "no two counters have the same code", scenario: "permutation", done, times: counters };
+  claim({ ...about, measure: "distinct", figure: seen.size, unit: "codes", bound: { exactly: counters } });
+  claim({ ...about, measure: "decoded", figure: decoded, unit: "codes", bound: { exactly: counters } });
 }
 
-function looksLikeChance(name: string, encode: Encode): boolean {
-  const pairs = neighbours(encode);
-  const bits = flipped(encode);
+/** As a control, the counter plus a constant must be as far from chance as the codes must not be. */
+function claimChance({ claim }: Attempt, sizes: Sizes, { encode }: Codes): void {
+  const shifted: Encode = (counter) => writeDigits((counter + 1_234_567_890_123) % codeSpace);
+  const tested: [string, Encode, Bound][] = [
+    ["codes", encode, { most: zMost }],
+    ["counter_plus_constant", shifted, { least: zMost }],
+  ];
+  for (const [measure, by, bound] of tested) {
+    claim({
+      promise: "no code follows from another without the salt",
+      scenario: "chance",
+      measure,
+      done: `neighbours compared, and each of ${flippedBits} bits of ${sizes.flips} counters flipped`,
+      times: sizes.counters,
+      figure: distance(measure, by, sizes),
+      unit: "standard deviations",
+      bound,
+    });
+  }
+}
+
+/** How far the codes are from chance, by the worst of all figures. */
+function distance(name: string, encode: Encode, { counters, flips }: Sizes): number {
+  const pairs = neighbours(encode, counters);
+  const bits = flipped(encode, flips);
   const share = (count: number, of: number) => (count / of).toFixed(5);
   const equal = pairs.equal.map((count) => zOfShare(count, counters - 1, 1 / characters));
   const even = pairs.occurrences.map(zOfEvenness);
@@ -103,13 +154,12 @@ function looksLikeChance(name: string, encode: Encode): boolean {
   const changedShare = share(flippedBits * flips * codeLength - unchanged, flippedBits * flips * codeLength);
   const expected = share(characters - 1, characters);
   console.log(`${name}: flipped_bits=${flippedBits} changed_share=${changedShare} chance=${expected} ${z(changed)}`);
-  const chance = all < zMost;
-  console.log(`${name}: max_abs_z=${all.toFixed(2)} bound=${zMost} ${chance ? "looks like chance" : "refused"}`);
-  return chance;
+  console.log(`${name}: max_abs_z=${all.toFixed(2)} bound=${zMost}`);
+  return all;
 }
 
 /** Over consecutive counters: equal characters and occurrences of each by position, and how often the next is greater. */
-function neighbours(encode: Encode) {
+function neighbours(encode: Encode, counters: number) {
   const shown = progress();
   const equal = new Array<number>(codeLength).fill(0);
   const occurrences = Array.from({ length: codeLength }, () => new Array<number>(characters).fill(0));
@@ -134,7 +184,7 @@ function neighbours(encode: Encode) {
 }
 
 /** For each bit of the counter, in how many places a code stays unchanged when the bit is flipped. */
-function flipped(encode: Encode): number[] {
+function flipped(encode: Encode, flips: number): number[] {
   const unchanged = new Array<number>(flippedBits).fill(0);
   for (let i = 0; i < flips; i++) {
     const counter = randomInt(2 ** flippedBits);
@@ -150,7 +200,13 @@ function flipped(encode: Encode): number[] {
   return unchanged;
 }
 
-async function twoProcesses(database: string, extra: Record<string, string>): Promise<boolean> {
+async function twoProcesses(
+  { claim }: Attempt,
+  database: string,
+  { perProcess }: Sizes,
+  createCodes: (salt: string) => Codes,
+  extra: Record<string, string>,
+): Promise<void> {
   const shown = progress();
   const folder = tempFolder("issue");
   const salt = randomBytes(32).toString("hex");
@@ -167,7 +223,7 @@ async function twoProcesses(database: string, extra: Record<string, string>): Pr
       startProcess(
         [
           ...[process.execPath, "--no-env-file", join(import.meta.dir, "issue.ts")],
-          ...[String(count), join(folder, name), join(folder, "go")],
+          ...[String(count), join(folder, name), join(folder, "go"), sourceFolder],
         ],
         { cwd: folder, env },
       );
@@ -204,8 +260,18 @@ async function twoProcesses(database: string, extra: Record<string, string>): Pr
       `database=${database} processes=2 killed_at=${killedAt} codes=${all.length} duplicates=${duplicates} ` +
         `skipped=${skipped} blocks=${Math.ceil(all.length / blockSize)} turns=${turns}`,
     );
-    // The block of each process that ended in any way may be only partly used. Without turns they did not meet.
-    return duplicates === 0 && all.length === 2 * perProcess && skipped <= 3 * blockSize && turns > 10;
+    const about = {
+      promise: "two processes on one database never issue the same code, and a crash skips numbers and repeats none",
+      scenario: database,
+      done: `two processes in blocks of ${blockSize}, one killed with -9 after ${killedAt} codes and replaced`,
+      times: all.length,
+    };
+    claim({ ...about, measure: "duplicates", figure: duplicates, unit: "codes", bound: { exactly: 0 } });
+    claim({ ...about, measure: "issued", figure: all.length, unit: "codes", bound: { exactly: 2 * perProcess } });
+    // The block of each process that ended in any way may be only partly used.
+    claim({ ...about, measure: "skipped", figure: skipped, unit: "numbers", bound: { most: 3 * blockSize } });
+    // Without turns they did not meet.
+    claim({ ...about, measure: "turns", figure: turns, unit: "turns", bound: { least: turnsLeast } });
   } finally {
     shown.end();
     await sql.close();

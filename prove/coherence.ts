@@ -3,14 +3,16 @@
  *
  * Three servers share one PostgreSQL and one Redis. Visitors ask all of them for the same few links, all the time,
  * while those are edited; the version of a link is in its destination. `record.ts` defines staleness, going back and a
- * wrong answer; `judge.ts` decides. The phases:
+ * wrong answer; `judge.ts` makes claims of them. The scenarios (`phases.ts`):
  *
- * - all is well: a change wakes the others
- * - no wake-ups: Redis allows no subscriptions
- * - Redis is killed, and returns with data from many edits ago
- * - a server is killed between its commit and its answer, so that it cannot announce the change
- * - the operator suspends and restores a link and a tenant, changes the plan and the limit of a tenant, and the limits
- *   of a plan, by commands (`switches.ts`)
+ * - woken: a change wakes the others
+ * - not_woken: Redis allows no subscriptions
+ * - overlapping: an edit commits after another one that began later
+ * - redis_went_back: Redis is killed, and returns with data from many edits ago
+ * - writer_killed: a server is killed between its commit and its answer, so that it cannot announce the change
+ * - created_and_deleted: links are requested before they exist, created, deleted and created again (`switches.ts`)
+ * - link_suspended, tenant_suspended, limit_changed, plan_changed, plan_edited: by the operator's commands
+ * - late_reader: an old version is written to Redis after the edit, and a server starts (`late-reader.ts`)
  *
  * And what deleting the key and letting the next reader fill it would have left behind, on the same stores.
  *
@@ -18,196 +20,100 @@
  * it with its next answer; no going back, no wrong answer.
  */
 import { progress } from "../bench/show.ts";
-import { connectRedis } from "../src/redis/client.ts";
-import { until } from "../test/ground/process.ts";
-import type { Server } from "../test/ground/server.ts";
-import { editOne, type HotLink } from "./coherence/hot-link.ts";
-import { conclude, type Judged, judge, type Rules } from "./coherence/judge.ts";
-import { createRecord, type Record } from "./coherence/record.ts";
-import { trySeedPolicy } from "./coherence/seed-policy.ts";
+import { controls } from "./coherence/controls.ts";
+import { claimsOf, figuresOf, type Rules } from "./coherence/judge.ts";
+import { lateReader, readLate } from "./coherence/late-reader.ts";
+import { type Amounts, phases, usually, whenWoken } from "./coherence/phases.ts";
+import { createRecord } from "./coherence/record.ts";
+import { seedPolicy, trySeedPolicy } from "./coherence/seed-policy.ts";
 import { type Site, serverCount, startSite } from "./coherence/site.ts";
-import { flip, switches } from "./coherence/switches.ts";
-import { edit, visit } from "./coherence/traffic.ts";
-import { type Proof, wholly } from "./proof.ts";
+import { commands, creation, flip } from "./coherence/switches.ts";
+import { visit } from "./coherence/traffic.ts";
+import type { Attempt, Proof } from "./proof.ts";
 
 export const coherence: Proof = {
   name: "coherence",
   shows: "3 servers, edits under constant reads: seen everywhere in time, and no server goes back",
   needs: ["postgresql", "redis-server"],
   options: ["edits"],
-  controls: [],
-  run: wholly(run),
+  controls,
+  run,
 };
 
-const writersKilled = 5;
-const boundMs = 3_000;
 /** Until the last acknowledged edit must have been seen, plus a margin. */
 const afterwardsMs = 3_500;
-const switchedTimes = 3;
-const channel = "ql:invalidate";
+const createdLinks = 12;
+
+/** For a short run: a hundredth of a few edits is one edit, which the machine may delay by itself. */
+const lenientOf = (rules: Rules): Rules => ({ ...rules, p99Ms: rules.maxMs, unansweredMost: 0.1 });
 
 type Shown = ReturnType<typeof progress>;
 
-/** A change invalidates the old answer at once; if SQL then misses its 100 ms, visitors get 503. */
-const usually: Rules = { p99Ms: boundMs, maxMs: boundMs, unansweredMost: 0.01, ownAtOnce: true };
-/** All servers ask SQL at once when Redis goes away, and again when it is back. */
-const inTrouble: Rules = { ...usually, unansweredMost: 0.05 };
-
-interface Phase {
-  readonly name: string;
-  readonly rules: (server: number) => Rules;
-  /** Further figures. */
-  readonly work: (site: Site, record: Record, edits: number, shown: Shown) => Promise<string>;
-}
-
-const phases: readonly Phase[] = [
-  { name: "woken", rules: () => ({ ...usually, p99Ms: 100 }), work: woken },
-  { name: "not_woken", rules: () => usually, work: unheard },
-  { name: "redis_went_back", rules: () => inTrouble, work: redisGoesBack },
-  {
-    name: "writer_killed",
-    rules: (server) => ({ ...inTrouble, killed: server === serverCount - 1 }),
-    work: killWriters,
-  },
-];
-
-async function run(options: ReadonlyMap<string, number>): Promise<boolean> {
-  const edits = options.get("edits") ?? 2_000;
+async function run(attempt: Attempt): Promise<void> {
   const shown = progress();
   shown.now("starting PostgreSQL, Redis and three servers");
   const site = await startSite();
-  const judged: Judged[] = [];
   try {
-    const held = [await editsAreSeen(site, edits, shown, judged), await switchesAreSeen(site, shown, judged)];
-    shown.now("the policy of the seed");
-    const { links, staleFills, longestMs } = await trySeedPolicy(site.databaseUrl, site.redis.url);
-    shown.end();
-    console.log(
-      `seed_policy links=${links} stale_fills=${staleFills} longest_ms=${Math.round(longestMs)} (when we stopped looking)`,
-    );
-    for (const { unjudged } of judged) if (unjudged !== undefined) console.log(`NOT JUDGED ${unjudged}`);
-    return held.every(Boolean);
+    await editsAreSeen(attempt, site, shown);
+    await switchesAreSeen(attempt, site, shown);
+    if (attempt.plays(lateReader)) {
+      shown.now(lateReader);
+      for (const claim of await readLate(site, attempt.short ? 1 : 3)) attempt.claim(claim);
+    }
+    if (attempt.plays(seedPolicy)) {
+      shown.now(seedPolicy);
+      attempt.claim(await trySeedPolicy(site.databaseUrl, site.redis.url));
+    }
   } finally {
     shown.end();
     await site.stop();
   }
 }
 
-/** Each phase: runs it, waits until everything must have been seen, judges every server. */
-async function editsAreSeen(site: Site, edits: number, shown: Shown, judged: Judged[]): Promise<boolean> {
+/** Each phase: runs it, waits until everything must have been seen, claims what visitors of every server saw. */
+async function editsAreSeen(attempt: Attempt, site: Site, shown: Shown): Promise<void> {
+  const all = attempt.options.get("edits") ?? (attempt.short ? 400 : 2_000);
+  const amounts: Amounts = {
+    ...{ edits: all, fewer: Math.ceil(0.3 * all) },
+    ...(attempt.short ? { kills: 2, overlaps: 3 } : { kills: 5, overlaps: 24 }),
+  };
+  const lenient = attempt.short ? lenientOf : (rules: Rules) => rules;
+  const chosen = phases.filter(({ name }) => attempt.plays(name));
   const record = createRecord(serverCount);
   const visitors = visit(site, record);
-  let holds = true;
   try {
-    for (const { name, rules, work } of phases) {
-      const more = await work(site, record, edits, shown);
+    for (const { name, rules, edits, work } of chosen) {
+      const planned = edits(amounts);
+      const more = await work(site, record, planned, (done) => shown.now(`${name}: ${done} of ${planned} edits`));
       await Bun.sleep(afterwardsMs);
-      const servers = record.conclude().map((one, server) => judge(`${name} server=${server}`, one, rules(server)));
-      holds = conclude(servers) && holds;
-      judged.push(...servers);
-      if (more !== "") console.log(`${name}${more}`);
+      const observed = record.conclude().map((recorded, server) => ({ recorded, rules: lenient(rules(server)) }));
+      for (const [server, one] of observed.entries()) console.log(figuresOf(`${name} server=${server}`, one));
+      for (const claim of [...claimsOf(name, planned, observed), ...more]) attempt.claim(claim);
     }
   } finally {
     await visitors.stop();
   }
-  return holds;
 }
 
-async function switchesAreSeen(site: Site, shown: Shown, judged: Judged[]): Promise<boolean> {
-  const [first] = site.switched;
-  let holds = true;
-  for (const one of switches(first?.code ?? "")) {
-    shown.now(one.name);
-    const links = one.name === "link_suspended" ? site.switched.slice(0, 1) : site.switched;
-    const recorded = await flip(site, one, links, switchedTimes, afterwardsMs);
-    const servers = recorded.map((figures, server) => judge(`${one.name} server=${server}`, figures, usually));
-    holds = conclude(servers) && holds;
-    judged.push(...servers);
-  }
-  return holds;
-}
-
-const fewerOf = (edits: number): number => Math.ceil(0.3 * edits);
-
-const counting = (shown: Shown, name: string, of: number) => (done: number) =>
-  shown.now(`${name}: ${done} of ${of} edits`);
-
-async function woken(site: Site, record: Record, edits: number, shown: Shown): Promise<string> {
-  await edit(site, record, edits, counting(shown, "woken", edits));
-  return "";
-}
-
-/** Disconnects subscribers, and keeps them out until the end. */
-async function unheard(site: Site, record: Record, edits: number, shown: Shown): Promise<string> {
-  const { redis } = site;
-  const fewer = fewerOf(edits);
-  await redis.command("ACL", "SETUSER", "default", "resetchannels");
-  let heard = 0;
-  await edit(site, record, fewer, (done) => {
-    counting(shown, "not_woken", fewer)(done);
-    if (done % 50 === 0) void redis.command("PUBSUB", "CHANNELS").then((channels) => (heard += Number(channels)));
-  });
-  await redis.command("ACL", "SETUSER", "default", "allchannels");
-  return ` listening_meanwhile=${heard} listening_again=${await listening(redis.url)}`;
-}
-
-/** As many as requested, or as many as there are when that takes too long. */
-async function listening(url: string): Promise<number> {
-  const redis = connectRedis(url);
-  let count = 0;
-  try {
-    await until("all to listen again", async () => {
-      const reply = await redis.send(channel, ["PUBSUB", "NUMSUB", channel]).catch(() => []);
-      count = Number((reply as unknown[])[1] ?? 0);
-      return count === serverCount || undefined;
-    }).catch(() => {});
-  } finally {
-    await redis.close();
-  }
-  return count;
-}
-
-/** In the middle of the edits it returns with only what it held before the first edit. */
-async function redisGoesBack(site: Site, record: Record, edits: number, shown: Shown): Promise<string> {
-  const fewer = fewerOf(edits);
-  await site.redis.command("SAVE");
-  const back = Promise.withResolvers<void>();
-  await edit(site, record, fewer, (done) => {
-    counting(shown, "redis_went_back", fewer)(done);
-    if (done === Math.ceil(fewer / 2)) site.redis.restart().then(back.resolve, back.reject);
-  });
-  await back.promise;
-  await edit(site, record, site.links.length, () => {});
-  const loaded = /rdb_last_load_keys_loaded:(\d+)/.exec(await site.redis.command("INFO", "persistence"))?.[1];
-  return ` old_keys_loaded=${loaded}`;
-}
-
-/** The last server commits and is killed before it knows; its commit counts from when SQL shows it. */
-async function killWriters(site: Site, record: Record, _: number, shown: Shown): Promise<string> {
-  for (let kill = 0; kill < writersKilled; kill++) {
-    shown.now(`writer_killed: ${kill} of ${writersKilled}`);
-    const link = site.links[kill % site.links.length] as HotLink;
-    await commitAndDie(site, link);
-    record.ack(link.code, link.version, undefined);
-    await site.restartLast();
-  }
-  return ` kills=${writersKilled}`;
-}
-
-/** Throws if it could answer after all: then this would show nothing. */
-async function commitAndDie({ servers, withholding, sql }: Site, link: HotLink): Promise<void> {
-  const writer = servers.at(-1) as Server;
-  withholding.withhold();
-  const asked = editOne(writer, { ...link }).then(
-    () => "answered",
-    () => "not answered",
+async function switchesAreSeen(attempt: Attempt, site: Site, shown: Shown): Promise<void> {
+  const byApi = {
+    ...creation(site, createdLinks),
+    rules: attempt.short ? usually : whenWoken,
+    times: attempt.short ? 2 : 10,
+  };
+  // The command line does not wake servers, and is none.
+  const byCommand = {
+    rules: { ...(attempt.short ? lenientOf(usually) : usually), ownAtOnce: false },
+    times: attempt.short ? 1 : 3,
+  };
+  const chosen = [byApi, ...commands(site).map((one) => ({ ...one, ...byCommand }))].filter(({ name }) =>
+    attempt.plays(name),
   );
-  link.begun = ++link.version;
-  await until("the commit", async () => {
-    const { rows } = await sql.query("select version from link_versions where code = $1", [link.code]);
-    return Number(rows[0]?.version) === link.version || undefined;
-  });
-  await writer.kill();
-  withholding.passOn();
-  if ((await asked) === "answered") throw new Error("the writer answered before it was killed");
+  for (const { rules, times, ...one } of chosen) {
+    shown.now(one.name);
+    const recorded = await flip(site, one, times, afterwardsMs);
+    const observed = recorded.map((figures) => ({ recorded: figures, rules }));
+    for (const [server, each] of observed.entries()) console.log(figuresOf(`${one.name} server=${server}`, each));
+    for (const claim of claimsOf(one.name, 2 * times * one.links.length, observed)) attempt.claim(claim);
+  }
 }

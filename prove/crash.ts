@@ -2,11 +2,13 @@
  * Everything acknowledged survives a crash.
  *
  * Eight clients create links without pause: with generated codes, with unique custom codes, and with custom codes that
- * all of them want. At a random moment the server is killed with -9 and restarted on the same data; twenty times, on
- * each database. Then every link that was answered with 201 is looked up in three ways, by its redirect, in the API's
- * list and in SQL, each with its destination; no code and no destination may occur twice, and no row may exist without
- * its version and its change (`torn`). Links that were sent but not answered may exist or not. A redirect that answers
- * 503 is repeated and counted (`asked_again`): "unavailable" is acceptable, "not found" is not.
+ * all of them want. The server dies by kill -9 and is restarted on the same data, many times, on each database: at
+ * random moments; and, by a line added to a copy of the program, between the commit and the reply, and in the middle of
+ * a transaction, between a link's version and its row. Then every link that was answered with 201 is looked up in three
+ * ways, by its redirect, in the API's list and in SQL, each with its destination (`missing`); no code and no destination
+ * may occur twice, and no row may exist without its version and its change (`torn`). Links that were sent but not
+ * answered may exist or not: those that do show which kills fell between commit and reply. A redirect that answers 503
+ * is repeated and counted (`asked_again`): "unavailable" is acceptable, "not found" is not.
  *
  * PostgreSQL itself keeps running, and so does the machine: kill -9 keeps what the operating system had accepted. That
  * a commit also waits for the disk is a setting (synchronous=FULL, fsync=on), which cannot be shown here.
@@ -16,19 +18,88 @@ import { randomInt } from "node:crypto";
 import { progress } from "../bench/show.ts";
 import { authorization, type Database, databases, startSubject } from "../bench/subject.ts";
 import { acrossTenants } from "../src/sql/tenant-db.ts";
+import { type Edit, mutant } from "../test/ground/mutant.ts";
 import { type Server, startServer } from "../test/ground/server.ts";
 import { look } from "./database.ts";
-import { type Proof, wholly } from "./proof.ts";
+import type { Attempt, Proof } from "./proof.ts";
 
 export const crash: Proof = {
   name: "crash",
-  shows: "20 × kill -9 of the server under concurrent creates, on each database: nothing acknowledged is lost",
+  shows: "kill -9 of the server under concurrent creates, on each database: nothing acknowledged is lost",
   needs: ["postgresql"],
-  controls: [],
-  run: wholly(run),
+  controls: [
+    {
+      name: "a reply before the commit",
+      edits: [
+        {
+          file: "links/create/new-links.ts",
+          from: "return gathered(spenderOf(tenant, links, spending), links);",
+          to: `void gathered(spenderOf(tenant, links, spending), links);
+      return links.map((link) => ({ kind: "created", link: toLink({ ...toRow(tenant, link), version: 1 }) }));`,
+        },
+      ],
+      plays: ["sqlite"],
+      breaks: ["sqlite.missing"],
+    },
+    {
+      name: "a block of codes used again after a crash",
+      edits: [
+        {
+          file: "sql/code-counter.ts",
+          from: '.set((expression) => ({ next: expression("next", "+", size) }))',
+          to: '.set((expression) => ({ next: expression("next", "+", 0) }))',
+        },
+        { file: "sql/code-counter.ts", from: "return next - size;", to: "return next;" },
+      ],
+      plays: ["sqlite"],
+      breaks: ["sqlite.unexpected"],
+    },
+    {
+      name: "versions in a transaction of their own",
+      edits: [
+        {
+          file: "links/create/new-links.ts",
+          from: "await raiseVersions(sql, trx, { claims, tenant }, links[0]?.at ?? 0);",
+          to: "await sql.transaction((own) => raiseVersions(sql, own, { claims, tenant }, links[0]?.at ?? 0));",
+        },
+      ],
+      plays: ["postgres"],
+      breaks: ["postgres.torn"],
+    },
+  ],
+  run,
 };
 
-const kills = 20;
+/** How many kills, by where they fall. */
+interface Plan {
+  readonly at_random: number;
+  readonly after_commit: number;
+  readonly in_transaction: number;
+}
+
+type Place = keyof Plan;
+
+const usual: Plan = { at_random: 14, after_commit: 3, in_transaction: 3 };
+const few: Plan = { at_random: 3, after_commit: 1, in_transaction: 1 };
+
+const dieAt = (times: number) =>
+  `globalThis.times = (globalThis.times ?? 0) + 1; if (globalThis.times === ${times}) process.kill(process.pid, "SIGKILL");`;
+
+/** Where a copy of the program ends itself, once it has done some work. */
+const dyingAt: Readonly<Record<Exclude<Place, "at_random">, Edit>> = {
+  after_commit: {
+    file: "links/api.ts",
+    from: 'const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, "tenant");',
+    to: `const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, "tenant");
+    ${dieAt(100)}`,
+  },
+  in_transaction: {
+    file: "links/create/new-links.ts",
+    from: "const inserted = new Map<LinkId, Link>();",
+    to: `const inserted = new Map<LinkId, Link>(); ${dieAt(40)}`,
+  },
+};
+
 const clients = 8;
 const fewestAcks = 50;
 const mostAcks = 300;
@@ -57,39 +128,77 @@ interface Sent {
   readonly unexpected: string[];
 }
 
-async function run(): Promise<boolean> {
-  const results = [];
-  for (const database of databases) results.push(await survive(database));
-  return results.every(Boolean);
+/** A server that died. */
+interface Death {
+  readonly place: Place;
+  readonly round: number;
+  readonly inFlight: number;
 }
 
-async function survive(database: Database): Promise<boolean> {
+async function run(attempt: Attempt): Promise<void> {
+  for (const database of databases) if (attempt.plays(database)) await survive(attempt, database);
+}
+
+async function survive({ short, claim }: Attempt, database: Database): Promise<void> {
   const shown = progress();
   shown.now(`${database}: starting`);
+  const plan = short ? few : usual;
+  const places = (Object.keys(plan) as Place[]).flatMap((place) => Array.from({ length: plan[place] }, () => place));
   const subject = await startSubject(database);
   const { dataDir, port, key } = subject.server;
   const env = subject.env;
   let server: Server = subject.server;
   try {
     const sent: Sent = { acked: [], unacked: new Set(), taken: 0, unexpected: [] };
-    let inFlight = 0;
-    for (let kill = 1; kill <= kills; kill++) {
-      inFlight += await createUntilKilled(server, kill, sent);
-      shown.now(`${database}: killed ${kill} of ${kills} times, ${sent.acked.length} links acknowledged`);
+    const deaths: Death[] = [];
+    for (const [round, place] of places.entries()) {
+      if (place !== "at_random") {
+        await server.stop();
+        server = await startServer({ env, dataDir, port, key, source: mutant([dyingAt[place]]) });
+      }
+      deaths.push({ place, round, inFlight: await createUntilDead(server, place, round, sent) });
+      shown.now(`${database}: died ${deaths.length} of ${places.length} times, ${sent.acked.length} acknowledged`);
       server = await startServer({ env, dataDir, port, key });
     }
     shown.now(`${database}: looking for ${sent.acked.length} links`);
     const found = await check(server, { QL_DATA: dataDir, ...env }, sent);
     shown.end();
+
+    const inFlight = deaths.reduce((sum, death) => sum + death.inFlight, 0);
+    const died = (place: Place) => deaths.filter((death) => death.place === place).length;
+    const committed = deaths.filter(({ round }) => found.unackedPresent.some((url) => roundOf(url) === round));
+    const byChance = committed.filter(({ place }) => place === "at_random").length;
     console.log(
-      `database=${database} kills=${kills} acked=${sent.acked.length} acked_missing=${found.missing.length} ` +
-        `duplicates=${found.duplicates} torn=${found.torn} in_flight=${inFlight} unacked=${sent.unacked.size} ` +
-        `unacked_present=${found.unackedPresent} slugs_taken=${sent.taken} unexpected=${sent.unexpected.length} asked_again=${found.askedAgain}`,
+      `database=${database} kills=${deaths.length} at_random=${died("at_random")} after_commit=${died("after_commit")} ` +
+        `in_transaction=${died("in_transaction")} fell_between_commit_and_reply=${committed.length} of_these_by_chance=${byChance} ` +
+        `acked=${sent.acked.length} acked_missing=${found.missing.length} duplicates=${found.duplicates} torn=${found.torn} ` +
+        `in_flight=${inFlight} unacked=${sent.unacked.size} unacked_present=${found.unackedPresent.length} ` +
+        `slugs_taken=${sent.taken} unexpected=${sent.unexpected.length} asked_again=${found.askedAgain}`,
     );
     for (const what of found.missing.slice(0, shownMost)) console.log(`  missing: ${what}`);
     for (const answer of [...new Set(sent.unexpected)].slice(0, shownMost)) console.log(`  unexpected: ${answer}`);
-    const lived = sent.acked.length >= kills * fewestAcks && inFlight > 0;
-    return lived && found.missing.length + found.duplicates + found.torn + sent.unexpected.length === 0;
+
+    const acked = sent.acked.length;
+    const about = {
+      promise: "every link that was answered with 201 survives kill -9 of the server",
+      scenario: database,
+      done: `${deaths.length} × kill -9 with ${inFlight} requests in flight, ${byChance} of ${died("at_random")} random ones between commit and reply`,
+    };
+    const none = { exactly: 0 };
+    claim({ ...about, measure: "missing", times: acked, figure: found.missing.length, unit: "links", bound: none });
+    claim({ ...about, measure: "duplicates", times: acked, figure: found.duplicates, bound: none });
+    claim({ ...about, measure: "torn", times: found.rows, figure: found.torn, unit: "links", bound: none });
+    const answers = acked + sent.taken + sent.unexpected.length;
+    claim({ ...about, measure: "unexpected", times: answers, figure: sent.unexpected.length, bound: none });
+    claim({
+      ...{ ...about, measure: "kills_after_commit", times: deaths.length, figure: committed.length, unit: "kills" },
+      bound: { least: plan.after_commit },
+    });
+    const busy = deaths.filter((death) => death.inFlight > 0).length;
+    claim({
+      ...{ ...about, measure: "kills_at_work", times: deaths.length, figure: busy, unit: "kills" },
+      bound: { least: plan.after_commit + plan.in_transaction + 1 },
+    });
   } finally {
     shown.end();
     await server.stop().catch(() => {});
@@ -97,12 +206,14 @@ async function survive(database: Database): Promise<boolean> {
   }
 }
 
-/** Returns how many requests were in flight when the server died. */
-async function createUntilKilled(server: Server, round: number, sent: Sent): Promise<number> {
+/** Kills the server, unless it ends itself. Returns how many requests were in flight when it died. */
+async function createUntilDead(server: Server, place: Place, round: number, sent: Sent): Promise<number> {
   const enough = Promise.withResolvers<void>();
-  const acksWanted = sent.acked.length + randomInt(fewestAcks, mostAcks);
+  const acksWanted =
+    place === "at_random" ? sent.acked.length + randomInt(fewestAcks, mostAcks) : Number.POSITIVE_INFINITY;
   let alive = true;
   let inFlight = 0;
+  let cut = 0;
 
   async function create(client: number): Promise<void> {
     for (let i = 0; alive; i++) {
@@ -113,8 +224,10 @@ async function createUntilKilled(server: Server, round: number, sent: Sent): Pro
       try {
         await post(server, { url, ...(code !== undefined && { code }) }, sent);
       } catch (error) {
+        cut++;
         // A server that refuses connections before it was killed has died by itself.
-        if (alive) enough.reject(error);
+        if (place !== "at_random") enough.resolve();
+        else if (alive) enough.reject(error);
         return;
       } finally {
         inFlight--;
@@ -125,6 +238,11 @@ async function createUntilKilled(server: Server, round: number, sent: Sent): Pro
 
   const creating = Promise.all(Array.from({ length: clients }, (_, client) => create(client)));
   await enough.promise;
+  if (place !== "at_random") {
+    await creating;
+    await server.kill();
+    return cut;
+  }
   // Not right after an answer, but anywhere in the work on the next ones.
   await Bun.sleep(Math.random() * laterMs);
   const underWay = inFlight;
@@ -133,6 +251,8 @@ async function createUntilKilled(server: Server, round: number, sent: Sent): Pro
   await creating;
   return underWay;
 }
+
+const roundOf = (url: string): number => Number(new URL(url).pathname.split("/")[1]);
 
 /** Of ten links six get a generated code, three a unique custom code, and one a code that every client wants. */
 function slugFor(round: number, client: number, i: number): string | undefined {
@@ -185,7 +305,8 @@ async function check(server: Server, env: { QL_DATA: string }, { acked, unacked 
     duplicates: repeated(acked.map(({ code }) => code)) + repeated(codes) + repeated(urls),
     torn: stored.torn,
     askedAgain,
-    unackedPresent: urls.filter((url) => unacked.has(url)).length,
+    rows: rows.length,
+    unackedPresent: urls.filter((url) => unacked.has(url)),
   };
 }
 

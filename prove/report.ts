@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { type Bound, type Claim, idOf, type Verdict, verdictOf } from "./proof.ts";
+import { quotingDocuments, withQuotes } from "./quotes.ts";
 
 /** One proof that ran. */
 export interface Result {
@@ -64,37 +65,50 @@ export function printTable(results: readonly Result[]): void {
   );
 }
 
+/** Also renews the figures that other documents quote. */
 export function writePage(results: readonly Result[]): void {
+  const text = pageOf(results);
+  writeFileSync(page, text);
+  for (const path of quotingDocuments(root)) {
+    const before = readFileSync(join(root, path), "utf8");
+    const after = withQuotes(before, readPage(text));
+    if (after !== before) writeFileSync(join(root, path), after);
+  }
+}
+
+function pageOf(results: readonly Result[]): string {
   const rows = rowsOf(results).map(({ verdict, cells }) => [...cells, verdict]);
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   const held = rows.filter((row) => row.at(-1) === "held").length;
   const minutes = results.reduce((sum, { seconds }) => sum + seconds, 0) / 60;
-  writeFileSync(
-    page,
-    `${[
-      "# Proof",
-      "",
-      "Written by `npm run prove`, which runs every proof and takes less than 40 minutes on two cores. Each line is a promise of these",
-      "documents, what was done to break it, and how it turned out. Lines that were missed come first.",
-      "",
-      `- Commit: ${commit()}`,
-      `- Date: ${new Date().toISOString().slice(0, 10)}`,
-      `- Machine: ${machine()}`,
-      `- ${held} of ${rows.length} lines held; ${results.length} proofs took ${minutes.toFixed(0)} minutes`,
-      "",
-      line(heading),
-      line(heading.map(() => "---")),
-      ...rows.map(line),
-      "",
-      "`npm run prove -- NAME` repeats one proof, and prints its figures as it goes. `npm run prove -- NAME --control` runs it against",
-      "servers with a mistake that it must find.",
-    ].join("\n")}\n`,
-  );
+  return `${[
+    "# Proof",
+    "",
+    "Written by `npm run prove`, which runs every proof and takes less than 40 minutes on two cores. Each line is a promise of these",
+    "documents, what was done to break it, and how it turned out. Lines that were missed come first.",
+    "",
+    `- Commit: ${commit()}`,
+    `- Date: ${new Date().toISOString().slice(0, 10)}`,
+    `- Machine: ${machine()}`,
+    `- ${held} of ${rows.length} lines held; ${results.length} proofs took ${minutes.toFixed(0)} minutes`,
+    "",
+    line(heading),
+    line(heading.map(() => "---")),
+    ...rows.map(line),
+    "",
+    "`npm run prove -- NAME` repeats one proof, and prints its figures as it goes. `npm run prove -- NAME --control` runs it against",
+    "servers with a mistake that it must find.",
+  ].join("\n")}\n`;
 }
 
-/** The figures of docs/proof.md by claim, as they are written there. */
-export function readPage(): ReadonlyMap<string, { readonly figure: string; readonly bound: string }> {
-  const rows = readFileSync(page, "utf8")
+/** A claim as docs/proof.md shows it. */
+export interface Written {
+  readonly figure: string;
+  readonly bound: string;
+}
+
+export function readPage(text: string): ReadonlyMap<string, Written> {
+  const rows = text
     .split("\n")
     .filter((line) => /^\| \w+\./.test(line))
     .map((line) => line.slice(2, -2).split(" | "));

@@ -21,6 +21,7 @@ export interface Seen {
 }
 
 export interface Visitors {
+  readonly count: number;
   readonly seen: Readonly<Seen>;
   /** How long each of them waits after an answer. */
   thinkMs: number;
@@ -63,6 +64,7 @@ export function createVisitors(path: string, ports: readonly number[]): Visitors
   }
 
   return {
+    count: visitors,
     seen,
     get thinkMs() {
       return thinkMs;

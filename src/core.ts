@@ -80,6 +80,8 @@ export interface CoreOptions {
   readonly serves?: boolean;
   /** The caller holds the data folder's lock, so that no server uses it. */
   readonly lockHeld?: boolean;
+  /** Asked before each statement on SQLite; once true, work ends there. */
+  readonly isStopping?: () => boolean;
 }
 
 export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
@@ -89,7 +91,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = secrets;
   const dividesPool = options.serves && config.DATABASE_REPLICA_URL === undefined; // lookups use the replica
   const connections = dividesPool ? otherConnections(config) : config.QL_DATABASE_POOL;
-  const sql = await openSql(config, options.log, false, connections);
+  const sql = await openSql(config, options.log, false, connections, options.isStopping);
   try {
     if (config.embedded) await migrateEmbedded(config, sql, options.lockHeld ?? false);
     else await requireCurrentSchema(sql);
@@ -174,12 +176,13 @@ export async function openSql(
   log: Logger,
   patient = false,
   connections: number = config.QL_DATABASE_POOL,
+  isStopping?: () => boolean,
 ): Promise<Sql> {
   const { DATABASE_URL: url } = config;
   if (url !== undefined) return openAt("DATABASE_URL", url, log, { connections, patient });
   prepareDataFolder(config);
   const { openSqlite } = await import("./sql/sqlite.ts");
-  return openSqlite(join(config.QL_DATA, "quicklink.sqlite"));
+  return openSqlite(join(config.QL_DATA, "quicklink.sqlite"), "full", isStopping);
 }
 
 /** On SQLite, a connection whose commits do not wait for the disk: safe through kill -9, not through a power cut. */

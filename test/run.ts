@@ -6,7 +6,7 @@
  * failed". Nothing is ever skipped: a skipped test is a failure, and what could not run for want of a tool is named and
  * fails the run.
  */
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statfsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { keep } from "./ground/keeper.ts";
@@ -29,6 +29,7 @@ const root = join(import.meta.dir, "..");
 const testTimeoutMs = 30_000;
 const checkMs = 300_000;
 const slowestShown = 5;
+const memoryBytesLeast = 4 * 2 ** 30;
 const timings = join(root, ".tmp/test-timings.json");
 // For the first run of a clone. To renew it, copy the other one here after a whole run.
 const firstTimings = join(root, "test/timings.json");
@@ -46,7 +47,9 @@ async function main(filters: string[]): Promise<number> {
   const tallies: Tally[] = [];
   let postgres: Postgres | undefined;
   try {
-    const shared: Record<string, string> = {};
+    const shared: Record<string, string> = temporaryFiles();
+    const building = filters.length === 0 ? build() : undefined;
+    building?.catch(() => {}); // awaited below
     if (postgresAvailable()) {
       const initial = await makeInitial();
       postgres = await startPostgres({ initial });
@@ -59,7 +62,7 @@ async function main(filters: string[]): Promise<number> {
         check("lint", [join(root, "node_modules/.bin/biome"), "check", "."]),
         check("types", [process.execPath, "--no-env-file", "check", "--no-script"]),
       ];
-      shared[programVariable] = await build();
+      if (building !== undefined) shared[programVariable] = await building;
       tallies.push(await test([], shared));
       for (const finished of checks) tallies.push(showCheck(await finished));
     }
@@ -80,6 +83,20 @@ function conclude(tallies: readonly Tally[], missing: readonly Missing[]): numbe
   const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
   console.log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && missing.length === 0 ? 0 : 1;
+}
+
+/**
+ * In memory, where there is room: tests make and remove some hundred thousand files, most of them of databases. A folder
+ * that forbids programs is not used, because some tests write one.
+ */
+function temporaryFiles(): Record<string, string> {
+  const folder = "/dev/shm";
+  if (!existsSync(folder)) return {};
+  const { bavail, bsize } = statfsSync(folder);
+  const options = / \/dev\/shm \S+ (\S+)/.exec(readFileSync("/proc/mounts", "utf8"))?.[1] ?? "noexec";
+  if (bavail * bsize < memoryBytesLeast || options.split(",").includes("noexec")) return {};
+  process.env.TMPDIR = folder; // for the PostgreSQL that all share
+  return { TMPDIR: folder };
 }
 
 type Check = Finished & { title: string };

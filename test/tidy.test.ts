@@ -102,7 +102,7 @@ describe("who may import whom", () => {
     expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
   });
 
-  test("what is imported is there, so that the table is about all there is", () => {
+  test("every imported file exists, so that the table covers all imports", () => {
     expect(imports.length).toBeGreaterThan(program.length);
     expect(imports.filter(({ to }) => !existsSync(join(root, to)))).toEqual([]);
   });
@@ -157,7 +157,7 @@ describe("what may be done where", () => {
     expect(holding(outside(...requests), /\bsetInterval\b/g)).toEqual([]);
   });
 
-  test("the address of a link is put together in one place, which knows of custom domains", () => {
+  test("the URL of a link is built in one place, which knows about custom domains", () => {
     const address =
       /\bbaseUrl\)?\}\/\$\{|\bbaseUrl\s*\+\s*["`]\/|\bnew URL\([^()]*,[^()]*\bbaseUrl\b|\.protocol\}\/\//g;
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is source text for the check to find.
@@ -175,14 +175,14 @@ describe("what may be done where", () => {
     expect(holding(outside("src/sql/versions.ts", "src/sql/migrations"), writing)).toEqual([]);
   });
 
-  test("nothing is printed but by cli/print.ts, which shows no text from outside as it is", () => {
+  test("only cli/print.ts prints, and it escapes all text from outside", () => {
     const printing = /\bconsole\.\w+|\b(?:process|terminal\(\))\.std(?:out|err)\.write\(\s*[^"\s]/g;
     expect(holding(outside("src/cli/print.ts"), printing)).toEqual([]);
   });
 });
 
-describe("what is nowhere", () => {
-  test("no test is skipped, put off or singled out", () => {
+describe("what must not occur", () => {
+  test("no test is skipped, postponed or run alone", () => {
     const set = /\b(?:test|it|describe)\.(?:skip|only|todo|failing|if|skipIf|todoIf)\b|\bx(?:test|it|describe)\(/g;
     expect(holding(everything, set)).toEqual([]);
   });
@@ -194,7 +194,7 @@ describe("what is nowhere", () => {
     expect(everything.filter(({ text }) => words.test(text)).map(({ path }) => path)).toEqual([]);
   });
 
-  test("no two files of src/ export the same name: who searches for a name finds one thing", () => {
+  test("no two files of src/ export the same name, so that a search finds one thing", () => {
     const exporters = new Map<string, Set<string>>();
     for (const { path, code } of program.filter((source) => !isMigration.test(source.path))) {
       for (const [, name = ""] of code.matchAll(exportPattern)) {
@@ -205,7 +205,7 @@ describe("what is nowhere", () => {
     expect(twice.map(([name, paths]) => `${name}: ${[...paths].join(", ")}`)).toEqual([]);
   });
 
-  test("no folder or file is called what says nothing", () => {
+  test("no folder or file has a name that says nothing", () => {
     const empty = /(?:^|[/-])(?:utils?|helpers?|managers?|services?|common|misc|shared)(?=[/.-])/;
     expect(everything.map(({ path }) => path).filter((path) => empty.test(path))).toEqual([]);
   });

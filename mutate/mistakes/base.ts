@@ -139,4 +139,10 @@ export const base: Mistakes = {
     to: "if (page.length <= limit) return;",
     tests: ["src/base/pages.test.ts"],
   },
+  "html-of-a-stranger": {
+    file: "base/escape-html.ts",
+    from: "text.replace(/[&<>\"']/g,",
+    to: "text.replace(/[&<>]/g,",
+    tests: ["src/redirect/error-pages.test.ts"],
+  },
 };

@@ -1,7 +1,7 @@
 import type { Mistakes } from "../mistake.ts";
 
 const recorder = ["src/clicks/recorder.test.ts"];
-const hot = ["src/clicks/hot.test.ts"];
+const hot = ["src/clicks/hot-links.test.ts"];
 
 export const clicks: Mistakes = {
   "unsure-batch-under-a-new-number": {
@@ -24,13 +24,13 @@ export const clicks: Mistakes = {
     only: "SQLite.*spent to the last unit|SQLite.*several servers",
   },
   "rates-never-fade": {
-    file: "clicks/hot.ts",
+    file: "clicks/hot-links.ts",
     from: "link.now *= Math.exp(-passed / minuteMs);",
     to: "",
     tests: hot,
   },
   "unusual-with-few-visits": {
-    file: "clicks/hot.ts",
+    file: "clicks/hot-links.ts",
     from: "age > usualAfterMs && perMinute >= unusualLeast &&",
     to: "age > usualAfterMs &&",
     tests: hot,

@@ -62,16 +62,16 @@ export const domains: Mistakes = {
     tests: ["src/domains/verify.test.ts"],
   },
   "tenant-takes-the-servers-name": {
-    file: "domains/whose-host.ts",
+    file: "domains/hosts.ts",
     from: "  if (own.names.has(name)) return namedOwn;\n  const custom = domains.get(name);\n  if (custom !== undefined) return custom;",
     to: "  const custom = domains.get(name);\n  if (custom !== undefined) return custom;\n  if (own.names.has(name)) return namedOwn;",
-    tests: ["src/domains/whose-host.test.ts"],
+    tests: ["src/domains/hosts.test.ts"],
   },
   "foreign-host-is-ours": {
-    file: "domains/whose-host.ts",
+    file: "domains/hosts.ts",
     from: "return own.onlyThese && !isNameless(name) ? foreign : otherOwn;",
     to: "return otherOwn;",
-    tests: ["src/domains/whose-host.test.ts"],
+    tests: ["src/domains/hosts.test.ts"],
   },
   "removed-domain-still-served": {
     file: "domains/hosts.ts",

@@ -39,16 +39,16 @@ export const http: Mistakes = {
     tests: ["src/http/pagination.test.ts"],
   },
   "forwarded-address-of-anyone": {
-    file: "http/client-address.ts",
+    file: "http/request.ts",
     from: "if (peer === undefined || forwardedFor === null || !isTrusted(peer, trusted)) return peer;",
     to: "if (peer === undefined || forwardedFor === null) return peer;",
-    tests: ["src/http/client-address.test.ts"],
+    tests: ["src/http/request.test.ts"],
   },
   "first-forwarded-address": {
-    file: "http/client-address.ts",
+    file: "http/request.ts",
     from: "for (const hop of hops.reverse()) {",
     to: "for (const hop of hops) {",
-    tests: ["src/http/client-address.test.ts"],
+    tests: ["src/http/request.test.ts"],
   },
   "refusal-kept-as-an-answer": {
     file: "http/idempotency.ts",

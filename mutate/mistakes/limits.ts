@@ -158,7 +158,7 @@ export const limits: Mistakes = {
     tests: ["src/limits/meters.test.ts"],
   },
   "month-stays-when-the-clock-is-set-back": {
-    file: "limits/month.ts",
+    file: "limits/window.ts",
     from: "if (now < from || now >= until)",
     to: "if (now >= until)",
     tests: meters,
@@ -176,19 +176,6 @@ export const limits: Mistakes = {
     to: "Number.isSafeInteger(value);",
     tests: counters,
     only: "in process.*an amount of",
-  },
-  "email-hour-without-its-minute": {
-    file: "limits/email-limits.ts",
-    from: "bucketMs: 60_000, buckets: 61 }",
-    to: "bucketMs: 60_000, buckets: 60 }",
-    tests: ["src/limits/email-limits.test.ts"],
-  },
-  "own-key-uses-up-the-platform": {
-    file: "limits/email-limits.ts",
-    from: 'return provider === "smtp" ? [own, platformEmailLimit(maxes.platform, seeds.platform)] : [own];',
-    to: "return [own, platformEmailLimit(maxes.platform, seeds.platform)];",
-    tests: counters,
-    only: "in process.*an email through the platform",
   },
   "recovered-too-soon": {
     file: "limits/lease-monitor.ts",

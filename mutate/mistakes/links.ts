@@ -46,7 +46,7 @@ export const links: Mistakes = {
     tests: ["test/conformance/suspensions.test.ts"],
   },
   "own-limit-beyond-the-plan": {
-    file: "links/hits-max.ts",
+    file: "links/rows.ts",
     from: "return Math.min(own, allowed);",
     to: "return own;",
     tests: ["test/conformance/tenants.test.ts"],
@@ -132,7 +132,7 @@ export const links: Mistakes = {
     only: "SQLite.*more than the month has left",
   },
   "link-to-a-file-that-is-not-stored": {
-    file: "links/create/new-links.ts",
+    file: "links/rows.ts",
     from: '    .where("state", "=", "stored")\n    .orderBy("id");',
     to: '    .orderBy("id");',
     tests: isolation,

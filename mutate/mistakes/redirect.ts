@@ -94,12 +94,6 @@ export const redirect: Mistakes = {
     tests: ["test/e2e/limits.test.ts"],
     only: "SQLite.*guesses are free up to the limit",
   },
-  "html-of-a-stranger": {
-    file: "redirect/error-pages.ts",
-    from: "text.replace(/[&<>\"']/g,",
-    to: "text.replace(/[&<>]/g,",
-    tests: ["src/redirect/error-pages.test.ts"],
-  },
   "country-header-of-anyone": {
     file: "redirect/countries.ts",
     from: "header !== undefined && isFromProxy(request) ?",

@@ -29,10 +29,4 @@ export const server: Mistakes = {
     to: "",
     tests: ["test/conformance/redis-leases.test.ts", "test/e2e/limits-redis.test.ts"],
   },
-  "claims-of-one-holder": {
-    file: "server/jobs.ts",
-    from: 'core.config.embedded ? "embedded" : randomBytes(9).toString("base64url")',
-    to: '"embedded"',
-    tests: ["test/e2e/jobs.test.ts"],
-  },
 };

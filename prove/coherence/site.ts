@@ -2,7 +2,7 @@
 import { Client } from "pg";
 import { type Postgres, startPostgres } from "../../test/ground/postgres.ts";
 import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
-import { cli, type Server, startServer } from "../../test/ground/server.ts";
+import { cli, cliProcess, type Server, startServer } from "../../test/ground/server.ts";
 import { tempFolder } from "../../test/ground/temp.ts";
 import { createLink, type HotLink } from "./hot-link.ts";
 import { type SwitchedLink, switchedPlan, switchedTenant } from "./switches.ts";
@@ -19,7 +19,7 @@ export interface Site {
   readonly idle: string;
   /** Of a tenant whose plan, limits and suspension are changed. */
   readonly switched: readonly SwitchedLink[];
-  /** Runs the command line, as the operator. */
+  /** Runs the command line as a process, as the operator does. */
   command(...args: readonly string[]): Promise<void>;
   /** A look at the tables, past all servers. */
   readonly sql: Client;
@@ -38,7 +38,8 @@ export async function startSite(): Promise<Site> {
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
   const databaseUrl = await postgres.createDatabase("coherence");
   const withholding = await withholdingCommits(postgres);
-  const shared = { REDIS_URL: redis.url, QL_CODE_SALT: crypto.randomUUID() };
+  // All visitors come from one address, also those of links that do not exist yet.
+  const shared = { REDIS_URL: redis.url, QL_CODE_SALT: crypto.randomUUID(), QL_GUESSES_PER_MINUTE: "1000000" };
   const env = { ...shared, DATABASE_URL: databaseUrl };
   const lastEnv = { ...shared, DATABASE_URL: withholding.url(databaseUrl) };
   await must(["migrate"], env);
@@ -61,7 +62,7 @@ export async function startSite(): Promise<Site> {
     links,
     idle,
     switched,
-    command: (...args) => must(args, env),
+    command: (...args) => must(args, env, cliProcess),
     sql,
     databaseUrl,
     async restartLast() {
@@ -91,7 +92,7 @@ async function switchedLinks(env: Record<string, string>): Promise<SwitchedLink[
   return links;
 }
 
-async function must(args: readonly string[], env: Record<string, string>): Promise<void> {
-  const { code, stdout, stderr } = await cli(args, { env });
+async function must(args: readonly string[], env: Record<string, string>, run = cli): Promise<void> {
+  const { code, stdout, stderr } = await run(args, { env });
   if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}\n${stdout}${stderr}`);
 }

@@ -1,6 +1,7 @@
 /**
  * A proxy to PostgreSQL that can withhold an answer: the commit of a change is passed on, and nothing comes back. For
- * the waiting client the commit has not happened; everyone else can see that it has.
+ * the waiting client the commit has not happened; everyone else can see that it has. It can also hold the commit itself
+ * for a while, and let all answers come late.
  */
 import { connect, createServer, type Socket } from "node:net";
 import type { Postgres } from "../../test/ground/postgres.ts";
@@ -10,17 +11,32 @@ export interface Withholding {
   url(direct: string): string;
   /** From the next change on. */
   withhold(): void;
+  /** Holds the commit of the next change. */
+  hold(): Held;
+  /** All answers come this much later. */
+  slow(ms: number): void;
   /** New connections are as they should be again. */
   passOn(): void;
   close(): void;
 }
 
+export interface Held {
+  /** Everything but the commit was done. */
+  readonly reached: Promise<void>;
+  release(): void;
+}
+
 const commit = /\bcommit\b/i;
-/** A prepared statement shows its text once per connection; its name, which follows from the text, is in every run. */
-const prepared = /(\w+)\0insert into "changes"/g;
+/**
+ * A prepared statement shows its text once per connection; its name, which follows from the text, is in every run. The
+ * length of the message is in front of the name, and its last byte may look like a letter.
+ */
+const prepared = /(ql_[0-9a-f]+)\0insert into "changes"/g;
 
 export async function withholdingCommits(postgres: Postgres): Promise<Withholding> {
   let armed = false;
+  let held: { reached: PromiseWithResolvers<void>; released: PromiseWithResolvers<void> } | undefined;
+  let slowMs = 0;
   const names = new Set<string>();
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -42,12 +58,19 @@ export async function withholdingCommits(postgres: Postgres): Promise<Withholdin
       const text = bytes.toString("latin1");
       for (const [, name = ""] of text.matchAll(prepared)) names.add(name);
       const changes = text.includes('insert into "changes"') || [...names].some((name) => text.includes(name));
-      changing ||= armed && changes;
-      withheld ||= changing && commit.test(text);
-      behind.write(bytes);
+      changing ||= (armed || held !== undefined) && changes;
+      const commits = changing && commit.test(text);
+      withheld ||= armed && commits;
+      if (held !== undefined && commits) {
+        held.reached.resolve();
+        void held.released.promise.then(() => behind.write(bytes));
+        [held, changing] = [undefined, false];
+      } else behind.write(bytes);
     });
     behind.on("data", (bytes) => {
-      if (!withheld) client.write(bytes);
+      if (withheld) return;
+      if (slowMs === 0) client.write(bytes);
+      else setTimeout(() => client.write(bytes), slowMs); // in order, for all are as late
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -57,6 +80,14 @@ export async function withholdingCommits(postgres: Postgres): Promise<Withholdin
     url: (direct) => direct.replace(`:${postgres.port}/`, `:${address.port}/`),
     withhold() {
       armed = true;
+    },
+    hold() {
+      const one = { reached: Promise.withResolvers<void>(), released: Promise.withResolvers<void>() };
+      held = one;
+      return { reached: one.reached.promise, release: () => one.released.resolve() };
+    },
+    slow(ms) {
+      slowMs = ms;
     },
     passOn() {
       armed = false;

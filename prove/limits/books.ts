@@ -12,6 +12,7 @@ export type WorldKind = "sql" | "redis" | "degrade" | "loss";
 
 export const checks = {
   over_grant: "more was granted than the limit",
+  overspent: "more was spent in the end than the highest limit, or by more than two leases for each instance and crash",
   overshoot: "the limit was overshot by more than two leases for each instance and crash",
   counted: "SQL has not counted what was written down",
   forgotten: "an instance that was stopped in order did not write down all it granted",
@@ -105,6 +106,8 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
   const missed = new Map<string, number>();
   const deniedAt = new Map<string, number>();
   let overGrant = 0;
+  let accountsClosed = 0;
+  const leases: Record<Lender, number> = { sql: 0, redis: 0 };
   let stranded: Bounded | undefined;
   const bothLend = kind === "degrade" || kind === "loss";
 
@@ -150,6 +153,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
   function grant(lender: Lender, of: Account, lease: string, size: number, max: number): void {
     if (of.open[lender].has(lease)) return;
     of.open[lender].set(lease, size);
+    leases[lender]++;
     part(of, owner(lease)).lent[lender] += size;
     const claim = claimed(of) + size;
     of.overshoot = Math.max(of.overshoot, claim - Math.max(max, of.floor, current(of.key)));
@@ -315,6 +319,11 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
         if (bothLend && of.overshoot > slack(of)) {
           violate("overshoot", `${nameOf(of)}: by ${of.overshoot}, bound ${slack(of)}`);
         }
+        // By visitors' answers alone, whatever the stores and the code under test believe.
+        const spent = of.before + sumOf(of, ({ leased }) => leased);
+        const most = highest(of.key) + (bothLend ? slack(of) : 0);
+        if (spent > most) violate("overspent", `${nameOf(of)}: ${spent} of ${most}`);
+        accountsClosed++;
         for (const [instance, one] of of.parts) closePart(of, instance, one, of.month === redisMonth);
       }
     },
@@ -323,7 +332,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
       let overshoot: Bounded | undefined;
       if (bothLend)
         for (const of of accounts.values()) overshoot = worse(overshoot, { figure: of.overshoot, bound: slack(of) });
-      return { overGrant, overshoot, stranded };
+      return { overGrant, overshoot, stranded, leases, accountsClosed };
     },
 
     violate,

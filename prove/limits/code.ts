@@ -1,5 +1,6 @@
 /** The code under test: the program's own, or a copy of it with a mistake in it. */
 import { join } from "node:path";
+import { sourceFolder } from "../../test/ground/server.ts";
 
 export interface Code {
   readonly counting: typeof import("../../src/server/limits.ts");
@@ -15,4 +16,4 @@ export async function loadCode(folder: string): Promise<Code> {
   };
 }
 
-export const ownCode = (): Promise<Code> => loadCode(join(import.meta.dir, "../../src"));
+export const ownCode = (): Promise<Code> => loadCode(sourceFolder);

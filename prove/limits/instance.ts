@@ -5,7 +5,7 @@ import { createLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import type { Ask, LeaseAnswer } from "../../src/limits/leases.ts";
 import type { Drained, Meters } from "../../src/limits/meters.ts";
-import { monthName } from "../../src/limits/month.ts";
+import { monthName } from "../../src/limits/window.ts";
 import { hitReasons } from "../../src/redirect/decide.ts";
 import type { Redis } from "../../src/redis/client.ts";
 import type { SqlLeases } from "../../src/sql/leases.ts";

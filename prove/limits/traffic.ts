@@ -2,8 +2,8 @@
 import { largestLease } from "../../src/limits/lease-size.ts";
 import type { Draws } from "../../src/limits/leases.ts";
 import type { Lane } from "../../src/limits/meters.ts";
-import { monthName } from "../../src/limits/month.ts";
 import type { Verdict } from "../../src/limits/verdict.ts";
+import { monthName } from "../../src/limits/window.ts";
 import type { Instance } from "./instance.ts";
 import type { Link, Scene } from "./scene.ts";
 

@@ -6,7 +6,8 @@
  * unavailable; the same, and Redis loses its data. In the first two no limit may ever be exceeded. In the others the
  * overshoot is bounded.
  */
-import { monthName } from "../../src/limits/month.ts";
+import type { Lender } from "../../src/limits/leases.ts";
+import { monthName } from "../../src/limits/window.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import type { Bounded, Row, Violation, WorldKind } from "./books.ts";
 import type { Code } from "./code.ts";
@@ -28,6 +29,10 @@ export interface Outcome {
   readonly overGrant: number;
   readonly overshoot: Bounded | undefined;
   readonly stranded: Bounded | undefined;
+  /** Granted by each store. */
+  readonly leases: Readonly<Record<Lender, number>>;
+  /** Limits of a link in a month, checked at the end. */
+  readonly accountsClosed: number;
 }
 
 /** When visitors come again. The breaker's longest pause is 36 s, then one of them may try, and the next get through. */

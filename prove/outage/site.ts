@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createLine } from "../../bench/line.ts";
 import { authorization, createLinks, destination, startSubject } from "../../bench/subject.ts";
 import { freePort } from "../../test/ground/ports.ts";
-import type { Postgres } from "../../test/ground/postgres.ts";
+import type { DurablePostgres } from "../../test/ground/postgres.ts";
 import { cleanEnvironment, type Environment, startProcess, until } from "../../test/ground/process.ts";
 import { startProxy, type TcpProxy } from "../../test/ground/proxy.ts";
 import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
@@ -11,7 +11,7 @@ import { type Server, startServer } from "../../test/ground/server.ts";
 import { createQuestions, type Questions, type Target } from "./questions.ts";
 
 export interface Site {
-  readonly postgres: Postgres;
+  readonly postgres: DurablePostgres;
   readonly redis: RedisServer;
   readonly toSql: TcpProxy;
   readonly toRedis: TcpProxy;

@@ -14,8 +14,11 @@ export type Completed = "stored" | "refused" | "late";
 
 /** What the clients of one scenario met with. */
 export interface Met {
-  /** Answers of 503: the counters did not answer in time, or no server was there. Retried each time. */
+  asked: number;
+  /** Answers of 503: the counters did not answer in time. Retried each time. */
   unavailable: number;
+  /** Requests that were cut off, or found no server. */
+  interrupted: number;
 }
 
 export interface Client {
@@ -32,16 +35,18 @@ const requestMs = 20_000;
 export function createClient(owner: Owner, servers: readonly Server[], first: number, met: Met): Client {
   let at = first;
 
-  /** `undefined` if it was cut off; a 503 of our own if no server was there. */
+  /** `undefined` if it was cut off, `absent` if no server was there. */
   async function ask(method: string, path: string, body?: string, headers: Record<string, string> = {}) {
     const server = servers[at % servers.length];
+    met.asked++;
     try {
       const signal = AbortSignal.timeout(requestMs);
       return await fetch(`${server?.url}${path}`, { method, headers, signal, ...(body !== undefined && { body }) });
     } catch (error) {
       const refused =
         error instanceof Error && "code" in error && /^(?:ECONNREFUSED|ConnectionRefused)$/.test(String(error.code));
-      return refused ? new Response(null, { status: 503 }) : undefined;
+      met.interrupted++;
+      return refused ? "absent" : undefined;
     }
   }
 
@@ -52,13 +57,14 @@ export function createClient(owner: Owner, servers: readonly Server[], first: nu
     });
 
   /** Repeatable requests are sent until answered. */
-  async function insist(call: () => Promise<Response | undefined>): Promise<Response> {
+  async function insist(call: () => Promise<Response | "absent" | undefined>): Promise<Response> {
     for (let tries = 0; tries < triesMost; tries++) {
       const response = await call();
-      // 409 with Retry-After: a server is still receiving the upload that was given up.
-      const later = response?.status === 503 || response?.headers.has("retry-after");
-      if (response !== undefined && !later) return response;
-      met.unavailable++;
+      if (response instanceof Response) {
+        // 409 with Retry-After: a server is still receiving the upload that was given up.
+        if (response.status !== 503 && !response.headers.has("retry-after")) return response;
+        if (response.status === 503) met.unavailable++;
+      }
       at++;
       await Bun.sleep(pauseMs);
     }
@@ -73,10 +79,12 @@ export function createClient(owner: Owner, servers: readonly Server[], first: nu
           at++;
           return "unknown";
         }
-        if (response.status === 201) return { ...((await response.json()) as Upload), size };
-        if (response.status === 413) return "refused";
-        if (response.status !== 503) throw new Error(`announcing was answered with ${await response.text()}`);
-        met.unavailable++;
+        if (response !== "absent") {
+          if (response.status === 201) return { ...((await response.json()) as Upload), size };
+          if (response.status === 413) return "refused";
+          if (response.status !== 503) throw new Error(`announcing was answered with ${await response.text()}`);
+          met.unavailable++;
+        }
         at++;
         await Bun.sleep(pauseMs);
       }

@@ -43,21 +43,26 @@ export interface Site {
   readonly redis: RedisServer;
   readonly servers: readonly Server[];
   newOwner(max: number): Promise<Owner>;
-  /** Kills one with -9 and starts it again. */
-  crash(place: number): Promise<void>;
+  /** Done when every server knows of the new limit. */
+  lower(owner: Owner, max: number): Promise<Owner>;
+  /** Kills one with -9 and starts it again; whether it was there before and another one is now. */
+  crash(place: number): Promise<boolean>;
+  /** Redis forgets everything; whether there was anything to forget. */
+  flush(): Promise<boolean>;
   truthOf(owner: Owner): Promise<Truth>;
   /** The most that the tenant's row and the sum of its files say at this moment. */
   storedOf(owner: Owner): Promise<number>;
   /** `quicklink sync quotas` for this tenant; gives the drift that it found. */
   sync(owner: Owner): Promise<number>;
-  /** Hours pass for what is unfinished, and the sweeper is due; waits until it has finished. */
-  sweep(owner: Owner): Promise<void>;
+  /** Hours pass for what is unfinished, and the sweeper is due. Waits until it has finished; returns what it left. */
+  sweep(owner: Owner): Promise<number>;
   stop(): Promise<void>;
 }
 
 const instances = 4;
 const hoursMs = 3 * 3_600_000;
-const sweptMs = 60_000;
+const sweptMs = 25_000;
+const knownMs = 15_000;
 
 export async function startSite(): Promise<Site> {
   const redis = await startRedis();
@@ -101,8 +106,27 @@ export async function startSite(): Promise<Site> {
     async crash(place) {
       const server = servers[place];
       if (server === undefined) throw new Error(`there is no server ${place}`);
+      const wasThere = await isThere(server);
       await server.kill();
-      servers[place] = await start(server.port);
+      const again = await start(server.port);
+      servers[place] = again;
+      return wasThere && again.pid !== server.pid;
+    },
+    async flush() {
+      const keys = Number(await redis.command("DBSIZE"));
+      await redis.flush();
+      return keys > 0;
+    },
+    async lower(owner, max) {
+      await look(env, async (sql) => {
+        await createTenants(sql, systemClock).change(owner.slug, { overrides: { storageBytes: max } });
+      });
+      const isKnown = async () => {
+        const limits = await Promise.all(servers.map((server) => limitAt(server, owner)));
+        return limits.every((limit) => limit === max) || undefined;
+      };
+      await until("every server to know of the limit", isKnown, knownMs);
+      return { ...owner, max };
     },
     async truthOf(owner) {
       const standing = await look(env, (sql) => standingOf(sql, owner));
@@ -124,7 +148,7 @@ export async function startSite(): Promise<Site> {
       return (JSON.parse(stdout) as { drift: number }).drift;
     },
     async sweep(owner) {
-      await look(env, async (sql) => {
+      return await look(env, async (sql) => {
         await acrossTenants(sql.db)
           .updateTable("files")
           .set((is) => ({
@@ -136,7 +160,8 @@ export async function startSite(): Promise<Site> {
           .execute();
         await sql.db.updateTable("jobs").set({ due_at: 0 }).where("name", "=", "files-sweep").execute();
         const isSwept = async () => (await standingOf(sql, owner)).unfinished === 0 || undefined;
-        await until("the sweeper to be done", isSwept, sweptMs);
+        await until("the sweeper to be done", isSwept, sweptMs).catch(() => {});
+        return (await standingOf(sql, owner)).unfinished;
       });
     },
     async stop() {
@@ -147,4 +172,17 @@ export async function startSite(): Promise<Site> {
       await redis.stop();
     },
   };
+}
+
+const isThere = (server: Server): Promise<boolean> =>
+  fetch(`${server.url}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+async function limitAt(server: Server, { key }: Owner): Promise<number | undefined> {
+  const response = await fetch(`${server.url}/api/usage`, { headers: { authorization: `Bearer ${key}` } });
+  if (!response.ok) return undefined;
+  const { limits } = (await response.json()) as { limits: { name: string; limit: number | null }[] };
+  return limits.find(({ name }) => name === "storageBytes")?.limit ?? undefined;
 }

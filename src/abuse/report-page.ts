@@ -1,4 +1,5 @@
-import { escapeHtml, formPage, page } from "../redirect/error-pages.ts";
+import { escapeHtml } from "../base/escape-html.ts";
+import { formPage, page } from "../redirect/error-pages.ts";
 import type { AbuseReason } from "../sql/schema.ts";
 import { abuseReasons } from "./reports.ts";
 

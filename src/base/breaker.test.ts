@@ -41,7 +41,7 @@ async function reaches(): Promise<boolean> {
 describe("a breaker for each node", () => {
   const rule = { failures: 5, windowMs: 10_000, share: 0.1, pauseMostMs: 30_000 };
 
-  test("leaves the others alone, and tells Prometheus of any; a node that has left takes its breaker along", async () => {
+  test("does not affect the others, and is reported to Prometheus; a node that leaves takes its breaker with it", async () => {
     const metrics = createMetrics();
     let nodes = ["a", "b"];
     const told: string[] = [];

@@ -25,7 +25,7 @@ describe("an id", () => {
     expect(new Set(Array.from({ length: 10_000 }, () => newId("link", clock))).size).toBe(10_000);
   });
 
-  test("sorts after every id that was born a millisecond or more before", () => {
+  test("sorts after every id that was created a millisecond or more before", () => {
     const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
     fc.assert(
       fc.property(time, time, (a, b) => {
@@ -41,7 +41,7 @@ describe("an id", () => {
     expect(parseId("link", newId("tenant", clock))).toBeUndefined();
   });
 
-  test("is not made of what a stranger sends in its place", () => {
+  test("is not accepted from arbitrary text", () => {
     const id = newId("link", manualClock(start));
     for (const text of [
       "",

@@ -34,7 +34,7 @@ test("a process alone shows its own", async () => {
   expect(text).toContain('visits_total{outcome="counted"} 7\n');
 });
 
-test("series of several callers stand under one name, and those that have gone are gone", async () => {
+test("series of several callers share one name, and those of callers that left disappear", async () => {
   const metrics = createMetrics();
   const about = { name: "open", help: "Open.", labels: ["of"], merged: "max" } as const;
   let nodes = ["a", "b"];

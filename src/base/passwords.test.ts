@@ -4,7 +4,7 @@ import { createShares } from "./shares.ts";
 
 const passwords = createPasswords();
 
-test("a password matches its own hash, which is argon2id and another every time", async () => {
+test("a password matches its own hash, which is argon2id and different every time", async () => {
   const [one, two] = [await passwords.hash("correct horse", "a"), await passwords.hash("correct horse", "a")];
   expect([one, two].every((hash) => hash.startsWith("$argon2id$v=19$m=19456,t=2,"))).toBe(true);
   expect(one).not.toBe(two);
@@ -42,7 +42,7 @@ test("a flood of right passwords from one network delays no other network", asyn
   expect((await Promise.all(flood)).filter((result) => result === "busy").length).toBeGreaterThan(0);
 });
 
-test("a visitor that has left is not computed for", async () => {
+test("no hash is computed for a visitor that has left", async () => {
   const shares = createShares(passwordShares);
   const all = createPasswords(shares);
   const hash = await all.hash("correct horse", "a");

@@ -42,7 +42,7 @@ test("beyond the queue the caller is told when to come back", async () => {
   await running;
 });
 
-test("waiting has an end", async () => {
+test("waiting is limited in time", async () => {
   const shares = createShares({ ...settings, atOnce: 1, waitMs: 5 });
   const first = held();
   const running = shares.run("a", first.work);

@@ -79,7 +79,7 @@ describe("correcting the shared tier", () => {
     expect(done).toEqual(["one moves from 100 to 100", "one is believed as of 5"]);
   });
 
-  test("begins an epoch where nothing is remembered, or what is remembered is too old", async () => {
+  test("starts an epoch on a server without a position, or with one that is too old", async () => {
     const { correct, done } = setUp({ empty: {}, old: { position: 3, idleMs: 20 * 3_600_000 + 1 } });
     await correct(round(0, 98));
     await correct(round(3_001, 100));
@@ -92,7 +92,7 @@ describe("correcting the shared tier", () => {
     expect(done.filter((line) => line.startsWith("old"))).toHaveLength(4);
   });
 
-  test("leaves a server that remembers nothing alone until what others had leave to write is over", async () => {
+  test("does not touch an empty server until the tickets of others have expired", async () => {
     const { correct, done } = setUp({ empty: {} });
     for (const began of [0, 500, 3_000]) await correct(round(began, 100));
     expect(done).toEqual([]);

@@ -154,7 +154,7 @@ describe("a follower", () => {
     await follower.stop();
   });
 
-  test("tells at once what is not final yet, and again until it is", async () => {
+  test("announces at once what is not final yet, and again until it is", async () => {
     const { start, insert, settle, pass, announced } = setUp();
     const follower = await start();
     settle(2);
@@ -171,7 +171,7 @@ describe("a follower", () => {
     await follower.stop();
   });
 
-  test("does not miss what appears before something it has already told", async () => {
+  test("does not miss what appears before something it has already announced", async () => {
     const { start, insert, settle, pass, announced } = setUp();
     const follower = await start();
     settle(2);

@@ -35,7 +35,7 @@ function setUp(waiting = 0) {
   return { source, asked, failed, counts, late, visit };
 }
 
-test("a query outlives the visitor: it is a failure, keeps its turn, and its answer is still told", async () => {
+test("a query outlives the visitor: it counts as a failure, keeps its place, and its answer is still used", async () => {
   const { source, asked, failed, counts, late, visit } = setUp();
   await expect(source.load("a", 0, visit())).rejects.toThrow("did not answer");
   await Bun.sleep(1);
@@ -48,7 +48,7 @@ test("a query outlives the visitor: it is a failure, keeps its turn, and its ans
   expect(asked).toHaveLength(1);
 });
 
-test("who asks for the same key while a query runs waits for that query", async () => {
+test("a lookup of the same key while a query runs waits for that query", async () => {
   const { source, asked, visit } = setUp();
   await expect(source.load("a", 0, visit())).rejects.toThrow();
   const second = source.load("a", 0);

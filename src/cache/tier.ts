@@ -1,4 +1,5 @@
 import type { Versioned } from "./cache.ts";
+import type { Change } from "./feed.ts";
 
 /**
  * The shared tier between memory and SQL: fast, but never trusted blindly. It may be unavailable, slow, empty, restored
@@ -43,6 +44,8 @@ export interface Ticket {
  */
 export interface Form<Value> {
   readonly name: string;
+  /** The key that a change is about; undefined if no key depends on it. */
+  readonly keyOf: (change: Change) => string | undefined;
   readonly toJson: (value: Value) => unknown;
   /** Throws on anything unknown. */
   readonly fromJson: (json: unknown) => Value;

@@ -63,14 +63,14 @@ describe("the shared tier in front of SQL", () => {
     expect(written).toEqual([]);
   });
 
-  test("is given what SQL said, under the leave that was asked for before", async () => {
+  test("gets SQL's answer, with a ticket taken before SQL was asked", async () => {
     const { asked, load, written } = setUp();
     expect(await load()).toEqual(thing(1));
     expect(asked).toEqual(["tier", "sql"]);
     expect(written).toEqual([[thing(1), { until: 7, epoch: "0" }]]);
   });
 
-  test("is not written without leave", async () => {
+  test("is not written without a ticket", async () => {
     const { state, load, written } = setUp();
     state.leave = false;
     await load();
@@ -100,7 +100,7 @@ describe("the shared tier in front of SQL", () => {
     expect(await load()).toEqual({ ...thing(1), stale: true });
   });
 
-  test("gives what is past its time when SQL fails, but nothing older than what is known of", async () => {
+  test("returns an expired value when SQL fails, but none older than a version known to exist", async () => {
     const { state, load } = setUp();
     state.sql = new Error("SQL is away");
     state.shared = value(2, -5);
@@ -112,7 +112,7 @@ describe("the shared tier in front of SQL", () => {
     }
   });
 
-  test("gives what came too late for a visitor when SQL fails after that", async () => {
+  test("returns a value that came too late for a visitor if SQL fails afterwards", async () => {
     const { state, asked, load } = setUp();
     const [tier, sql] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     [state.tierGate, state.sqlGate] = [tier.promise, sql.promise];
@@ -143,13 +143,13 @@ describe("the shared tier in front of SQL", () => {
     expect([hit.memory, miss.memory]).toEqual([0, 0]);
   });
 
-  test("does not pass on what SQL says that is older than what the asker knows of", async () => {
+  test("does not pass on an answer of SQL that is older than the version the caller knows", async () => {
     const { load, written } = setUp();
     expect(await load(5)).toEqual(thing(1));
     expect(written).toEqual([]);
   });
 
-  test("has one asking in twenty renew it in the last fifth of its life, and none before", async () => {
+  test("lets one lookup in twenty renew a value in the last fifth of its life, and none before", async () => {
     const early = setUp({ random: 0 });
     early.state.shared = value(1, 0.2);
     await early.load();

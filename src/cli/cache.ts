@@ -7,13 +7,13 @@ import { type Core, openReplica } from "../core.ts";
 import { splitKey, type Target } from "../links/link.ts";
 import { linkMeta } from "../links/read/meta.ts";
 import { createLinkStore } from "../links/store.ts";
+import { linkForm } from "../redirect/cache-format.ts";
 import { type CachedLink, linkSource } from "../redirect/link-source.ts";
-import type { RedisCache } from "../redis/cache.ts";
+import { createRedisCache, type RedisCache } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 import { createMetaCache, type MetaCache } from "../redis/link-meta.ts";
 import { wake } from "../redis/wake.ts";
 import { withRedis } from "../redis/with-redis.ts";
-import { openTier } from "../server/redis-links.ts";
 import { createFeed, type SqlFeed } from "../sql/feed.ts";
 import { quietLog, withCore } from "./core.ts";
 import { type OutputFormat, printFields, printJson, say } from "./print.ts";
@@ -77,7 +77,11 @@ async function withCacheAccess(work: (access: CacheAccess) => Promise<void>): Pr
     const replica = await openReplica(config, quietLog());
     const sql = replica ?? core.sql;
     const { target } = replica ? createLinkStore(replica) : core.store;
-    const share = (redis: Redis): Shared => ({ redis, tier: openTier(redis, clock), meta: createMetaCache(redis) });
+    const share = (redis: Redis): Shared => ({
+      redis,
+      tier: createRedisCache({ redis, form: linkForm, clock }),
+      meta: createMetaCache(redis),
+    });
     try {
       await work({
         core,

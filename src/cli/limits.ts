@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import type { LimitName, Limits } from "../tenants/plans.ts";
+import type { LimitName, Limits } from "../tenants/tenants.ts";
 
 /** The options that set limits, the same for plans and tenants. */
 const options: readonly { readonly flag: string; readonly name: LimitName; readonly help: string }[] = [

@@ -3,7 +3,7 @@ import { fromIso, toIso } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
 import { pagesOf } from "../base/pages.ts";
 import type { Link } from "../links/link.ts";
-import { parseLinkChange, parseNewLink } from "../links/show-link.ts";
+import { parseLinkChange, parseNewLink } from "../links/schemas.ts";
 import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
 import { qrCommand } from "./link-qr.ts";
 import { printFields, printJson, printPages, say, shownPages } from "./print.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { defaultLimits, type Limits, limitNames } from "../tenants/plans.ts";
+import { defaultLimits, type Limits, limitNames } from "../tenants/tenants.ts";
 import { withCore } from "./core.ts";
 import { addLimitOptions, limitsFrom } from "./limits.ts";
 import { type OutputFormat, printRows, say } from "./print.ts";

@@ -17,7 +17,7 @@ function on(screen: { isTTY?: boolean; columns?: number }) {
   return { clock, progress, take };
 }
 
-test("on a terminal it is a bar in one line, which is taken away for what is said", () => {
+test("on a terminal it is a bar of one line, which is cleared before other output", () => {
   const { clock, progress, take } = on({ isTTY: true, columns: 60 });
   clock.advance(1_000);
   progress.show(0.5, "10 links");
@@ -33,7 +33,7 @@ test("on a terminal it is a bar in one line, which is taken away for what is sai
   expect(take()).toBe("\r\u001b[K");
 });
 
-test("elsewhere it is a plain line now and then", () => {
+test("elsewhere it is a plain line from time to time", () => {
   const { clock, progress, take } = on({});
   clock.advance(1_000);
   progress.show(0.1, "early");

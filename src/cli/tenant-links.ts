@@ -3,7 +3,7 @@ import { parseId } from "../base/ids.ts";
 import type { Core } from "../core.ts";
 import type { Link } from "../links/link.ts";
 import { statesOf } from "../links/read/states.ts";
-import { showLink } from "../links/show-link.ts";
+import { showLink } from "../links/schemas.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
 import type { OutputFormat } from "./print.ts";

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { Core } from "../core.ts";
 import { createStorageQuota } from "../files/quota/quota.ts";
 import { createFileStore, type StorageUse } from "../files/store.ts";
-import { monthName } from "../limits/month.ts";
+import { monthName } from "../limits/window.ts";
 import { busiestLinks } from "../links/read/busiest.ts";
 import { connectCounters, type SharedCounters } from "../server/counters.ts";
 import { createUsage, type Usage } from "../tenants/usage.ts";

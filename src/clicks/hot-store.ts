@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Sql } from "../sql/sql.ts";
-import type { HotLink } from "./hot.ts";
+import type { HotLink } from "./hot-links.ts";
 
 /** The hottest links in SQL, for readers that do not count them: commands, and a starting server. */
 export interface HotStore {

@@ -34,7 +34,7 @@ describe("codes", () => {
     expect(issued.size).toBe(starts.length * count);
   });
 
-  test("neighbours have no more in common than chance gives", () => {
+  test("codes of neighbouring counters have no more in common than by chance", () => {
     const pairs = 5_000;
     const same = Array.from({ length: codeLength }, () => 0);
     let rising = 0;
@@ -48,7 +48,7 @@ describe("codes", () => {
     expect(rising / pairs).toBeWithin(0.45, 0.55);
   });
 
-  test("the same salt gives the same codes, for they are never looked up", () => {
+  test("the same salt gives the same codes, because codes are never looked up", () => {
     const again = createCodes(salt);
     expect(edges.map(again.encode)).toEqual(edges.map(codes.encode));
     expect(again.fingerprint).toBe(codes.fingerprint);

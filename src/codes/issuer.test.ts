@@ -43,7 +43,7 @@ describe("an issuer", () => {
     expect(blocks).toEqual([0, 10]);
   });
 
-  test("asks once for all who find the block empty at the same time", async () => {
+  test("asks once for all callers that find the block empty at the same time", async () => {
     const { take, blocks } = counter();
     const answer = Promise.withResolvers<void>();
     const issuer = createIssuer(
@@ -66,7 +66,7 @@ describe("an issuer", () => {
     expect(blocks).toHaveLength(8);
   });
 
-  test("tells all who wait when the counter cannot be had, and works again afterwards", async () => {
+  test("fails all waiting callers if the counter is unavailable, and works again afterwards", async () => {
     const { take } = counter();
     let down = true;
     const issuer = createIssuer(codes, (size) => (down ? Promise.reject(new Error("no SQL")) : take(size)), 10);
@@ -93,7 +93,7 @@ describe("an issuer", () => {
     expect(codes.decode(await issuer.next())).toBe(3);
   });
 
-  test("goes round to the first counter after the last", async () => {
+  test("continues with the first counter after the last", async () => {
     const issuer = createIssuer(codes, counter(codeSpace - 1).take, 2);
     expect((await many(issuer, 2)).map((code) => codes.decode(code))).toEqual([codeSpace - 1, 0]);
   });

@@ -290,7 +290,7 @@ describe("a value is taken", () => {
     expect(refusal({ QL_METRICS_TOKEN_FILE: file("\n") }).exitCode).toBe(2);
   });
 
-  test("the same in another thread, from the texts that go there", () => {
+  test("the same way in another thread, from the texts that it gets", () => {
     const config = load(
       { PORT: "1111", DATABASE_URL: postgres, QL_TRUSTED_PROXIES: "10.0.0.0/8" },
       `QL_CODE_SALT=${salt}`,
@@ -319,7 +319,7 @@ describe("what contradicts itself is refused with exit status 2", () => {
     }
   });
 
-  test("PostgreSQL without a salt, for every machine would make up its own", () => {
+  test("PostgreSQL without a salt, because every machine would generate its own", () => {
     const error = refusal({ DATABASE_URL: postgres });
     expect(error.exitCode).toBe(2);
     expect(error.message).toStartWith("QL_CODE_SALT: must be set when DATABASE_URL is set");

@@ -1,9 +1,10 @@
 import { Problem } from "../base/errors.ts";
+import { escapeHtml } from "../base/escape-html.ts";
 import type { Logger } from "../base/log.ts";
 import type { Mount } from "../http/mount.ts";
 import { problemResponse, wrongMethod } from "../http/problem.ts";
 import type { Guesses } from "../limits/guesses.ts";
-import { buttonPage, escapeHtml, finalPage, page } from "../redirect/error-pages.ts";
+import { buttonPage, finalPage, page } from "../redirect/error-pages.ts";
 import { isUnavailable } from "../sql/sql.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 import type { Suppressions } from "./delivery/suppressions.ts";

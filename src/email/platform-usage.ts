@@ -1,10 +1,9 @@
 import type { TenantId } from "../base/ids.ts";
 import type { Counters } from "../limits/counters.ts";
-import { emailHour, platformEmailLimit } from "../limits/email-limits.ts";
 import { bucketAt, countsUntil } from "../limits/window.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenants } from "../tenants/tenants.ts";
-import { ordinaryMax } from "./outbox/charges.ts";
+import { emailHour, ordinaryMax, platformEmailLimit } from "./outbox/charges.ts";
 import { createEmailSeeds, takenThroughPlatform } from "./outbox/counter-seeds.ts";
 
 /**

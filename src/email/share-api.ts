@@ -2,9 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { parseId } from "../base/ids.ts";
 import { type Api, json, jsonBody, multiLine, route, z } from "../http/route.ts";
-import type { Link } from "../links/link.ts";
+import { type Link, shortUrl } from "../links/link.ts";
 import type { Links } from "../links/links.ts";
-import { showLink } from "../links/show-link.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { StopLinks } from "./delivery/unsubscribe.ts";
 import type { Enqueued, Outbox } from "./outbox/outbox.ts";
@@ -56,9 +55,8 @@ export interface ShareApi {
 
 export function shareRoutes(api: Api, { links, outbox, stopLinks, baseUrl, clock }: ShareApi): void {
   function write(tenant: Tenant, link: Link, to: string, message: string | null) {
-    const { shortUrl } = showLink(link, baseUrl);
     const host = URL.canParse(link.url) ? new URL(link.url).host : null;
-    const facts = { from: tenant.name, shortUrl, title: link.title, host, message };
+    const facts = { from: tenant.name, shortUrl: shortUrl(baseUrl, link), title: link.title, host, message };
     return writeMail("share", facts, stopLinks.urlFor(tenant.id, to));
   }
 

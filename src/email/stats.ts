@@ -1,10 +1,9 @@
 import { sql as raw } from "kysely";
 import { dayMs } from "../base/clock.ts";
 import { idAt, type TenantId } from "../base/ids.ts";
-import type { EmailProvider } from "../limits/email-limits.ts";
 import type { Sql } from "../sql/sql.ts";
 import { ofTenant } from "../sql/tenant-db.ts";
-import type { Charges } from "./outbox/charges.ts";
+import type { Charges, EmailProvider } from "./outbox/charges.ts";
 import { limitOf } from "./outbox/counter-seeds.ts";
 import type { Senders } from "./providers/senders.ts";
 

@@ -16,7 +16,7 @@ import type { RunOnce } from "./idempotency.ts";
 import type { Document } from "./openapi.ts";
 import { problemResponse } from "./problem.ts";
 import { limitCalls } from "./rate-limit.ts";
-import { targetOf } from "./request-target.ts";
+import { targetOf } from "./request.ts";
 import { type Api, createApi } from "./route.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { Problem } from "../base/errors.ts";
 import { readBody } from "../base/read-body.ts";
-import { targetOf } from "./request-target.ts";
+import { targetOf } from "./request.ts";
 
 /**
  * Reads a request's JSON within a size and time limit, whatever its headers claim, and returns a request whose body can

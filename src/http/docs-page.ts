@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { escapeHtml } from "../redirect/error-pages.ts";
+import { escapeHtml } from "../base/escape-html.ts";
 import { docsStyle } from "./docs-style.ts";
 import {
   bodyOf,

@@ -3,7 +3,7 @@ import { invalid, Problem } from "../base/errors.ts";
 import type { Answers, BeginOutcome, IdempotentRun, StoredAnswer } from "../idempotency/answers.ts";
 import { runClaimMs } from "../idempotency/answers.ts";
 import { sha256 } from "../idempotency/derived-ids.ts";
-import { targetOf } from "./request-target.ts";
+import { targetOf } from "./request.ts";
 import type { RouteEnv } from "./route.ts";
 
 /**

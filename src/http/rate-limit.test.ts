@@ -5,11 +5,11 @@ import { policyHeader, statusHeader } from "./rate-limit.ts";
 const now = Date.UTC(2026, 10, 16);
 const limits = callLimits({ tenant: { id: "ten_1", max: 600 }, key: { id: "key_1", max: 100 } });
 
-test("policies are what may be used in how many seconds", () => {
+test("a policy is how much may be used in how many seconds", () => {
   expect(policyHeader(limits)).toBe('"tenant";q=600;w=60, "key";q=100;w=60');
 });
 
-test("states are what is left, and in how many seconds all of it will be again", () => {
+test("a state is what is left, and in how many seconds the whole limit is available again", () => {
   const used = [1, 100];
   const statuses = limits.map((limit, i) => ({
     limit,

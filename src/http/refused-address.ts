@@ -1,7 +1,7 @@
 import { Problem } from "../base/errors.ts";
 import { finalPage, page, wantsJson } from "../redirect/error-pages.ts";
 import { problemResponse } from "./problem.ts";
-import { isApi } from "./request-target.ts";
+import { isApi } from "./request.ts";
 
 /** Responses to requests that are refused by their address alone, before anything else is done. */
 

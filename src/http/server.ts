@@ -1,21 +1,20 @@
 import type { BlockList } from "node:net";
 import { Problem } from "../base/errors.ts";
+import { escapeHtml } from "../base/escape-html.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { sameText } from "../base/signature.ts";
 import { findTcpConnection, type TcpConnection } from "../base/tcp-connection.ts";
-import type { Hosts } from "../domains/hosts.ts";
-import type { CustomHost } from "../domains/whose-host.ts";
+import type { CustomHost, Hosts } from "../domains/hosts.ts";
 import { ownDomain } from "../links/link.ts";
-import { escapeHtml, finalPage, page } from "../redirect/error-pages.ts";
+import { finalPage, page } from "../redirect/error-pages.ts";
 import type { ServeRedirect } from "../redirect/serve.ts";
 import type { HttpApi } from "./api.ts";
-import { clientAddress, isLoopback, isTrusted } from "./client-address.ts";
 import type { Readiness } from "./health.ts";
 import type { Mount, MountTools, SendingLimits } from "./mount.ts";
 import { problemResponse, wrongMethod } from "./problem.ts";
 import { apiElsewhere, malformedHost, misdirected, tooLongToExist } from "./refused-address.ts";
-import { isApi, targetOf } from "./request-target.ts";
+import { clientAddress, isApi, isLoopback, isTrusted, targetOf } from "./request.ts";
 
 /**
  * The socket. The host of a request is decided first, once for everything behind. A redirect is tried next and answered

@@ -1,7 +1,7 @@
 import { fromIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { LinkInput, Links } from "../links/links.ts";
-import { parseNewLink } from "../links/show-link.ts";
+import { parseNewLink } from "../links/schemas.ts";
 import type { LinkStore } from "../links/store.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";

@@ -13,7 +13,7 @@ async function read(text: string, size = 7): Promise<string[]> {
   return rows;
 }
 
-test("a value a line, by either line end, and the last one without", async () => {
+test("one value per line, with either line ending, and none needed on the last", async () => {
   expect(await read('{"a":1}\n\n{"b":2}\r\n{"c":3}')).toEqual(['1 {"a":1}', '3 {"b":2}', '4 {"c":3}']);
 });
 

@@ -4,7 +4,7 @@ import { idFrom, type LinkId, type TenantId } from "../base/ids.ts";
 import type { Link } from "../links/link.ts";
 import { splitMost } from "../links/routing/choice.ts";
 import { days, devices, type RuleCondition, rulesMostChars, systems } from "../links/routing/rules.ts";
-import { parseNewLink } from "../links/show-link.ts";
+import { parseNewLink } from "../links/schemas.ts";
 import { textOf } from "./decode-text.ts";
 import { exportLinks } from "./export.ts";
 import type { Fields } from "./formats.ts";
@@ -62,7 +62,7 @@ describe("our own", () => {
 });
 
 describe("a password", () => {
-  test("that a link had elsewhere keeps the row out, for without it the link would be open", async () => {
+  test("that a link had elsewhere has its row refused, because without it the link would be open", async () => {
     const refused = /^\d: password: Exports do not contain passwords\./;
     const [csv] = await values("url,password\nhttps://example.com/,true\n");
     expect(csv).toMatch(refused);
@@ -177,7 +177,7 @@ function oneLine(most: number) {
 }
 
 describe.each(["csv", "jsonl"] as const)("what is exported as %s", (format) => {
-  test("is imported as it was, but for what had a password, which is refused by its line", async () => {
+  test("is imported unchanged, except for links with a password, which are refused by their line", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(link, { minLength: 1, maxLength: 5 }), async (links) => {
         let text = "";

@@ -74,7 +74,7 @@ describe("guesses", () => {
     expect(keys).toEqual([]);
   });
 
-  test("are just misses while the counters are unavailable", async () => {
+  test("are answered like any other miss while the counters are unavailable", async () => {
     const guesses = createGuesses({
       counters: { ...counters, take: async () => unavailable },
       perMinute: 3,
@@ -101,7 +101,7 @@ describe("guesses", () => {
     expect(guesses.blocked).toBe(10_000);
   });
 
-  test("that are counted too slowly are not waited for, and still close the door for the next one", async () => {
+  test("that are counted too slowly delay no visitor, and still block the next guess", async () => {
     const gate = Promise.withResolvers<void>();
     const slow: Counters = { ...counters, take: (id, charges) => gate.promise.then(() => counters.take(id, charges)) };
     const guesses = createGuesses({

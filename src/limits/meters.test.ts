@@ -3,8 +3,7 @@ import { manualClock } from "../base/clock.ts";
 import { largestLease, leaseSize } from "./lease-size.ts";
 import type { Ask, LeaseAnswer } from "./leases.ts";
 import { createMeters, type Drained } from "./meters.ts";
-import { createMonth, monthEnd, monthName, secondsToMonthEnd } from "./month.ts";
-import { monthOf } from "./window.ts";
+import { createMonth, monthEnd, monthName, monthOf, secondsToMonthEnd } from "./window.ts";
 
 const start = Date.UTC(2026, 10, 16);
 
@@ -69,6 +68,13 @@ describe("spending", () => {
     for (let i = 0; i < 40; i++) verdicts.push((await meters.spend(meter, "hits", 25, 0)).kind);
     expect(verdicts.filter((kind) => kind === "granted")).toHaveLength(25);
     expect(verdicts.filter((kind) => kind === "denied")).toHaveLength(15);
+  });
+
+  test("a crowd of visitors of a link with a small limit: as many are granted as it has, and none is unavailable", async () => {
+    const { meters, meter } = world(100);
+    const verdicts = await Promise.all(Array.from({ length: 200 }, () => meters.spend(meter, "hits", 100, 0)));
+    expect(verdicts.filter(({ kind }) => kind === "granted")).toHaveLength(100);
+    expect(verdicts.filter(({ kind }) => kind === "denied")).toHaveLength(100);
   });
 
   test("while a lease lasts the answer comes without waiting", async () => {
@@ -143,7 +149,7 @@ describe("spending", () => {
     ]);
   });
 
-  test("a denial that was long on its way is not remembered for longer: a second counts from the question", async () => {
+  test("a denial that arrives late is remembered for a second from when it was asked for", async () => {
     const clock = manualClock(start);
     let asks = 0;
     const meters = createMeters({
@@ -172,7 +178,7 @@ describe("spending", () => {
     expect(asks).toBe(2);
   });
 
-  test("without a limit everything is granted, counted, and nothing asked", () => {
+  test("without a limit every hit is granted and counted, and no lease is requested", () => {
     const { meters, meter, asks } = world(0);
     for (let i = 0; i < 50; i++) expect(meters.spend(meter, "hits", null, 0)).toEqual({ kind: "granted" });
     expect(asks).toHaveLength(0);
@@ -213,13 +219,13 @@ describe("asking ahead", () => {
     ]);
   });
 
-  test("a link that is visited now and then is not asked for twice", async () => {
+  test("a link that is rarely visited gets no second lease", async () => {
     const scene = world(100_000);
     for (let i = 0; i < 7; i++) await visit(scene, 10_000, 400);
     expect(scene.asks).toHaveLength(1);
   });
 
-  test("is left while what is left and what is not written down are more than the largest lease", async () => {
+  test("is skipped while unspent and unrecorded units exceed the largest lease", async () => {
     const scene = world(100_000);
     const most = largestLease(1_000); // 10 units
     for (let i = 0; i < most; i++) await visit(scene, 1_000, 1);
@@ -246,7 +252,7 @@ describe("asking ahead", () => {
     expect(scene.out()).toBe(20);
   });
 
-  test("what lies ready and is never used goes back once", async () => {
+  test("a lease that is ready and never used is returned once", async () => {
     const scene = world(100_000);
     for (let i = 0; i < 6; i++) await visit(scene, 10_000, 1);
     expect(scene.asks).toHaveLength(2);
@@ -339,7 +345,7 @@ describe("a store in trouble", () => {
     expect(out()).toBe(10);
   });
 
-  test("what is to be given back is owed like what was spent: a crash before it is written down strands no more", async () => {
+  test("units to be returned are tracked like spent ones: a crash before they are recorded strands no more", async () => {
     const { meters, meter, clock, flushes } = world(100_000);
     for (let i = 0; i < 2; i++) {
       await meters.spend(meter, "hits", 1_000, 0); // leases of 10, which is the largest
@@ -360,7 +366,7 @@ describe("a store in trouble", () => {
   });
 });
 
-describe("what is written down", () => {
+describe("what is recorded", () => {
   test("everything spent is reported once, by reason", async () => {
     const { meters, meter } = world(10_000);
     for (let i = 0; i < 3; i++) await meters.spend(meter, "exempt", 10_000, i % 2);
@@ -376,7 +382,7 @@ describe("what is written down", () => {
     expect(meters.drain(false)).toEqual([]);
   });
 
-  test("a lease past its time is not used, and what is left of it goes back once", async () => {
+  test("an expired lease is not used, and its rest is returned once", async () => {
     const { meters, meter, clock, asks } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);
     clock.advance(5_000);
@@ -410,7 +416,7 @@ describe("what is written down", () => {
     ]);
   });
 
-  test("at the end every lease is given back", async () => {
+  test("at the end every lease is returned", async () => {
     const { meters, meter } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);
     const drained = meters.drain(true);
@@ -434,7 +440,7 @@ describe("the size of a lease", () => {
   });
 });
 
-describe("the present month", () => {
+describe("the current month", () => {
   test("changes with the clock, also when that is set back", () => {
     const clock = manualClock(Date.UTC(2026, 10, 30, 23, 59, 59, 999));
     const month = createMonth(clock);

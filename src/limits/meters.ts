@@ -136,6 +136,8 @@ const aheadMs = 1_000;
 /** Traffic may double while the answer comes. */
 const aheadMargin = 2;
 const answerFirstMs = 50;
+/** Patience ends a wait; this ends one for leases that are over before they arrive. */
+const roundsMost = 1_000;
 const answerWeight = 1 / 8;
 
 export function createMeters(settings: MeterSettings): Meters {
@@ -280,8 +282,8 @@ export function createMeters(settings: MeterSettings): Meters {
 
   async function wait(meter: Meter, lane: Lane, max: number, reason: number, patience: Patience): Promise<Verdict> {
     try {
-      // Others who waited for the same lease may use it up first: try a few rounds, then treat the store as busy.
-      for (let round = 0; round < 20; round++) {
+      // Others who waited for the same lease may use it up first. A small limit has small leases, so a crowd takes many.
+      for (let round = 0; round < roundsMost; round++) {
         const refill = lane.refill ?? startAsking(meter.key, lane, max, true);
         await refill.wait(patience);
         const now = clock.elapsed();

@@ -25,7 +25,7 @@ async function granted(attempts: PasswordAttempts, address: string, key = "abc")
 }
 
 describe("attempts at a password", () => {
-  test("are so many for an address and a link, and more after a quarter of an hour", async () => {
+  test("are limited per address and link, and possible again after a quarter of an hour", async () => {
     const { clock, attempts } = open();
     const kinds: string[] = [];
     for (let i = 0; i <= attemptsPerAddress; i++) kinds.push((await attempts.begin("abc", "192.0.2.1")).kind);
@@ -39,7 +39,7 @@ describe("attempts at a password", () => {
     expect((await attempts.begin("abc", "192.0.2.1")).kind).toBe("granted");
   });
 
-  test("are so many for a link, from however many addresses", async () => {
+  test("are limited per link, from any number of addresses", async () => {
     const { attempts } = open();
     let granted = 0;
     for (let i = 0; i < attemptsPerLink + 50; i++) {
@@ -71,7 +71,7 @@ describe("attempts at a password", () => {
       expect((await attempts.begin("abc", undefined)).kind).toBe("denied");
     });
 
-    test("it may come in again and again, and others hear when there is room", async () => {
+    test("it may enter again and again, and others learn when they can try again", async () => {
       const { clock, attempts } = await usedUp();
       for (let i = 0; i < 3 * attemptsPerAddress; i++) await (await granted(attempts, "192.0.2.1")).right();
       const denied = await attempts.begin("abc", "192.0.2.2");

@@ -44,7 +44,7 @@ describe("the title of a page", () => {
     expect(of("<title>x</title>", "")).toBeUndefined();
   });
 
-  test("is read in the letters that the server, the page or its first bytes name", () => {
+  test("is decoded in the charset that the server, the page or its first bytes declare", () => {
     const latin = Buffer.from("<title>caf\xe9</title>", "latin1");
     expect(titleOf(latin, "text/html; charset=ISO-8859-1")).toBe("café");
     expect(titleOf(Buffer.concat([Buffer.from('<meta charset="windows-1252">'), latin]), "text/html")).toBe("café");

@@ -37,13 +37,13 @@ describe("a target", () => {
     expect(judgeHealth(verdict?.failures ?? 0, answered(200)).state).toBe("ok");
   });
 
-  test("that we may not ask is neither well nor failing", () => {
+  test("that must not be requested is neither ok nor failing", () => {
     const verdict = judgeHealth(3, { kind: "refused", reason: "private_address" });
     expect(verdict).toEqual({ state: "unchecked", httpStatus: null, reason: "private_address", failures: 0 });
   });
 });
 
-describe("the next look", () => {
+describe("the next check", () => {
   const after = (verdict: HealthVerdict, chance = 0.5) => nextCheckAt(verdict, 0, dayMs, chance) / hourMs;
   const failing = (failures: number): HealthVerdict => ({
     state: "failing",
@@ -52,7 +52,7 @@ describe("the next look", () => {
     failures,
   });
 
-  test("is as far away as the setting says while all is well, give or take a tenth", () => {
+  test("is as far away as the setting says while the target works, give or take a tenth", () => {
     const verdict = judgeHealth(0, answered(200));
     expect([after(verdict, 0), after(verdict), after(verdict, 1)].map(Math.round)).toEqual([22, 24, 26]);
   });

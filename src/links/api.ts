@@ -21,8 +21,10 @@ import {
   listSchema,
   patchSchema,
   replaceSchema,
+  showLink,
+  toFields,
+  toInput,
 } from "./schemas.ts";
-import { showLink, toFields, toInput } from "./show-link.ts";
 
 /** All routes of links. */
 const routes = {

@@ -1,5 +1,5 @@
 import type { FileId, LinkId, TenantId } from "../base/ids.ts";
-import type { LinkVersion } from "../cache/feed.ts";
+import type { Change, LinkVersion } from "../cache/feed.ts";
 import type { Place } from "../sql/versions.ts";
 import type { Choice, ChoiceFields } from "./routing/choice.ts";
 
@@ -104,6 +104,10 @@ export function cacheKey(domain: string, code: string): LinkKey {
   if (key === undefined) throw new Error(`no code has a slash: ${code}`);
   return key;
 }
+
+/** The link that a change is about, if it is about one. */
+export const keyOfChange = (change: Change): LinkKey | undefined =>
+  change.kind === "link" ? cacheKey(change.domain, change.code) : undefined;
 
 /** For a visitor's request: the last part of the path, decoded, may contain anything. */
 export const keyOfPath = (domain: string, path: string): LinkKey | undefined =>

@@ -1,15 +1,17 @@
-import type { Selectable } from "kysely";
+import { type RawBuilder, sql as raw, type Selectable } from "kysely";
 import type { FileId, TenantId } from "../base/ids.ts";
 import { storedKey } from "../files/file.ts";
 import type { LinkTable } from "../sql/schema.ts";
-import type { TenantDb } from "../sql/tenant-db.ts";
+import type { Sql } from "../sql/sql.ts";
+import { type Db, ofTenant, type TenantDb } from "../sql/tenant-db.ts";
+import { type StoredLimits, storedLimits } from "../tenants/tenants.ts";
 import type { NewLink } from "./create/new-links.ts";
 import type { Link, LinkFields, TargetFile } from "./link.ts";
 import type { Choice, ChoiceFields, SplitTarget } from "./routing/choice.ts";
 import { readRules } from "./routing/rules.ts";
 import { type Utm, withUtm } from "./routing/utm.ts";
 
-/** Links as rows, and back. */
+/** Links as rows, and back: what their store and the creation of new ones have in common. */
 export const withVersion = (own: TenantDb) =>
   own
     .selectFrom("links")
@@ -60,6 +62,27 @@ export function fileOf({
   return { key: storedKey({ tenantId, id }), name, type, sizeBytes: size_bytes, sha256 };
 }
 
+/**
+ * Which of these links' files exist, and stay until the transaction ends: a later deletion finds the link, and gives it
+ * a new version.
+ */
+export async function lockFiles(
+  sql: Sql,
+  trx: Db,
+  tenant: TenantId,
+  links: readonly Pick<LinkFields, "file">[],
+): Promise<Set<FileId>> {
+  const ids = [...new Set(links.flatMap(({ file }) => (file === null ? [] : [file])))];
+  if (ids.length === 0) return new Set();
+  const rows = ofTenant(trx, tenant)
+    .selectFrom("files")
+    .select("id")
+    .where("id", "in", ids)
+    .where("state", "=", "stored")
+    .orderBy("id");
+  return new Set((await sql.forUpdate(rows).execute()).map(({ id }) => id));
+}
+
 export function toRow(tenant: TenantId, link: NewLink): LinkTable {
   return {
     id: link.id,
@@ -96,6 +119,22 @@ export function toLink(row: Selectable<LinkTable> & { version: number }): Link {
     updatedAt: row.updated_at,
   };
 }
+
+/** How many hits a link may have in a month: what its owner set, within its tenant's limit. Null: no limit. */
+export function hitsMax(own: number | null, tenant: StoredLimits): number | null {
+  const { hitsPerLinkPerMonth: allowed } = storedLimits(tenant);
+  if (own === null || allowed === null) return own ?? allowed;
+  return Math.min(own, allowed);
+}
+
+/**
+ * The same as an expression over `links as l`. `hits_per_month` is null if the owner set nothing, and a comparison with
+ * null is not true.
+ */
+export const hitsMaxExpression = (allowed: number | null): RawBuilder<number> =>
+  allowed === null
+    ? raw<number>`l.hits_per_month`
+    : raw<number>`case when l.hits_per_month < ${allowed} then l.hits_per_month else ${allowed} end`;
 
 /** Rules, splits and parameters in their columns: null if there are none, so that a plain link stays cheap to read. */
 type Columns = Pick<LinkTable, "rules" | "split" | "utm" | "forward_query">;

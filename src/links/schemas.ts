@@ -1,12 +1,15 @@
-import { fromIso } from "../base/clock.ts";
+import { fromIso, toIso } from "../base/clock.ts";
 import { parseId } from "../base/ids.ts";
 import { pageParams, pageSchema } from "../http/pagination.ts";
+import { invalidInput } from "../http/problem.ts";
 import { multiLine, problemSchema, singleLine, z } from "../http/route.ts";
 import { destinationMost } from "./destination.ts";
+import { type Link, type LinkFields, type LinkState, originOf, shortUrl, stateless } from "./link.ts";
+import type { LinkChange, LinkInput } from "./links.ts";
 import { linkSorts } from "./read/find.ts";
-import { choiceFields } from "./routing/choice-schema.ts";
+import { choiceFields, choiceFromInput, showChoice } from "./routing/choice-schema.ts";
 
-/** Links as JSON: what may be sent, and what is returned. */
+/** Links as JSON: what may be sent, what is returned, and how both become links and back. */
 const destination = z.string().max(destinationMost + 1_000, "Too long.");
 
 const fileId = z
@@ -245,3 +248,63 @@ export const idParam = z.object({ id: z.string().openapi({ example: "lnk_01k9a0b
 export const ifMatch = z.object({
   "if-match": z.string().optional().openapi({ description: 'The version you read, as in the ETag: "3".' }),
 });
+
+/** A link as the API and the command line show it. */
+export function showLink(link: Link, baseUrl: string, { target, suspended }: LinkState = stateless) {
+  const { tenantId: _, url, expiresAt, createdAt, updatedAt, ...rest } = link;
+  return {
+    ...rest,
+    url: link.file === null ? url : null,
+    domain: new URL(originOf(baseUrl, link.domain)).host,
+    shortUrl: shortUrl(baseUrl, link),
+    tags: [...link.tags],
+    ...showChoice(link),
+    expiresAt: expiresAt === null ? null : toIso(expiresAt),
+    target: target && { ...target, checkedAt: toIso(target.checkedAt) },
+    suspended,
+    createdAt: toIso(createdAt),
+    updatedAt: toIso(updatedAt),
+  };
+}
+
+/** The same validation for callers outside HTTP. */
+export function parseNewLink(sent: unknown): LinkInput {
+  const parsed = createSchema.safeParse(sent);
+  if (!parsed.success) throw invalidInput(parsed.error, "link");
+  return toInput(parsed.data);
+}
+
+export function parseLinkChange(sent: unknown): LinkChange {
+  const parsed = patchSchema.safeParse(sent);
+  if (!parsed.success) throw invalidInput(parsed.error, "link");
+  return toFields(parsed.data);
+}
+
+type Sent = z.infer<typeof patchSchema>;
+
+export function toFields(sent: Sent): LinkChange {
+  const { expiresAt, url, file, rules, split, utm, forwardQuery, fetchTitle: _, ...rest } = sent;
+  const fields = {
+    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
+    ...destinationOf(url, file),
+    ...choiceFromInput({ rules, split, utm, forwardQuery }),
+  };
+  return expiresAt === undefined ? fields : { ...fields, expiresAt: expiresAt === null ? null : fromIso(expiresAt) };
+}
+
+export function toInput(sent: z.infer<typeof createSchema>): LinkInput {
+  const { code, domain, private: hidden, ...rest } = sent;
+  return {
+    ...toFields(rest),
+    ...(code !== undefined && { code }),
+    ...(domain !== undefined && { domain }),
+    ...(hidden && { private: true }),
+  };
+}
+
+/** Omitted fields stay; otherwise one replaces the other. */
+function destinationOf(url: string | null | undefined, file: string | null | undefined): Partial<LinkFields> {
+  if (url === undefined && file === undefined) return {};
+  const id = file == null ? undefined : parseId("file", file);
+  return id === undefined ? { url: url ?? "", file: null } : { url: "", file: id };
+}

@@ -5,12 +5,11 @@ import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
 import { type Place, raiseVersions } from "../sql/versions.ts";
-import { createNewLinks, lockFiles, type NewLinks, type StoredFields } from "./create/new-links.ts";
-import { hitsMax } from "./hits-max.ts";
+import { createNewLinks, type NewLinks, type StoredFields } from "./create/new-links.ts";
 import type { Link, MeteredTarget } from "./link.ts";
 import { conditionsOf, type LinkQuery, orderOf } from "./read/find.ts";
 import { withUtm } from "./routing/utm.ts";
-import { choiceFromRow, fieldColumns, fileOf, toLink, toUtm, withVersion } from "./rows.ts";
+import { choiceFromRow, fieldColumns, fileOf, hitsMax, lockFiles, toLink, toUtm, withVersion } from "./rows.ts";
 
 /**
  * Links in SQL. Every change of a link raises the version of its (domain, code) and adds a row to the change feed, all

@@ -5,7 +5,7 @@ import { createApi } from "../http/route.ts";
 import type { Link } from "../links/link.ts";
 import { qrRoutes } from "./api.ts";
 
-test("a tenant that draws many codes waits its turn, and who has the picture does not", async () => {
+test("a tenant that draws many codes waits its turn, and a client that has the picture does not", async () => {
   const large = createShares({
     ...{ resource: "work", what: "large requests", atOnce: 1, waitingMost: 0, waitMs: 1_000, retryAfterSeconds: 1 },
   });

@@ -1,5 +1,5 @@
 import type { Form } from "../cache/tier.ts";
-import type { MeteredTarget, TargetFile } from "../links/link.ts";
+import { keyOfChange, type MeteredTarget, type TargetFile } from "../links/link.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import { readRules } from "../links/routing/rules.ts";
 import type { CachedLink } from "./link-source.ts";
@@ -13,6 +13,7 @@ import type { CachedLink } from "./link-source.ts";
  */
 export const linkForm: Form<CachedLink> = {
   name: "v3",
+  keyOf: keyOfChange,
 
   toJson: (link) =>
     Object.fromEntries(

@@ -65,7 +65,7 @@ describe("a header that tells the country", () => {
   const load = async () => ({ get: () => ({ country_code: "DE" }) });
   const told = { "cf-ipcountry": "fr" };
 
-  test("is believed from a proxy of ours", () => {
+  test("is trusted from one of our proxies", () => {
     expect(open({ load, header: "CF-IPCountry", isFromProxy: () => true }).of(from("192.0.2.1", told))).toBe("FR");
   });
 
@@ -74,7 +74,7 @@ describe("a header that tells the country", () => {
     expect(await known(open({ load, isFromProxy: () => true }), from("192.0.2.1", told))).toBe("DE");
   });
 
-  test("that says it does not know is believed too", () => {
+  test("that says 'unknown' is trusted too", () => {
     const countries = open({ load, header: "CF-IPCountry", isFromProxy: () => true });
     for (const code of ["XX", "T1", "", "Germany"]) {
       expect(countries.of(from("192.0.2.1", { "cf-ipcountry": code }))).toBeUndefined();

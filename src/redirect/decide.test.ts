@@ -278,7 +278,7 @@ describe("whatever the link and the request", () => {
     });
   });
 
-  test("an expired link never tells its address", () => {
+  test("an expired link never reveals its URL", () => {
     property(({ expiresAt, url }, _, { seen }) => {
       const told = seen.some((decision) => isAnswer(decision) && decision.url === url);
       return expiresAt === null || expiresAt > now || !told;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { buttonPage, escapeHtml, page } from "./error-pages.ts";
+import { escapeHtml } from "../base/escape-html.ts";
+import { buttonPage, page } from "./error-pages.ts";
 
 test("text from outside stays text, in an element and in an attribute of either quotes", () => {
   expect(escapeHtml(`<b> & "quoted" 'too'`)).toBe("&#60;b&#62; &#38; &#34;quoted&#34; &#39;too&#39;");

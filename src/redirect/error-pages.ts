@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Problem, type ProblemCode } from "../base/errors.ts";
+import { escapeHtml } from "../base/escape-html.ts";
 import { problemResponse } from "../http/problem.ts";
 import type { FinalRefusal } from "./decide.ts";
 
@@ -69,9 +70,6 @@ export const formPage = (status: number, title: string, body: string): Response 
 /** A page with one button that posts an empty form to the same URL. */
 export const buttonPage = (title: string, body: string, button: string): Response =>
   formPage(200, title, `${body}\n<form method="post"><button>${escapeHtml(button)}</button></form>\n`);
-
-export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 export function wantsJson(request: Request): boolean {
   const accept = request.headers.get("accept") ?? "";

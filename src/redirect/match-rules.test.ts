@@ -111,7 +111,7 @@ const anyVisitor: fc.Arbitrary<Visitor> = fc.record({
 const anyTime = fc.oneof(fc.integer({ min: now - 4, max: now + 4 }), fc.integer({ min: 0, max: 2 * now }));
 
 describe("whatever the rules and the visitor", () => {
-  test("a rule that is covered by an earlier one never has its turn", () => {
+  test("a rule that is covered by an earlier one never matches first", () => {
     // Few conditions, or hardly any rule would cover another.
     const wide = anyWhen.map((when): RuleCondition => Object.fromEntries(Object.entries(when).slice(0, 1)));
     let covered = 0;
@@ -165,7 +165,7 @@ describe("a split", () => {
     { url: "c", weight: 996 },
   ];
 
-  test("gives each its weight of the line, with nothing left over at either end", () => {
+  test("gives each its share of the range, with nothing left over at either end", () => {
     expect([0, 0.000_999, 0.001, 0.003_999, 0.004, 0.999_999].map((point) => pickSplit(split, point))).toEqual([
       ...["a", "a", "b", "b", "c", "c"],
     ]);

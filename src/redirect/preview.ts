@@ -1,8 +1,9 @@
 import { toIso } from "../base/clock.ts";
+import { escapeHtml } from "../base/escape-html.ts";
 import { splitKey, type Target, type TargetFile } from "../links/link.ts";
 import type { LinkDetails } from "../links/read/details.ts";
 import { isExpired } from "./decide.ts";
-import { escapeHtml, page } from "./error-pages.ts";
+import { page } from "./error-pages.ts";
 
 /**
  * `/{code}+`: shows where a link leads without redirecting. It shows every URL that any visitor might be sent to,

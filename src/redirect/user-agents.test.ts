@@ -61,7 +61,7 @@ test.each(agents)("%s is known by its User-Agent", (_, userAgent, device, os) =>
   expect(agentOf(userAgent)).toBe(agentOf(userAgent));
 });
 
-test("nothing and nonsense are not known, and cost no more the longer they are", () => {
+test("empty and meaningless ones are unknown, and cost no more the longer they are", () => {
   const agentOf = createAgents();
   for (const text of [null, "", "x", "(".repeat(1_000_000), "Mozilla/5.0 ".repeat(100_000)]) {
     expect(agentOf(text)).toEqual({ device: undefined, os: undefined });

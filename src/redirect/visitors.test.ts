@@ -27,7 +27,7 @@ test("a visitor is what the request says", () => {
   });
 });
 
-describe("the point of a visitor", () => {
+describe("the position of a visitor", () => {
   const visitors = visitorsOf();
 
   test("is the same every time, and on every server with the same secret", () => {
@@ -53,7 +53,7 @@ describe("the point of a visitor", () => {
     expect(point("2001:db8:1:2::1")).not.toBe(point("2001:db8:1:3::1"));
   });
 
-  test("lies anywhere from 0 to 1, as often here as there", () => {
+  test("is evenly distributed from 0 to 1", () => {
     const tenths = new Array<number>(10).fill(0);
     const visits = 20_000;
     for (let i = 0; i < visits; i++) {

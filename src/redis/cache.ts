@@ -16,7 +16,6 @@ import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Versioned } from "../cache/cache.ts";
 import type { CorrectableTier, CorrectedUpTo } from "../cache/correct-tier.ts";
-import type { Change } from "../cache/feed.ts";
 import type { Form, Shared, Ticket, Tier } from "../cache/tier.ts";
 import { defineScript, type Redis } from "./client.ts";
 import putText from "./put.lua" with { type: "text" };
@@ -25,8 +24,6 @@ import standText from "./stand.lua" with { type: "text" };
 export interface RedisCacheOptions<Value> {
   readonly redis: Redis;
   readonly form: Form<Value>;
-  /** Undefined: no key here depends on it. */
-  readonly keyOf: (change: Change) => string | undefined;
   /** How long a link is valid. An hour by default. */
   readonly lifeMs?: (key: string) => number;
   /** How long it is remembered that a link does not exist. Five minutes by default. */
@@ -81,7 +78,7 @@ interface Server {
 }
 
 export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
-  const { redis, form, keyOf, written, clock = systemClock, random = Math.random, lifeMs = () => linkMs } = options;
+  const { redis, form, written, clock = systemClock, random = Math.random, lifeMs = () => linkMs } = options;
   const { missingMs = missingMsByDefault, jitter = jitterByDefault } = options;
   const servers = new Map<string, Server>();
   let writing = 0;
@@ -209,7 +206,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     async fence(tag, changes) {
       const server = unchanged(tag);
       const own = changes.flatMap((change) => {
-        const key = keyOf(change);
+        const key = form.keyOf(change);
         return key !== undefined && redis.serverOf(`{${key}}`) === tag ? [{ key, version: change.version }] : [];
       });
       for (let at = 0; at < own.length; at += fencesAtOnce) {

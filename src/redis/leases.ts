@@ -13,9 +13,8 @@ import { LRUCache } from "lru-cache";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { largestLease, leastWhilePlenty } from "../limits/lease-size.ts";
 import type { Ask, EndedLease, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
-import { secondsToMonthEnd } from "../limits/month.ts";
 import type { RefillProgress } from "../limits/refill.ts";
-import { monthOf } from "../limits/window.ts";
+import { monthOf, secondsToMonthEnd } from "../limits/window.ts";
 import { defineScript, type Redis } from "./client.ts";
 import leaseText from "./lease.lua" with { type: "text" };
 

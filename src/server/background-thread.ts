@@ -2,7 +2,14 @@ import { messageOf } from "../base/errors.ts";
 import { createLog } from "../base/log.ts";
 import { loadConfig } from "../config/config.ts";
 import { type Core, openCore } from "../core.ts";
-import { type Background, onThisThread, type SentResult, type ThreadMessage, type ToThread } from "./background.ts";
+import {
+  type Background,
+  isSet,
+  onThisThread,
+  type SentResult,
+  type ThreadMessage,
+  type ToThread,
+} from "./background.ts";
 
 /** The other side of `background.ts`, which decides how many jobs run here at a time. Has its own connections. */
 declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: ThreadMessage): void };
@@ -14,7 +21,10 @@ self.onmessage = ({ data: message }) => void handle(message);
 async function handle(message: ToThread): Promise<void> {
   if (message.kind === "open") {
     const config = loadConfig(message.settings, "/");
-    core = openCore(config, { log: createLog("silent", { write() {} }, false, () => 0) });
+    core = openCore(config, {
+      log: createLog("silent", { write() {} }, false, () => 0),
+      isStopping: () => isSet(message.stopping),
+    });
     core.catch(() => {}); // reported to callers that send work
   } else if (message.kind === "close") {
     await core?.then((open) => open.close()).catch(() => {}); // if it could not be opened, there is nothing to close

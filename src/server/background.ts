@@ -3,14 +3,13 @@ import { dayMs } from "../base/clock.ts";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Resources } from "../base/resources.ts";
-import type { Config } from "../config/config.ts";
 import type { Core } from "../core.ts";
 import { nearLimits } from "../email/notices/near-limits.ts";
 import type { NoticeUse } from "../email/notices/thresholds.ts";
 import { createEmailStore } from "../email/outbox/store.ts";
 import { type Recount, recount } from "../files/quota/storage-total.ts";
 import { pruneAnswers } from "../idempotency/answers.ts";
-import { monthName } from "../limits/month.ts";
+import { monthName } from "../limits/window.ts";
 import type { Link } from "../links/link.ts";
 import type { BulkResult, LinkInput, Maker } from "../links/links.ts";
 import { type BusyLink, busiestLinks } from "../links/read/busiest.ts";
@@ -22,6 +21,10 @@ import type { Tenant } from "../tenants/tenants.ts";
 /**
  * Long-running work. On SQLite a statement blocks its thread, so bulk writes, reports and clean-up run in a separate
  * thread with its own connection, started on first use; on PostgreSQL the database does the work.
+ *
+ * When the server stops, work in the thread gets five seconds to finish. Then a flag that both threads see interrupts it
+ * before its next statement: an open transaction is rolled back, and its caller gets 503. A statement that goes on for
+ * seconds is left behind with its thread; the process ends without it.
  *
  * Tenants take turns (`resources.work`), so that a flood from one costs the others one job each. The operator's scans
  * have a separate place (`resources.upkeep`): they run beside tenants' work, in short statements.
@@ -46,11 +49,18 @@ export interface Background {
   applyBlocklist(): Promise<BlocklistOutcome>;
   /** Gives new versions to the links of changed tenants if a command did not finish; returns how many. */
   raiseOutdated(): Promise<number>;
+  /** The server stops: what does not finish soon is interrupted. */
+  stopSoon(): void;
+  /** Interrupts what is still running. */
   close(): Promise<void>;
 }
 
+// A stop may take ten seconds, and the last hits are recorded after this.
+const finishMs = 5_000;
+const interruptMs = 2_000; // several statements, of at most a hundred rows each
+
 export function createBackground(core: Core): Background {
-  return inTurns(core.resources, core.config.embedded ? thread(core.config) : onThisThread(core));
+  return inTurns(core.resources, core.config.embedded ? thread(core) : onThisThread(core));
 }
 
 function inTurns({ work, upkeep }: Resources, background: Background): Background {
@@ -103,6 +113,7 @@ export function onThisThread(core: Core): Background {
     },
     applyBlocklist: () => applyBlocklist(core),
     raiseOutdated: () => core.outdated.finish(),
+    stopSoon() {}, // the database does the work, and the socket's deadline is the limit
     async close() {},
   };
 }
@@ -132,7 +143,7 @@ export type BackgroundJob =
   | { readonly kind: "raiseOutdated" };
 
 export type ToThread =
-  | { readonly kind: "open"; readonly settings: Record<string, string> }
+  | { readonly kind: "open"; readonly settings: Record<string, string>; readonly stopping: Int32Array }
   | { readonly kind: "close" }
   | (BackgroundJob & { readonly id: number });
 
@@ -146,10 +157,18 @@ export type SentResult =
   | Extract<BulkResult, { link: unknown }>
   | { readonly problem: { readonly code: ProblemCode; readonly detail: string; readonly more: Problem["more"] } };
 
-function thread(config: Config): Background {
+const isStopping = 1;
+
+/** The flag, as the thread reads it. */
+export const isSet = (stopping: Int32Array): boolean => Atomics.load(stopping, 0) === isStopping;
+
+function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
+  const stopping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  let notSoon = () => {};
   let worker: Worker | undefined;
   let lastId = 0;
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const left = Promise.withResolvers<void>();
 
   function start(): Worker {
     const started = new Worker(new URL("./background-thread.ts", import.meta.url).href);
@@ -159,6 +178,7 @@ function thread(config: Config): Background {
       const job = waiting.get(message.id);
       waiting.delete(message.id);
       if (message.kind === "done") job?.resolve(message.result);
+      else if (message.code === "interrupted") job?.reject(interrupted());
       else job?.reject(Object.assign(new Error(message.message), { code: message.code }));
     };
     started.onerror = (event) => {
@@ -166,11 +186,25 @@ function thread(config: Config): Background {
       for (const job of waiting.values()) job.reject(new Error(`the background thread ended: ${event.message}`));
       waiting.clear();
     };
-    started.postMessage({ kind: "open", settings: config.source } satisfies ToThread);
+    started.postMessage({ kind: "open", settings: config.source, stopping } satisfies ToThread);
     return started;
   }
 
+  function interrupt(): void {
+    Atomics.store(stopping, 0, isStopping);
+    notSoon = clock.after(interruptMs, leaveBehind);
+  }
+
+  function leaveBehind(): void {
+    for (const job of waiting.values()) job.reject(interrupted());
+    waiting.clear();
+    worker?.terminate();
+    worker = undefined;
+    left.resolve();
+  }
+
   async function run(job: BackgroundJob): Promise<unknown> {
+    if (isSet(stopping)) throw interrupted();
     worker ??= start();
     const id = ++lastId;
     const result = Promise.withResolvers<unknown>();
@@ -195,18 +229,31 @@ function thread(config: Config): Background {
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<BlocklistOutcome>,
     raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
+    stopSoon() {
+      notSoon = clock.after(finishMs, interrupt);
+    },
     async close() {
-      if (!worker) return;
+      notSoon();
       const closing = worker;
-      worker = undefined;
-      await Promise.allSettled([...waiting.values()].map((job) => job.promise));
-      await new Promise<void>((resolve) => {
-        closing.addEventListener("message", (event: MessageEvent<ThreadMessage>) => {
-          if (event.data.kind === "closed") resolve();
-        });
-        closing.postMessage({ kind: "close" } satisfies ToThread);
-      });
-      closing.terminate();
+      interrupt();
+      if (closing !== undefined) await Promise.race([closed(closing), left.promise]);
+      notSoon();
+      leaveBehind();
     },
   };
+
+  async function closed(closing: Worker): Promise<void> {
+    await Promise.allSettled([...waiting.values()].map((job) => job.promise));
+    await new Promise<void>((resolve) => {
+      closing.addEventListener("message", (event: MessageEvent<ThreadMessage>) => {
+        if (event.data.kind === "closed") resolve();
+      });
+      closing.postMessage({ kind: "close" } satisfies ToThread);
+    });
+  }
 }
+
+const interrupted = (): Problem =>
+  new Problem("unavailable", "The server is shutting down and did not finish this request. Try again shortly.", {
+    retryAfterSeconds: 5,
+  });

@@ -12,7 +12,7 @@ import type { HotLinks } from "../clicks/hot-links.ts";
 import { lookupConnections, openLookups, openReplica } from "../core.ts";
 import { type Hosts, openHosts } from "../domains/hosts.ts";
 import { createDomainStore } from "../domains/store.ts";
-import { cacheKey, type LinkKey } from "../links/link.ts";
+import { keyOfChange, type LinkKey } from "../links/link.ts";
 import { createLinkStore } from "../links/store.ts";
 import { type CachedLink, linkSource, sizeOfCached } from "../redirect/link-source.ts";
 import type { RedisCache, RedisCacheOptions } from "../redis/cache.ts";
@@ -90,8 +90,8 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
     warm: (keys) => some(keys, (key) => links.lookup(key)),
     publish(change) {
       if (change.kind === "domain" && replica === undefined) hosts.changed(change.key);
-      if (change.kind === "link") {
-        const key = cacheKey(change.domain, change.code);
+      const key = keyOfChange(change);
+      if (key !== undefined) {
         const { version } = change;
         if (replica === undefined) links.announce(key, version);
         // Best effort and not awaited: the feed says the same a moment later.
@@ -165,8 +165,8 @@ async function followFeed(
     feed,
     announce(change) {
       if (change.kind === "domain") hosts.changed(change.key);
-      if (change.kind !== "link") return;
-      const key = cacheKey(change.domain, change.code);
+      const key = keyOfChange(change);
+      if (key === undefined) return;
       changes.add(key, change.version);
       if (links.announce(key, change.version)) observeLag({}, Math.max(0, clock.now() - change.at) / 1_000);
     },
@@ -226,8 +226,9 @@ async function openGuarded(
   { core: { clock, config }, metrics, log }: Wiring,
   options: Pick<RedisCacheOptions<CachedLink>, "lifeMs" | "onEmpty">,
 ): Promise<RedisCache<CachedLink>> {
-  const { openTier } = await import("./redis-links.ts");
-  const { withBreakers: withBreaker } = await import("../redis/with-breakers.ts");
+  const { linkForm } = await import("../redirect/cache-format.ts");
+  const { createRedisCache } = await import("../redis/cache.ts");
+  const { withBreakers } = await import("../redis/with-breakers.ts");
   const breakers = createBreakers({
     of: "cache",
     nodes: redis.owners,
@@ -239,7 +240,10 @@ async function openGuarded(
         ? log.warn({ node }, "Redis fails too often; pausing lookups in Redis")
         : log.info({ node }, "Redis is available for lookups again"),
   });
-  return openTier(withBreaker(redis, breakers), clock, {
+  return createRedisCache({
+    redis: withBreakers(redis, breakers),
+    form: linkForm,
+    clock,
     ...options,
     missingMs: config.QL_CACHE_MISSING_TTL_SECONDS * 1_000,
     jitter: config.QL_CACHE_JITTER,

@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { isOutdated } from "../abuse/apply-blocklist.ts";
 import { type Job, type JobScope, type RunningJobs, startJobs } from "../base/jobs.ts";
 import { type HotLinks, saveMs } from "../clicks/hot-links.ts";
 import type { LimitWatch } from "../email/notices/limit-watch.ts";
 import { sweepMs } from "../files/upkeep/upkeep.ts";
-import { createJobClaims } from "../sql/jobs.ts";
+import { createJobClaims, type Holder } from "../sql/jobs.ts";
 import type { Background } from "./background.ts";
 import type { LinkCache } from "./cache.ts";
 import type { Mail } from "./email.ts";
@@ -21,6 +20,7 @@ export interface JobParts {
   readonly background: Background;
   readonly cache: LinkCache;
   readonly files: OpenFiles;
+  readonly heartbeat: Holder;
   readonly hot: HotLinks;
   readonly mail: Mail;
   readonly notices: LimitWatch;
@@ -67,9 +67,7 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
     { name: "limit-notices", everyMs: hour, scope: one, deadlineMs: 5 * minute, work: notices.checkAll },
     { name: "clean", everyMs: hour, scope: one, deadlineMs: hour, work: background.clean },
   ];
-  // An embedded server is alone: claims that are there when it starts are its own, left behind when it was killed.
-  const holder = core.config.embedded ? "embedded" : randomBytes(9).toString("base64url");
-  const claims = createJobClaims(core.sql, holder, core.clock);
+  const claims = createJobClaims(core.sql, parts.heartbeat, core.clock);
   const jobs = startJobs(table.flatMap(switchedOn), { claims, metrics, clock: core.clock, log });
   opened.defer(() => jobs.stop());
   return jobs;

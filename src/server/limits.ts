@@ -13,7 +13,7 @@ import { type Cancelling, degrading } from "../limits/degrade.ts";
 import { monitoredLeases } from "../limits/lease-monitor.ts";
 import type { Ask, EndedLease, LeaseStore, Total } from "../limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "../limits/meters.ts";
-import { createMonth } from "../limits/month.ts";
+import { createMonth } from "../limits/window.ts";
 import { splitKey } from "../links/link.ts";
 import { hitReasons } from "../redirect/decide.ts";
 import type { Redis } from "../redis/client.ts";

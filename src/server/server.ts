@@ -102,7 +102,7 @@ async function serve(
   const notices = openNotices(wiring, { mail, background, hitsMaxOf: (key) => cache.links.recall(key)?.hitsMax });
   const readiness = openReadiness(wiring, cache, redis.dependencies);
   const sampleReadiness = watchReadiness(readiness, metrics);
-  const jobs = openJobs(wiring, { background, cache, files, hot, mail, notices, redis, sampleReadiness });
+  const jobs = openJobs(wiring, { background, cache, files, heartbeat, hot, mail, notices, redis, sampleReadiness });
 
   const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs });
   const server = listen(wiring, { peers, readiness, hits, cache, counters, guesses, mail, files, api });
@@ -120,6 +120,7 @@ async function serve(
     firstKey,
     async stop() {
       await firstKey.catch(() => {});
+      background.stopSoon();
       await Promise.all([server.stop(stopMs), mail.close(), jobs.stop()]);
       await flushKeys();
       await opened.disposeAsync();
@@ -190,10 +191,14 @@ function openMetrics(core: Core, peers: Peers | undefined): Metrics {
   return metrics;
 }
 
-/** An embedded server is alone: it holds the lock of its folder. */
+/**
+ * An embedded server is alone: it holds the lock of its folder. Claims on jobs that are there when it starts are its own, left
+ * behind when it was killed.
+ */
 async function joinOthers({ core: { config, sql, clock }, metrics, log, opened }: Wiring): Promise<Heartbeat> {
   const start = async (): Promise<Heartbeat> => {
-    if (config.embedded) return { count: () => 1, async stop() {} };
+    const never = new AbortController().signal;
+    if (config.embedded) return { id: "embedded", count: () => 1, lapse: () => never, async stop() {} };
     const { startHeartbeat } = await import("../sql/heartbeat.ts");
     return startHeartbeat(sql, config.limitsRedisUrl !== undefined, clock, log);
   };

@@ -3,8 +3,9 @@ import type { Sql } from "./sql.ts";
 import type { Db } from "./tenant-db.ts";
 
 /**
- * The servers that use this database, each with a row that it renews. A row not renewed for six seconds is dead. Two
- * servers exclude each other unless both have a Redis to share limits.
+ * The servers that use this database, each with a row that it renews. One not renewed for six seconds no longer counts.
+ * One not renewed for a minute is removed, and with it the server's claims on jobs (`sql/jobs.ts`). Two servers exclude
+ * each other unless both have a Redis to share limits.
  *
  * A joining server checks the others and adds itself in one transaction, one server at a time: of two that start at the
  * same moment, the second finds the first. All times are the database's.
@@ -18,10 +19,12 @@ export interface Instance {
 }
 
 export interface Instances {
-  /** One attempt. Also removes dead rows. */
+  /** One attempt. */
   join(): Promise<Joined | Blocked>;
   /** In one round trip: renews our row, and reads the others. */
   beat(): Promise<Others>;
+  /** Removes the rows that were not renewed for a minute. */
+  removeSilent(): Promise<void>;
   leave(): Promise<void>;
 }
 
@@ -40,12 +43,18 @@ export interface Others {
   readonly others: number;
   /** How many of them exclude us. */
   readonly excluding: number;
+  /** Rows that were not renewed for a minute. */
+  readonly silent: number;
+  /** When our row was renewed. */
+  readonly seenAt: number;
 }
 
 export const liveMs = 6_000;
+export const silentMs = 60_000;
 
 export function createInstances(sql: Sql, self: Instance): Instances {
   const oldest = raw<number>`${sql.now} - ${raw.lit(liveMs)}`;
+  const silentSince = raw<number>`${sql.now} - ${raw.lit(silentMs)}`;
   const own = { ...self, shares: self.shares ? (1 as const) : (0 as const), started_at: sql.now, seen_at: sql.now };
   const renew = (db: Db) =>
     db
@@ -58,10 +67,17 @@ export function createInstances(sql: Sql, self: Instance): Instances {
       sql.transaction(async (trx) => {
         // SQLite's transactions are serialized anyway. This mode blocks writers but not readers.
         if (sql.dialect === "postgres") await raw`lock table instances in share row exclusive mode`.execute(trx);
-        await trx.deleteFrom("instances").where("seen_at", "<=", oldest).execute();
-        const rows = await trx.selectFrom("instances").selectAll().where("id", "<>", self.id).orderBy("id").execute();
+        const rows = await trx
+          .selectFrom("instances")
+          .selectAll()
+          .where("id", "<>", self.id)
+          .where("seen_at", ">", oldest)
+          .orderBy("id")
+          .execute();
         const dead = rows.filter((row) => isDead(row, self));
-        for (const { id } of dead) await trx.deleteFrom("instances").where("id", "=", id).execute();
+        // Not removed: containers with the host's name may have the same process id, and one that lives beats again.
+        for (const { id } of dead)
+          await trx.updateTable("instances").set({ seen_at: oldest }).where("id", "=", id).execute();
         const others = rows.filter((row) => !dead.includes(row));
         const by = others.find((row) => !(self.shares && row.shares));
         if (by) return { kind: "blocked", by: { ...by, shares: by.shares === 1, seenAt: by.seen_at } };
@@ -78,9 +94,22 @@ export function createInstances(sql: Sql, self: Instance): Instances {
             .where("other.id", "<>", self.id)
             .where("other.seen_at", ">", oldest);
           const excluding = self.shares ? others.where("other.shares", "=", 0) : others;
-          return [others.$asScalar().$notNull().as("others"), excluding.$asScalar().$notNull().as("excluding")];
+          const silent = expression
+            .selectFrom("instances as other")
+            .select(expression.fn.countAll<number>().as("count"))
+            .where("other.seen_at", "<=", silentSince);
+          return [
+            others.$asScalar().$notNull().as("others"),
+            excluding.$asScalar().$notNull().as("excluding"),
+            silent.$asScalar().$notNull().as("silent"),
+            "seen_at as seenAt",
+          ];
         })
         .executeTakeFirstOrThrow(),
+
+    async removeSilent() {
+      await sql.db.deleteFrom("instances").where("seen_at", "<=", silentSince).execute();
+    },
 
     async leave() {
       await sql.db.deleteFrom("instances").where("id", "=", self.id).execute();

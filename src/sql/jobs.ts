@@ -1,29 +1,49 @@
-import { type RawBuilder, sql as raw } from "kysely";
+import { type ExpressionBuilder, type RawBuilder, sql as raw } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import { Late } from "../base/deadline.ts";
 import { messageOf } from "../base/errors.ts";
 import type { ClaimedJob, JobClaims, JobLook } from "../base/jobs.ts";
 import { printable } from "../base/printable.ts";
 import type { Sql } from "./sql.ts";
+import type { SharedSchema } from "./tenant-db.ts";
 
 /**
  * Claims on jobs that one process runs for all. The row says when a job is due, who is running it, and how its last run
- * ended. A process that is killed leaves its claim, which runs out a little after the job's deadline; the next process
- * to look then takes over and counts it as a failure. The same happens to one that takes too long, and then two are
- * running it: the work must tolerate that. All times are the database's.
+ * ended. A claim runs out a little after the job's deadline, or when the row of its holder in `instances` is gone, which is
+ * about a minute after a process was killed (`sql/heartbeat.ts`). The next process to look then takes over and counts it
+ * as a failure. If the first one is only slow, two are running it: the work must tolerate that. All times are the
+ * database's.
  */
+export interface Holder {
+  /** Of its row in `instances`. */
+  readonly id: string;
+  /** For work that starts now: aborted before another process may take over. */
+  lapse(): AbortSignal;
+}
+
 const graceMs = 10_000; // a run that ends at its deadline still gives its claim back
 const retryMs = 60_000;
 const errorMost = 200;
 
-export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClaims {
+export function createJobClaims(sql: Sql, { id: holder, lapse }: Holder, clock: Clock): JobClaims {
   const { db } = sql;
   const later = (ms: number): RawBuilder<number> => raw<number>`${sql.now} + ${ms}`;
+
+  /** Of a process that is gone, or of this one: it runs a job once at a time, so it could not give its claim back. */
+  const leftBehind = ({ eb, not, exists, selectFrom }: ExpressionBuilder<SharedSchema, "jobs">) =>
+    eb.and([
+      eb("jobs.holder", "is not", null),
+      eb.or([
+        eb("jobs.holder", "=", holder),
+        not(exists(selectFrom("instances").select("id").whereRef("instances.id", "=", "jobs.holder"))),
+      ]),
+    ]);
 
   const read = (name: string) =>
     db
       .selectFrom("jobs")
       .select(["due_at", "holder", "succeeded_at", "failures", sql.now.as("now")])
+      .select((is) => is.case().when(leftBehind(is)).then(1).else(0).end().as("left_behind"))
       .where("name", "=", name)
       .executeTakeFirst();
 
@@ -42,30 +62,22 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
     db
       .updateTable("jobs")
       .set((is) => {
-        const leftBehind = is("holder", "is not", null);
+        const isHeld = is("holder", "is not", null);
         return {
           holder,
           due_at: later(deadlineMs + graceMs),
           started_at: sql.now,
           failures: is
             .case()
-            .when(leftBehind)
+            .when(isHeld)
             .then(is("failures", "+", 1))
             .else(is.ref("failures"))
             .end(),
-          error: is.case().when(leftBehind).then(unfinished).else(is.ref("error")).end(),
+          error: is.case().when(isHeld).then(unfinished).else(is.ref("error")).end(),
         };
       })
       .where("name", "=", name)
-      .where((is) =>
-        is.or([
-          is("due_at", "<=", sql.now),
-          // One run at a time, so it is not running: the database was unavailable when the claim was to be given back, or
-          // the process was killed and has started again.
-          is("holder", "=", holder),
-          ...(early ? [is("holder", "is", null)] : []),
-        ]),
-      )
+      .where((is) => is.or([is("due_at", "<=", sql.now), leftBehind(is), ...(early ? [is("holder", "is", null)] : [])]))
       .returning(sql.now.as("now"))
       .executeTakeFirst();
 
@@ -95,13 +107,21 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
       const isStopped = signal.aborted && !(signal.reason instanceof Late);
       if (isStopped) givenUp ??= release(job.name, { due_at: now() }).catch(() => {});
     };
+    // Not AbortSignal.any, which keeps something of every run for as long as the process lives.
+    const lapsed = lapse();
+    const either = new AbortController();
+    const end = () => either.abort(signal.aborted ? signal.reason : lapsed.reason);
     signal.addEventListener("abort", giveUp);
+    for (const one of [signal, lapsed]) one.addEventListener("abort", end);
     try {
       giveUp();
-      await job.work(signal);
+      if (signal.aborted || lapsed.aborted) end();
+      await job.work(either.signal);
     } catch (error) {
       await (givenUp ?? release(job.name, { due_at: now() + retryMs, ended_at: now() }, errorText(error)));
       throw error;
+    } finally {
+      lapsed.removeEventListener("abort", end);
     }
     if (signal.reason instanceof Late) {
       // It did its work, so it is not repeated sooner for having been slow.
@@ -118,7 +138,7 @@ export function createJobClaims(sql: Sql, holder: string, clock: Clock): JobClai
     async run(job, signal) {
       const row = (await read(job.name)) ?? (await planned(job));
       const isDue = row.due_at <= row.now;
-      if (isDue || row.holder === holder || (job.early && row.holder === null)) {
+      if (isDue || row.left_behind || (job.early && row.holder === null)) {
         const claimed = await claim(job);
         if (claimed !== undefined) return work(job, signal, claimed.now);
       }

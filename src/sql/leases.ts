@@ -3,7 +3,7 @@ import { type Clock, dayMs } from "../base/clock.ts";
 import { leaseSize } from "../limits/lease-size.ts";
 import type { Ask, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
-import { monthEnd, monthName, secondsToMonthEnd } from "../limits/month.ts";
+import { monthEnd, monthName, secondsToMonthEnd } from "../limits/window.ts";
 import type { HitTable, LeaseTable, QuotaTable, RecorderTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 import { type Params, rowBatches, statement } from "./statement.ts";

@@ -28,12 +28,18 @@ export type Durability = "full" | "normal";
 const busyRetryMs = 5;
 const busyTries = 1_000; // 5 s in total, as long as a transaction may take on PostgreSQL
 
-export function openSqlite(path: string, durability: Durability = "full"): Sql {
+/** Work that was interrupted because the process stops. Its open transaction is rolled back. */
+export class Interrupted extends Error {
+  readonly code = "interrupted";
+}
+
+/** `isStopping`: asked before each statement. Once true, no statement runs except one that ends a transaction. */
+export function openSqlite(path: string, durability: Durability = "full", isStopping = () => false): Sql {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   Database.MAX_QUERY_CACHE_SIZE = 500; // prepared statements, by their text; the default is 20
   const connections = [connect(path, durability), connect(path, durability)] as const;
-  const statements = kysely(connections[0], false);
-  const transactions = kysely(connections[1], true);
+  const statements = kysely(connections[0], false, isStopping);
+  const transactions = kysely(connections[1], true, isStopping);
   return {
     dialect: "sqlite",
     db: statements,
@@ -66,10 +72,10 @@ function connect(path: string, durability: Durability): Database {
   return database;
 }
 
-function kysely(database: Database, takeTurns: boolean): Kysely<SharedSchema> {
+function kysely(database: Database, takeTurns: boolean, isStopping: () => boolean): Kysely<SharedSchema> {
   return new Kysely<SharedSchema>({
     dialect: {
-      createDriver: () => new SqliteDriver(database, takeTurns),
+      createDriver: () => new SqliteDriver(database, takeTurns, isStopping),
       createAdapter: () => new TransactionalDdl(),
       createIntrospector: (db) => new SqliteIntrospector(db),
       createQueryCompiler: () => new SqliteQueryCompiler(),
@@ -91,9 +97,9 @@ class SqliteDriver implements Driver {
   #lastTurn: Promise<void> = Promise.resolve();
   #endTurn: () => void = () => {};
 
-  constructor(database: Database, takeTurns: boolean) {
+  constructor(database: Database, takeTurns: boolean, isStopping: () => boolean) {
     this.#database = database;
-    this.#connection = new SqliteConnection(database);
+    this.#connection = new SqliteConnection(database, isStopping);
     this.#takeTurns = takeTurns;
   }
 
@@ -120,11 +126,11 @@ class SqliteDriver implements Driver {
   }
 
   async commitTransaction(): Promise<void> {
-    await this.#connection.executeQuery(CompiledQuery.raw("commit"));
+    await this.#connection.end("commit");
   }
 
   async rollbackTransaction(): Promise<void> {
-    if (this.#database.inTransaction) await this.#connection.executeQuery(CompiledQuery.raw("rollback"));
+    if (this.#database.inTransaction) await this.#connection.end("rollback");
   }
 
   async destroy(): Promise<void> {
@@ -134,14 +140,26 @@ class SqliteDriver implements Driver {
 
 class SqliteConnection implements DatabaseConnection {
   readonly #database: Database;
+  readonly #isStopping: () => boolean;
   readonly #returning = new WeakMap<Statement, boolean>();
 
-  constructor(database: Database) {
+  constructor(database: Database, isStopping: () => boolean) {
     this.#database = database;
+    this.#isStopping = isStopping;
   }
 
-  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.#patiently<Row>(query, this.#isStopping);
+  }
+
+  /** Also when the process is stopping. */
+  async end(statement: "commit" | "rollback"): Promise<void> {
+    await this.#patiently(CompiledQuery.raw(statement), () => false);
+  }
+
+  async #patiently<Row>(query: CompiledQuery, isStopping: () => boolean): Promise<QueryResult<Row>> {
     for (let tries = 1; ; tries++) {
+      if (isStopping()) throw new Interrupted("the process is stopping");
       try {
         return this.#run<Row>(query.sql, query.parameters as SQLQueryBindings[]);
       } catch (error) {

@@ -4,7 +4,7 @@ import { type KeyId, parseId } from "../base/ids.ts";
 import { type Pages, pageParams, pageSchema } from "../http/pagination.ts";
 import { type Api, json, jsonBody, route, singleLine, z } from "../http/route.ts";
 import { type ApiKey, type Keys, keyPerMinuteMost, scopes } from "./keys.ts";
-import { type LimitName, limitNames } from "./plans.ts";
+import { type LimitName, limitNames } from "./tenants.ts";
 
 /** All routes of tenants and keys. A key can only see its own tenant. */
 const limitsSchema = z.object(

@@ -1,9 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import type { LinkId, TenantId } from "../base/ids.ts";
+import { tenantEmailLimit } from "../email/outbox/charges.ts";
 import { createEmailSeeds } from "../email/outbox/counter-seeds.ts";
 import { callLimits, keyCalls, tenantCalls } from "../limits/call-limiter.ts";
 import type { Counters, Limit, StatusAnswer } from "../limits/counters.ts";
-import { tenantEmailLimit } from "../limits/email-limits.ts";
 import { type Period, spentAt } from "../limits/forecast.ts";
 import { storageLimit } from "../limits/storage-limit.ts";
 import { monthOf } from "../limits/window.ts";

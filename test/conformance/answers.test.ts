@@ -57,7 +57,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await elsewhere.begin(tenant, key, "something else", true)).toEqual({ kind: "mismatch" });
     });
 
-    test("one that was left behind is run again with the same ids and secrets", async () => {
+    test("an abandoned one is run again with the same ids and secrets", async () => {
       const key = newKey();
       const first = await run(here, key);
       await abandon();
@@ -68,7 +68,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await kind(here, key)).toBe("in_flight");
     });
 
-    test("one that was left behind and cannot be run again is said to be unknown", async () => {
+    test("an abandoned one that cannot be run again is reported as unknown", async () => {
       const key = newKey();
       await run(here, key, false);
       expect(await kind(elsewhere, key, false)).toBe("in_flight");
@@ -103,7 +103,7 @@ onEachDatabase(({ openTwo }) => {
       expect((await run(here, key)).derived.id("link")).not.toBe(first.derived.id("link"));
     });
 
-    test("a server that is alone takes what a former one left, at once, and not what is its own", async () => {
+    test("a server that is alone takes over at once what a former one abandoned, and nothing of its own", async () => {
       const [left, own] = [newKey(), newKey()];
       await run(here, left);
       const alone = createAnswers({ sql, serverSecrets, alone: true });
@@ -113,7 +113,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await kind(alone, own)).toBe("in_flight");
     });
 
-    test("an answer that is too large to be kept is made again", async () => {
+    test("an answer that is too large to be stored is computed again", async () => {
       const key = newKey();
       const first = await run(here, key);
       await first.finish({ ...answer, body: "x".repeat(5_000_000) });
@@ -148,7 +148,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await kind(here, fresh)).toBe("unknown");
     });
 
-    test("after its time a key is new, and rows past it are cleared away", async () => {
+    test("after a day a key is new again, and its row is deleted", async () => {
       const key = newKey();
       const first = await run(here, key);
       await first.finish(answer);

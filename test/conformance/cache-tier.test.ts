@@ -15,6 +15,7 @@ interface Thing {
 /** Its fields have the names that the cache itself uses. */
 const form: Form<Thing> = {
   name: "v3",
+  keyOf: nameOf,
   toJson: ({ name }) => ({ l: name, t: "theirs", x: 1, v: -1 }),
   fromJson(json) {
     const { l, t, x, v } = json as Record<string, unknown>;
@@ -23,7 +24,12 @@ const form: Form<Thing> = {
   },
 };
 /** As a later version might write it. */
-const laterForm: Form<Thing> = { name: "v4", toJson: ({ name }) => name, fromJson: (name) => ({ name: String(name) }) };
+const laterForm: Form<Thing> = {
+  name: "v4",
+  keyOf: nameOf,
+  toJson: ({ name }) => name,
+  fromJson: (name) => ({ name: String(name) }),
+};
 
 const thing = (version: number) => ({ version, value: { name: `v${version}` } });
 const nothing = (version: number) => ({ version, value: undefined });
@@ -46,8 +52,7 @@ for (const [name, start] of places) {
     let redis: Redis;
     let cache: RedisCache<Thing>;
 
-    const open = (one = form, random = () => 0.5) =>
-      createRedisCache<Thing>({ redis, form: one, keyOf: nameOf, random });
+    const open = (one = form, random = () => 0.5) => createRedisCache<Thing>({ redis, form: one, random });
 
     /** As the follower does it when nothing has changed. */
     async function correct(one: RedisCache<Thing>, position = plain): Promise<void> {
@@ -132,7 +137,6 @@ for (const [name, start] of places) {
       const one = createRedisCache<Thing>({
         redis,
         form,
-        keyOf: nameOf,
         lifeMs: life,
         random: () => 0.5,
       });
@@ -199,7 +203,7 @@ for (const [name, start] of places) {
       for (const wrongMs of [-600_000, 600_000]) {
         const key = fresh("k");
         const clock = { ...systemClock, now: () => systemClock.now() + wrongMs };
-        const one = createRedisCache<Thing>({ redis, form, keyOf: nameOf, clock });
+        const one = createRedisCache<Thing>({ redis, form, clock });
         await stands(one);
         const until = one.ticket(key)?.until ?? 0;
         expect(Math.abs(until - systemClock.now() - 1_000)).toBeLessThan(60_000);
@@ -215,7 +219,7 @@ for (const [name, start] of places) {
           return generation;
         },
       };
-      const one = createRedisCache<Thing>({ redis: reconnecting, form, keyOf: nameOf });
+      const one = createRedisCache<Thing>({ redis: reconnecting, form });
       await correct(one);
       expect(one.trusts(key)).toBe(true);
       generation++;

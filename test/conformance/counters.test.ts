@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
+import { getStatus, tryAcquire } from "../../src/email/outbox/charges.ts";
 import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import { type Charge, type Counters, type Limit, type LimitStatus, openHoldsMost } from "../../src/limits/counters.ts";
-import { getStatus, tryAcquire } from "../../src/limits/email-limits.ts";
 import { monthOf, monthWindow, slidingHour, slidingMinute, totalWindow, type Window } from "../../src/limits/window.ts";
 import { connectRedis, type Redis, RedisUnavailable } from "../../src/redis/client.ts";
 import { createRedisCounters } from "../../src/redis/counters.ts";
@@ -57,7 +57,7 @@ onEachStore((store, storeName) => {
       expect(await counts(limit)).toEqual([10, 0]);
     });
 
-    test("weighs what it says", async () => {
+    test("charges the given amount", async () => {
       const limit = limitOf(1_000_000_000);
       expect((await counters.take(newName(), [charge(limit, 900_000_000)])).kind).toBe("granted");
       expect((await counters.take(newName(), [charge(limit, 100_000_001)])).kind).toBe("denied");
@@ -73,7 +73,7 @@ onEachStore((store, storeName) => {
       expect(await counts(limit)).toEqual([Number.MAX_SAFE_INTEGER, 0]);
     });
 
-    test("asked again gives the same answer and charges nothing more", async () => {
+    test("that is repeated gets the same answer and charges nothing more", async () => {
       const limit = limitOf(2, slidingHour);
       const [first, second] = [newName(), newName()];
       expect(await counters.take(first, [charge(limit)])).toEqual({ kind: "granted" });
@@ -102,7 +102,7 @@ onEachStore((store, storeName) => {
       expect(await counts(limit)).toEqual([1, 0]);
     });
 
-    test("given back from an earlier bucket makes room at once, between takes of the present one", async () => {
+    test("that is released from an earlier bucket makes room at once", async () => {
       const slow: Window = { kind: "sliding", bucketMs: 1_000, buckets: 3 };
       const limit = limitOf(6, slow);
       const first = newName();
@@ -942,7 +942,7 @@ describe("in process", () => {
     expect((await Promise.all(holds)).filter(({ kind }) => kind === "unavailable")).toHaveLength(2);
   });
 
-  test("what is over is dropped while others are used", async () => {
+  test("expired counters are dropped while others are used", async () => {
     const clock = manualClock(0);
     const counters = createMemoryCounters({ clock });
     for (let i = 0; i < 500; i++) await counters.take(newName(), [charge(limitOf(1, slidingMinute))]);
@@ -954,7 +954,7 @@ describe("in process", () => {
     expect(counters.size).toMatchObject({ keys: 1, ids: 1 });
   });
 
-  test("a month ends, and what is given back later goes nowhere", async () => {
+  test("a month ends, and a later refund has no effect", async () => {
     const clock = manualClock(Date.UTC(2026, 10, 30, 23, 59, 59));
     const counters = createMemoryCounters({ clock });
     const limit = limitOf(5, monthWindow);
@@ -1021,7 +1021,7 @@ if (redisAvailable()) {
         (await counters.take(newName(), [charge(limitOf(1))])).kind === "granted" ? true : undefined,
       );
 
-    test("killed is unavailable in time, and what it granted is still counted after a restart", async () => {
+    test("when killed, is unavailable in time, and what it granted still counts after a restart", async () => {
       const limit = limitOf(5, slidingHour);
       const id = newName();
       await back();
@@ -1038,7 +1038,7 @@ if (redisAvailable()) {
       expect(changes).toEqual(["away", "ready"]);
     });
 
-    test("paused is unavailable in time, and a repeated id is charged once whether or not the first got through", async () => {
+    test("when paused, is unavailable in time, and a repeated id is charged once whether or not the first got through", async () => {
       const limit = limitOf(5, slidingHour);
       await back();
       const id = newName();
@@ -1055,7 +1055,7 @@ if (redisAvailable()) {
       expect(answer.kind === "known" && answer.limits[0]?.used).toBe(1);
     });
 
-    test("silent for too long is left for a new connection", async () => {
+    test("when silent for too long, gets a new connection", async () => {
       const impatient = connectRedis(server.url, { deadlineMs: 50, silenceMostMs: 200 });
       await connected(impatient);
       const clientId = () => impatient.send("any", ["CLIENT", "ID"]);
@@ -1090,7 +1090,7 @@ if (redisAvailable()) {
       }
     });
 
-    test("behind sentinels is found, and found again when its master is lost", async () => {
+    test("behind sentinels is found, and found again after its master is lost", async () => {
       const watched = await startRedisSentinel();
       const found = connectRedis(watched.url, { deadlineMs });
       const foundCounters = createRedisCounters({ redis: found });

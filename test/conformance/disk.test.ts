@@ -89,7 +89,7 @@ describe("an upload", () => {
     expect(await counted('quicklink_upload_bytes_total{fate="kept"}')).toBe(8);
   });
 
-  test("that is slower than the least rate is ended, however steadily it trickles", async () => {
+  test("that is slower than the minimum rate is ended, however steadily it trickles", async () => {
     await open({ pace: { leastBytesPerSecond: 1_000, windowMs: 300, deadlineMs: 60_000 } });
     const { path, key } = await signed(1_000_000);
     const line = await begin(path, 1_000_000);
@@ -125,7 +125,7 @@ describe("an upload", () => {
     await until("it to be counted", async () => (await outcome("broken_off")) === 1 || undefined);
   });
 
-  test("beyond what is taken at once is asked to come again, and then taken", async () => {
+  test("beyond the number accepted at once is asked to retry, and accepted then", async () => {
     const uploads = createShares({ ...few, atOnce: 1, waitingMost: 0 });
     await open({ uploads });
     const first = await signed(4);

@@ -39,7 +39,7 @@ onEachDatabase((database) => {
 
   const about = (id: string, event: string, more: object = {}) => ({ sg_message_id: `${id}.filter1`, event, ...more });
 
-  test("what the provider says lands on the email's row, and stays whatever comes after it", async () => {
+  test("what the provider reports is recorded on the email, and stays whatever comes after it", async () => {
     const { sql, tell } = await open();
     const tenant = await newTenant(sql);
     const id = await sent(sql, tenant, "sg1");
@@ -63,7 +63,7 @@ onEachDatabase((database) => {
     expect((await rowOf(sql, id)).delivery).toBe("complaint");
   });
 
-  test("who bounced or complained gets no more from this tenant, and only from this one", async () => {
+  test("a recipient that bounced or complained gets no more from this tenant, and only from this one", async () => {
     const { sql, tell, suppressions } = await open();
     const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
     await sent(sql, tenant, "sg1");
@@ -84,7 +84,7 @@ onEachDatabase((database) => {
     expect(await suppressions.find(other, "ann@example.com", "share")).toBeUndefined();
   });
 
-  test("an event that is repeated after its address was let in again does not shut it out again", async () => {
+  test("an event that is repeated after its address was removed from the list does not suppress it again", async () => {
     const { sql, tell, suppressions } = await open();
     const tenant = await newTenant(sql);
     await sent(sql, tenant, "sg1");
@@ -114,7 +114,7 @@ onEachDatabase((database) => {
     expect(await deliveries.find(tenant, [])).toEqual([]);
   });
 
-  test("the list of those who get no more comes in pages", async () => {
+  test("the list of suppressed addresses comes in pages", async () => {
     const { sql, suppressions } = await open();
     const tenant = await newTenant(sql);
     for (const name of ["a", "b", "c"]) await suppressions.add(tenant, `${name}@example.com`, "manual");

@@ -97,7 +97,7 @@ onEachDatabase((database) => {
     expect(written[0]?.text).toContain("800 of 1,000 new links this month (80 %)");
   });
 
-  test("who is at 100 % at once is not told of 80 %", async () => {
+  test("a tenant that reaches 100 % at once gets no notice about 80 %", async () => {
     const { sql, start, settings, keys, month } = await open();
     const tenant = await contacted(sql, settings);
     const notices = start();
@@ -138,7 +138,7 @@ onEachDatabase((database) => {
     expect(await keys(tenant)).toHaveLength(1);
   });
 
-  test("the look over all limits finds links, storage and hits, and each link until it was told of", async () => {
+  test("the check of all limits finds links, storage and hits, and each link until its notice was sent", async () => {
     const { sql, start, settings, keys, near, month } = await open();
     const tenant = await contacted(sql, settings);
     await acrossTenants(sql.db)
@@ -178,7 +178,7 @@ onEachDatabase((database) => {
     expect(texts[0]).not.toContain("go.example.com/sale");
   });
 
-  test("hits that a crash left reserved count for the look, those that are lent do not", async () => {
+  test("hits that a crash left reserved count for the check, and leased ones do not", async () => {
     const { sql, settings, clock, near } = await open();
     const tenant = await contacted(sql, settings);
     await visited(sql, tenant, "lent", 7_900, { reserved: 100, lent_until: clock.now() + 5_000 });

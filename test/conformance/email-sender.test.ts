@@ -97,7 +97,7 @@ onEachDatabase((database) => {
     expect(await charges.status(tenant, "smtp")).toMatchObject({ answer: { limits: [{ used: 0 }, { used: 0 }] } });
   });
 
-  test("what the provider surely never took is given back, tried again, and given up in the end", async () => {
+  test("what the provider certainly did not accept is refunded, retried, and fails in the end", async () => {
     const sql = await database.open();
     const { outbox, work, handed, answers, charges, clock } = openOutbox(sql);
     const tenant = await newTenant(sql);
@@ -146,7 +146,7 @@ onEachDatabase((database) => {
     expect(handed).toHaveLength(1);
   });
 
-  test("who unsubscribed from a tenant gets what is essential, and all of another tenant's", async () => {
+  test("a recipient that unsubscribed from a tenant gets essential emails, and all of another tenant's", async () => {
     const sql = await database.open();
     const { outbox, suppressions, work, handed } = openOutbox(sql);
     const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
@@ -165,7 +165,7 @@ onEachDatabase((database) => {
     expect(await outbox.enqueue(newMail(tenant))).toMatchObject({ kind: "queued" });
   });
 
-  test("of what may have been taken nothing is given back, and it is handed over once more and not again", async () => {
+  test("what the provider may have accepted is not refunded, and is handed over once more and not again", async () => {
     const sql = await database.open();
     const { outbox, work, handed, answers, charges, clock } = openOutbox(sql);
     const tenant = await newTenant(sql);
@@ -353,7 +353,7 @@ onEachDatabase((database) => {
     expect(await charges.status(tenant, "smtp")).toMatchObject({ answer: { limits: [{ used: 1 }, { used: 1 }] } });
   });
 
-  test("what could not be given back while the limits were away is given back when they answer", async () => {
+  test("a refund that failed while the limits were unavailable is made when they answer", async () => {
     const sql = await database.open();
     const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
     const real = createMemoryCounters({ clock: { ...systemClock, elapsed: () => 0 } });

@@ -28,7 +28,7 @@ onEachDatabase((database) => {
     return tenant;
   }
 
-  test("what a tenant never said is nothing", async () => {
+  test("a tenant without settings has none", async () => {
     const sql = await database.open();
     const tenant = await newTenant(sql);
     const none = { contact: null, sender: null, sendgrid: null, webhookKey: null, webhookSecret: null };
@@ -36,7 +36,7 @@ onEachDatabase((database) => {
     expect(await settingsOf(sql).ownKey(tenant)).toBeUndefined();
   });
 
-  test("what is left out stays, null removes, and other tenants have their own", async () => {
+  test("omitted fields stay, null removes, and other tenants have their own", async () => {
     const sql = await database.open();
     const [tenant, other] = [await withKey(sql), await newTenant(sql)];
     const settings = settingsOf(sql, old);

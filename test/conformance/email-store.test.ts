@@ -25,7 +25,7 @@ onEachDatabase((database) => {
     expect(await stores[0].claim("nobody", 8)).toEqual([]);
   });
 
-  test("what is due longest comes first, and what is not due does not come", async () => {
+  test("the most overdue email comes first, and one that is not due does not come", async () => {
     const sql = await database.open();
     const store = createEmailStore(sql);
     const tenant = await newTenant(sql);
@@ -56,7 +56,7 @@ onEachDatabase((database) => {
     expect((await store.insert(newRow(tenant))).repeated).toBe(false);
   });
 
-  test("a claim that ran out marks nothing any more", async () => {
+  test("an expired claim marks nothing any more", async () => {
     const sql = await database.open();
     const store = createEmailStore(sql);
     const { id } = await store.insert(newRow(await newTenant(sql)));
@@ -78,7 +78,7 @@ onEachDatabase((database) => {
     expect(await store.failed(now, why)).toBe(false);
   });
 
-  test("left behind before the hand-over it is queued again, and nothing is unknown", async () => {
+  test("abandoned before the hand-over, it is queued again, and nothing is unknown", async () => {
     const sql = await database.open();
     const store = createEmailStore(sql);
     const { id } = await store.insert(newRow(await newTenant(sql)));
@@ -153,7 +153,7 @@ onEachDatabase((database) => {
     expect(await store.look()).toEqual({ due: false, left: false });
   });
 
-  test("only what was finished long ago is forgotten", async () => {
+  test("only emails that were finished long ago are deleted", async () => {
     const sql = await database.open();
     const store = createEmailStore(sql);
     const tenant = await newTenant(sql);

@@ -375,7 +375,7 @@ onEachDatabase(({ openTwo }) => {
       }
     });
 
-    test("what is sent once more after it is complete changes nothing, and is cleared away", async () => {
+    test("bytes sent again after completion change nothing, and are removed", async () => {
       const tenant = await newTenant();
       const admitted = await announce(tenant, 20);
       await put(admitted, bytesOf(20));
@@ -389,7 +389,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await standing(tenant)).toEqual({ used: 20, held: 0 });
     });
 
-    test("what a store takes for a file that was deleted is cleared away", async () => {
+    test("bytes that arrive for a deleted file are removed", async () => {
       const tenant = await newTenant();
       const admitted = await announce(tenant, 20);
       await files.remove(tenant.id, admitted.file.id);
@@ -402,7 +402,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     describe("a file that is deleted", () => {
-      test("gives its bytes back, and is nowhere any more", async () => {
+      test("returns its bytes, and is not found anywhere", async () => {
         const tenant = await newTenant();
         const file = await stored(tenant, 900);
         await files.remove(tenant.id, file.id);
@@ -413,7 +413,7 @@ onEachDatabase(({ openTwo }) => {
         expect((await stored(tenant, 1_000)).state).toBe("stored");
       });
 
-      test("twice at the same time gives back once", async () => {
+      test("twice at the same time returns its bytes once", async () => {
         const tenant = await newTenant();
         const [file] = [await stored(tenant, 300), await stored(tenant, 300)];
         await Promise.allSettled([files.remove(tenant.id, file.id), elsewhere.remove(tenant.id, file.id)]);
@@ -464,7 +464,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     describe("an upload that is given up", () => {
-      test("by its owner is given back at once", async () => {
+      test("by its owner returns its bytes at once", async () => {
         const tenant = await newTenant();
         const admitted = await announce(tenant, 900);
         await put(admitted, bytesOf(900));
@@ -640,7 +640,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
       });
 
-      test("lose everything, the next who asks brings back what is stored and what is held", async () => {
+      test("lose everything, the next request restores what is stored and what is held", async () => {
         const tenant = await newTenant();
         await stored(tenant, 500);
         const admitted = await announce(tenant, 300);
@@ -672,7 +672,7 @@ onEachDatabase(({ openTwo }) => {
     });
 
     describe("the sync", () => {
-      test("finds no drift after all of the above, of any tenant", async () => {
+      test("finds no drift in any tenant after all of the above", async () => {
         for (const tenant of await createTenants(sql, clock).list(100)) {
           if (tenant.id === twin) continue;
           const { drift } = await syncQuota({ recount: (id, dryRun) => recount(sql, id, dryRun), quota }, tenant, true);
@@ -680,7 +680,7 @@ onEachDatabase(({ openTwo }) => {
         }
       });
 
-      test("puts right a row that is off, tells the counters, and leaves what is held", async () => {
+      test("corrects a wrong row, updates the counters, and keeps what is held", async () => {
         const tenant = await newTenant();
         await stored(tenant, 500);
         await announce(tenant, 100);

@@ -32,7 +32,7 @@ function refusal(folder: string): OperatorError {
 }
 
 describe("a data folder", () => {
-  test("is one server's at a time", () => {
+  test("belongs to one server at a time", () => {
     const folder = tempFolder("lock");
     const lock = lockFolder(folder);
     expect(tryLockFolder(folder)).toBeUndefined();
@@ -73,7 +73,7 @@ describe("a data folder", () => {
     for (const lock of locks) lock.release();
   });
 
-  test("is made if it is not there, for us alone", () => {
+  test("is created if it is missing, readable for its user only", () => {
     const folder = join(tempFolder("lock"), "new", "data");
     lockFolder(folder).release();
     expect(statSync(folder).mode & 0o777).toBe(0o700);

@@ -1,9 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/base/clock.ts";
+import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { OperatorError } from "../../src/base/errors.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createPulse, join } from "../../src/sql/heartbeat.ts";
-import { createInstances, type Instance, type Instances, liveMs } from "../../src/sql/instances.ts";
+import {
+  createInstances,
+  type Instance,
+  type Instances,
+  liveMs,
+  type Others,
+  silentMs,
+} from "../../src/sql/instances.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { startProcess } from "../ground/process.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -38,14 +45,14 @@ function listening() {
 
 onEachDatabase(({ open, openTwo }) => {
   describe("servers of one database", () => {
-    test("with Redis join, count each other and leave", async () => {
+    test("with Redis join, count each other and leave again", async () => {
       const sql = await open();
       const [one, two] = [server(sql, true), server(sql, true)];
       expect(await one.join()).toEqual({ kind: "joined", others: 0 });
       expect(await two.join()).toEqual({ kind: "joined", others: 1 });
-      expect(await one.beat()).toEqual({ others: 1, excluding: 0 });
+      expect(await one.beat()).toMatchObject({ others: 1, excluding: 0, silent: 0 });
       await two.leave();
-      expect(await one.beat()).toEqual({ others: 0, excluding: 0 });
+      expect(await one.beat()).toMatchObject({ others: 0, excluding: 0, silent: 0 });
       expect(await ids(sql)).toEqual([one.self.id]);
     });
 
@@ -72,7 +79,7 @@ onEachDatabase(({ open, openTwo }) => {
       }
     });
 
-    test("are gone, and their rows removed, when they were not seen for six seconds", async () => {
+    test("no longer count when they were not seen for six seconds, and can be removed after a minute", async () => {
       const sql = await open();
       const [one, two, three] = [server(sql, false), server(sql, false), server(sql, true)];
       await one.join();
@@ -80,9 +87,15 @@ onEachDatabase(({ open, openTwo }) => {
       expect((await two.join()).kind).toBe("blocked");
       await age(sql, 3_000);
       expect(await two.join()).toEqual({ kind: "joined", others: 0 });
-      expect(await ids(sql)).toEqual([two.self.id]);
       await age(sql, liveMs);
-      expect(await three.beat()).toEqual({ others: 0, excluding: 0 });
+      expect(await three.beat()).toMatchObject({ others: 0, excluding: 0, silent: 0 });
+      await three.removeSilent();
+      expect((await ids(sql)).toSorted()).toEqual([one.self.id, two.self.id, three.self.id].toSorted());
+      await age(sql, silentMs - 2 * liveMs); // which only the first has been silent for
+      const { silent, seenAt } = await three.beat();
+      expect([silent, Math.abs(seenAt - systemClock.now()) < liveMs]).toEqual([1, true]);
+      await three.removeSilent();
+      expect((await ids(sql)).toSorted()).toEqual([two.self.id, three.self.id].toSorted());
     });
 
     test("that were killed are not waited for on their own machine", async () => {
@@ -106,8 +119,8 @@ onEachDatabase(({ open, openTwo }) => {
       await one.join();
       await age(sql, liveMs);
       await two.join();
-      expect(await one.beat()).toEqual({ others: 1, excluding: 1 });
-      expect(await two.beat()).toEqual({ others: 1, excluding: 1 });
+      expect(await one.beat()).toMatchObject({ others: 1, excluding: 1 });
+      expect(await two.beat()).toMatchObject({ others: 1, excluding: 1 });
     });
   });
 
@@ -141,18 +154,30 @@ onEachDatabase(({ open, openTwo }) => {
 });
 
 describe("a pulse", () => {
-  const others = { others: 2, excluding: 0 };
+  const others: Seen = { others: 2, excluding: 0 };
+  type Seen = Partial<Others>;
 
   /** Others as they will be seen, beat by beat; an error for an unavailable database. */
-  function pulseOf(...seen: ({ others: number; excluding: number } | Error)[]) {
+  function pulseOf(...seen: (Seen | Error)[]) {
     const { log, said } = listening();
+    const clock = manualClock(Date.UTC(2026, 10, 17));
+    const removals: number[] = [];
     const beat = async () => {
       const next = seen.shift() ?? others;
       if (next instanceof Error) throw next;
-      return next;
+      return { others: 0, excluding: 0, silent: 0, seenAt: clock.now(), ...next };
     };
     const unused = () => Promise.reject(new Error("not asked"));
-    return { said, pulse: createPulse({ beat, join: unused, leave: unused }, 0, log) };
+    const removeSilent = async () => void removals.push(clock.now());
+    const pulse = createPulse({ beat, removeSilent, join: unused, leave: unused }, 0, clock, log);
+    /** Beats every two seconds. */
+    const live = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 2_000) {
+        clock.advance(2_000);
+        await pulse.beat().catch(() => {});
+      }
+    };
+    return { said, pulse, clock, removals, live };
   }
 
   test("counts the others and oneself, and keeps the number while the database is unavailable", async () => {
@@ -165,6 +190,54 @@ describe("a pulse", () => {
       counts.push(pulse.count());
     }
     expect(counts).toEqual([3, 3, 3, 1]);
+  });
+
+  const silent = (beats: number): Seen[] => Array.from({ length: beats }, () => ({ silent: 1 }));
+
+  test("removes silent servers after it has itself beaten for a minute", async () => {
+    const { live, removals } = pulseOf(...silent(32));
+    await live(silentMs);
+    expect(removals).toEqual([]);
+    await live(2_000);
+    expect(removals).toHaveLength(1);
+  });
+
+  test("gives all servers a minute to beat after an outage, a pause, or a jump of the database's clock", async () => {
+    const away = new Error("away");
+    const outage = pulseOf(...silent(29), ...Array.from({ length: 10 }, () => away), ...silent(40));
+    await outage.live((29 + 10) * 2_000 + silentMs);
+    expect(outage.removals).toEqual([]);
+    await outage.live(2_000);
+    expect(outage.removals).toHaveLength(1);
+
+    const paused = pulseOf(...silent(100));
+    await paused.live(silentMs);
+    paused.clock.advance(20_000);
+    await paused.live(silentMs);
+    expect(paused.removals).toEqual([]);
+
+    const jumped = pulseOf(...silent(100));
+    await jumped.live(silentMs);
+    jumped.clock.set(jumped.clock.now() + silentMs);
+    await jumped.live(silentMs);
+    jumped.clock.set(jumped.clock.now() - 2 * silentMs);
+    await jumped.live(silentMs);
+    expect(jumped.removals).toEqual([]);
+  });
+
+  test("that stops for 40 s ends what depends on it, before others may remove the server; then it starts afresh", async () => {
+    const { live, pulse, clock } = pulseOf();
+    await live(10_000);
+    const before = pulse.lapse();
+    clock.advance(39_000);
+    expect(before.aborted).toBe(false);
+    clock.advance(2_000);
+    expect(before.aborted).toBe(true);
+    expect(41_000).toBeLessThan(silentMs);
+    expect(pulse.lapse().aborted).toBe(true);
+    await pulse.beat();
+    expect(pulse.lapse().aborted).toBe(false);
+    expect(before.aborted).toBe(true);
   });
 
   test("logs once that an excluded server is there, and again only if it returns", async () => {

@@ -21,7 +21,7 @@ import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import { createFileStore } from "../../src/files/store.ts";
 import { beginning, createPositions } from "../../src/import-export/import-position.ts";
 import { predictOutcomes, sortOutcomes, type WantedRow } from "../../src/import-export/refused-rows.ts";
-import { monthName } from "../../src/limits/month.ts";
+import { monthName } from "../../src/limits/window.ts";
 import type { NewLink } from "../../src/links/create/new-links.ts";
 import type { LinkFields } from "../../src/links/link.ts";
 import { busiestLinks } from "../../src/links/read/busiest.ts";
@@ -288,7 +288,7 @@ onEachDatabase(({ open }) => {
     );
   });
 
-  test("a host that two tenants claim is blocked for the one whose target is", async () => {
+  test("a host that two tenants claim is blocked only for the one whose target is blocked", async () => {
     const store = createDomainStore(sql);
     const targets = { rootUrl: "https://example.com/" };
     for (const tenant of [ours, theirs]) {

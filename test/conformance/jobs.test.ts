@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { Late } from "../../src/base/deadline.ts";
 import type { ClaimedJob } from "../../src/base/jobs.ts";
-import { createJobClaims, readJobs } from "../../src/sql/jobs.ts";
+import { createInstances, liveMs, silentMs } from "../../src/sql/instances.ts";
+import { createJobClaims, type Holder, readJobs } from "../../src/sql/jobs.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { until } from "../ground/process.ts";
@@ -28,6 +29,14 @@ async function makeDue(sql: Sql): Promise<void> {
     .execute();
 }
 
+async function silence(sql: Sql, id: string, ms: number): Promise<void> {
+  await sql.db
+    .updateTable("instances")
+    .set((row) => ({ seen_at: row("seen_at", "-", ms) }))
+    .where("id", "=", id)
+    .execute();
+}
+
 const going = new AbortController().signal;
 const none = async () => {};
 /** Work that begins, and ends when the test says so. */
@@ -41,8 +50,16 @@ function slowWork() {
   return { work, begun: begun.promise, end: end.resolve };
 }
 
-const run = (sql: Sql, holder: string, claimed: ClaimedJob, signal = going) =>
-  createJobClaims(sql, holder, systemClock).run(claimed, signal);
+/** A process that beats. */
+async function holderOf(sql: Sql, id: string, lapse = going): Promise<Holder> {
+  await instanceOf(sql, id).beat();
+  return { id, lapse: () => lapse };
+}
+
+const instanceOf = (sql: Sql, id: string) => createInstances(sql, { id, host: id, pid: 1, shares: true });
+
+const run = async (sql: Sql, holder: string, claimed: ClaimedJob, signal = going) =>
+  createJobClaims(sql, await holderOf(sql, holder), systemClock).run(claimed, signal);
 
 for (const database of databases) {
   describe(`claims on jobs on ${database.name}`, () => {
@@ -167,7 +184,7 @@ for (const database of databases) {
 
     test("a job with nothing to do is not failing any more, and no claim is left; a running one is left alone", async () => {
       const sql = await database.open();
-      const clear = () => createJobClaims(sql, "b", systemClock).clear("sweep");
+      const clear = async () => createJobClaims(sql, await holderOf(sql, "b"), systemClock).clear("sweep");
       await clear(); // there is no such row
       await makeDue(sql);
       const failing = job(async () => {
@@ -203,6 +220,74 @@ for (const database of databases) {
       endless.end();
       await first;
       expect(await readJobs(sql)).toMatchObject([{ failures: 0, error: null, succeededAt: expect.any(Number) }]);
+      await sql.close();
+    });
+
+    test("a process that beats, or did within the last minute, keeps its claim until the deadline", async () => {
+      const sql = await database.open();
+      await makeDue(sql);
+      const slow = slowWork();
+      const first = run(sql, "a", job(slow.work));
+      await slow.begun;
+      const looks = async () => [
+        (await run(sql, "b", job(none))).ran,
+        (await run(sql, "b", job(none, { early: true }))).ran,
+      ];
+      expect(await looks()).toEqual([false, false]);
+      for (const ms of [liveMs, silentMs - liveMs - 5_000]) {
+        await silence(sql, "a", ms);
+        await instanceOf(sql, "c").join(); // a server that starts meanwhile
+        await instanceOf(sql, "b").removeSilent();
+        expect(await looks()).toEqual([false, false]);
+      }
+      slow.end();
+      expect((await first).ran).toBe(true);
+      expect(await readJobs(sql)).toMatchObject([{ failures: 0, succeededAt: expect.any(Number) }]);
+      await sql.close();
+    });
+
+    test("the claim of a process whose row was removed is free at once, for one process, and counts as a failure", async () => {
+      const sql = await database.open();
+      await makeDue(sql);
+      const endless = slowWork();
+      const killed = run(sql, "a", job(endless.work, { next: () => 0 }));
+      await endless.begun;
+      await silence(sql, "a", silentMs);
+      expect((await run(sql, "b", job(none))).ran).toBe(false);
+      await instanceOf(sql, "b").removeSilent();
+      const slow = slowWork();
+      const second = run(sql, "b", job(slow.work));
+      await slow.begun;
+      expect(await readJobs(sql)).toMatchObject([{ failures: 1, error: expect.stringContaining("ended") }]);
+      const looks = await Promise.all(["c", "d", "e"].map((id) => run(sql, id, job(none))));
+      expect(looks.map(({ ran }) => ran)).toEqual([false, false, false]);
+      slow.end();
+      expect((await second).ran).toBe(true);
+      endless.end(); // as if it had only been paused: its end changes nothing any more
+      await killed;
+      expect((await run(sql, "c", job(none))).ran).toBe(false);
+      await sql.close();
+    });
+
+    test("work is told to end when its process could not beat, keeps its claim until it has, and has failed", async () => {
+      const sql = await database.open();
+      await makeDue(sql);
+      const lapse = new AbortController();
+      const begun = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<void>();
+      const obedient = job(async (signal) => {
+        begun.resolve();
+        await end.promise;
+        signal.throwIfAborted();
+      });
+      const claims = createJobClaims(sql, await holderOf(sql, "a", lapse.signal), systemClock);
+      const first = claims.run(obedient, going);
+      await begun.promise;
+      lapse.abort(new Error("cut off"));
+      expect((await run(sql, "b", job(none))).ran).toBe(false);
+      end.resolve();
+      await expect(first).rejects.toThrow("cut off");
+      expect(await readJobs(sql)).toMatchObject([{ failures: 1, error: "cut off", unfinishedSince: null }]);
       await sql.close();
     });
 

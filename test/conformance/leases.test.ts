@@ -144,7 +144,7 @@ onEachLender((place) => {
     await server.stop();
   });
 
-  test("a month that is over is written down in its own row, and leaves this one whole", async () => {
+  test("a past month is recorded in its own row, and does not affect the current one", async () => {
     const server = place().instance();
     const code = fresh("months");
     const lease = await server.ask(code, 1_000);

@@ -125,7 +125,7 @@ onEachDatabase(({ open }) => {
       expect(there.asked).toEqual(["HEAD /b", "HEAD /b"]);
     });
 
-    test("who does not know HEAD is asked again by GET", async () => {
+    test("a server that does not know HEAD is asked again with GET", async () => {
       using there = await site({
         "/g": (response, { method }) => response.writeHead(method === "HEAD" ? 501 : 200).end(),
       });
@@ -138,7 +138,7 @@ onEachDatabase(({ open }) => {
       expect((await known(link))?.state).toBe("ok");
     });
 
-    test("what fails is asked less and less often until it is dead, and is well again when it answers", async () => {
+    test("a failing target is checked less and less often until it is dead, and is ok again when it answers", async () => {
       let gone = true;
       using there = await site({ "/c": (response) => response.writeHead(gone ? 410 : 200).end() });
       const link = await there.make("/c");
@@ -174,7 +174,7 @@ onEachDatabase(({ open }) => {
       expect((await known(link))?.state).toBe("ok");
     });
 
-    test("one host is asked one thing at a time and so many in a round; the others follow", async () => {
+    test("one host gets one request at a time and a limited number per round; the others follow", async () => {
       using there = await site({ "/many": (response) => response.end() });
       const made = await Promise.all(Array.from({ length: 15 }, () => there.make("/many")));
       for (const { id } of made) await store.want(id, clock.now());
@@ -208,7 +208,7 @@ onEachDatabase(({ open }) => {
       expect(await known(link)).toMatchObject({ state: "unchecked", httpStatus: null, reason: "port" });
     });
 
-    test("a round that is ended writes nothing about what it did not see", async () => {
+    test("a round that is stopped records nothing about targets it did not check", async () => {
       const ending = new AbortController();
       using there = await site({ "/e": () => ending.abort() });
       const link = await there.make("/e");

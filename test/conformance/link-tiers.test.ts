@@ -16,15 +16,15 @@ import { cacheKey, type MeteredTarget, splitKey } from "../../src/links/link.ts"
 import type { ChoiceFields } from "../../src/links/routing/choice.ts";
 import { devices, type RuleCondition, systems } from "../../src/links/routing/rules.ts";
 import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
+import { linkForm } from "../../src/redirect/cache-format.ts";
 import { complete, type Decision, decide, type VisitFacts } from "../../src/redirect/decide.ts";
 import { type CachedLink, linkSource, sizeOfCached } from "../../src/redirect/link-source.ts";
+import { createRedisCache } from "../../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
-import { openTier } from "../../src/server/redis-links.ts";
 import type { FileTable } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
-import { defaultLimits } from "../../src/tenants/plans.ts";
-import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
+import { createTenants, defaultLimits, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
 import { connected, patientMs } from "./counter-stores.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -209,7 +209,7 @@ if (redisAvailable()) {
       /** As `server/cache.ts` puts a server together, with Redis just corrected and the feed just read. */
       async function openServer(redis: Redis, source: Source<CachedLink>) {
         const counts = countCache(createMetrics());
-        const tier = openTier(redis, systemClock);
+        const tier = createRedisCache({ redis, form: linkForm, clock: systemClock });
         for (const tag of tier.servers()) {
           if ((await tier.stand(tag)).position === "") await tier.begin(tag, position);
           tier.believe(tag, systemClock.elapsed());

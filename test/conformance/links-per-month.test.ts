@@ -5,7 +5,7 @@ import { Problem } from "../../src/base/errors.ts";
 import { createPasswords } from "../../src/base/passwords.ts";
 import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
-import { monthEnd, monthName } from "../../src/limits/month.ts";
+import { monthEnd, monthName } from "../../src/limits/window.ts";
 import { type BulkResult, createLinks, type Links } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { takeCodeBlock } from "../../src/sql/code-counter.ts";
@@ -146,7 +146,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await Promise.all(owners.map((owner) => used(owner)))).toEqual([8, 8, 8]);
     });
 
-    test("do not make two who want the same codes wait for each other for ever", async () => {
+    test("do not deadlock when two callers want the same codes", async () => {
       const owners = [await tenantWith(null), await tenantWith(null)];
       const wanted = Array.from({ length: 60 }, () => ({ url, code: fresh("wanted") }));
       const results = await Promise.all(

@@ -117,7 +117,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await links.createMany(tenant, [input], "operator")).toEqual([{ link }]);
     });
 
-    test("is not another tenant's to have", async () => {
+    test("is not available to another tenant", async () => {
       const id = newId("link", clock);
       await links.create(tenant, { url, id }, "operator");
       await expect(links.create(stranger, { url, id }, "tenant")).rejects.toThrow();
@@ -178,7 +178,7 @@ onEachDatabase(({ openTwo }) => {
       expect((await links.create(tenant, { url, expiresAt: null }, "operator")).expiresAt).toBeNull();
     });
 
-    test("cannot have a taken code, whoever has it", async () => {
+    test("cannot have a taken code, whichever tenant has it", async () => {
       const code = fresh("taken");
       await links.create(tenant, { url, code }, "operator");
       for (const who of [tenant, stranger]) {
@@ -285,12 +285,12 @@ onEachDatabase(({ openTwo }) => {
       expect(versionsTold(link.code)).toEqual([`/${link.code}@1`, `/${link.code}@2`]);
     });
 
-    test("of nothing is a new version all the same", async () => {
+    test("of nothing still is a new version", async () => {
       const link = await links.create(tenant, { url }, "operator");
       expect((await links.patch(tenant, link.id, {})).version).toBe(2);
     });
 
-    test("of all fields takes back those that are not given", async () => {
+    test("of all fields resets those that are not given", async () => {
       const link = await links.create(
         tenant,
         {
@@ -323,7 +323,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await links.get(tenant.id, link.id)).toEqual(replaced);
     });
 
-    test("with the version that is there is made, with another refused", async () => {
+    test("with the current version is made, and with another one is refused", async () => {
       const link = await links.create(tenant, { url }, "operator");
       const changed = await links.patch(tenant, link.id, { title: "one" }, 1);
       expect(changed.version).toBe(2);
@@ -371,14 +371,14 @@ onEachDatabase(({ openTwo }) => {
       expect(await links.get(tenant.id, link.id)).toEqual(link);
     });
 
-    test("of another field does not stumble over an expiry that has passed meanwhile", async () => {
+    test("of another field is possible after the link has expired", async () => {
       const link = await links.create(tenant, { url, expiresAt: clock.now() + 1_000 }, "operator");
       clock.advance(2_000);
       const changed = await links.patch(tenant, link.id, { title: "late" });
       expect(changed).toMatchObject({ title: "late", expiresAt: link.expiresAt });
     });
 
-    test("of what is not there is not found", async () => {
+    test("of a missing link is not found", async () => {
       const id = newId("link", clock);
       const attempts = [
         links.get(tenant.id, id),
@@ -747,7 +747,7 @@ onEachDatabase(({ openTwo }) => {
       expect(told250).toHaveLength(250);
     });
 
-    test("take back codes that they may, whatever the others beside them may", async () => {
+    test("reuse codes that they may reuse, whatever the others in the request may", async () => {
       const owner = await newTenant();
       const codes = Array.from({ length: 120 }, () => fresh("back"));
       for (const who of [owner, stranger]) {
@@ -768,7 +768,7 @@ onEachDatabase(({ openTwo }) => {
       expect(new Set(versions)).toEqual(new Set([3]));
     });
 
-    test("are written with what goes along, or not at all", async () => {
+    test("are written together with the other writes, or not at all", async () => {
       const owner = await newTenant();
       const [kept, undone] = [fresh("kept"), fresh("undone")];
       const before = [await count("links"), await count("link_versions"), await count("changes")];
@@ -788,7 +788,7 @@ onEachDatabase(({ openTwo }) => {
       expect(await links.createMany(tenant, [], "operator")).toEqual([]);
     });
 
-    test("from two instances that want the same codes in opposite order do not wait for each other for ever", async () => {
+    test("from two instances that want the same codes in opposite order do not deadlock", async () => {
       const wanted = Array.from({ length: 60 }, () => fresh("contested"));
       const inputs = wanted.map((code) => ({ url, code }));
       const [one, two] = await Promise.all([

@@ -5,10 +5,14 @@
  *
  * Each mistake below is a copy of the program that locks in another order at one place (`test/ground/mutant.ts`), and must
  * be noticed in the same rounds: a test that finds no deadlock there would say nothing about the program.
+ *
+ * Two changes of the default domain do not always meet in these rounds. The order of their locks is tested without a race, at
+ * the end.
  */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { CompiledQuery, sql as raw } from "kysely";
+import { Client } from "pg";
 import { manualClock } from "../../src/base/clock.ts";
 import { type FileId, newId, type TenantId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
@@ -17,6 +21,7 @@ import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { type Edit, mutant } from "../ground/mutant.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
+import { until } from "../ground/process.ts";
 
 const rounds = 30;
 const timeoutMs = 120_000;
@@ -145,10 +150,10 @@ async function addFiles(sql: Sql, tenant: TenantId): Promise<FileId[]> {
   return ids;
 }
 
-async function addDomains({ domains }: Code, sql: Sql, tenantId: TenantId): Promise<void> {
+async function addDomains({ domains }: Code, sql: Sql, tenantId: TenantId, names = hosts): Promise<void> {
   const store = domains.createDomainStore(sql);
   const nowhere = { rootUrl: "https://example.com/", missingUrl: null, rootBlocked: false, missingBlocked: false };
-  for (const host of hosts.filter((one) => one !== "")) {
+  for (const host of names.filter((one) => one !== "")) {
     const about = { tenantId, host, state: "pending", token: host, isDefault: false, createdAt: 1 } as const;
     await store.add({ ...about, ...nowhere, verifiedAt: null }, 10);
     await store.verify(tenantId, host, clock.now());
@@ -169,6 +174,84 @@ async function withoutFeedRow(sql: Sql): Promise<unknown[]> {
     where c.versions is distinct from array(select generate_series(1, v.version))`.execute(sql.db);
   return rows;
 }
+
+interface Observed {
+  readonly chosen: string;
+  /** The row that the change has to wait for. */
+  readonly held: string;
+  /** The rows that are locked while it waits. */
+  readonly locked: readonly string[];
+}
+
+const defaults = ["a.example", "b.example", "c.example", "d.example"];
+
+/**
+ * No race: for each domain, a change of the default waits for its row, and we look at which rows it has locked by then. All
+ * indexes are off and rows were inserted in the opposite order, so that only the query itself can bring the right one.
+ */
+async function locksOfDefault(code: Code): Promise<Observed[]> {
+  const url = await (await sharedPostgres()).createDatabase("defaults");
+  const sql = code.postgres.openPostgres(url, { connections: 1 }, log);
+  await migrate(sql);
+  const { id: tenant } = await code.tenants.createTenants(sql, clock).create("chooser", "Chooser", "unlimited");
+  await addDomains(code, sql, tenant, defaults.toReversed());
+  const name = raw.id(new URL(url).pathname.slice(1));
+  for (const way of ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"]) {
+    await raw`alter database ${name} set ${raw.id(way)} = off`.execute(sql.db);
+  }
+  await sql.close(); // the settings are those of new connections
+  const [holder, watcher] = [new Client({ connectionString: url }), new Client({ connectionString: url })];
+  await Promise.all([holder.connect(), watcher.connect()]);
+  const changing = code.postgres.openPostgres(url, { connections: 1, patient: true }, log);
+  const domains = code.domains.createDomainStore(changing);
+  const hostsOf = async (query: string) => (await watcher.query(query)).rows.map(({ host }) => String(host));
+  const waiting = async (): Promise<number | undefined> =>
+    (
+      await watcher.query(`select a.pid from pg_stat_activity a where a.datname = current_database()
+      and cardinality(pg_blocking_pids(a.pid)) > 0`)
+    ).rows[0]?.pid;
+  const observed: Observed[] = [];
+  for (const chosen of defaults) {
+    for (const held of defaults) {
+      expect(await hostsOf("select host from domains order by ctid")).toEqual(defaults.toReversed());
+      await holder.query("begin");
+      await holder.query("select 1 from domains where host = $1 for update", [held]);
+      const change = domains.change(tenant, chosen, { isDefault: true }, clock.now()).catch(nameOf);
+      const pid = await until("the change to wait", waiting);
+      const free = await hostsOf("select host from domains for update skip locked");
+      await watcher.query("select pg_cancel_backend($1)", [pid]);
+      expect(await change).toBe("57014"); // it was waiting until now
+      await holder.query("rollback");
+      observed.push({ chosen, held, locked: defaults.filter((host) => !free.includes(host)) });
+    }
+  }
+  await Promise.all([holder.end(), watcher.end(), changing.close()]);
+  return observed;
+}
+
+/** From the first host on, whichever is chosen. */
+const rightOrder: readonly Observed[] = defaults.flatMap((chosen) =>
+  defaults.map((held) => ({ chosen, held, locked: defaults.filter((host) => host <= held) })),
+);
+
+const wrongDefaults: Readonly<Record<string, readonly Edit[]>> = {
+  "from the last host to the first": [
+    { file: "domains/store.ts", from: 'selectAll().orderBy("host");', to: 'selectAll().orderBy("host", "desc");' },
+  ],
+  "in the order in which PostgreSQL finds them": [
+    { file: "domains/store.ts", from: 'selectAll().orderBy("host");', to: "selectAll();" },
+  ],
+  "the new default first": [
+    { file: "domains/store.ts", from: "fields.isDefault ? others : others.where", to: "others.where" },
+  ],
+  "only when they are written": [
+    {
+      file: "domains/store.ts",
+      from: 'await sql.forUpdate(fields.isDefault ? others : others.where("host", "=", host)).execute();',
+      to: 'await (fields.isDefault ? others : others.where("host", "=", host)).execute();',
+    },
+  ],
+};
 
 const mistakes: Readonly<Record<string, readonly Edit[]>> = {
   "new links claimed codes in the order of the request": [
@@ -225,6 +308,24 @@ if (postgresAvailable()) {
         const { failures, close } = await race(await load(mutant(edits)), true);
         expect(failures).toContain(deadlock);
         await close();
+      },
+      timeoutMs,
+    );
+  });
+
+  describe("a change of the default domain", () => {
+    test(
+      "locks all domains of the tenant, by their hosts",
+      async () => {
+        expect(await locksOfDefault(await load(join(import.meta.dir, "../../src")))).toEqual([...rightOrder]);
+      },
+      timeoutMs,
+    );
+
+    test.each(Object.entries(wrongDefaults))(
+      "would be seen to lock them %s",
+      async (_, edits) => {
+        expect(await locksOfDefault(await load(mutant(edits)))).not.toEqual([...rightOrder]);
       },
       timeoutMs,
     );

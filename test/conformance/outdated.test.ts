@@ -8,8 +8,13 @@ import { createLinkStore } from "../../src/links/store.ts";
 import { createOutdated } from "../../src/sql/outdated-tenants.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { raiseVersions } from "../../src/sql/versions.ts";
-import { defaultLimits } from "../../src/tenants/plans.ts";
-import { createTenants, type Tenant, type TenantChange, type Tenants } from "../../src/tenants/tenants.ts";
+import {
+  createTenants,
+  defaultLimits,
+  type Tenant,
+  type TenantChange,
+  type Tenants,
+} from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const now = Date.UTC(2026, 10, 16);

@@ -5,7 +5,7 @@ import { startProxy } from "../ground/proxy.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
 
 if (redisAvailable()) {
-  test("who listens hears again soon after the network has forgotten the connection", async () => {
+  test("a listener receives messages again soon after the network has dropped its connection", async () => {
     const server = await startRedis();
     const proxy = await startProxy(server.port);
     const redis = connectRedis(proxy.url(server.url), { silenceMostMs: 400 });

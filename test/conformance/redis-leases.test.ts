@@ -5,7 +5,7 @@ import { dayMs, manualClock, systemClock } from "../../src/base/clock.ts";
 import { degrading } from "../../src/limits/degrade.ts";
 import { largestLease } from "../../src/limits/lease-size.ts";
 import type { Ask, LeaseAnswer, MonthOf } from "../../src/limits/leases.ts";
-import { monthEnd } from "../../src/limits/month.ts";
+import { monthEnd } from "../../src/limits/window.ts";
 import type { Redis } from "../../src/redis/client.ts";
 import { createRedisLeases } from "../../src/redis/leases.ts";
 import { fresh, monthKey, onEachRedis, spentOf, sqlLeases, thisMonth } from "./lenders.ts";
@@ -240,7 +240,7 @@ onEachRedis((place) => {
     expect(await lent(code)).toBe(0);
   });
 
-  test("what is left of a past month is not reported, and forgotten", async () => {
+  test("the rest of a past month is not reported, and is forgotten", async () => {
     const code = fresh("over");
     const store = leases();
     const size = sized(await store.acquire(askFor(code)));

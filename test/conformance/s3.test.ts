@@ -150,7 +150,7 @@ describe("a store that fails", () => {
     expect(store.server.log).toEqual(["HEAD files/a 503", "HEAD files/a 503", "HEAD files/a 200"]);
   });
 
-  test("three times is said to be unavailable", async () => {
+  test("three times is reported as unavailable", async () => {
     const storage = await open();
     store.server.failNext(3, 500);
     await expect(storage.stat("files/a")).rejects.toThrow(StorageUnavailable);
@@ -195,7 +195,7 @@ describe("a store that fails", () => {
     await storage.ping();
   });
 
-  test("by not being there is unavailable", async () => {
+  test("because it is missing is unavailable", async () => {
     await open();
     const bucket = { endpoint: `http://127.0.0.1:${freePort()}/quicklink`, ...store.server.account };
     await expect(createS3({ bucket, clock: store.clock, pauseMs: 1 }).ping()).rejects.toThrow(StorageUnavailable);

@@ -4,7 +4,7 @@ import { onEachDatabase } from "./databases.ts";
 import { fresh, sqlLeases } from "./lenders.ts";
 
 onEachDatabase(({ open }) => {
-  test("an ask that is taken back gives back what it was given, once, and waiting repeats of it are not answered", async () => {
+  test("an ask that is taken back returns its units once, and waiting repeats of it are not granted", async () => {
     const sql = await open();
     const store = sqlLeases(sql);
     const code = fresh("back");

@@ -8,7 +8,7 @@ import { createLog } from "../../src/base/log.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
 import { isUnavailable, isUniqueViolation, type Sql } from "../../src/sql/sql.ts";
-import { openSqlite } from "../../src/sql/sqlite.ts";
+import { Interrupted, openSqlite } from "../../src/sql/sqlite.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { freePort } from "../ground/ports.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
@@ -89,7 +89,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(await planNames(sql, name)).toEqual([name]);
     });
 
-    test("is not seen by halves", async () => {
+    test("is never seen partially", async () => {
       const name = newName();
       const pair = (client: Sql, i: number) =>
         client.transaction(async (trx) => {
@@ -353,7 +353,7 @@ describe("SQLite, shared with another process", () => {
     await sql.close();
   });
 
-  test("a writer that gives up leaves the way free", async () => {
+  test("a writer that gives up blocks no other", async () => {
     const { sql, stranger } = await setUp();
     stranger.run("begin immediate");
     const writing = sql.transaction((trx) => trx.insertInto("plans").values(plan("mine")).execute());
@@ -363,6 +363,32 @@ describe("SQLite, shared with another process", () => {
     expect(await planNames(sql, "")).toEqual(["mine"]);
     stranger.close();
     await sql.close();
+  });
+
+  test("once the process is stopping no statement runs, and an open transaction is rolled back, or ends if it is done", async () => {
+    const path = join(tempFolder("sqlite"), "quicklink.sqlite");
+    const other = openSqlite(path);
+    await migrate(other);
+    let isStopping = false;
+    const sql = openSqlite(path, "full", () => isStopping);
+    const add = (trx: Sql["db"], name: string) => trx.insertInto("plans").values(plan(name)).execute();
+    const interrupted = sql.transaction(async (trx) => {
+      await add(trx, "test-first");
+      isStopping = true;
+      await add(trx, "test-second");
+    });
+    await expect(interrupted).rejects.toThrow(Interrupted);
+    await expect(add(sql.db, "test-third")).rejects.toThrow(Interrupted);
+    await expect(sql.transaction((trx) => add(trx, "test-fourth"))).rejects.toThrow(Interrupted);
+    isStopping = false;
+    await sql.transaction(async (trx) => {
+      await add(trx, "test-fifth");
+      isStopping = true;
+    });
+    expect(await planNames(other, "test-")).toEqual(["test-fifth"]);
+    await add(other.db, "test-sixth"); // no lock is left
+    await sql.close();
+    await other.close();
   });
 
   test.each([
@@ -411,7 +437,7 @@ if (postgresAvailable()) {
       return { sql, pidOf, end, close };
     }
 
-    test("a statement and a transaction have an end, which the server keeps", async () => {
+    test("statements and transactions have a time limit, which the database enforces", async () => {
       const { sql, close } = await setUp();
       const { rows } = await raw`select
         current_setting('statement_timeout') as statement,
@@ -420,7 +446,7 @@ if (postgresAvailable()) {
       await close();
     });
 
-    test("a statement that takes too long is ended, which is not the caller's mistake", async () => {
+    test("a statement that takes too long is cancelled, and that is not the caller's error", async () => {
       const { sql, close } = await setUp();
       const error = await failure(
         sql.transaction(async (trx) => {
@@ -454,7 +480,7 @@ if (postgresAvailable()) {
       await close();
     });
 
-    test("a connection that the network has forgotten is replaced as soon as it did not answer", async () => {
+    test("a connection that the network has dropped is replaced as soon as it does not answer", async () => {
       const postgres = await sharedPostgres();
       const proxy = await startProxy(Number(new URL(postgres.base).port));
       const url = proxy.url(await postgres.createDatabase("network"));
@@ -475,7 +501,7 @@ if (postgresAvailable()) {
       proxy.stop();
     });
 
-    test("a server that is not there is an error, not a wait", async () => {
+    test("an unreachable server is an error, not a wait", async () => {
       const nowhere = `postgres://nobody@127.0.0.1:${freePort()}/none`;
       const sql = openPostgres(nowhere, { connections: 1 }, silent);
       const error = await failure(sql.ping());

@@ -229,7 +229,7 @@ onEachDatabase(({ open }) => {
   });
 });
 
-test("rows go in as few lists as there can be, in their order, and of few lengths", () => {
+test("rows are split into as few lists as possible, in order, and of few lengths", () => {
   const lengths = (count: number) => {
     const rows = Array.from({ length: count }, (_, i) => i);
     const batches = rowBatches(rows, 256);

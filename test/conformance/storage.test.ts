@@ -95,7 +95,7 @@ describe.each(Object.entries(stores))("storage on %s", (_, open) => {
     expect(await store.storage.stat(key)).toBeUndefined();
   });
 
-  test("an address that is over is refused", async () => {
+  test("an expired URL is refused", async () => {
     const key = newKey();
     const signed = await upload(key, Buffer.from("late"), { until: store.clock.now() + 5_000 });
     store.clock.advance(6_000);
@@ -105,7 +105,7 @@ describe.each(Object.entries(stores))("storage on %s", (_, open) => {
     expect(await store.storage.stat(key)).toBeUndefined();
   });
 
-  test("an address that was changed anywhere is refused", async () => {
+  test("a URL that was changed anywhere is refused", async () => {
     const key = newKey();
     const bytes = Buffer.from("tampered");
     const signed = await upload(key, bytes);
@@ -141,7 +141,7 @@ describe.each(Object.entries(stores))("storage on %s", (_, open) => {
     expect(await store.storage.stat(from)).toBeUndefined();
   });
 
-  test("two uploads to one address at once leave one of them, whole", async () => {
+  test("of two uploads to one URL at once, one is stored, complete", async () => {
     const key = newKey();
     const bodies = [randomBytes(300_000), randomBytes(300_000)];
     const signed = await upload(key, new Uint8Array(300_000));
@@ -151,7 +151,7 @@ describe.each(Object.entries(stores))("storage on %s", (_, open) => {
     expect(bodies.map(sha256)).toContain(left);
   });
 
-  test("moving twice and removing twice is no error; moving what never was is one", async () => {
+  test("moving twice and removing twice is no error; moving what never existed is one", async () => {
     const bytes = randomBytes(1_000);
     const [from, to] = [await stored(bytes), newKey("files")];
     await store.storage.move(from, to);
@@ -164,7 +164,7 @@ describe.each(Object.entries(stores))("storage on %s", (_, open) => {
     await expect(store.storage.move(from, to)).rejects.toBeInstanceOf(NoObject);
   });
 
-  test("what is not there cannot be read", async () => {
+  test("a missing object cannot be read", async () => {
     await expect(store.storage.read(newKey(), 0, 10)).rejects.toBeInstanceOf(NoObject);
     await expect(store.storage.sha256(newKey())).rejects.toBeInstanceOf(NoObject);
   });
@@ -248,7 +248,7 @@ describe.each(Object.entries(stores))("storage on %s", (_, open) => {
     ]);
   });
 
-  test("an address to read is over when it says so, and good for nothing else", async () => {
+  test("a download URL expires when it says so, and is good for nothing else", async () => {
     const key = await stored(Buffer.from("for a while"));
     const sign = (until: number) => store.storage.signDownload({ key, name: "a", type, sha256: null, until });
     const url = await sign(store.clock.now() + 5_000);

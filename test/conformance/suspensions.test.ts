@@ -117,7 +117,7 @@ onEachDatabase(({ open }) => {
       expect(await suspensions.restoreLink({ domain: "", code })).toBeUndefined();
     });
 
-    test("that never was is not made up", async () => {
+    test("that never existed is not created", async () => {
       expect(await suspensions.suspendLink({ domain: "", code: "never-was" }, why)).toBeUndefined();
       expect(await suspensions.ofLinks([{ domain: "", code: "never-was" }])).toEqual(new Map());
     });

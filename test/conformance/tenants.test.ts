@@ -4,13 +4,20 @@ import { CompiledQuery, sql as raw } from "kysely";
 import { dayMs, manualClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type KeyId, newId, type TenantId } from "../../src/base/ids.ts";
-import { hitsMax, hitsMaxExpression } from "../../src/links/hits-max.ts";
+import { hitsMax, hitsMaxExpression } from "../../src/links/rows.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { allows, createKeys, type Keys, keysMost, scopes } from "../../src/tenants/keys.ts";
-import { builtInPlans, defaultLimits as defaults, type Limits, limitNames } from "../../src/tenants/plans.ts";
-import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
+import {
+  builtInPlans,
+  createTenants,
+  defaultLimits as defaults,
+  type Limits,
+  limitNames,
+  type Tenant,
+  type Tenants,
+} from "../../src/tenants/tenants.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const start = Date.UTC(2026, 10, 16);
@@ -83,7 +90,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(lost).toEqual(Array.from({ length: 7 }, () => "name_taken"));
     });
 
-    test("has a slug made for typing, and a plan that there is", async () => {
+    test("has a slug that is easy to type, and an existing plan", async () => {
       for (const slug of ["", "Acme", "a b", "-a", "x".repeat(64), "a/b"]) {
         expect(await refusal(tenants.create(slug, "x"))).toBe("slug: bad_name");
       }
@@ -172,7 +179,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect((await tenants.plans()).get("default")).toEqual(defaults);
     });
 
-    test("may have any name that can be typed, also one that JavaScript knows", async () => {
+    test("may have any name that can be typed, also one that is special in JavaScript", async () => {
       await tenants.setPlan("constructor", team);
       expect((await tenants.create(fresh("tenant"), "x", "constructor")).limits).toEqual(team);
     });
@@ -344,7 +351,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(refused).toEqual(Array.from({ length: 30 }, () => "busy"));
     });
 
-    test("that is dead is listed until there are as many newer ones", async () => {
+    test("that no longer works is listed until there are enough newer ones", async () => {
       const owner = await tenants.create(fresh("dead"), "x");
       await fill(owner.id, 30, () => ({ revoked_at: 1 }));
       clock.advance(1);
@@ -356,7 +363,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(listed[0]?.id).toBe(key.id);
     });
 
-    test("of which many are used at once has its time written down, all in a few transactions", async () => {
+    test("of which many are used at once has its time of use recorded, all in a few transactions", async () => {
       const made: string[] = [];
       for (let i = 0; i < 250; i++)
         made.push((await keys.create(tenant.id, { name: "many", scopes: ["admin"] })).secret);
@@ -373,7 +380,7 @@ onEachDatabase(({ create, open, openTwo }) => {
 
     const lastUsed = async (id: KeyId) => (await keys.list(tenant.id, 1_000)).find((key) => key.id === id)?.lastUsedAt;
 
-    test("shows when it was last used, once that is written down", async () => {
+    test("shows when it was last used, once that is recorded", async () => {
       const { key, secret } = await keys.create(tenant.id, { name: "used", scopes: ["admin"] });
       await keys.authenticate(secret);
       clock.advance(500);
@@ -394,7 +401,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect(await lastUsed(key.id)).toBeNull();
     });
 
-    test("does not forget when it was last used because writing that down failed once", async () => {
+    test("keeps the time of its last use when recording it fails once", async () => {
       const mine = await open();
       const [owner, ring] = [await createTenants(mine, clock).create("owner", "x"), createKeys(mine, clock)];
       const { secret } = await ring.create(owner.id, { name: "x", scopes: ["admin"] });
@@ -407,7 +414,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect((await ring.list(owner.id, 1_000))[0]?.lastUsedAt).toBe(then);
     });
 
-    test("can be used while times are being written down, and that ends all the same", async () => {
+    test("can be used while times are being recorded, and recording still ends", async () => {
       const made = await Promise.all(
         Array.from({ length: 4 }, () => keys.create(tenant.id, { name: "busy", scopes: ["admin"] })),
       );

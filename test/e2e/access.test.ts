@@ -219,7 +219,7 @@ for (const database of databases) {
       expect(await callAll(key.secret)).toEqual(everywhere(401));
     });
 
-    test("a key that revokes itself is the last thing it does", async () => {
+    test("a key can revoke itself, and does nothing afterwards", async () => {
       const key = await newKey({ scopes: ["admin"] });
       expect((await site.call("DELETE", `/api/keys/${key.id}`, { key: key.secret })).status).toBe(204);
       expect((await site.call("GET", "/api/keys", { key: key.secret })).status).toBe(401);
@@ -244,7 +244,7 @@ for (const database of databases) {
       });
     }
 
-    test("another tenant's ids are nowhere to be found, and nothing of theirs can be changed", async () => {
+    test("another tenant's ids are not found on any route, and nothing of theirs can be changed", async () => {
       const all = (await routes()).filter((route) => route.title.includes("{"));
       expect(all.length).toBeGreaterThanOrEqual(5);
       const before = await site.rows();
@@ -364,7 +364,7 @@ describe("metrics", () => {
     expect(await Promise.all([open.server.stop(), closed.server.stop()])).toEqual([0, 0]);
   });
 
-  test("without a token are for who asks directly from this machine", async () => {
+  test("without a token are only for direct requests from this machine", async () => {
     expect((await open.visit("/metrics")).status).toBe(200);
     for (const headers of [
       { "x-forwarded-for": "127.0.0.1" },
@@ -380,7 +380,7 @@ describe("metrics", () => {
     }
   });
 
-  test("with a token are for who has it, wherever from", async () => {
+  test("with a token are for clients that have it, from anywhere", async () => {
     for (const headers of [
       {},
       { authorization: "Bearer wrong" },

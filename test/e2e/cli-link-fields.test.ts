@@ -30,7 +30,7 @@ test("a link is made with rules from a file, a private code and forwarded parame
   expect(must(await site.cli("link", "get", link.code))).toContain('rules\t{"when":{"country":["DE"]}');
 });
 
-test("what is named of a link is changed, and the rest stays", async () => {
+test("only the given fields of a link are changed", async () => {
   const { code } = await json("create", https, "--title", "stays", "--permanent", "--forward-query");
   const edited = await json("edit", code, "--url", `${https}new`, "--rules", file, "--no-forward-query");
   expect(edited).toMatchObject({ url: `${https}new`, title: "stays", permanent: true, rules, forwardQuery: false });
@@ -38,7 +38,7 @@ test("what is named of a link is changed, and the rest stays", async () => {
   expect(again).toMatchObject({ url: `${https}new`, permanent: false, rules, expiresAt: null, version: 3 });
 });
 
-test("a password comes by standard input, and is taken away by name", async () => {
+test("a password is read from standard input, and removed with an option", async () => {
   const { code } = await json("create", https);
   const set = await cli(["link", "edit", code, "--password-stdin"], { env: site.env, input: "correct horse\nmore\n" });
   expect(must(set)).toBe(`Updated ${code}.\n`);

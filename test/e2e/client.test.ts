@@ -46,7 +46,7 @@ describe("the TypeScript client", () => {
     }
   });
 
-  test("makes, reads, changes, lists and deletes links", async () => {
+  test("creates, reads, changes, lists and deletes links", async () => {
     const link = await client.createLink({ url: "https://example.com/client", tags: ["client"] });
     expect(link.version).toBe(1);
     expect((await client.getLink(link.id)).url).toBe("https://example.com/client");
@@ -69,7 +69,7 @@ describe("the TypeScript client", () => {
     expect(seen.size).toBe(25);
   });
 
-  test("makes and revokes keys, and tells of tenant and usage", async () => {
+  test("creates and revokes keys, and shows tenant and usage", async () => {
     const key = await client.createKey({ name: "by the client", scopes: ["links:read"] });
     const other = new QuickLink({ baseUrl: `${site.server.url}/`, key: key.secret });
     expect((await other.getTenant()).slug).toBe("default");
@@ -126,7 +126,7 @@ describe("the TypeScript client", () => {
     expect(other.code).toBe("idempotency_mismatch");
   });
 
-  test("does not wait for what is back next month, nor after it was told to stop", async () => {
+  test("does not wait until next month, nor after it was aborted", async () => {
     const limited = new QuickLink({ baseUrl: site.server.url, key: await site.tenant("limited", "default") });
     await limited.createLinks({ links: Array.from({ length: 1_000 }, () => ({ url: "https://example.com" })) });
     const error = await refusal(limited.createLink({ url: "https://example.com" }));

@@ -252,7 +252,7 @@ for (const database of databases) {
       });
     });
 
-    describe("who wants no more", () => {
+    describe("a recipient who unsubscribes", () => {
       const stopUrl = async (to: string) => {
         expect((await share({ to })).status).toBe(202);
         const { raw } = await taken(to);
@@ -261,7 +261,7 @@ for (const database of databases) {
         return path.replaceAll(" ", "");
       };
 
-      test("is only asked by a visit, and out after the button, as often as it is pressed", async () => {
+      test("is asked on the page, and unsubscribed by the button, however often it is pressed", async () => {
         const path = await stopUrl("stop@example.com");
         const asked = await site.visit(path);
         expect(asked.status).toBe(200);
@@ -284,7 +284,7 @@ for (const database of databases) {
         }
       });
 
-      test("is in the tenant's list, and can be let in again there", async () => {
+      test("is in the tenant's list, and can be removed from it", async () => {
         const path = await stopUrl("again@example.com");
         await site.call("POST", path, { key: null });
         const list = () =>
@@ -347,7 +347,7 @@ for (const database of databases) {
         ...{ email: "victim@example.com", ...more },
       });
 
-      test("that are signed land on the email, and shut out who bounced; a replay changes nothing", async () => {
+      test("that are signed are recorded on the email, and suppress a bounced address; a replay changes nothing", async () => {
         const account = await withAccount("events");
         const { email, providerId } = await account.send("gone@example.com");
         const events = [event(providerId, "processed"), event(providerId, "bounce", { type: "bounce", reason: "550" })];
@@ -519,7 +519,7 @@ for (const database of databases) {
         await taken("maker@example.com");
       });
 
-      test("come when a link is visited, off the visitors' way", async () => {
+      test("come when a link is visited, without delaying the visitor", async () => {
         const { make, subjects } = await contacted("visited", "--hits", "5");
         const { code } = await make();
         for (let i = 0; i < 5; i++) expect((await site.reach(`/${code}`)).status).toBe(302);

@@ -147,7 +147,7 @@ test(
 );
 
 describe("with parts gone", async () => {
-  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  const [postgres, redis] = await Promise.all([startPostgres({ durable: true }), startRedis()]);
   afterAll(() => Promise.all([postgres.stop(), redis.stop()]));
 
   async function start(smtp: SmtpServer): Promise<{ env: Environment; server: Server }> {

@@ -137,7 +137,7 @@ for (const database of databases) {
         expect((await site.call("PATCH", "/api/email/settings", { body: { contact: null } })).status).toBe(200);
       });
 
-      test("of another tenant is nowhere to be found", async () => {
+      test("of another tenant is not found", async () => {
         const key = await site.tenant("stranger");
         const { id } = await site.store("mine");
         for (const [method, path] of [

@@ -74,7 +74,7 @@ for (const database of databases) {
       2 * writtenMs,
     );
 
-    test("are written down by a server that is stopped a moment after the visits", async () => {
+    test("are stored by a server that is stopped a moment after the visits", async () => {
       const code = await visitedLink(site, 5);
       await site.server.stop();
       expect((await hottest(site)).map((link) => link.code)).toContain(code);

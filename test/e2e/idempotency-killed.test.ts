@@ -23,7 +23,7 @@ const places = {
     to: `${death}; await new Promise(() => {}); const until = clock.now() + uploadMs;`,
   },
   "before its email was charged": {
-    file: "email/outbox/enqueue.ts",
+    file: "email/outbox/outbox.ts",
     from: "const charged = await attempts.charge(email)",
     to: `${death}; await new Promise(() => {}); const charged = await attempts.charge(email)`,
   },

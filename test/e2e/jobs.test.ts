@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
+import { mutant } from "../ground/mutant.ts";
 import { until } from "../ground/process.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
 import { startServer } from "../ground/server.ts";
-import { databases, query, type Site, siteOf, startSite } from "./servers.ts";
+import { databases, newDatabase, query, type Site, siteOf, startSite } from "./servers.ts";
 
 interface Finding {
   readonly status: string;
@@ -17,7 +18,7 @@ const figure = async ({ visit }: Site, name: string, job: string) =>
   new RegExp(`^quicklink_job_${name}\\{job_name="${job}"\\} (.*)$`, "m").exec((await visit("/metrics")).text)?.[1];
 
 /** Jobs are planned a second after the start; then time passes by moving their rows. */
-const makeDue = (site: Site, ...jobs: string[]) =>
+const makeDue = (site: Pick<Site, "env">, ...jobs: string[]) =>
   until("the jobs to be planned", async () => {
     const names = jobs.map((job) => `'${job}'`).join(", ");
     const rows = await query(site.env, `update jobs set due_at = 0 where name in (${names}) returning name`);
@@ -123,7 +124,54 @@ if (redisAvailable() && databases.includes("PostgreSQL")) {
       await redis.stop();
     }
   }, 180_000);
+
+  test("what a server was running when it was killed is taken over by another, long before the deadline", async () => {
+    const redis = await startRedis();
+    // A copy of the program that waits for seconds instead of a minute.
+    const source = mutant([
+      { file: "sql/instances.ts", from: "silentMs = 60_000", to: "silentMs = 9_000" },
+      { file: "sql/heartbeat.ts", from: "lapseMs = 40_000", to: "lapseMs = 7_000" },
+    ]);
+    const first = await newDatabase("PostgreSQL");
+    const env = { ...first, REDIS_URL: redis.url };
+    const one = await startServer({ env, source });
+    const other = await startServer({ env, source, key: one.key });
+    const claim = async () => {
+      const held = `select j.started_at, i.pid from jobs j left join instances i on i.id = j.holder
+        where j.name = 'clean' and j.holder is not null`;
+      return ((await query(env, held)) as { started_at: string; pid: string | null }[])[0];
+    };
+    try {
+      for (const statement of unendedClaims) await query(env, statement);
+      await makeDue({ env }, "clean");
+      const held = await until("the job to be claimed", claim, 45_000);
+      const [victim, heir] = Number(held.pid) === one.pid ? [one, other] : [other, one];
+      expect(Number(held.pid)).toBe(victim.pid);
+      await victim.kill();
+      const taken = await until(
+        "the other to take over",
+        async () => {
+          const now = await claim();
+          return now?.started_at === held.started_at ? undefined : now;
+        },
+        60_000,
+      );
+      expect(Number(taken?.pid)).toBe(heir.pid);
+      expect(await heir.stop()).toBe(0);
+    } finally {
+      await Promise.all([one.kill(), other.kill()]);
+      await redis.stop();
+    }
+  }, 180_000);
 }
+
+/** As if no run ended: claims stay until an hour from now. */
+const unendedClaims = [
+  `create function unended() returns trigger language plpgsql as $$
+    begin new.holder = old.holder; new.due_at = old.due_at; return new; end $$`,
+  `create trigger unended before update of holder on jobs for each row
+    when (new.holder is null and old.holder is not null) execute function unended()`,
+];
 
 interface Success {
   readonly succeeded_at: string | number | null;

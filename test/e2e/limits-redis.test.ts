@@ -119,7 +119,7 @@ if (postgresAvailable() && redisAvailable()) {
       await end(site, redis);
     });
 
-    test("open: whatever comes is let through", async () => {
+    test("open: every call is allowed", async () => {
       const { site, redis, key } = await bereft("open");
       const replies = await calls(site, key, 30);
       expect(count(replies, 200)).toBe(30);
@@ -129,7 +129,7 @@ if (postgresAvailable() && redisAvailable()) {
       await end(site, redis);
     });
 
-    test("closed: nothing is, and it is never called the caller's fault", async () => {
+    test("closed: no call is, and it is never reported as the caller's fault", async () => {
       const { site, redis, key } = await bereft("closed");
       const replies = await calls(site, key, 30);
       expect(count(replies, 503)).toBe(30);

@@ -260,7 +260,7 @@ for (const database of databases) {
       expect([missing.status, missing.text]).toEqual([404, ""]);
     });
 
-    test("other methods than GET and HEAD are refused and say what is taken", async () => {
+    test("methods other than GET and HEAD are refused, and the answer names those that are accepted", async () => {
       const link = await site.create({ url: "https://example.com/there" });
       for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
         const reply = await site.reach(`/${link.code}`, {}, method);

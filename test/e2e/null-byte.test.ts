@@ -56,7 +56,7 @@ for (const database of databases) {
       }
     });
 
-    test("so it is in the path of a link and of everything else that strangers may ask for", async () => {
+    test("so is one in the path of a link and of everything else that is public", async () => {
       for (const path of ["/", "/email/unsubscribe/", "/email/events/", "/files/", "/uploads/", "/report/", "/docs"]) {
         for (const text of texts) {
           for (const address of [`${path}${text}`, `${path}${text}+`, `${path}?domain=${text}&token=${text}`]) {

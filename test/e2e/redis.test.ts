@@ -11,6 +11,8 @@ interface Ready {
 }
 
 const target = "https://example.com/";
+/** A crowd of 200 takes a hundred leases of a small limit, each recorded before the next. */
+const crowded = { QL_SQL_WAIT_MS: "10000" };
 const ready = async (site: Site) => (await site.visit("/readyz")).json<Ready>();
 
 if (postgresAvailable() && redisAvailable()) {
@@ -20,7 +22,7 @@ if (postgresAvailable() && redisAvailable()) {
 
     beforeAll(async () => {
       redis = await startRedis();
-      site = await startSite("PostgreSQL", { REDIS_URL: redis.url });
+      site = await startSite("PostgreSQL", { REDIS_URL: redis.url, ...crowded });
     });
 
     afterAll(async () => {
@@ -37,7 +39,7 @@ if (postgresAvailable() && redisAvailable()) {
       const { key } = site.server;
       const server = await startServer({
         key,
-        env: { ...site.env, QL_REDIS_WAIT_MS: "1000", QL_SQL_WAIT_MS: "2000", REDIS_URL: redis.url, ...env },
+        env: { ...site.env, REDIS_URL: redis.url, ...crowded, ...env },
       });
       const other = siteOf(server, site.env);
       await untilReady(other);

@@ -5,9 +5,10 @@ import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts
 import { startServer } from "../ground/server.ts";
 import { metric, newDatabase, query, refused, type Site, serveInVain, siteOf } from "./servers.ts";
 
-/** The processes that serve, by their rows. */
+/** The processes that serve, by the rows that they renew. */
 async function pids(env: Environment): Promise<number[]> {
-  const rows = (await query(env, "select pid from instances order by pid")) as { pid: string }[];
+  const lately = "seen_at > (select max(seen_at) from instances) - 6000";
+  const rows = (await query(env, `select pid from instances where ${lately} order by pid`)) as { pid: string }[];
   return rows.map(({ pid }) => Number(pid));
 }
 

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { keep } from "./keeper.ts";
+import { sourceFolder } from "./server.ts";
 
 export interface Edit {
   /** From `src/`. */
@@ -13,13 +14,16 @@ export interface Edit {
 
 const root = join(import.meta.dir, "../..");
 
-/** Returns the folder of the copy of `src/`; inside the project, so that it finds the same packages. */
+/**
+ * Returns the folder of the copy of `src/`; inside the project, so that it finds the same packages. In a control, it is a
+ * copy of the source with the control's mistake.
+ */
 export function mutant(edits: readonly Edit[]): string {
   mkdirSync(join(root, ".tmp"), { recursive: true });
   const folder = mkdtempSync(join(root, ".tmp/mutant-"));
   keep({ folder });
   cpSync(join(root, "package.json"), join(root, ".tmp/package.json")); // which main.ts reads beside src/
-  cpSync(join(root, "src"), folder, { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
+  cpSync(sourceFolder, folder, { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
   for (const { file, from, to } of edits) {
     const path = join(folder, file);
     const parts = readFileSync(path, "utf8").split(from);

@@ -1,8 +1,9 @@
 /**
  * A private PostgreSQL: its own folder, its own port, 127.0.0.1 only, without passwords, never as root.
  *
- * By default it does not wait for the disk, which makes tests fast and is safe through kill -9, but not through a power
- * cut; benchmarks use `durable`, because a commit that costs nothing is not a commit.
+ * By default it acknowledges a commit before it has written it, which makes tests fast; killed, it would lose the last
+ * ones. So only one that was started as `durable` can be killed. Benchmarks use that too, because a commit that costs
+ * nothing is not a commit.
  */
 import { chownSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,13 +32,17 @@ export type Postgres = Databases & {
   readonly pid: number;
   /** Permanently: the data is removed. */
   stop(): Promise<void>;
-  /** SIGKILL; the data stays, and `restart` recovers it. */
-  kill(): Promise<void>;
   /** SIGSTOP for all of it: it answers nothing, and its connections stay open. */
   pause(): void;
   resume(): void;
   /** On the same data and port, after an orderly stop if it still runs. */
   restart(): Promise<void>;
+};
+
+/** One that waits for the disk, and loses no commit that it has acknowledged. */
+export type DurablePostgres = Postgres & {
+  /** SIGKILL; the data stays, and `restart` recovers it. */
+  kill(): Promise<void>;
 };
 
 /** Where the runner tells the test processes the address of the server that they share. */
@@ -68,18 +73,19 @@ export async function sharedPostgres(): Promise<Databases> {
 }
 
 export type PostgresOptions = {
-  durable?: boolean;
   /** Added to its environment. */
   env?: Environment;
   /** A data folder to copy: see `makeInitial`. */
   initial?: string | undefined;
 };
 
+export function startPostgres(options: PostgresOptions & { durable: true }): Promise<DurablePostgres>;
+export function startPostgres(options?: PostgresOptions): Promise<Postgres>;
 export async function startPostgres({
   durable = false,
   env = {},
   initial = Bun.env[initialVariable],
-}: PostgresOptions = {}): Promise<Postgres> {
+}: PostgresOptions & { durable?: boolean } = {}): Promise<Postgres> {
   return await start(durable, env, (tools, data) =>
     initial === undefined ? initdb(tools, data) : ["cp", "-a", initial, data],
   );
@@ -133,7 +139,7 @@ async function prepareData(folder: string, prepare: Prepare) {
   return { tool, data, asUser, env };
 }
 
-async function start(durable: boolean, more: Environment, prepare: Prepare): Promise<Postgres> {
+async function start(durable: boolean, more: Environment, prepare: Prepare): Promise<Postgres | DurablePostgres> {
   const folder = tempFolder("postgres");
   const { tool, data, asUser, env } = await prepareData(folder, prepare);
   const port = freePort();
@@ -167,7 +173,7 @@ async function start(durable: boolean, more: Environment, prepare: Prepare): Pro
       await stopFast(server);
       removeFolder(folder);
     },
-    kill: () => server.kill(),
+    ...(durable ? { kill: () => server.kill() } : {}),
     pause: () => signalAll(server.pid, "SIGSTOP"),
     resume: () => signalAll(server.pid, "SIGCONT"),
     restart: async () => {

@@ -43,7 +43,7 @@ describe("an event", () => {
     expect(readEvent(event)).toBeUndefined();
   });
 
-  test("may name its email in any of the forms that there are", () => {
+  test("may name its email in any of the known forms", () => {
     const idsOf = (text: string) => readEvent({ event: "delivered", sg_message_id: text })?.providerIds;
     expect(idsOf("14c5d75ce93.dfd.64b469.filter0001.16648.5515E0B88.0")).toEqual([
       "14c5d75ce93",
@@ -66,7 +66,7 @@ describe("an event", () => {
   });
 });
 
-test("the heavier word stays, in whatever order they come", () => {
+test("the more severe event wins, in whatever order they arrive", () => {
   expect(outweighs("delivered", null)).toBe(true);
   expect(outweighs("bounced", "delivered")).toBe(true);
   expect(outweighs("complaint", "bounced")).toBe(true);

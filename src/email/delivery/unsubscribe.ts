@@ -38,3 +38,9 @@ export function createStopLinks(signer: Signer, baseUrl: string): StopLinks {
     },
   };
 }
+
+/** RFC 8058: mail programs show a button that needs no visit. */
+export function unsubscribeHeaders(url: string | null): Record<string, string> {
+  if (url === null) return {};
+  return { "List-Unsubscribe": `<${url}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
+}

@@ -4,7 +4,7 @@ import { withDeadline } from "../../base/deadline.ts";
 import type { TenantId } from "../../base/ids.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Total } from "../../limits/leases.ts";
-import { monthName } from "../../limits/month.ts";
+import { monthName } from "../../limits/window.ts";
 import { splitKey } from "../../links/link.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { usedInMonth } from "../../tenants/monthly-usage.ts";

@@ -1,7 +1,7 @@
 import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../../base/ids.ts";
 import { readStorageTotal } from "../../files/quota/storage-total.ts";
-import { hitsMax, hitsMaxExpression } from "../../links/hits-max.ts";
+import { hitsMax, hitsMaxExpression } from "../../links/rows.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
 import type { Place } from "../../sql/versions.ts";

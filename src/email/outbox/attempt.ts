@@ -2,15 +2,14 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { CounterVerdict } from "../../limits/counters.ts";
-import { platformEmails } from "../../limits/email-limits.ts";
 import { isUnavailable } from "../../sql/sql.ts";
 import { allTenants, type Suppressions } from "../delivery/suppressions.ts";
 import type { HandOver, Message, ProviderName } from "../providers/provider.ts";
 import type { Sender, Senders } from "../providers/senders.ts";
 import { nextAsk, nextTry } from "./backoff.ts";
 import type { Charges } from "./charges.ts";
+import { platformEmails } from "./charges.ts";
 import { limitOf } from "./counter-seeds.ts";
-import { createMutex } from "./mutex.ts";
 import { type MailKind, mailKinds } from "./outbox.ts";
 import { type ClaimedEmail, type EmailStore, type FailureReason, unsureMost, unsureRetryMs } from "./store.ts";
 
@@ -228,3 +227,22 @@ const allKinds = Object.keys(mailKinds) as MailKind[];
 /** The kinds with the same share of the platform's limit. */
 const kindsLike = (kind: MailKind): MailKind[] =>
   allKinds.filter((other) => mailKinds[other].essential === mailKinds[kind].essential);
+
+/** Takes turns: a caller gets its turn when all earlier callers have returned theirs. */
+interface Mutex {
+  /** Resolves when it is your turn; call the result once when done. */
+  acquire(): Promise<() => void>;
+}
+
+function createMutex(): Mutex {
+  let last: Promise<void> = Promise.resolve();
+  return {
+    async acquire() {
+      const before = last;
+      const mine = Promise.withResolvers<void>();
+      last = mine.promise;
+      await before;
+      return mine.resolve;
+    },
+  };
+}

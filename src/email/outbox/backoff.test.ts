@@ -22,7 +22,7 @@ test("after eight attempts or a day it is over", () => {
   expect(nextAsk(waitMostMs + 1, 1_000)).toBeUndefined();
 });
 
-test("who is limited asks when there is room, and at least a second later", () => {
+test("a limited email asks again when there is room, and at least a second later", () => {
   expect(nextAsk(0, 5_000)).toBe(5_000);
   expect(nextAsk(0, 0)).toBe(1_000);
   expect(nextAsk(0, null)).toBe(3_600_000);

@@ -1,15 +1,17 @@
 import type { TenantId } from "../../base/ids.ts";
-import type { Counters, CounterVerdict, StatusAnswer } from "../../limits/counters.ts";
-import { type EmailMaxes, type EmailProvider, getStatus, tryAcquire } from "../../limits/email-limits.ts";
+import type { Counters, CounterVerdict, Limit, StatusAnswer } from "../../limits/counters.ts";
+import type { Window } from "../../limits/window.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
 import type { EmailSeedQueries } from "./counter-seeds.ts";
 import { type MailKind, mailKinds } from "./outbox.ts";
 import type { EmailClaim } from "./store.ts";
 
 /**
- * The limits on an email: the tenant's for the provider and, through the platform's SMTP, the operator's for all
- * tenants together. The last fifth of the latter is reserved for essential kinds: a password reset must not wait
- * because other tenants share links. It is the same counter with a lower maximum.
+ * The limits on an email. One through the platform's SMTP counts for its tenant and for all tenants together, both or
+ * neither; one through a tenant's SendGrid key counts only for the tenant. The plan and the operator set the numbers.
+ *
+ * The last fifth of the platform's limit is reserved for essential kinds: a password reset must not wait because other
+ * tenants share links. It is the same counter with a lower maximum.
  */
 export interface Charges {
   /** Charges for one claim. Repeating it returns the same answer and charges nothing more. */
@@ -83,4 +85,86 @@ export function createCharges({ counters, tenants, seeds, platformMax }: ChargeS
       return { max, answer };
     },
   };
+}
+
+export type EmailProvider = "smtp" | "sendgrid";
+
+/**
+ * An hour and a minute. An email is charged before it is handed over, and a slow provider may count it up to 30 s
+ * later: no 60 minutes by the provider's clock may exceed the limit.
+ */
+export const emailHour: Window = { kind: "sliding", bucketMs: 60_000, buckets: 61 };
+
+export interface EmailMaxes {
+  /** For this tenant and provider: 50 an hour through SMTP, 200 through its own key. */
+  readonly tenant: number | null;
+  /** For all tenants through the platform's SMTP: 2,000 an hour. */
+  readonly platform: number | null;
+}
+
+/** What was sent in the last hour, from the emails table; read when the store knows nothing. */
+export interface EmailSeeds {
+  readonly tenant?: () => Promise<number>;
+  readonly platform?: () => Promise<number>;
+}
+
+/**
+ * Charges one email before it is handed over. The ID names the attempt: call `counters.release(id)` if the provider
+ * certainly did not accept it.
+ */
+export function tryAcquire(
+  counters: Counters,
+  id: string,
+  tenant: string,
+  provider: EmailProvider,
+  maxes: EmailMaxes,
+  seeds: EmailSeeds = {},
+): Promise<CounterVerdict> {
+  const limits = emailLimits(tenant, provider, maxes, seeds);
+  return counters.take(
+    id,
+    limits.map((limit) => ({ limit, amount: 1 })),
+  );
+}
+
+export function getStatus(
+  counters: Counters,
+  tenant: string,
+  provider: EmailProvider,
+  maxes: EmailMaxes,
+  seeds: EmailSeeds = {},
+): Promise<StatusAnswer> {
+  return counters.status(emailLimits(tenant, provider, maxes, seeds));
+}
+
+export const platformEmails = "platformEmailsPerHour";
+
+/** The limit of a tenant with a provider. */
+export const tenantEmailLimit = (
+  tenant: string,
+  provider: EmailProvider,
+  max: number | null,
+  seed?: () => Promise<number>,
+): Limit => ({
+  name: provider === "smtp" ? "emailsPerHourSmtp" : "emailsPerHourSendgrid",
+  subject: tenant,
+  max,
+  window: emailHour,
+  key: `tenant:{${tenant}}:${provider}`,
+  ...(seed === undefined ? {} : { seed }),
+});
+
+/** The limit of all tenants together through the platform's SMTP. */
+export const platformEmailLimit = (max: number | null, seed?: () => Promise<number>): Limit => ({
+  name: platformEmails,
+  subject: "platform",
+  max,
+  window: emailHour,
+  key: "platform-aggregate",
+  ...(seed === undefined ? {} : { seed }),
+});
+
+function emailLimits(tenant: string, provider: EmailProvider, maxes: EmailMaxes, seeds: EmailSeeds): Limit[] {
+  const own = tenantEmailLimit(tenant, provider, maxes.tenant, seeds.tenant);
+  return provider === "smtp" ? [own, platformEmailLimit(maxes.platform, seeds.platform)] : [own];
 }

@@ -1,10 +1,10 @@
 import { sql as raw } from "kysely";
 import type { TenantId } from "../../base/ids.ts";
-import type { EmailProvider } from "../../limits/email-limits.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import { acrossTenants, ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
 import type { ProviderName } from "../providers/provider.ts";
+import type { EmailProvider } from "./charges.ts";
 
 /**
  * How many emails providers may have accepted within the window of the limits, from the table: the start value of a

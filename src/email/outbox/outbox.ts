@@ -1,7 +1,15 @@
-import type { EmailId, TenantId } from "../../base/ids.ts";
+import type { Clock } from "../../base/clock.ts";
+import { invalid } from "../../base/errors.ts";
+import { type EmailId, newId, type TenantId } from "../../base/ids.ts";
+import { unavailable } from "../../limits/counters.ts";
+import { parseAddress } from "../address.ts";
+import type { Suppressions } from "../delivery/suppressions.ts";
+import type { SendAttempts } from "./attempt.ts";
+import type { EmailSender } from "./sender.ts";
+import type { ClaimedEmail, EmailStore } from "./store.ts";
 
 /**
- * The outbox as its users see it. An email is first stored as a row; from then on it is sent once, or fails with a
+ * The way into the outbox. An email is first stored as a row; from then on it is sent once, or fails with a
  * reason, whatever happens to the process.
  */
 export interface Outbox {
@@ -56,3 +64,118 @@ export const mailKinds = {
 } as const satisfies Record<string, KindRules>;
 
 export type MailKind = keyof typeof mailKinds;
+
+export interface OutboxSettings {
+  readonly store: EmailStore;
+  readonly suppressions: Suppressions;
+  readonly attempts: SendAttempts;
+  readonly sender: EmailSender;
+  readonly clock: Clock;
+}
+
+/** Every email is checked, stored, and then either queued or charged at once. */
+export function createOutbox({ store, suppressions, attempts, sender, clock }: OutboxSettings): Outbox {
+  async function take(mail: NewMail): Promise<CheckedMail | Extract<Enqueued, { kind: "suppressed" }>> {
+    const checked = checkMail(mail);
+    const reason = await suppressions.find(checked.tenant, checked.to, checked.kind);
+    return reason === undefined ? checked : { kind: "suppressed", reason };
+  }
+
+  const isChecked = (taken: Awaited<ReturnType<typeof take>>): taken is CheckedMail => "subject" in taken;
+
+  return {
+    find: store.find,
+
+    async enqueue(mail) {
+      const taken = await take(mail);
+      if (!isChecked(taken)) return taken;
+      const { id, repeated } = await store.insert({ ...taken, id: newId("email", clock) });
+      if (repeated) return { kind: "repeated", id };
+      sender.wake();
+      return { kind: "queued", id };
+    },
+
+    async sendNow(mail) {
+      const taken = await take(mail);
+      if (!isChecked(taken)) return taken;
+      const by = sender.claimName();
+      const row = { ...taken, id: newId("email", clock) };
+      const { id, repeated } = await store.insert(row, by);
+      if (repeated) return { kind: "repeated", id };
+      const email: ClaimedEmail = { ...row, by, attempt: 1, unsure: 0, ageMs: 0 };
+      const charged = await attempts.charge(email).catch(async (error: unknown) => {
+        await store.remove(email);
+        throw error;
+      });
+      const { verdict } = charged;
+      if (verdict.kind !== "granted") {
+        await store.remove(email);
+        if (verdict.kind === "denied") {
+          return { kind: "limited", limit: verdict.limit.name, retryAfterMs: verdict.retryAfterMs };
+        }
+        return verdict.kind === "unavailable" ? verdict : unavailable;
+      }
+      if (!sender.run(() => attempts.handOver(email, charged))) {
+        await attempts.putBack(email);
+        sender.wake();
+      }
+      return { kind: "queued", id };
+    },
+  };
+}
+
+/**
+ * Validates emails before the outbox. Everything that becomes a header is checked here, where every email passes: a
+ * line break in a subject or an address would inject a header.
+ */
+interface CheckedMail extends Omit<NewMail, "key" | "replyTo"> {
+  readonly key: string | null;
+  readonly replyTo: string | null;
+}
+
+const subjectMaxChars = 200;
+const keyMaxChars = 200;
+const bodyMaxChars = 200_000;
+
+/** Throws a `Problem` that names the field. */
+export function checkMail({ key, to, replyTo, subject, text, html, ...mail }: NewMail): CheckedMail {
+  refuseHeader("subject", subject, subjectMaxChars);
+  if (key !== undefined) refuseHeader("key", key, keyMaxChars);
+  refuseBody("text", text);
+  refuseBody("html", html);
+  return {
+    ...mail,
+    key: key ?? null,
+    to: addressOf("to", to),
+    replyTo: replyTo === undefined || replyTo === null ? null : addressOf("replyTo", replyTo),
+    subject,
+    text,
+    html,
+  };
+}
+
+function addressOf(field: string, text: string): string {
+  const address = parseAddress(text);
+  if (address !== undefined) return address;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused.
+  if (/[\u0000-\u001f\u007f]/.test(text)) {
+    throw invalid(field, "control_characters", "Must not contain line breaks or other control characters.");
+  }
+  throw invalid(field, "bad_address", "Must be an email address, such as ann@example.com.");
+}
+
+function refuseHeader(field: string, text: string, maxChars: number): void {
+  if (text.trim() === "") throw invalid(field, "blank", "Must not be empty.");
+  if (text.length > maxChars) throw invalid(field, "too_long", `Must have at most ${maxChars} characters.`);
+  if (!text.isWellFormed()) throw invalid(field, "bad_unicode", "Must be valid Unicode.");
+  // Control characters, and the two that some programs treat as line breaks.
+  if (/[\p{Cc}\u2028\u2029]/u.test(text)) {
+    throw invalid(field, "control_characters", "Must not contain line breaks or other control characters.");
+  }
+}
+
+function refuseBody(field: string, text: string): void {
+  if (text.length > bodyMaxChars) throw invalid(field, "too_long", `Must have at most ${bodyMaxChars} characters.`);
+  if (!text.isWellFormed()) throw invalid(field, "bad_unicode", "Must be valid Unicode.");
+  if (text.includes("\u0000")) throw invalid(field, "control_characters", "Must not contain NUL characters.");
+}

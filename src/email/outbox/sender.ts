@@ -32,7 +32,7 @@ import type { ClaimedEmail, EmailStore } from "./store.ts";
  *
  * **An expired claim** belongs to a process that ended or hangs. Without a mark of this claim nothing was sent, and it
  * is queued again. With one, the outcome is unknown: `unsure`, as above. Several emails are in flight at once, but
- * between the moment a provider could have one and its mark there is one at a time (`mutex.ts`). So a kill -9 sends at
+ * between the moment a provider could have one and its mark there is one at a time (`attempt.ts`). So a kill -9 sends at
  * most one email twice, and loses none.
  *
  * **Without SQL** nothing is lost, because nothing exists only here: the sender pauses, doubling up to half a minute;

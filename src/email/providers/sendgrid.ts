@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
+import { unsubscribeHeaders } from "../delivery/unsubscribe.ts";
 import type { HandOver, Message, Provider } from "./provider.ts";
 
 /**
@@ -68,12 +69,6 @@ function bodyOf({ id, messageId, from, to, replyTo, subject, text, html, unsubsc
     // Its links are short links, which we count ourselves.
     tracking_settings: { click_tracking: { enable: false }, open_tracking: { enable: false } },
   };
-}
-
-/** RFC 8058: mail programs show a button that needs no visit. */
-export function unsubscribeHeaders(url: string | null): Record<string, string> {
-  if (url === null) return {};
-  return { "List-Unsubscribe": `<${url}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
 }
 
 function refusalOf({ status, headers }: Response, why: string, now: number): HandOver {

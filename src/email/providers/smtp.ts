@@ -3,8 +3,8 @@ import type { Transporter } from "nodemailer";
 import { Late, withDeadline } from "../../base/deadline.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import { unsubscribeHeaders } from "../delivery/unsubscribe.ts";
 import type { HandOver, Message, Provider } from "./provider.ts";
-import { unsubscribeHeaders } from "./sendgrid.ts";
 
 /**
  * The platform's mail server, through nodemailer's connection pool.

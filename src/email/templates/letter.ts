@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../redirect/error-pages.ts";
+import { escapeHtml } from "../../base/escape-html.ts";
 
 /**
  * An email as its author sees it: a title and parts, in reading order. Text and HTML are both generated from it, so

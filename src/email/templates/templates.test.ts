@@ -88,7 +88,7 @@ describe("text written by others", () => {
     }
   });
 
-  test("puts no second header into the subject", () => {
+  test("cannot inject a header through the subject", () => {
     const { subject } = writeMail(
       "share",
       { ...shared, from: "Acme\r\nBcc: all@example.com", title: "a\u2028b\0c" },
@@ -97,7 +97,7 @@ describe("text written by others", () => {
     expect(subject).toBe("Acme Bcc: all@example.com shared “a b c” with you");
   });
 
-  test("makes no subject without end, and cuts no character in two", () => {
+  test("is shortened in a subject, without splitting a character", () => {
     const { subject } = writeMail("share", { ...shared, title: "🔗".repeat(5_000) }, stop);
     expect(subject.length).toBeLessThanOrEqual(201);
     expect(subject.isWellFormed()).toBe(true);
@@ -138,7 +138,7 @@ describe("a notice about a limit", () => {
     expect(text).not.toContain("You can set a fallback");
   });
 
-  test("has room for a limit of nothing", () => {
+  test("copes with a limit of 0", () => {
     expect(writeMail("quota", { ...near, used: 0, max: 0 }, stop).text).toContain("(100 %)");
   });
 });

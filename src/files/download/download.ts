@@ -1,10 +1,11 @@
 import { Problem } from "../../base/errors.ts";
+import { escapeHtml } from "../../base/escape-html.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { Shares } from "../../base/shares.ts";
 import type { MountTools } from "../../http/mount.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { networkOf } from "../../limits/network.ts";
-import { escapeHtml, page, wantsJson } from "../../redirect/error-pages.ts";
+import { page, wantsJson } from "../../redirect/error-pages.ts";
 import type { Folder } from "../storage/folder.ts";
 import type { Tokens } from "../storage/tokens.ts";
 import { attachment, servedType } from "./headers.ts";

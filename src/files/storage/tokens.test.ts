@@ -28,7 +28,7 @@ describe("a token", () => {
     expect(() => tokens.openUpload(other.upload(upload))).toThrow("address_invalid");
   });
 
-  test("is over in the very millisecond that it names", () => {
+  test("expires in exactly the millisecond that it names", () => {
     const token = tokens.upload({ ...upload, until: clock.now() + 1 });
     expect(tokens.openUpload(token).key).toBe(key);
     clock.advance(1);

@@ -44,7 +44,7 @@ describe("the first bytes of a file", () => {
     ["audio/x-unheard-of", png],
     ["image/png", new Uint8Array(0)],
   ];
-  test.each(wrong)("give away that it is not %s", async (type, head) => {
+  test.each(wrong)("show that it is not %s", async (type, head) => {
     expect(await contradiction(type, head)).toBeString();
   });
 });

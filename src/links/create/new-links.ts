@@ -1,5 +1,5 @@
-import type { FileId, LinkId, TenantId } from "../../base/ids.ts";
-import { monthName } from "../../limits/month.ts";
+import type { LinkId, TenantId } from "../../base/ids.ts";
+import { monthName } from "../../limits/window.ts";
 import type { LinkTable } from "../../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
 import { type Params, rowBatches, statement } from "../../sql/statement.ts";
@@ -7,7 +7,7 @@ import { type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.
 import { raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
-import { toLink, toRow, withVersion } from "../rows.ts";
+import { lockFiles, toLink, toRow, withVersion } from "../rows.ts";
 import { createGather } from "./gather.ts";
 
 /**
@@ -239,27 +239,6 @@ async function linksByIds(from: Db, tenant: TenantId, ids: readonly LinkId[]): P
   if (ids.length === 0) return new Map<LinkId, Link>();
   const rows = await selectByIds.all(ofTenant(from, tenant), { ids });
   return new Map(rows.map((row) => [row.id, toLink(row)]));
-}
-
-/**
- * Which of these links' files exist, and stay until the transaction ends: a later deletion finds the link, and gives it
- * a new version.
- */
-export async function lockFiles(
-  sql: Sql,
-  trx: Db,
-  tenant: TenantId,
-  links: readonly Pick<LinkFields, "file">[],
-): Promise<Set<FileId>> {
-  const ids = [...new Set(links.flatMap(({ file }) => (file === null ? [] : [file])))];
-  if (ids.length === 0) return new Set();
-  const rows = ofTenant(trx, tenant)
-    .selectFrom("files")
-    .select("id")
-    .where("id", "in", ids)
-    .where("state", "=", "stored")
-    .orderBy("id");
-  return new Set((await sql.forUpdate(rows).execute()).map(({ id }) => id));
 }
 
 const selectByIds = statement((own: TenantDb, { ids }: Params<{ ids: readonly LinkId[] }>) =>

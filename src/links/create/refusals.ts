@@ -1,6 +1,6 @@
 import { toIso } from "../../base/clock.ts";
 import { invalid, Problem } from "../../base/errors.ts";
-import { monthEnd, secondsToMonthEnd } from "../../limits/month.ts";
+import { monthEnd, secondsToMonthEnd } from "../../limits/window.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
 import type { Created, NewLink } from "./new-links.ts";
 

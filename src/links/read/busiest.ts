@@ -2,7 +2,7 @@ import { sql as raw } from "kysely";
 import type { LinkId, TenantId } from "../../base/ids.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
-import { hitsMaxExpression } from "../hits-max.ts";
+import { hitsMaxExpression } from "../rows.ts";
 
 /** A link and its used hits this month. */
 export interface BusyLink {

@@ -1,5 +1,5 @@
 import type { LinkMeta, MetaStatus } from "../../cache/link-meta.ts";
-import { monthName } from "../../limits/month.ts";
+import { monthName } from "../../limits/window.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants } from "../../sql/tenant-db.ts";
 import type { LinkStatus } from "../link.ts";

@@ -67,13 +67,13 @@ describe("rules", () => {
     expect(to("javascript:alert(1)")).toBe("rules.0.url scheme_not_allowed");
   });
 
-  test("have a size together", () => {
+  test("have a maximum size together", () => {
     const long = `${url}${"x".repeat(1_500)}`;
     const many = Array.from({ length: 20 }, (_, i) => ({ when: { query: { name: `n${i}` } }, url: long }));
     expect(refusal({ rules: many })).toBe("rules too_long");
   });
 
-  test("of a link are left alone when something else is changed", () => {
+  test("of a link stay unchanged when something else is changed", () => {
     const old = rules({ country: ["DE"] }, { country: ["DE"] });
     expect(checkChoice({ ...plain, ...old }, new Set(["url"]), own).rules).toEqual(old.rules);
   });

@@ -33,6 +33,7 @@ export interface InstanceParts {
 
 const form: Form<Thing> = {
   name: "v1",
+  keyOf: nameOf,
   toJson: ({ name }) => ({ u: name }),
   fromJson: (json) => ({ name: String((json as { u: string }).u) }),
 };
@@ -44,7 +45,7 @@ const silent = createLog("silent", { write() {} }, false, () => 0);
 
 export async function openInstance({ code, sql, redis, clock }: InstanceParts): Promise<Instance> {
   const counts = countCache(createMetrics());
-  const tier = code.redisCache.createRedisCache<Thing>({ redis, form, keyOf: nameOf, clock, random: () => 0.5 });
+  const tier = code.redisCache.createRedisCache<Thing>({ redis, form, clock, random: () => 0.5 });
   const source = code.tiered.createTiered<Thing>({
     tier,
     sql: { load: (key): Promise<Versioned<Thing>> => sql.load(key) },

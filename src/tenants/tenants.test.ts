@@ -8,7 +8,7 @@ import {
   limitNames,
   parseLimits,
   parseOverrides,
-} from "./plans.ts";
+} from "./tenants.ts";
 
 const anyLimit = fc.oneof(fc.constant(null), fc.nat());
 const anyLimits = fc.record(Object.fromEntries(limitNames.map((name) => [name, anyLimit]))) as fc.Arbitrary<Limits>;
@@ -70,7 +70,7 @@ describe("plans", () => {
     },
   );
 
-  test("a name is made for typing", () => {
+  test("a name is easy to type", () => {
     const good = ["a", "acme", "acme-2", "0", "x".repeat(63)];
     const bad = ["", "-a", "Acme", "a b", "a_b", "x".repeat(64), "caf\u00e9", "a\n", "../a"];
     expect(good.filter((name) => !isName(name))).toEqual([]);

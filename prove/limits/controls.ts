@@ -1,21 +1,11 @@
-/**
- * Mistakes that the simulation must find, or it would show nothing. Each is put into a copy of the source, by replacing
- * text that must be there exactly once: the program has no switch for it, and a mistake that no longer fits is an error.
- */
-import type { Sql } from "../../src/sql/sql.ts";
-import { type Edit, mutant } from "../../test/ground/mutant.ts";
-import type { Check } from "./books.ts";
-import { loadCode } from "./code.ts";
-import { runWorld } from "./world.ts";
+/** Mistakes that the simulation must find, or it would show nothing. */
+import type { Control } from "../proof.ts";
 
-export interface Mistake {
-  readonly name: string;
-  readonly edits: readonly Edit[];
-}
-
-export const mistakes: readonly Mistake[] = [
+export const controls: readonly Control[] = [
   {
-    name: "no_shrink",
+    name: "leases that do not shrink towards the end",
+    plays: ["worlds"],
+    breaks: ["worlds.over_grant", "worlds.overspent", "worlds.overshoot"],
     edits: [
       {
         file: "redis/lease.lua",
@@ -30,7 +20,9 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    name: "return_twice",
+    name: "a lease that is returned twice",
+    plays: ["worlds"],
+    breaks: ["worlds.over_grant", "worlds.overspent", "worlds.stranded"],
     edits: [
       {
         file: "redis/lease.lua",
@@ -40,11 +32,15 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    name: "new_id_on_retry",
+    name: "a repeated request under a new name",
+    plays: ["worlds"],
+    breaks: ["worlds.stranded", "worlds.reserved", "worlds.two_leases"],
     edits: [{ file: "limits/meters.ts", from: "lane.ask ??= {", to: "lane.ask = {" }],
   },
   {
-    name: "total_not_carried",
+    name: "requests to Redis without the total of SQL",
+    plays: ["worlds"],
+    breaks: ["worlds.overshoot", "worlds.overspent", "worlds.over_grant"],
     edits: [
       {
         file: "redis/leases.ts",
@@ -54,7 +50,9 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    name: "two_lease_rule_off",
+    name: "a third lease while two are not recorded",
+    plays: ["worlds"],
+    breaks: ["worlds.two_leases", "worlds.stranded"],
     edits: [
       {
         file: "limits/meters.ts",
@@ -64,7 +62,9 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    name: "ahead_while_two_leases_are_out",
+    name: "a lease requested ahead while two are out",
+    plays: ["worlds"],
+    breaks: ["worlds.two_leases", "worlds.stranded"],
     edits: [
       {
         file: "limits/meters.ts",
@@ -74,7 +74,9 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    name: "refund_to_wrong_window",
+    name: "units returned to another month",
+    plays: ["worlds"],
+    breaks: ["worlds.reserved", "worlds.stranded", "worlds.forgotten", "worlds.stuck"],
     edits: [
       {
         file: "limits/meters.ts",
@@ -84,23 +86,9 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    name: "seed_as_zero",
+    name: "a key of Redis that begins at 0",
+    plays: ["worlds"],
+    breaks: ["worlds.seeded", "worlds.overspent"],
     edits: [{ file: "redis/leases.ts", from: "totals.set(key, await readTotal(month));", to: "totals.set(key, 0);" }],
   },
 ];
-
-export interface Hunt {
-  readonly name: string;
-  /** Undefined if it got away. */
-  readonly caughtBy: Check | undefined;
-  readonly seed: number;
-}
-
-export async function hunt({ name, edits }: Mistake, sql: Sql, seedsMost: number): Promise<Hunt> {
-  const code = await loadCode(mutant(edits));
-  for (let seed = 0; seed < seedsMost; seed++) {
-    const [found] = (await runWorld(seed, code, sql)).violations;
-    if (found !== undefined) return { name, caughtBy: found.check, seed };
-  }
-  return { name, caughtBy: undefined, seed: seedsMost };
-}

@@ -1,20 +1,48 @@
 import { describe, expect, test } from "bun:test";
 import { BlockList } from "node:net";
+import fc from "fast-check";
 import { loadConfig } from "../config/config.ts";
-import { clientAddress, isLoopback, isTrusted } from "./client-address.ts";
+import { clientAddress, isLoopback, isTrusted, targetOf } from "./request.ts";
+
+test.each([
+  ["http://go.example.com/", "/", ""],
+  ["http://go.example.com", "/", ""],
+  ["http://go.example.com/abc", "/abc", ""],
+  ["http://go.example.com/abc?a=/b?c", "/abc", "?a=/b?c"],
+  ["http://go.example.com/?", "/", "?"],
+  ["http://go.example.com//evil.example/a", "//evil.example/a", ""],
+  ['http://a b<>"/abc', "/abc", ""],
+  ["http://[::1/abc", "/abc", ""],
+  ["http:///abc", "/abc", ""],
+  ["http://host:99999/abc", "/abc", ""],
+  ["/abc?d", "/abc", "?d"],
+])("the path and query of %j are found, whatever the host is", (url, path, query) => {
+  expect(targetOf(url)).toEqual({ path, query });
+});
+
+test("path and query are those that URL finds, if it can parse the text", () => {
+  const address = fc.webUrl({ withQueryParameters: true });
+  fc.assert(
+    fc.property(address, (text) => {
+      const { href, pathname, search } = new URL(text);
+      const { path, query } = targetOf(href);
+      return path === pathname && (query === search || (query === "?" && search === ""));
+    }),
+  );
+});
 
 const trusting = (list: string) => loadConfig({ QL_TRUSTED_PROXIES: list }, "/nonexistent").QL_TRUSTED_PROXIES;
 const nobody = new BlockList();
 const ours = trusting("127.0.0.1, 10.0.0.0/8, 2001:db8::/32");
 
-describe("who is asking", () => {
+describe("the client's address", () => {
   const cases: [string, string | undefined, string | null, BlockList, string | undefined][] = [
     ["the peer, when no proxy is trusted", "203.0.113.7", "198.51.100.1", nobody, "203.0.113.7"],
     ["the peer, when it is not one of ours, whatever it claims", "203.0.113.7", "198.51.100.1", ours, "203.0.113.7"],
     ["the peer, when our proxy says nothing", "127.0.0.1", null, ours, "127.0.0.1"],
-    ["whom our proxy names", "127.0.0.1", "198.51.100.1", ours, "198.51.100.1"],
+    ["the one that our proxy names", "127.0.0.1", "198.51.100.1", ours, "198.51.100.1"],
     [
-      "the last one who is not ours, not what was claimed before",
+      "the last one that is not ours, whatever was claimed before",
       "10.1.2.3",
       "8.8.8.8, 198.51.100.1",
       ours,
@@ -31,8 +59,14 @@ describe("who is asking", () => {
     ["the peer, when the header is not addresses", "127.0.0.1", "unknown", ours, "127.0.0.1"],
     ["the peer, when the last hop is no address", "127.0.0.1", "198.51.100.1, <script>", ours, "127.0.0.1"],
     ["the peer, when the header is empty", "127.0.0.1", "", ours, "127.0.0.1"],
-    ["whom our proxy on IPv6 names", "2001:db8::1", "2001:db9::5", ours, "2001:db9::5"],
-    ["whom our proxy names, seen through a dual-stack socket", "::ffff:10.0.0.1", "198.51.100.1", ours, "198.51.100.1"],
+    ["the one that our proxy on IPv6 names", "2001:db8::1", "2001:db9::5", ours, "2001:db9::5"],
+    [
+      "the one that our proxy names, seen through a dual-stack socket",
+      "::ffff:10.0.0.1",
+      "198.51.100.1",
+      ours,
+      "198.51.100.1",
+    ],
     ["none, when the socket is gone", undefined, "198.51.100.1", ours, undefined],
   ];
 
@@ -57,7 +91,7 @@ test("a proxy is trusted by its address or range, and by nothing else", () => {
   expect(strangers.filter((address) => isTrusted(address, ours))).toEqual([]);
 });
 
-test("this machine is known by its addresses", () => {
+test("loopback addresses are recognized", () => {
   expect(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"].filter((address) => !isLoopback(address))).toEqual([]);
   expect([undefined, "", "128.0.0.1", "10.127.0.1", "::2", "::ffff:10.0.0.1"].filter(isLoopback)).toEqual([]);
 });

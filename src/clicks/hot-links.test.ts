@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
-import { createHot } from "./hot.ts";
+import { createHot } from "./hot-links.ts";
 
 function setUp(linksMost?: number) {
   const clock = manualClock(0);

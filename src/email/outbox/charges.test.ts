@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { manualClock } from "../base/clock.ts";
-import { createMemoryCounters } from "../in-memory/counters.ts";
-import { tryAcquire } from "./email-limits.ts";
+import { manualClock } from "../../base/clock.ts";
+import { createMemoryCounters } from "../../in-memory/counters.ts";
+import { tryAcquire } from "./charges.ts";
 
 test("an email counts for an hour and a minute, because a slow provider may count it later than we do", async () => {
   const clock = manualClock(Date.UTC(2026, 10, 16, 12, 0, 59, 999));

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { systemClock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import { checkMail } from "./check-mail.ts";
 import type { NewMail } from "./outbox.ts";
+import { checkMail } from "./outbox.ts";
 
 const mail: NewMail = {
   ...{ tenant: newId("tenant", systemClock), kind: "share", to: "ann@example.com", subject: "A link for you" },
@@ -19,7 +19,7 @@ function problemOf(more: Partial<NewMail>): unknown {
   }
 }
 
-test("what can be sent is, with addresses as we keep them", () => {
+test("a valid email is accepted, with its addresses normalized", () => {
   expect(checkMail({ ...mail, to: "Ann@EXAMPLE.com", replyTo: "bob@bücher.example", key: "k" })).toMatchObject({
     ...{ to: "Ann@example.com", replyTo: "bob@xn--bcher-kva.example", key: "k" },
   });

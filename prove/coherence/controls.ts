@@ -1,0 +1,88 @@
+/** Mistakes in what the promise rests on (docs/coherence.md), each with real servers. */
+import type { Control } from "../proof.ts";
+import { lateReader } from "./late-reader.ts";
+
+const announced = "if (links.announce(key, change.version)) observeLag";
+
+export const controls: readonly Control[] = [
+  {
+    name: "changes that are neither published nor followed",
+    edits: [
+      { file: "server/cache.ts", from: "if (replica === undefined) links.announce(key, version);", to: "" },
+      { file: "server/cache.ts", from: announced, to: "if (false) observeLag" },
+    ],
+    plays: ["woken"],
+    breaks: ["woken.behind_itself", "woken.longest_ms"],
+  },
+  {
+    name: "memory that accepts an older version",
+    edits: [
+      { file: "cache/cache.ts", from: "if (answer.version >= flight.floor) {", to: "if (answer.version >= 0) {" },
+    ],
+    plays: ["woken"],
+    breaks: ["woken.went_back", "woken.behind_itself", "woken.longest_ms"],
+  },
+  {
+    name: "a feed that is read only after a message, and trusted all the same",
+    edits: [
+      { file: "cache/follow.ts", from: "const pollMs = 500;", to: "const pollMs = 3_600_000;" },
+      { file: "cache/cache.ts", from: "const feedFreshMs = 1_500;", to: "const feedFreshMs = 3_600_000;" },
+    ],
+    plays: ["not_woken"],
+    breaks: ["not_woken.longest_ms"],
+  },
+  {
+    name: "a place in the feed beyond transactions that still run",
+    edits: [{ file: "cache/follow.ts", from: "position = page.finalUntil ?? position;", to: "position = page.next;" }],
+    plays: ["overlapping"],
+    breaks: ["overlapping.longest_ms"],
+  },
+  {
+    name: "no fences",
+    edits: [
+      {
+        file: "redis/cache.ts",
+        from: 'await put(server.epoch, key, [version, "fence", "", fenceMs, 0]);',
+        to: "",
+      },
+    ],
+    plays: [lateReader],
+    breaks: [`${lateReader}.older`],
+  },
+  {
+    name: "a script that accepts an older version",
+    edits: [
+      {
+        file: "redis/put.lua",
+        from: 'if known > version or (known == version and kind == "fence") then',
+        to: 'if known == version and kind == "fence" then',
+      },
+    ],
+    plays: [lateReader],
+    breaks: [`${lateReader}.older`],
+  },
+  {
+    name: "a script that keeps the negative entry of a created link",
+    edits: [{ file: "redis/put.lua", from: 'redis.call("DEL", KEYS[2])', to: "" }],
+    plays: [lateReader],
+    breaks: [`${lateReader}.older`],
+  },
+  {
+    name: "memory that keeps the negative entry of a created link",
+    edits: [{ file: "cache/cache.ts", from: "        missing.delete(key);\n", to: "" }],
+    plays: ["created_and_deleted"],
+    breaks: ["created_and_deleted.behind_itself", "created_and_deleted.longest_ms"],
+  },
+  {
+    name: "a change of a tenant that does not reach its links",
+    edits: [
+      {
+        file: "sql/outdated-tenants.ts",
+        from: "await raiseVersions(sql, trx, { links: rows }, clock.now());",
+        to: "",
+      },
+    ],
+    plays: ["tenant_suspended"],
+    breaks: ["tenant_suspended.longest_ms"],
+  },
+];

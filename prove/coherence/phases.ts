@@ -1,0 +1,213 @@
+/** What happens while links are edited under constant reads, one thing after the other. */
+import { connectRedis } from "../../src/redis/client.ts";
+import { until } from "../../test/ground/process.ts";
+import type { Server } from "../../test/ground/server.ts";
+import type { Claim } from "../proof.ts";
+import { editOne, type HotLink } from "./hot-link.ts";
+import type { Rules } from "./judge.ts";
+import type { Record } from "./record.ts";
+import { type Site, serverCount } from "./site.ts";
+import { edit } from "./traffic.ts";
+
+/** How much of each. */
+export interface Amounts {
+  readonly edits: number;
+  readonly fewer: number;
+  readonly kills: number;
+  readonly overlaps: number;
+}
+
+export interface Phase {
+  readonly name: string;
+  readonly rules: (server: number) => Rules;
+  readonly edits: (amounts: Amounts) => number;
+  /** Edits as often as that; what else can be said of it. `onEdit` gets the count so far. */
+  readonly work: (site: Site, record: Record, edits: number, onEdit: (done: number) => void) => Promise<Claim[]>;
+}
+
+export const boundMs = 3_000;
+const woken100Ms = 100;
+const channel = "ql:invalidate";
+
+/** A change invalidates the old answer at once; if SQL then misses its 100 ms, visitors get 503. */
+export const usually: Rules = { p99Ms: boundMs, maxMs: boundMs, unansweredMost: 0.01, ownAtOnce: true };
+export const whenWoken: Rules = { ...usually, p99Ms: woken100Ms };
+/** All servers ask SQL at once when Redis goes away, and again when it is back. */
+const inTrouble: Rules = { ...usually, unansweredMost: 0.05 };
+const last = serverCount - 1;
+
+export const phases: readonly Phase[] = [
+  { name: "woken", rules: () => whenWoken, edits: ({ edits }) => edits, work: woken },
+  { name: "not_woken", rules: () => usually, edits: ({ fewer }) => fewer, work: unheard },
+  { name: "overlapping", rules: () => usually, edits: ({ overlaps }) => 2 * overlaps, work: overlap },
+  { name: "redis_went_back", rules: () => inTrouble, edits: ({ fewer }) => fewer, work: redisGoesBack },
+  {
+    name: "writer_killed",
+    rules: (server) => ({ ...inTrouble, ownAtOnce: false, killed: server === last }),
+    edits: ({ kills }) => kills,
+    work: killWriters,
+  },
+];
+
+async function woken(site: Site, record: Record, edits: number, onEdit: (done: number) => void): Promise<Claim[]> {
+  await edit(site, record, edits, onEdit);
+  return [];
+}
+
+/** Disconnects subscribers, and keeps them out until the end. */
+async function unheard(site: Site, record: Record, edits: number, onEdit: (done: number) => void): Promise<Claim[]> {
+  const { redis } = site;
+  await redis.command("ACL", "SETUSER", "default", "resetchannels");
+  const looks: Promise<number>[] = [];
+  await edit(site, record, edits, (done) => {
+    onEdit(done);
+    if (done % 25 === 0) looks.push(redis.command("PUBSUB", "CHANNELS").then(Number));
+  });
+  const heard = (await Promise.all(looks)).reduce((sum, channels) => sum + channels, 0);
+  await redis.command("ACL", "SETUSER", "default", "allchannels");
+  const again = await listening(redis.url);
+  const scenario = "not_woken";
+  return [
+    {
+      ...{ scenario, measure: "listening", promise: "the fault happened: no server could be woken" },
+      ...{ done: `Redis allowed no subscription; looked ${looks.length} times for one`, times: looks.length },
+      ...{ figure: heard, bound: { exactly: 0 } },
+    },
+    {
+      ...{ scenario, measure: "listening_again", promise: "servers listen again when Redis lets them" },
+      ...{ done: "Redis allowed subscriptions again", times: 1, figure: again, bound: { exactly: serverCount } },
+    },
+  ];
+}
+
+/** As many as requested, or as many as there are when that takes too long. */
+async function listening(url: string): Promise<number> {
+  const redis = connectRedis(url);
+  let count = 0;
+  try {
+    await until("all to listen again", async () => {
+      const reply = await redis.send(channel, ["PUBSUB", "NUMSUB", channel]).catch(() => []);
+      count = Number((reply as unknown[])[1] ?? 0);
+      return count === serverCount || undefined;
+    }).catch(() => {});
+  } finally {
+    await redis.close();
+  }
+  return count;
+}
+
+/**
+ * The last server has done everything of an edit but the commit. Meanwhile another one edits another link, and the
+ * others have seen that. Then the first edit is committed: behind the place in the feed that they have read.
+ */
+async function overlap(site: Site, record: Record, edits: number, onEdit: (done: number) => void): Promise<Claim[]> {
+  const { servers, withholding, links } = site;
+  let overtaken = 0;
+  for (let i = 0; 2 * i < edits; i++) {
+    const [slow, fast] = [links[i % links.length], links[(i + 1) % links.length]] as [HotLink, HotLink];
+    const held = withholding.hold();
+    const asked = editOne(servers[last] as Server, slow);
+    await Promise.race([held.reached, asked]);
+    await editOne(servers[0] as Server, fast);
+    record.ack(fast.code, fast.version, 0);
+    const seen = () => [0, 1].every((server) => record.seen(server, fast.code) === fast.version) || undefined;
+    await until("the others to see it", seen, boundMs).then(
+      () => overtaken++,
+      () => {},
+    );
+    held.release();
+    await asked;
+    record.ack(slow.code, slow.version, last);
+    onEdit(2 * (i + 1));
+  }
+  return [
+    {
+      ...{ scenario: "overlapping", measure: "overtaken", promise: "the fault happened: an edit that began later" },
+      done: `${edits / 2} commits held until another edit was seen on the other servers`,
+      ...{ times: edits / 2, figure: overtaken, bound: { least: edits / 2 } },
+    },
+  ];
+}
+
+/** In the middle of the edits it returns with only what it held before the first edit. */
+async function redisGoesBack(
+  site: Site,
+  record: Record,
+  edits: number,
+  onEdit: (done: number) => void,
+): Promise<Claim[]> {
+  await site.redis.command("SAVE");
+  const back = Promise.withResolvers<void>();
+  let [isAway, editedAway] = [false, 0];
+  await edit(site, record, edits, (done) => {
+    onEdit(done);
+    if (isAway) editedAway++;
+    if (done !== Math.ceil(edits / 2)) return;
+    isAway = true;
+    site.redis
+      .restart()
+      .finally(() => {
+        isAway = false;
+      })
+      .then(back.resolve, back.reject);
+  });
+  await back.promise;
+  await edit(site, record, site.links.length, () => {});
+  const loaded = /rdb_last_load_keys_loaded:(\d+)/.exec(await site.redis.command("INFO", "persistence"))?.[1];
+  const scenario = "redis_went_back";
+  return [
+    {
+      ...{ scenario, measure: "old_keys", promise: "the fault happened: Redis had what it held before the edits" },
+      ...{ done: "Redis saved, was restarted in the middle of the edits, and loaded its file", times: 1 },
+      ...{ figure: Number(loaded), bound: { least: 1 } },
+    },
+    {
+      ...{ scenario, measure: "edits_without", promise: "the fault happened: links were edited while Redis was away" },
+      ...{ done: "edits acknowledged between its stop and its start", times: 1 },
+      ...{ figure: editedAway, bound: { least: 1 } },
+    },
+  ];
+}
+
+/** The last server commits and is killed before it knows; its commit counts from when SQL shows it. */
+async function killWriters(
+  site: Site,
+  record: Record,
+  kills: number,
+  onEdit: (done: number) => void,
+): Promise<Claim[]> {
+  let unanswered = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    onEdit(kill);
+    const link = site.links[kill % site.links.length] as HotLink;
+    if (!(await commitAndDie(site, link))) unanswered++;
+    record.ack(link.code, link.version, undefined);
+    await site.restartLast();
+  }
+  return [
+    {
+      ...{ scenario: "writer_killed", measure: "kills" },
+      promise: "the fault happened: a server died between its commit and its answer",
+      ...{ done: `${kills} servers killed when SQL showed their commit`, times: kills },
+      ...{ figure: unanswered, bound: { least: kills } },
+    },
+  ];
+}
+
+/** Whether it could answer after all. */
+async function commitAndDie({ servers, withholding, sql }: Site, link: HotLink): Promise<boolean> {
+  const writer = servers[last] as Server;
+  withholding.withhold();
+  const asked = editOne(writer, { ...link }).then(
+    () => true,
+    () => false,
+  );
+  link.begun = ++link.version;
+  await until("the commit", async () => {
+    const { rows } = await sql.query("select version from link_versions where code = $1", [link.code]);
+    return Number(rows[0]?.version) === link.version || undefined;
+  });
+  await writer.kill();
+  withholding.passOn();
+  return await asked;
+}

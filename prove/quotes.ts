@@ -1,0 +1,24 @@
+/**
+ * Figures of docs/proof.md that other documents quote. In Markdown a quotation is a figure between two comments, which
+ * readers do not see: `<!--proof quota.redis_lost.overshoot-->14<!---->`, and with `bound` after the name, the bound of
+ * the claim. `npm run prove` renews them all; a test compares them.
+ */
+import { Glob } from "bun";
+import type { Written } from "./report.ts";
+
+const quotation = /<!--proof ([\w.]+)( bound)?-->([^<]*)<!---->/g;
+
+/** The same text with the figures of the page. A quotation of a claim that is not there stays as it is. */
+export const withQuotes = (text: string, claims: ReadonlyMap<string, Written>): string =>
+  text.replace(quotation, (before, id: string, bound = "") => {
+    const claim = claims.get(id);
+    if (claim === undefined) return before;
+    const figure = bound === "" ? claim.figure : claim.bound.replace(/^(at most|at least|exactly) /, "");
+    return `<!--proof ${id}${bound}-->${figure}<!---->`;
+  });
+
+export const quotedIn = (text: string): string[] => [...text.matchAll(quotation)].map(([, id = ""]) => id);
+
+/** The documents that may quote. */
+export const quotingDocuments = (root: string): string[] =>
+  [...new Glob("{README.md,docs/*.md,bench/README.md}").scanSync(root)].sort();

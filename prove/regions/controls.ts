@@ -1,0 +1,3 @@
+import type { Control } from "../proof.ts";
+
+export const controls: readonly Control[] = [];

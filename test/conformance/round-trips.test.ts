@@ -1,0 +1,103 @@
+/**
+ * What lending and recording hits cost in statements, each of which is a round trip to PostgreSQL. A visitor far from the
+ * database is refused when they take too long; so their number must not grow with the number of links.
+ */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Client } from "pg";
+import { manualClock, systemClock } from "../../src/base/clock.ts";
+import { createRecorder } from "../../src/clicks/recorder.ts";
+import { createMeters } from "../../src/limits/meters.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { onEachDatabase } from "./databases.ts";
+import { fresh, reasons, silent, sqlLeases, thisMonth } from "./lenders.ts";
+
+/** The first word of every statement that was sent, on any connection of this process. */
+let sent: string[] = [];
+const { query: querySqlite } = Database.prototype;
+const { query: queryPostgres } = Client.prototype;
+
+beforeAll(() => {
+  Database.prototype.query = function (this: Database, text: string) {
+    note(text);
+    return querySqlite.call(this, text);
+  } as typeof querySqlite;
+  Client.prototype.query = function (this: Client, ...sending: unknown[]) {
+    const [statement] = sending as [string | { text: string }];
+    note(typeof statement === "string" ? statement : statement.text);
+    return Reflect.apply(queryPostgres, this, sending);
+  } as typeof queryPostgres;
+});
+afterAll(() => {
+  Database.prototype.query = querySqlite;
+  Client.prototype.query = queryPostgres;
+});
+
+const note = (text: string) => void sent.push(text.trim().split(/\s/, 1)[0]?.toLowerCase() ?? "");
+
+async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  sent = [];
+  await work();
+  return sent;
+}
+
+/** A server's meters and its recorder, which records only when it is asked to: its clock stands still. */
+function openCounting(sql: Sql) {
+  const id = fresh("recorder");
+  const clock = manualClock(systemClock.now());
+  const leases = sqlLeases(sql);
+  const meters = createMeters({
+    ...{ reasons: reasons.length, store: leases, clock, month: thisMonth, newLeaseId: () => fresh("lease") },
+    patience: { redis: 5_000, sql: 5_000 },
+    usedUp() {},
+    flush: () => recorder.flush(),
+  });
+  const write = (sequence: number, batch: Parameters<typeof leases.record>[2]) => leases.record(id, sequence, batch);
+  const recorder = createRecorder({ meters, write, clock, log: silent });
+  const visit = (code: string, max: number | null) => meters.spend(meters.of(code), "hits", max, 0);
+  return { visit, recorder };
+}
+
+const transaction = (...statements: string[]) => ["begin", ...statements, "commit"];
+
+/** Lists of rows in one statement: up to 16 are one, 17 are 16 and 1, 100 are 64, 32 and 4. */
+const counts: [links: number, lists: number][] = [
+  ...Array.from({ length: 16 }, (_, i): [number, number] => [i + 1, 1]),
+  [17, 2],
+  [100, 3],
+];
+
+onEachDatabase(({ name, open }) => {
+  let opened: Promise<Sql> | undefined;
+  test.each(counts)(
+    "the hits of %p links are recorded in one transaction; statements for each table: %p",
+    async (links, lists) => {
+      opened ??= open();
+      const sql = await opened;
+      const { visit, recorder } = openCounting(sql);
+      const codes = Array.from({ length: links }, () => fresh("link"));
+      const insert = (times: number): string[] => Array.from({ length: times * lists }, () => "insert");
+
+      const unlimited = async () => {
+        for (const code of codes) await visit(code, null);
+        await recorder.flush();
+      };
+      // The batch's number, the months, the reasons.
+      expect(await statementsOf(unlimited)).toEqual(transaction("insert", ...insert(2)));
+
+      // The time on PostgreSQL, leases that were already granted; the months before, the months after, the leases.
+      const lent = await statementsOf(() => Promise.all(codes.map((code) => visit(code, 1_000))));
+      const time = name === "PostgreSQL" ? ["select"] : [];
+      expect(lent).toEqual(transaction(...time, "select", ...insert(3)));
+
+      // Besides, the ended leases.
+      expect(await statementsOf(() => recorder.stop())).toEqual(transaction("insert", ...insert(2), "delete"));
+      const { counted } = await sql.db
+        .selectFrom("quotas")
+        .select((is) => is.fn.sum<number>("counted").as("counted"))
+        .where("code", "in", codes)
+        .executeTakeFirstOrThrow();
+      expect(Number(counted)).toBe(2 * links);
+    },
+  );
+});
