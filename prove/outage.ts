@@ -9,35 +9,30 @@
  * `outage/judge.ts` defines the criteria: no visitor gets a wrong destination or a wrong 404; with Redis unavailable
  * every link is answered, typically at most 15 ms later than before; with SQL unavailable only links that only SQL
  * knows are refused, including those whose limit must be recorded. A visitor who gets an avoidable 503 retries until
- * answered, and their time continues. Each row must also show that its fault had an effect. A row that fails while
- * something else keeps the machine busy is repeated, up to three times.
- *
- * The same is then done with a planted mistake (`outage/planted.ts`), which the row must find. `--planted 1` does that
- * with every mistake and every row without Redis, and holds if none of them held.
+ * answered, and their time continues. Each row also claims that its fault had an effect. A row that something else kept
+ * from being judged is repeated, up to three times.
  *
  * `stampede` is a special row: both caches are lost, and hundreds of visitors ask for different links at once.
  */
 import { progress, round } from "../bench/show.ts";
-import { mutant } from "../test/ground/mutant.ts";
-import { groups, judge, type Phases, tooBusy, waitsOf } from "./outage/judge.ts";
+import { controls } from "./outage/controls.ts";
+import { groups, judge, type Phases, waitsOf } from "./outage/judge.ts";
 import { type Asking, createLoad, type Load } from "./outage/load.ts";
-import { planted } from "./outage/planted.ts";
 import { hotCount, kinds } from "./outage/questions.ts";
 import { clusterFailover, direct, proxied, type Row, sentinelFailover } from "./outage/rows.ts";
 import { type Site, startSite } from "./outage/site.ts";
-import { stampede } from "./outage/stampede.ts";
+import { stampede, stampedeName } from "./outage/stampede.ts";
 import { askedIn, percentile, sum } from "./outage/tally.ts";
-import { type BreakerTimes, startWatch, stateOf } from "./outage/watch.ts";
-import { type Proof, wholly } from "./proof.ts";
+import { type BreakerTimes, recoverMostMs, startWatch, stateOf } from "./outage/watch.ts";
+import { type Attempt, type Claim, type Proof, verdictOf } from "./proof.ts";
 
 export const outage: Proof = {
   name: "outage",
   shows:
     "constant load while Redis or SQL is killed, stopped, slow, full, cut off: right answers in time, and recovery",
   needs: ["postgresql", "redis-server"],
-  options: ["planted"],
-  controls: [],
-  run: wholly(run),
+  controls,
+  run,
 };
 
 const perSecondByDefault = 200;
@@ -47,25 +42,28 @@ const afterMs = 1_000;
 const shownMost = 5;
 const timesMost = 3;
 
-async function run(options: ReadonlyMap<string, number>): Promise<boolean> {
+const failovers = [
+  { name: "redis_failed_over", start: sentinelFailover },
+  { name: "cluster_failed_over", start: clusterFailover },
+];
+
+async function run({ plays, claim, short }: Attempt): Promise<void> {
   const shown = progress();
   shown.now("starting PostgreSQL, Redis and two servers");
-  const site = await startSite();
+  const site = await startSite(short ? 3 : 8);
   const load = createLoad(site.control);
   const opened: { stop(): Promise<void> }[] = [];
+  const chosen = <Named extends { readonly name: string }>(all: readonly Named[]) =>
+    all.filter(({ name }) => plays(name));
   const playAll = async (rows: readonly Row[]) => {
-    const held: boolean[] = [];
     for (const row of rows) {
       shown.now(row.name);
-      held.push(await holds(async () => row, site, load));
+      for (const one of await claimsOf(async () => row, site, load)) claim(one);
     }
-    return held;
   };
   try {
-    if (options.get("planted") === 1) return await findsAll(site, Object.keys(planted), withoutRedis, playAll);
-    const held: boolean[] = [];
-    held.push(...(await playAll(direct)));
-    for (const start of [sentinelFailover, clusterFailover]) {
+    await playAll(chosen(direct));
+    for (const { name, start } of chosen(failovers)) {
       // A master dies once.
       const anew = async () => {
         const failover = await start();
@@ -73,15 +71,16 @@ async function run(options: ReadonlyMap<string, number>): Promise<boolean> {
         await site.restart({ REDIS_URL: failover.url });
         return failover.row;
       };
-      shown.now(start.name);
-      held.push(await holds(anew, site, load));
+      shown.now(name);
+      for (const one of await claimsOf(anew, site, load)) claim(one);
     }
-    await site.restart(site.byProxy);
-    held.push(...(await playAll(proxied)));
-    held.push(await findsAll(site, ["refuses_a_third"], withoutRedis.slice(0, 1), playAll));
-    shown.now("stampede");
-    held.push(await stampede(site));
-    return held.every(Boolean);
+    const byProxy = chosen(proxied);
+    if (byProxy.length > 0) await site.restart(site.byProxy);
+    await playAll(byProxy);
+    if (plays(stampedeName)) {
+      shown.now(stampedeName);
+      for (const one of await stampede(site)) claim(one);
+    }
   } finally {
     shown.end();
     await load.stop();
@@ -90,41 +89,19 @@ async function run(options: ReadonlyMap<string, number>): Promise<boolean> {
   }
 }
 
-/** Rows in which Redis does not answer or is not trusted, so that lookups go to SQL. */
-const withoutRedis = [...direct, ...proxied].filter(({ name }) =>
-  /^redis_(refused|stopped|came|slow|part|resets)/.test(name),
-);
-
-/** With each of these mistakes in the servers, none of the rows may hold. */
-async function findsAll(
-  site: Site,
-  mistakes: readonly string[],
-  rows: readonly Row[],
-  playAll: (rows: readonly Row[]) => Promise<boolean[]>,
-): Promise<boolean> {
-  const found: boolean[] = [];
-  for (const mistake of mistakes) {
-    console.log(`planted=${mistake}`);
-    await site.restart(site.byProxy, mutant(planted[mistake] ?? []));
-    const held = await playAll(rows);
-    console.log(`planted=${mistake} rows=${held.length} found_by=${held.filter((one) => !one).length}`);
-    found.push(held.every((one) => !one));
-  }
-  return found.every(Boolean);
-}
-
-/** Repeated when something else kept the machine busy. */
-async function holds(prepare: () => Promise<Row>, site: Site, load: Load): Promise<boolean> {
+/** Of the first time that nothing else kept the machine busy, or that something was wrong all the same. */
+async function claimsOf(prepare: () => Promise<Row>, site: Site, load: Load): Promise<Claim[]> {
   for (let times = 1; ; times++) {
-    const verdict = await play(await prepare(), site, load);
-    if (verdict !== "too busy") return verdict;
-    if (times === timesMost) return false;
+    const claims = await play(await prepare(), site, load);
+    const verdicts = claims.map(verdictOf);
+    if (times === timesMost || verdicts.includes("missed") || !verdicts.includes("not judged")) return claims;
   }
 }
 
-async function play(row: Row, site: Site, load: Load): Promise<boolean | "too busy"> {
+async function play(row: Row, site: Site, load: Load): Promise<Claim[]> {
   const { questions, servers } = site;
-  const { impact, lastsMs = lastsMsByDefault, hotLinks = hotCount, perSecond = perSecondByDefault } = row;
+  const { name: scenario, impact, lastsMs = lastsMsByDefault, hotLinks = hotCount } = row;
+  const { perSecond = perSecondByDefault } = row;
   const asking: Asking = {
     perSecond,
     next: () => questions.next(hotLinks),
@@ -149,18 +126,28 @@ async function play(row: Row, site: Site, load: Load): Promise<boolean | "too bu
   const { breakers, gained: all } = await watch.stop();
 
   const phases: Phases = { idle, outage: during, recovery, after };
-  const missing = await row.felt({ outage: during, breakers, gained }, site);
-  const faults = [
-    ...judge(impact, phases),
-    ...(missing === undefined ? [] : [`the fault was not felt: ${missing}`]),
-    ...(recoveredMs === undefined ? ["it did not recover"] : []),
-    ...(states.every((state) => state.startsWith("200 ")) ? [] : [`/readyz said ${states.join(", ")}`]),
+  const felt = await row.felt({ outage: during, breakers, gained }, site);
+  const claims: Claim[] = [
+    ...judge(scenario, impact, phases),
+    ...felt.map(({ measure, what, figure, least }) => ({
+      ...{ scenario, measure, promise: "the fault happened", done: what, times: askedIn(during) },
+      ...{ figure, bound: { least } },
+    })),
+    {
+      ...{ scenario, measure: "ready", promise: "servers stay ready during an outage" },
+      ...{ done: `/readyz said ${[...new Set(states)].join(", ")} during the outage`, times: states.length },
+      ...{ figure: states.filter((state) => state.startsWith("200 ")).length, bound: { least: servers.length } },
+    },
+    {
+      ...{ scenario, measure: "recovered_ms", promise: "everything recovers by itself", unit: "ms", times: 1 },
+      done: `breakers ${breakers.map(timesOf).join(" ") || "stayed closed"}; then all closed, the feed followed, servers ready`,
+      ...{ figure: recoveredMs, bound: { most: recoverMostMs } },
+    },
   ];
   const tallies = Object.values(phases);
-  const busy = tooBusy(phases);
   console.log(
     [
-      `row=${row.name} seed="${row.seed}" ${faults.length === 0 ? "holds" : busy ? "TOO BUSY TO TELL" : "FAILS"}`,
+      `row=${scenario} seed="${row.seed}"`,
       `requests=${sum(tallies, askedIn)} ok=${sum(tallies, ({ ok }) => ok)}`,
       `wrong_location=${sum(tallies, ({ wrongLocation }) => wrongLocation)}`,
       `false_404=${sum(tallies, ({ false404 }) => false404)} unexpected=${sum(tallies, ({ unexpected }) => unexpected.length)}`,
@@ -168,15 +155,18 @@ async function play(row: Row, site: Site, load: Load): Promise<boolean | "too bu
       ...Object.entries(groups).map(([name, of]) => `${name}_ms ${change(waitsOf(idle, of), waitsOf(during, of))}`),
       `control_ms ${change(idle.control, during.control)}`,
       `from_redis=${gained.byRedis} past_redis=${gained.pastRedis} stale=${all.stale}`,
-      `readyz="${[...new Set(states)].join(", ")}" breakers ${breakers.map(times).join(" ") || "closed"}`,
-      `recovered_ms=${recoveredMs === undefined ? "never" : Math.round(recoveredMs)}`,
-      ...(row.tell ? [await row.tell(site)] : []),
+      ...felt.map(({ measure, figure }) => `${measure}=${figure}`),
+      `readyz="${[...new Set(states)].join(", ")}" breakers ${breakers.map(timesOf).join(" ") || "closed"}`,
+      `recovered_ms=${Math.round(recoveredMs)}`,
     ].join(" "),
   );
-  for (const fault of faults) console.log(`  ${fault}`);
+  for (const one of claims) {
+    const verdict = verdictOf(one);
+    if (verdict !== "held") console.log(`  ${one.measure} ${verdict}: ${one.figure}; ${one.done}`);
+  }
   for (const what of tallies.flatMap(({ unexpected }) => unexpected).slice(0, shownMost))
     console.log(`  unexpected: ${what}`);
-  return faults.length === 0 || (busy ? "too busy" : false);
+  return claims;
 }
 
 /** By kind, from the start of the outage until recovery, and outside of that. */
@@ -199,5 +189,5 @@ const change = (idle: readonly number[], during: readonly number[]): string =>
 
 const name = (share: number): string => (share === 1 ? "max" : `p${share * 100}`);
 
-const times = ({ of, openedMs, closedMs }: BreakerTimes): string =>
+const timesOf = ({ of, openedMs, closedMs }: BreakerTimes): string =>
   `${of}:opened_ms=${Math.round(openedMs)},closed_ms=${closedMs === undefined ? "never" : Math.round(closedMs)}`;

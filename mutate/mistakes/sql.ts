@@ -250,4 +250,10 @@ export const sql: Mistakes = {
     to: "if (read === bytes) return;",
     tests: ["test/e2e/backup.test.ts"],
   },
+  "claim-of-a-living-server-is-free": {
+    file: "sql/jobs.ts",
+    from: 'not(exists(selectFrom("instances").select("id").whereRef("instances.id", "=", "jobs.holder")))',
+    to: 'exists(selectFrom("instances").select("id").whereRef("instances.id", "=", "jobs.holder"))',
+    tests: ["test/conformance/jobs.test.ts"],
+  },
 };

@@ -1,7 +1,7 @@
 /** The failure matrix, row by row: the fault, what visitors may notice, and how it is removed. */
 import { until } from "../../test/ground/process.ts";
 import { type RedisServer, startRedisCluster, startRedisSentinel } from "../../test/ground/redis.ts";
-import { fallsBack, type Impact, interrupted, unavailable, unnoticed } from "./judge.ts";
+import { fallsBack, type Impact, interrupted, memoryOnly, unavailable, unnoticed } from "./judge.ts";
 import type { Kind } from "./questions.ts";
 import { editedLinks, type Site } from "./site.ts";
 import type { Tally } from "./tally.ts";
@@ -18,10 +18,16 @@ export interface Row {
   readonly perSecond?: number;
   begin(site: Site): Promise<void> | void;
   end(site: Site): Promise<void> | void;
-  /** How we know that the fault happened: what is missing, or nothing. A row without its fault shows nothing. */
-  felt(seen: Seen, site: Site): Promise<string | undefined> | string | undefined;
-  /** What else is worth knowing. */
-  tell?(site: Site): Promise<string>;
+  /** How we know that the fault happened: a row without its fault shows nothing. */
+  felt(seen: Seen, site: Site): Promise<readonly Felt[]> | readonly Felt[];
+}
+
+/** A sign of the fault, and how much of it there must be. */
+export interface Felt {
+  readonly measure: string;
+  readonly what: string;
+  readonly figure: number;
+  readonly least: number;
 }
 
 /** What there is to know when the outage ends. */
@@ -32,19 +38,29 @@ export interface Seen {
   readonly gained: Gained;
 }
 
-/** The breakers opened, and lookups went past Redis. */
-const redisGone = ({ breakers, gained }: Seen) =>
-  breakers.some(({ of }) => of === "cache" || of === "limits") && gained.pastRedis > 0
-    ? undefined
-    : `no breaker opened, or no lookup went past Redis (${gained.pastRedis})`;
+const pastRedis = ({ gained }: Seen): readonly Felt[] => [
+  { measure: "past_redis", what: "lookups that went past Redis", figure: gained.pastRedis, least: 1 },
+];
 
-const pastRedis = ({ gained }: Seen) => (gained.pastRedis > 0 ? undefined : "no lookup went past Redis");
+const redisGone = (seen: Seen): readonly Felt[] => [
+  {
+    ...{ measure: "breakers", what: "breakers of Redis that opened", least: 1 },
+    figure: seen.breakers.filter(({ of }) => of === "cache" || of === "limits").length,
+  },
+  ...pastRedis(seen),
+];
 
 /** What only SQL knows could not be had. */
-const sqlGone = ({ outage }: Seen) => {
-  const refused = (["cold", "cold_limited", "missing"] satisfies Kind[]).map((kind) => outage.by[kind].refused);
-  return refused.every((count) => count > 0) ? undefined : "links that only SQL knows were answered";
-};
+const sqlGone = ({ outage }: Seen): readonly Felt[] => [
+  {
+    ...{ measure: "sql_gone", what: "503s for links that only SQL knows, of the kind with the fewest", least: 1 },
+    figure: Math.min(...(["cold", "cold_limited", "missing"] satisfies Kind[]).map((kind) => outage.by[kind].refused)),
+  },
+];
+
+const servedStale = ({ gained }: Seen): Felt => ({
+  ...{ measure: "stale", what: "visits served from what may be out of date", figure: gained.stale, least: 1 },
+});
 
 const fallback = { seed: "falls back to SQL, +10-15 ms", impact: fallsBack };
 const noSql = { seed: "503", impact: unavailable };
@@ -82,9 +98,9 @@ export const direct: readonly Row[] = [
       await redis.command("CONFIG", "SET", "maxmemory", String(used + roomBytes));
     },
     end: unbounded,
-    felt: async (_, { redis }) =>
-      (await figure(redis, "stats", "evicted_keys")) > 0 ? undefined : "nothing was evicted",
-    tell: async ({ redis }) => `evicted=${await figure(redis, "stats", "evicted_keys")}`,
+    felt: async (_, { redis }) => [
+      { measure: "evicted", what: "evicted keys", figure: await figure(redis, "stats", "evicted_keys"), least: 1 },
+    ],
   },
   {
     ...{ name: "redis_refuses_writes", seed: "warming fails, users unaffected", impact: fallsBack },
@@ -94,8 +110,9 @@ export const direct: readonly Row[] = [
       await redis.command("CONFIG", "SET", "maxmemory", "1");
     },
     end: unbounded,
-    felt: async (_, { redis }) =>
-      (await redis.command("INFO", "errorstats")).includes("errorstat_OOM") ? undefined : "no write was refused",
+    felt: async (_, { redis }) => [
+      { measure: "writes_refused", what: "writes that Redis refused", figure: await refusedWrites(redis), least: 1 },
+    ],
   },
   {
     ...{ name: "redis_came_back_empty", seed: "misses, then warm again", impact: fallsBack, felt: pastRedis },
@@ -107,15 +124,20 @@ export const direct: readonly Row[] = [
     end: nothing,
   },
   {
-    ...{ name: "redis_came_back_old", seed: "not foreseen", impact: fallsBack, felt: pastRedis },
+    ...{ name: "redis_came_back_old", seed: "not foreseen", impact: fallsBack },
     async begin({ redis, servers, questions }) {
       const links = await editedLinks(servers[0], edits, async () => void (await redis.command("SAVE")));
       await redis.restart();
       questions.addWarm(links);
     },
     end: nothing,
-    tell: async ({ redis }) =>
-      `edited=${edits} old_keys=${await figure(redis, "persistence", "rdb_last_load_keys_loaded")}`,
+    felt: async (seen, { redis }) => [
+      ...pastRedis(seen),
+      {
+        ...{ measure: "old_keys", what: "keys from before the edits", least: edits },
+        figure: await figure(redis, "persistence", "rdb_last_load_keys_loaded"),
+      },
+    ],
   },
   {
     ...{ name: "sql_refused", ...noSql, felt: sqlGone },
@@ -128,6 +150,17 @@ export const direct: readonly Row[] = [
     end: ({ postgres }) => postgres.resume(),
   },
   {
+    ...{ name: "all_refused", seed: "not foreseen", impact: memoryOnly },
+    async begin({ redis, postgres }) {
+      await redis.command("SAVE");
+      await Promise.all([redis.kill(), postgres.kill()]);
+    },
+    async end({ redis, postgres }) {
+      await Promise.all([redis.restart(), postgres.restart()]);
+    },
+    felt: (seen) => [...sqlGone(seen), servedStale(seen)],
+  },
+  {
     ...{
       name: "hot_key",
       seed: "none if mitigated: memory absorbs it",
@@ -135,8 +168,12 @@ export const direct: readonly Row[] = [
       hotLinks: 1,
       perSecond: 500,
     },
-    felt: ({ outage, gained }) =>
-      gained.byMemory >= outage.by.hot.asked + outage.by.hot_limited.asked ? undefined : "memory did not answer",
+    felt: ({ outage, gained }) => [
+      {
+        ...{ measure: "by_memory", what: "visits answered from memory", figure: gained.byMemory },
+        least: outage.by.hot.asked + outage.by.hot_limited.asked,
+      },
+    ],
     begin: nothing,
     end: nothing,
   },
@@ -168,13 +205,15 @@ export const proxied: readonly Row[] = [
     ...{ name: "sql_partition", seed: "serves stale from the cache", impact: unavailable },
     begin: ({ toSql }) => toSql.drop(),
     end: ({ toSql }) => toSql.pass(),
-    felt: (seen) => sqlGone(seen) ?? (seen.gained.stale > 0 ? undefined : "nothing was served stale"),
+    felt: (seen) => [...sqlGone(seen), servedStale(seen)],
   },
   {
     ...{ name: "sql_resets", ...noSql },
     begin: ({ toSql }) => resets(toSql.reset),
     end: nothing,
-    felt: (_, { toSql }) => (toSql.ended >= resetTimes ? undefined : "no connection was reset"),
+    felt: (_, { toSql }) => [
+      { measure: "resets", what: "connections to SQL that were reset", figure: toSql.ended, least: resetTimes },
+    ],
   },
 ];
 
@@ -192,7 +231,7 @@ export async function sentinelFailover(): Promise<Failover> {
     ...{ name: "redis_failed_over", seed: "< 1 s interruption", impact: interrupted },
     begin: () => master.kill(),
     end: nothing,
-    felt: async (seen) => pastRedis(seen) ?? (await notPromoted(replica)),
+    felt: async (seen) => [...pastRedis(seen), await promoted(replica)],
   };
   return { url, row, stop };
 }
@@ -212,20 +251,25 @@ export async function clusterFailover(): Promise<Failover> {
     end: nothing,
     async felt(seen) {
       const { warm, warm_limited } = seen.outage.by;
-      const warmed = warm.asked + warm_limited.asked;
-      const others = seen.gained.byRedis >= othersLeast * warmed;
-      return (
-        pastRedis(seen) ??
-        (await notPromoted(replica)) ??
-        (others ? undefined : `the other nodes answered ${seen.gained.byRedis} of ${warmed} links in Redis`)
-      );
+      const least = Math.floor(othersLeast * (warm.asked + warm_limited.asked));
+      const what = "links that the other nodes answered";
+      return [
+        ...pastRedis(seen),
+        await promoted(replica),
+        { measure: "by_others", what, figure: seen.gained.byRedis, least: Math.max(1, least) },
+      ];
     },
   };
   return { url, row, stop };
 }
 
-const notPromoted = async (replica: RedisServer): Promise<string | undefined> =>
-  (await replica.command("INFO", "replication")).includes("role:master") ? undefined : "the replica was not promoted";
+const promoted = async (replica: RedisServer): Promise<Felt> => ({
+  ...{ measure: "promoted", what: "replicas that became the master", least: 1 },
+  figure: Number((await replica.command("INFO", "replication")).includes("role:master")),
+});
+
+const refusedWrites = async (redis: RedisServer): Promise<number> =>
+  Number(/^errorstat_OOM:count=(\d+)/m.exec(await redis.command("INFO", "errorstats"))?.[1] ?? 0);
 
 async function figure(redis: RedisServer, section: string, name: string): Promise<number> {
   return Number(new RegExp(`^${name}:(\\d+)`, "m").exec(await redis.command("INFO", section))?.[1]);

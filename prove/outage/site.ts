@@ -19,20 +19,20 @@ export interface Site {
   /** The port of a server that answers at once, and has nothing else to do. */
   readonly control: number;
   readonly servers: readonly [Server, Server];
-  /** Other settings for both servers, or another copy of the program; what they had in memory is gone. */
-  restart(way: Environment, source?: string): Promise<void>;
+  /** Other settings for both servers; what they had in memory is gone. */
+  restart(way: Environment): Promise<void>;
   /** The settings that lead by the bad ways. */
   readonly byProxy: { readonly DATABASE_URL: string; readonly REDIS_URL: string };
   stop(): Promise<void>;
 }
 
-const batches = 7;
 const batch = 1_000;
 const limit = 1_000_000;
 // They all come from one address, and are counted all the same.
 const guesses = { QL_GUESSES_PER_MINUTE: "1000000" };
 
-export async function startSite(): Promise<Site> {
+/** `batches`: of a thousand links of each sort. A row takes about 400 of each. */
+export async function startSite(batches: number): Promise<Site> {
   const redis = await startRedis();
   const subject = await startSubject("postgres", { ...guesses, REDIS_URL: redis.url });
   const { postgres, env, server } = subject;
@@ -60,11 +60,9 @@ export async function startSite(): Promise<Site> {
     get servers() {
       return servers;
     },
-    async restart(way, source) {
+    async restart(way) {
       await Promise.all(servers.map((one) => one.stop()));
-      const copy = source === undefined ? {} : { source };
-      const again = ({ port, dataDir }: Server) =>
-        startServer({ env: { ...env, ...way }, key, port, dataDir, ...copy });
+      const again = ({ port, dataDir }: Server) => startServer({ env: { ...env, ...way }, key, port, dataDir });
       servers = await Promise.all([again(servers[0]), again(servers[1])]);
       askThem();
     },

@@ -36,6 +36,30 @@ describe("our own", () => {
     expect(seen.at(-1)).toBe("quicklink Mood");
   });
 
+  test("a time without an offset is in UTC, whatever the time zone of this machine", async () => {
+    const zone = process.env.TZ;
+    process.env.TZ = "Asia/Kathmandu";
+    try {
+      const times = [
+        "2031-01-31",
+        "2031-01-31T10:20",
+        "2031-01-31T10:20:30.5",
+        "2031-01-31 10:20:30",
+        "2031-01-31T10:20+0545",
+      ];
+      const rows = await values(`url,createdAt\n${times.map((time) => `https://example.com/,${time}\n`).join("")}`);
+      expect(rows.map((row) => (row as Fields).createdAt)).toEqual([
+        "2031-01-31T00:00:00.000Z",
+        "2031-01-31T10:20:00.000Z",
+        "2031-01-31T10:20:30.500Z",
+        "2031-01-31T10:20:30.000Z",
+        "2031-01-31T04:35:00.000Z",
+      ]);
+    } finally {
+      process.env.TZ = zone ?? "UTC";
+    }
+  });
+
   test("a row with too few cells, or bytes that are not UTF-8, is refused by its line", async () => {
     const bytes = Buffer.concat([
       Buffer.from("url,title\nhttps://example.com/\nhttps://example.com/,Caf"),
