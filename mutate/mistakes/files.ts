@@ -62,7 +62,7 @@ export const fileMistakes: Mistakes = {
     from: "      await storage.remove(key);\n      swept.stray++;",
     to: "      swept.stray++;",
     tests: files,
-    only: "cleared away",
+    only: "sent again after completion|arrive for a deleted file",
   },
   "fresh-orphans-removed": {
     file: "files/upkeep/orphans.ts",
@@ -170,7 +170,7 @@ export const fileMistakes: Mistakes = {
     from: "if (counts && cameBytes < (leastBytesPerSecond * windowMs) / 1_000) {",
     to: "if (counts && cameBytes < (leastBytesPerSecond * windowMs) / 1_000_000) {",
     tests: disk,
-    only: "slower than the least rate",
+    only: "slower than the minimum rate",
   },
   "content-not-compared": {
     file: "files/upload/content.ts",

@@ -72,6 +72,6 @@ export const inMemory: Mistakes = {
     from: "for (const step of sweepers) step(now);",
     to: "for (const step of sweepers.filter((_, i) => i !== 1)) step(now);",
     tests: counters,
-    only: "in process what is over is dropped",
+    only: "in process expired counters are dropped",
   },
 };

@@ -87,7 +87,7 @@ export const redis: Mistakes = {
     from: '    redis.call("HDEL", usedKey, "s")\n',
     to: "",
     tests: counters,
-    only: "given back from an earlier bucket",
+    only: "released from an earlier bucket",
   },
   "settled-hold-refunded": {
     file: "redis/release.lua",

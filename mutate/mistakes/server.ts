@@ -1,7 +1,7 @@
 import type { Mistakes } from "../mistake.ts";
 
 const counters = ["src/server/counters.test.ts"];
-const model = ["test/model/leases.test.ts"];
+const limits = ["src/server/limits.test.ts"];
 
 export const server: Mistakes = {
   "guessers-fill-up-the-counters": {
@@ -20,13 +20,12 @@ export const server: Mistakes = {
     file: "server/limits.ts",
     from: "fromRedis?.seen(totals);",
     to: "",
-    tests: model,
-    only: "hold what is promised of them",
+    tests: limits,
   },
   "ended-leases-not-told-to-redis": {
     file: "server/limits.ts",
     from: "fromRedis?.end(batch.flatMap(endedOnRedis));",
     to: "",
-    tests: ["test/conformance/redis-leases.test.ts", "test/e2e/limits-redis.test.ts"],
+    tests: limits,
   },
 };

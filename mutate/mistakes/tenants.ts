@@ -62,7 +62,7 @@ export const tenantMistakes: Mistakes = {
     from: "if (plan !== undefined) await holdPlan(trx, plan);",
     to: "",
     tests: tenants,
-    only: "a plan that there is",
+    only: "and an existing plan",
   },
   "plan-beats-the-tenant": {
     file: "tenants/tenants.ts",
