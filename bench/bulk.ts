@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { runProcess } from "../test/ground/process.ts";
 import type { Bench } from "./bench.ts";
 import { openPacer, type Paced } from "./paced.ts";
+import { rotated } from "./rounds.ts";
 import { progress, quantile, round, table } from "./show.ts";
 import { createLinks, databases, type Subject, startSubject } from "./subject.ts";
 
@@ -36,7 +37,7 @@ export const bulk: Bench = {
   run,
 };
 
-async function run(): Promise<void> {
+async function run(): Promise<readonly []> {
   const rows = [["", "p50 ms", "p99 ms", "worst ms", "client late", "links/s"]];
   const ratios: string[] = [];
   for (const database of databases) {
@@ -47,6 +48,7 @@ async function run(): Promise<void> {
   }
   table(rows);
   for (const ratio of ratios) console.log(`  ${ratio}`);
+  return [];
 }
 
 async function measure(database: Subject["database"]): Promise<Figures> {
@@ -61,15 +63,19 @@ async function measure(database: Subject["database"]): Promise<Figures> {
     const quiet: Paced[] = [];
     const busy: Paced[] = [];
     let writingMs = 0;
-    for (let spell = 1; spell <= spells; spell++) {
-      shown.now(`${database}: quiet spell ${spell} of ${spells}`);
+    const rest = async (): Promise<void> => {
       quiet.push(await pacer.run(paths, perSecond, Bun.sleep(quietMs)));
-      shown.now(`${database}: bulk spell ${spell} of ${spells}`);
+    };
+    const work = async (): Promise<void> => {
       const started = performance.now();
       const writing = write(subject).then(() => {
         writingMs += performance.now() - started;
       });
       busy.push(await pacer.run(paths, perSecond, writing));
+    };
+    for (let spell = 1; spell <= spells; spell++) {
+      shown.now(`${database}: spells ${spell} of ${spells}`);
+      for (const part of rotated([rest, work], spell)) await part();
     }
     pacer.close();
     const links = spells * postsPerSpell * linksPerPost;

@@ -15,8 +15,6 @@ export const cache: Bench = {
   needs: ["postgresql", "redis-server"],
   async run() {
     await costOfTiers();
-    await redisLatency();
-    await redisBytes();
-    await lookups();
+    return [...(await redisLatency()), ...(await redisBytes()), ...(await lookups())];
   },
 };

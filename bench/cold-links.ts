@@ -9,6 +9,7 @@
 import { cli, type Server, startServer } from "../test/ground/server.ts";
 import { cpuMicros } from "./cpu.ts";
 import { visit } from "./line.ts";
+import { rotated } from "./rounds.ts";
 import { median, progress, round, table } from "./show.ts";
 import { createLinks, startSubject, untilIdle } from "./subject.ts";
 
@@ -35,7 +36,7 @@ export async function coldLinks(): Promise<void> {
   try {
     const samples: Sample[][] = contenders.map(() => []);
     for (let spell = 0; spell < spells; spell++) {
-      for (const [place, contender] of contenders.entries()) {
+      for (const [place, contender] of rotated([...contenders.entries()], spell)) {
         shown.now(`cold links: spell ${spell + 1} of ${spells}, ${contender.name}`);
         samples[place]?.push(await visitAll(contender, spell));
       }

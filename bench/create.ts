@@ -15,6 +15,7 @@ import { removeFolder, tempFolder } from "../test/ground/temp.ts";
 import type { Bench } from "./bench.ts";
 import { cpuMicros, cpuMicrosOfTree } from "./cpu.ts";
 import { load } from "./load.ts";
+import { rotated } from "./rounds.ts";
 import { median, progress, round, table } from "./show.ts";
 import { authorization, databases, destination, type Subject, startSubject } from "./subject.ts";
 
@@ -28,8 +29,6 @@ interface Sample {
   readonly perSecond: number;
   readonly serverMicros: number;
   readonly databaseMicros: number | undefined;
-  /** Links created per commit of the bare loop. */
-  readonly share: number;
 }
 
 export const create: Bench = {
@@ -39,7 +38,7 @@ export const create: Bench = {
   run,
 };
 
-async function run(): Promise<void> {
+async function run(): Promise<readonly []> {
   const subjects = await Promise.all(databases.map((database) => startSubject(database)));
   const shown = progress();
   try {
@@ -47,25 +46,24 @@ async function run(): Promise<void> {
     const bare: number[] = [];
     for (const subject of subjects) {
       shown.now(`warming up ${subject.database}`);
-      await measure(subject, warmSeconds, 1);
+      await measure(subject, warmSeconds);
     }
     for (let i = 0; i < rounds; i++) {
-      shown.now(`round ${i + 1} of ${rounds}: bare commits`);
-      const commits = bareCommits();
-      bare.push(commits);
-      for (const subject of subjects) {
-        shown.now(`round ${i + 1} of ${rounds}: ${subject.database}`);
-        samples.get(subject)?.push(await measure(subject, roundSeconds, commits));
+      for (const subject of rotated([undefined, ...subjects], i)) {
+        shown.now(`round ${i + 1} of ${rounds}: ${subject?.database ?? "bare commits"}`);
+        if (subject === undefined) bare.push(bareCommits());
+        else samples.get(subject)?.push(await measure(subject, roundSeconds));
       }
     }
     shown.end();
     report(samples, bare);
+    return [];
   } finally {
     await Promise.all(subjects.map((subject) => subject.stop()));
   }
 }
 
-async function measure(subject: Subject, seconds: number, commits: number): Promise<Sample> {
+async function measure(subject: Subject, seconds: number): Promise<Sample> {
   const { server, postgres } = subject;
   const databaseCpu = () => (postgres === undefined ? undefined : cpuMicrosOfTree(postgres.pid));
   const linksBefore = await linksOf(subject);
@@ -81,7 +79,6 @@ async function measure(subject: Subject, seconds: number, commits: number): Prom
       databaseBefore === undefined || databaseAfter === undefined
         ? undefined
         : (databaseAfter - databaseBefore) / loaded.requests,
-    share: loaded.requests / loaded.seconds / commits,
   };
 }
 
@@ -93,7 +90,8 @@ function report(samples: ReadonlyMap<Subject, readonly Sample[]>, bare: readonly
     all.some((one) => one.databaseMicros === undefined)
       ? "in process"
       : round(median(all.map((one) => one.databaseMicros ?? 0))),
-    round(median(all.map((one) => one.share))),
+    // For each commit of the bare loop in the same round.
+    round(median(all.map((one, i) => one.perSecond / (bare[i] ?? Number.NaN)))),
   ];
   table([
     ["", "creates/s", "server CPU µs each", "database CPU µs each", "per bare commit"],

@@ -1,62 +1,89 @@
 /**
- * What a limit costs for a link that is visited all the time.
+ * What a limit costs for links that are visited all the time.
  *
- * Method: one server on PostgreSQL and Redis, pinned to one core. wrk, on another core, requests a link without a limit
- * and a link with a limit of 1,000,000 in alternate rounds, over 32 connections. The figures are the CPU time of the
- * server process per redirect, as in `redirect`, and the number of scripts that Redis ran, from its own statistics
- * (requested and ended leases). A link with a limit of 10,000 would be used up in a second, so such a link is visited
- * 5,000 times at a fixed rate, several times with a new link.
+ * Method: one server on PostgreSQL and Redis, pinned to one core. wrk, on another core, requests one link without a limit
+ * and one with a limit of 1,000,000; and, because one link with the default limit of 10,000 would be used up in half a
+ * second, 100 links in turn without a limit and 100 with that. Rounds are interleaved and begin with another one each
+ * time. The figures are, per redirect: the CPU time of the server's process, as in `redirect`, until the hits are written
+ * and the leases returned; the CPU time of Redis' own process; and the number of scripts that Redis ran, from its own
+ * statistics (requested and ended leases). One link with a limit of 10,000 is also visited 5,000 times at a fixed rate,
+ * several times with a new link.
  */
 import { type RedisServer, startRedis } from "../test/ground/redis.ts";
+import type { Figure, Target } from "./bench.ts";
+import { type Contender, ours, returnedMs } from "./contenders.ts";
 import { cpuMicros, pin, twoCores } from "./cpu.ts";
-import { browserHeaders, load } from "./load.ts";
+import { load } from "./load.ts";
 import { openPacer } from "./paced.ts";
-import { judge, median, progress, round, table } from "./show.ts";
-import { createLink, type Subject, startSubject } from "./subject.ts";
+import { compare, rotated } from "./rounds.ts";
+import { median, progress, round, table } from "./show.ts";
+import { createLink, createLinks, type Subject, startSubject } from "./subject.ts";
 
-const rounds = 17;
+const targets = { calls: { most: 0.02 }, cpu: { most: 1.05 } } as const satisfies Record<string, Target>;
+
+const rounds = 9;
 const warmSeconds = 3;
 const roundSeconds = 1;
 const connections = 32;
-const callsMost = 0.02;
-const cpuMost = 1.05;
 
-const paced = { links: 3, visits: 5_000, perSecond: 2_000 };
+/** Of the default plan: hits per link and month. One link would use them up in half a second. */
+const defaultLimit = 10_000;
+const linksOfDefault = 100;
+
+const atRate = { links: 3, visits: 5_000, perSecond: 2_000 };
+
+interface Side extends Contender {
+  readonly samples: Sample[];
+}
 
 interface Sample {
   readonly micros: number;
+  readonly redisMicros: number;
   readonly callsPerRedirect: number;
 }
 
-export async function hotLink(): Promise<void> {
+export async function hotLink(): Promise<readonly Figure[]> {
   const redis = await startRedis();
   const subject = await startSubject("postgres", { REDIS_URL: redis.url });
   const shown = progress();
   try {
+    const { server } = subject;
     const cores = twoCores();
-    await pin(subject.server.pid, cores.server);
-    const links = await Promise.all([undefined, 1_000_000].map((hitsPerMonth) => urlOf(subject, hitsPerMonth)));
-    const samples: Sample[][] = links.map(() => []);
-    for (const url of links) await sample(url, warmSeconds);
+    await pin(server.pid, cores.server);
+    const side = async (name: string, count: number, hitsPerMonth?: number): Promise<Side> => ({
+      ...ours(name, server, await createLinks(server, count, hitsPerMonth)),
+      ...(hitsPerMonth === undefined ? {} : { writesMs: returnedMs }),
+      samples: [],
+    });
+    const sides = [
+      await side("one link without a limit", 1),
+      await side("one link, a limit of 1,000,000", 1, 1_000_000),
+      await side("100 links without a limit", linksOfDefault),
+      await side("100 links, the default limit of 10,000", linksOfDefault, defaultLimit),
+    ] as const;
+    for (const one of sides) await sample(one, warmSeconds);
     for (let i = 0; i < rounds; i++) {
-      for (let turn = 0; turn < links.length; turn++) {
-        const place = (i + turn) % links.length;
-        shown.now(`hot link: round ${i + 1} of ${rounds}`);
-        samples[place]?.push(await sample(links[place] ?? "", roundSeconds));
+      for (const one of rotated(sides, i)) {
+        shown.now(`hot link: round ${i + 1} of ${rounds}, ${one.name}`);
+        one.samples.push(await sample(one, roundSeconds));
       }
     }
     shown.now("hot link: a limit of 10,000");
-    const small = await visitAtRate(subject, redis);
+    const paced = await visitAtRate(subject, redis);
     shown.end();
-    report(samples, small);
+    return report(sides, paced);
 
-    async function sample(url: string, seconds: number): Promise<Sample> {
-      const [cpu, calls] = [cpuMicros(subject.server.pid), await scriptCalls(redis)];
-      const { requests } = await load({ url, connections, seconds, core: cores.client, headers: browserHeaders });
-      return {
-        micros: (cpuMicros(subject.server.pid) - cpu) / requests,
-        callsPerRedirect: ((await scriptCalls(redis)) - calls) / requests,
-      };
+    async function sample({ url, headers, script, writesMs }: Side, seconds: number): Promise<Sample> {
+      const read = async () => [cpuMicros(server.pid), cpuMicros(redis.pid), await scriptCalls(redis)] as const;
+      const before = await read();
+      const { requests } = await load({
+        ...{ url, connections, seconds, core: cores.client, headers },
+        ...(script === undefined ? {} : { script }),
+      });
+      await Bun.sleep(writesMs);
+      const after = await read();
+      const each = (i: 0 | 1 | 2) => (after[i] - before[i]) / requests;
+      return { micros: each(0), redisMicros: each(1), callsPerRedirect: each(2) };
     }
   } finally {
     shown.end();
@@ -65,38 +92,46 @@ export async function hotLink(): Promise<void> {
   }
 }
 
-function report([without = [], within = []]: readonly Sample[][], small: number): void {
-  const micros = (samples: readonly Sample[]) => samples.map((one) => one.micros);
-  const row = (name: string, samples: readonly Sample[]) => [
-    name,
-    round(median(micros(samples))),
-    round(Math.min(...micros(samples))),
-    round(median(samples.map((one) => one.callsPerRedirect)), 4),
-  ];
+function report(sides: readonly [Side, Side, Side, Side], paced: number): readonly Figure[] {
+  const of = ({ samples }: Side, kind: keyof Sample) => samples.map((one) => one[kind]);
   table([
-    ["hot link", "CPU µs per redirect", "min", "Redis calls per redirect"],
-    row("without a limit", without),
-    row("a limit of 1,000,000", within),
-    ["a limit of 10,000, half of it", "", "", round(small, 4)],
+    ["hot link", "CPU µs per redirect", "min", "Redis' CPU µs per redirect", "Redis calls per redirect"],
+    ...sides.map((side) => [
+      side.name,
+      round(median(of(side, "micros"))),
+      round(Math.min(...of(side, "micros"))),
+      round(median(of(side, "redisMicros")), 3),
+      round(median(of(side, "callsPerRedirect")), 4),
+    ]),
+    [`one link, a limit of 10,000, at ${atRate.perSecond} a second`, "", "", "", round(paced, 4)],
   ]);
-  const ratios = within.map((one, i) => one.micros / (without[i]?.micros ?? Number.NaN));
-  const spread = `rounds ${round(Math.min(...ratios))} to ${round(Math.max(...ratios))}`;
-  const least = Math.min(...micros(within)) / Math.min(...micros(without));
-  judge(`CPU with / without a limit (${spread}, least ${round(least)})`, median(ratios), cpuMost);
-  judge("Redis calls per redirect, 1,000,000", median(within.map((one) => one.callsPerRedirect)), callsMost);
-  judge("Redis calls per redirect, 10,000", small, callsMost);
+  const [one, oneLimited, many, manyLimited] = sides;
+  const cpu = (limited: Side, without: Side): Figure => ({
+    name: `CPU, ${limited.name} / without`,
+    target: targets.cpu,
+    ...compare(of(limited, "micros"), of(without, "micros")),
+  });
+  const calls = (limited: Side): Figure => ({
+    name: `Redis calls per redirect, ${limited.name}`,
+    target: targets.calls,
+    figure: median(of(limited, "callsPerRedirect")),
+  });
+  return [
+    ...[cpu(manyLimited, many), cpu(oneLimited, one), calls(manyLimited), calls(oneLimited)],
+    { name: "Redis calls per redirect, one link at a fixed rate, 10,000", target: targets.calls, figure: paced },
+  ];
 }
 
 async function visitAtRate(subject: Subject, redis: RedisServer): Promise<number> {
   const pacer = await openPacer(subject.server.port, 302);
   const calls: number[] = [];
-  for (let i = 0; i < paced.links; i++) {
-    const url = await urlOf(subject, 2 * paced.visits);
+  for (let i = 0; i < atRate.links; i++) {
+    const url = await urlOf(subject, 2 * atRate.visits);
     const before = await scriptCalls(redis);
     const { latencies } = await pacer.run(
       [new URL(url).pathname],
-      paced.perSecond,
-      Bun.sleep((paced.visits * 1_000) / paced.perSecond),
+      atRate.perSecond,
+      Bun.sleep((atRate.visits * 1_000) / atRate.perSecond),
     );
     calls.push(((await scriptCalls(redis)) - before) / latencies.length);
   }

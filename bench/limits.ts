@@ -12,8 +12,8 @@ export const limits: Bench = {
   shows: "what limits cost: hot links, counters in Redis, and 100,000 links visited once",
   needs: ["postgresql", "redis-server", "wrk"],
   async run() {
-    await hotLink();
-    await takes();
+    const figures = [...(await hotLink()), ...(await takes())];
     await coldLinks();
+    return figures;
   },
 };

@@ -25,6 +25,20 @@ export const browserHeaders: readonly string[] = [
   "Accept-Encoding: gzip, deflate, br, zstd",
 ];
 
+/** The same and the others that Chrome sends when a visitor follows a link: 14, with `Host`, which wrk adds. */
+export const chromeHeaders: readonly string[] = [
+  "Connection: keep-alive",
+  'sec-ch-ua: "Chromium";v="141", "Google Chrome";v="141", "Not?A_Brand";v="8"',
+  "sec-ch-ua-mobile: ?0",
+  'sec-ch-ua-platform: "Linux"',
+  "Upgrade-Insecure-Requests: 1",
+  "Sec-Fetch-Site: cross-site",
+  "Sec-Fetch-Mode: navigate",
+  "Sec-Fetch-User: ?1",
+  "Sec-Fetch-Dest: document",
+  ...browserHeaders,
+];
+
 /** Fails if any answer is an error: refusals are cheaper and would improve the figure. */
 export async function load({ url, connections, seconds, core, headers = [], script }: Load): Promise<Loaded> {
   const tool = find("wrk");

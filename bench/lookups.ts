@@ -17,15 +17,18 @@ import { openSqlite } from "../src/sql/sqlite.ts";
 import { createTenants } from "../src/tenants/tenants.ts";
 import { type Postgres, startPostgres } from "../test/ground/postgres.ts";
 import { tempFolder } from "../test/ground/temp.ts";
+import type { Figure, Target } from "./bench.ts";
 import { cpuMicros } from "./cpu.ts";
 import { codeOf, writeLinks } from "./many-links.ts";
-import { judge, median, progress, round, table } from "./show.ts";
+import { compare, rotated } from "./rounds.ts";
+import { median, progress, round, table } from "./show.ts";
 import { type Database, databases, openDatabase } from "./subject.ts";
+
+const targets = { growth: { most: 1.2 } } as const satisfies Record<string, Target>;
 
 const sizes = [10_000, 100_000, 1_000_000] as const;
 const rounds = 11;
 const lookupsPerRound = { sqlite: 4_000, postgres: 1_000 } as const;
-const growthMost = 1.2;
 
 interface Contender {
   readonly database: Database;
@@ -36,7 +39,7 @@ interface Contender {
   readonly ms: number[];
 }
 
-export async function lookups(): Promise<void> {
+export async function lookups(): Promise<readonly Figure[]> {
   const shown = progress();
   const postgres = await startPostgres();
   const contenders: Contender[] = [];
@@ -49,10 +52,10 @@ export async function lookups(): Promise<void> {
     }
     for (let i = 0; i <= rounds; i++) {
       shown.now(`lookups: round ${i} of ${rounds}`);
-      for (const contender of contenders) await sample(contender, i > 0);
+      for (const contender of rotated(contenders, i)) await sample(contender, i > 0);
     }
     shown.end();
-    report(contenders);
+    return report(contenders);
   } finally {
     shown.end();
     for (const { sql } of contenders) await sql.close();
@@ -96,7 +99,7 @@ async function sample({ database, links, sql, target, micros, ms }: Contender, c
   ms.push((performance.now() - started) / times);
 }
 
-function report(contenders: readonly Contender[]): void {
+function report(contenders: readonly Contender[]): readonly Figure[] {
   table([
     ["a lookup in SQL", "CPU µs", "min", "ms"],
     ...contenders.map(({ database, links, micros, ms }) => [
@@ -106,13 +109,12 @@ function report(contenders: readonly Contender[]): void {
       round(median(ms), 3),
     ]),
   ]);
-  for (const database of databases) {
+  return databases.flatMap((database) => {
     const [fewest, ...more] = contenders.filter((contender) => contender.database === database);
-    for (const { links, micros } of more) {
-      const ratios = micros.map((figure, i) => figure / (fewest?.micros[i] ?? Number.NaN));
-      const spread = `rounds ${round(Math.min(...ratios))} to ${round(Math.max(...ratios))}`;
-      const what = `${database}, ${links.toLocaleString("en-US")} / ${sizes[0].toLocaleString("en-US")} links`;
-      judge(`${what} (${spread})`, median(ratios), growthMost);
-    }
-  }
+    return more.map(({ links, micros }) => ({
+      name: `${database}, ${links.toLocaleString("en-US")} / ${sizes[0].toLocaleString("en-US")} links`,
+      target: targets.growth,
+      ...compare(micros, fewest?.micros ?? []),
+    }));
+  });
 }

@@ -9,18 +9,20 @@
  */
 import { systemClock } from "../src/base/clock.ts";
 import type { CachedLink } from "../src/redirect/link-source.ts";
+import type { Figure, Target } from "./bench.ts";
 import { codeOf } from "./many-links.ts";
 import { openRedisLinks, type RedisLinks } from "./redis-links.ts";
-import { judge, progress, round, table } from "./show.ts";
+import { progress, round, table } from "./show.ts";
+
+const targets = { bytes: { most: 300 } } as const satisfies Record<string, Target>;
 
 const links = 1_000_000;
 const step = 50_000;
-const bytesMost = 300;
 const wanted = 100_000_000;
 const hitsMax = 10_000;
 const yearMs = 365 * 86_400_000;
 
-export async function redisBytes(): Promise<void> {
+export async function redisBytes(): Promise<readonly Figure[]> {
   const shared = await openRedisLinks();
   const shown = progress();
   try {
@@ -32,7 +34,7 @@ export async function redisBytes(): Promise<void> {
     }
     const each = ((await used(shared)) - before) / (await keysOf(shared));
     shown.end();
-    await report(shared, sizes, each);
+    return await report(shared, sizes, each);
   } finally {
     shown.end();
     await shared.close();
@@ -69,7 +71,7 @@ async function sizesOf({ server, fill }: RedisLinks): Promise<Size[]> {
   return sizes;
 }
 
-async function report({ server }: RedisLinks, sizes: readonly Size[], measured: number): Promise<void> {
+async function report({ server }: RedisLinks, sizes: readonly Size[], measured: number): Promise<readonly Figure[]> {
   const least = sizes[0]?.usageBytes ?? 0;
   const each = ({ usageBytes }: Size) => measured + usageBytes - least;
   const gigabytes = (bytes: number) => `${round((bytes * wanted) / 2 ** 30)} GB`;
@@ -78,9 +80,9 @@ async function report({ server }: RedisLinks, sizes: readonly Size[], measured: 
     ...sizes.map((size) => [size.name, String(size.valueBytes), round(each(size)), gigabytes(each(size))]),
   ]);
   const allocator = /^mem_allocator:(\S+)/m.exec(await server.command("INFO", "memory"))?.[1];
-  for (const size of [sizes[0], sizes.at(-1)]) {
-    if (size !== undefined) judge(`bytes per link, ${size.name} (${allocator})`, each(size), bytesMost);
-  }
+  return [sizes[0], sizes.at(-1)]
+    .filter((size) => size !== undefined)
+    .map((size) => ({ name: `bytes per link, ${size.name}, ${allocator}`, figure: each(size), target: targets.bytes }));
 }
 
 const keysOf = async ({ server }: RedisLinks): Promise<number> => Number(await server.command("DBSIZE"));

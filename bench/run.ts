@@ -1,47 +1,107 @@
 /**
- * `npm run bench` runs all benchmarks, `npm run bench -- redirect` only the named ones. A missed target is printed and
- * is not a failure: on a shared machine, figures are for reading, not for assertions.
+ * `npm run bench` runs all benchmarks, `npm run bench -- redirect` only the named ones, and prints whether they meet
+ * their targets. With `--check` a missed target is a failure. Then it does not judge while others use the machine, and
+ * says so.
  */
+import { parseArgs } from "node:util";
 import { ensure } from "../test/ground/machine.ts";
-import type { Bench } from "./bench.ts";
+import { type Bench, type Figure, isMet } from "./bench.ts";
 import { bulk } from "./bulk.ts";
 import { cache } from "./cache.ts";
 import { create } from "./create.ts";
 import { limits } from "./limits.ts";
+import { tooBusy, watchOthers } from "./others.ts";
 import { redirect } from "./redirect.ts";
+import { round } from "./show.ts";
 import { start } from "./start.ts";
 import { writeThrough } from "./write-through.ts";
 
 const benches: readonly Bench[] = [redirect, create, bulk, start, limits, cache, writeThrough];
 
+const exitCodes = { met: 0, missed: 1, misused: 2, notJudged: 3 } as const;
+type Outcome = Exclude<keyof typeof exitCodes, "misused">;
+
+/** To see whether the machine is quiet before minutes are spent on it. */
+const lookMs = 3_000;
+
 process.exitCode = await main(Bun.argv.slice(2));
 // Open connections would keep the process alive; its keeper ends the processes it started.
 process.exit();
 
-async function main(names: readonly string[]): Promise<number> {
-  const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));
-  if (unknown.length > 0) {
-    console.error(`There is no benchmark ${unknown.join(", ")}. There are:`);
-    for (const { name, shows } of benches) console.error(`  npm run bench -- ${name.padEnd(10)} ${shows}`);
-    return 2;
+async function main(args: readonly string[]): Promise<number> {
+  const given = parse(args);
+  if (typeof given === "string") {
+    console.error(`${given}\nThere are:`);
+    for (const { name, shows } of benches) console.error(`  npm run bench -- ${name.padEnd(13)} ${shows}`);
+    console.error("  --check: fail (1) if a target is missed, or (3) if the machine is too busy to judge");
+    return exitCodes.misused;
   }
-  const chosen = benches.filter((bench) => names.length === 0 || names.includes(bench.name));
+  const { chosen, check } = given;
   const missing = await ensure([...new Set(chosen.flatMap((bench) => bench.needs))]);
-  let failed = 0;
+  const outcomes: Outcome[] = [];
   for (const bench of chosen) {
     console.log(`\n${bench.name}: ${bench.shows}`);
     const lacks = missing.filter((tool) => bench.needs.includes(tool.name));
     for (const { name, install } of lacks) console.log(`  did not run, for want of ${name}. To install it: ${install}`);
-    if (lacks.length > 0) {
-      failed++;
-      continue;
-    }
     try {
-      await bench.run();
+      outcomes.push(lacks.length > 0 ? "missed" : await run(bench, check));
     } catch (error) {
       console.error(error);
-      failed++;
+      outcomes.push("missed");
     }
   }
-  return failed === 0 ? 0 : 1;
+  if (!check) return outcomes.includes("missed") ? exitCodes.missed : exitCodes.met;
+  const count = (outcome: Outcome) => outcomes.filter((one) => one === outcome).length;
+  console.log(
+    `\nbenchmarks=${chosen.length} met=${count("met")} missed=${count("missed")} not_judged=${count("notJudged")}`,
+  );
+  const worst = (["missed", "notJudged"] as const).find((outcome) => outcomes.includes(outcome)) ?? "met";
+  return exitCodes[worst];
+}
+
+async function run(bench: Bench, check: boolean): Promise<Outcome> {
+  if (check) {
+    const before = watchOthers();
+    await Bun.sleep(lookMs);
+    const busy = tooBusy(before());
+    if (busy !== undefined) {
+      console.log(`  not judged, and not run: ${busy}`);
+      return "notJudged";
+    }
+  }
+  const others = watchOthers();
+  const figures = await bench.run();
+  const busy = tooBusy(others());
+  for (const figure of figures) console.log(`  ${lineOf(figure)}`);
+  if (busy !== undefined) console.log(`  ${check ? "not judged" : "to be read with care"}: ${busy}`);
+  if (!check) return "met";
+  if (busy !== undefined) return "notJudged";
+  return figures.every(isMet) ? "met" : "missed";
+}
+
+function lineOf(figure: Figure): string {
+  const { name, spread, target } = figure;
+  const verdict = isMet(figure) ? "met" : "missed";
+  const proud =
+    target.stretch === undefined
+      ? ""
+      : `, stretch ≤ ${target.stretch} ${figure.figure <= target.stretch ? "met" : "missed"}`;
+  return `${name}${spread === undefined ? "" : ` (${spread})`}: ${round(figure.figure)}, target ≤ ${target.most} ${verdict}${proud}`;
+}
+
+/** What is wrong with the arguments, as a sentence. */
+function parse(args: readonly string[]): { chosen: readonly Bench[]; check: boolean } | string {
+  try {
+    const { values, positionals: names } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { check: { type: "boolean", default: false } },
+    });
+    const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));
+    if (unknown.length > 0) return `There is no benchmark ${unknown.join(", ")}.`;
+    const chosen = benches.filter((bench) => names.length === 0 || names.includes(bench.name));
+    return { chosen, check: values.check };
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

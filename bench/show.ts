@@ -39,12 +39,6 @@ export function table(rows: readonly (readonly string[])[]): void {
   }
 }
 
-/** The last target is the most ambitious one. */
-export function judge(what: string, figure: number, ...targets: readonly number[]): void {
-  const verdicts = targets.map((target) => `≤ ${target} ${figure <= target ? "met" : "missed"}`);
-  console.log(`  ${what}: ${round(figure)}, target ${verdicts.join(", stretch ")}`);
-}
-
 export const round = (figure: number, digits = 2): string =>
   figure >= 100
     ? Math.round(figure).toLocaleString("en-US")

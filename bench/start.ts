@@ -13,10 +13,13 @@ import { join } from "node:path";
 import { freePort } from "../test/ground/ports.ts";
 import { type Child, cleanEnvironment, startProcess } from "../test/ground/process.ts";
 import { removeFolder, tempFolder } from "../test/ground/temp.ts";
-import type { Bench } from "./bench.ts";
+import type { Bench, Figure, Target } from "./bench.ts";
 import { cpuMicros } from "./cpu.ts";
-import { judge, median, progress, round, table } from "./show.ts";
+import { rotated, spreadOf } from "./rounds.ts";
+import { median, progress, round, table } from "./show.ts";
 import { createLinks, destination, startSubject } from "./subject.ts";
+
+const targets = { firstMs: { most: 300 }, idleMb: { most: 90 } } as const satisfies Record<string, Target>;
 
 const rounds = 9;
 const memoryRounds = 3;
@@ -51,18 +54,18 @@ export const start: Bench = {
   run,
 };
 
-async function run(): Promise<void> {
+async function run(): Promise<readonly Figure[]> {
   const contenders = [bare, fresh, await existing()];
   const samples = new Map(contenders.map((one): [Contender, Samples] => [one, { ms: [], cpuMs: [], memory: [] }]));
   const shown = progress();
   for (let i = 0; i < rounds; i++) {
-    for (const contender of contenders) {
+    for (const contender of rotated(contenders, i)) {
       shown.now(`round ${i + 1} of ${rounds}: ${contender.name}`);
       await measure(contender, samples.get(contender), i < memoryRounds);
     }
   }
   shown.end();
-  report(samples);
+  return report(samples);
 }
 
 async function measure({ launch }: Contender, samples: Samples | undefined, idle: boolean): Promise<void> {
@@ -93,7 +96,7 @@ async function firstAnswer(child: Child, port: number): Promise<void> {
   throw new Error(`no answer within ${startMs} ms\n${child.output()}`);
 }
 
-function report(samples: ReadonlyMap<Contender, Samples>): void {
+function report(samples: ReadonlyMap<Contender, Samples>): readonly Figure[] {
   const memory = (all: Samples, kind: keyof Memory) => median(all.memory.map((one) => one[kind]));
   table([
     ["", "first answer ms", "min", "CPU ms", "RSS MB", "PSS MB", "private MB", "peak MB"],
@@ -108,11 +111,12 @@ function report(samples: ReadonlyMap<Contender, Samples>): void {
       round(memory(all, "peakMb")),
     ]),
   ]);
-  for (const [{ name }, all] of samples) {
-    if (name === bare.name) continue;
-    judge(`${name}, first answer, ms`, median(all.ms), 300);
-    judge(`${name}, idle RSS, MB`, memory(all, "rssMb"), 90);
-  }
+  return [...samples]
+    .filter(([{ name }]) => name !== bare.name)
+    .flatMap(([{ name }, all]) => [
+      { name: `${name}, first answer, ms`, figure: median(all.ms), spread: spreadOf(all.ms), target: targets.firstMs },
+      { name: `${name}, idle RSS, MB`, figure: memory(all, "rssMb"), target: targets.idleMb },
+    ]);
 }
 
 const bare: Contender = {

@@ -26,11 +26,12 @@ const silent = createLog("silent", { write() {} }, false, systemClock.now);
 
 export const destination = "https://example.com/a/landing/page?utm_source=newsletter&utm_medium=email";
 
-export async function startSubject(database: Database, more: Environment = {}): Promise<Subject> {
+/** `source` is another copy of the program than the one under test. */
+export async function startSubject(database: Database, more: Environment = {}, source?: string): Promise<Subject> {
   const { postgres, env: own } = await prepare(database);
   const env = { ...own, ...more };
   const dataDir = tempFolder("data");
-  const server = await startServer({ env, dataDir });
+  const server = await startServer({ env, dataDir, ...(source === undefined ? {} : { source }) });
   const lifted = await cli(["tenant", "update", "default", "--plan", "unlimited"], {
     env: { ...env, QL_DATA: dataDir },
   });

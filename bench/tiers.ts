@@ -16,6 +16,7 @@ import { type RedisServer, startRedis } from "../test/ground/redis.ts";
 import { cpuMicros, cpuMicrosOfTree } from "./cpu.ts";
 import { visit } from "./line.ts";
 import { codeOf, writeLinks } from "./many-links.ts";
+import { rotated } from "./rounds.ts";
 import { median, progress, round, table } from "./show.ts";
 import { figures, openDatabase, type Subject, startSubject, untilIdle } from "./subject.ts";
 
@@ -53,7 +54,7 @@ export async function costOfTiers(): Promise<void> {
     for (let i = 0; i <= rounds; i++) {
       shown.now(`tiers: round ${i} of ${rounds}`);
       const sets: Record<Tier, readonly string[]> = { sql: setOf(i + 3), redis: inRedis[i % 2] ?? [], memory };
-      for (const tier of ["sql", "redis", "memory"] as const) {
+      for (const tier of rotated(tiers, i)) {
         if (tier === "memory") await look(memory);
         const taken = await sample(subject, redis, tier, () => look(sets[tier]));
         if (i > 0) samples[tier].push(taken);

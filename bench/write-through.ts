@@ -17,6 +17,7 @@ import type { Bench } from "./bench.ts";
 import { cpuMicros, cpuMicrosOfTree } from "./cpu.ts";
 import { createLine } from "./line.ts";
 import { load } from "./load.ts";
+import { rotated } from "./rounds.ts";
 import { median, progress, quantile, round, table } from "./show.ts";
 import { authorization, createLink, destination, figures, type Subject, startSubject } from "./subject.ts";
 
@@ -53,13 +54,13 @@ interface Sample {
   readonly fromRedis: number;
 }
 
-async function run(): Promise<void> {
+async function run(): Promise<readonly []> {
   const shown = progress();
   const sites = [await open("written through"), await open("a fence only", without())];
   try {
     const samples = new Map(sites.map((site): [Site, Sample[]] => [site, []]));
     for (let i = -1; i < rounds; i++) {
-      for (const site of sites) {
+      for (const site of rotated(sites, i + 1)) {
         shown.now(i < 0 ? `warming up: ${site.name}` : `round ${i + 1} of ${rounds}: ${site.name}`);
         const sample = await measure(site);
         if (i >= 0) samples.get(site)?.push(sample);
@@ -67,6 +68,7 @@ async function run(): Promise<void> {
     }
     shown.end();
     report(samples);
+    return [];
   } finally {
     for (const { subject, other, redis } of sites) {
       await other.stop();

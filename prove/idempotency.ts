@@ -73,7 +73,7 @@ export const idempotency: Proof = {
         {
           file: "idempotency/answers.ts",
           from: 'if (row.state === "running" && row.claimed_until > row.now)',
-          to: 'if (row.state === "running" && row.claimed_until <= row.now)',
+          to: "if (row.claimed_until === Number.POSITIVE_INFINITY)",
         },
       ],
       plays: ["sqlite"],
@@ -84,7 +84,7 @@ export const idempotency: Proof = {
 };
 
 const atOnce = 50;
-const usual = { keysAtOnce: 10, killsAfterCommit: 2, randomKills: 6 };
+const usual = { keysAtOnce: 10, killsAfterCommit: 2, randomKills: 5 };
 const few = { keysAtOnce: 3, killsAfterCommit: 1, randomKills: 2 };
 const clients = 8;
 const perClient = 15;
@@ -296,10 +296,10 @@ async function concurrent(server: Server, env: Environment, keys: number) {
   const before = await runsOf(server);
   let [executions, others] = [0, 0];
   for (let n = 0; n < keys; n++) {
-    const [asked = missing()] = everyKind(`at-once-${n}`);
+    const [asked = missing()] = everyKind(`at-once-${n}`).slice(n % 3);
     const replies = await Promise.all(Array.from({ length: atOnce }, () => answered(() => server, asked)));
     others += new Set(replies.map(({ status, text }) => `${status} ${text}`)).size - 1;
-    executions += (await made(env))(asked.mark).length;
+    executions += (await made(env))(asked.mark).length / expected(asked);
   }
   return { keys, executions, others, runs: (await runsOf(server)) - before };
 }

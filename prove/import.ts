@@ -62,10 +62,10 @@ export const importing: Proof = {
     onSqlite("the code ignored", "fields", passingOver("code")),
     onSqlite("the title dropped", "fields", passingOver("title")),
     onSqlite("the tags dropped", "fields", passingOver("tags")),
-    onSqlite("a date in local time", "fields", {
+    onSqlite("a time in local time", "fields", {
       file: "import-export/formats.ts",
-      from: 'const time = fromIso(text.replace(/([+-]\\d\\d)(\\d\\d)$/, "$1:$2"));',
-      to: 'const time = fromIso(text.length === 10 ? text.concat("T00:00") : text.replace(/([+-]\\d\\d)(\\d\\d)$/, "$1:$2"));',
+      from: " + offset);",
+      to: ");",
     }),
     {
       name: "a time in seconds",

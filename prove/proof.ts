@@ -68,17 +68,3 @@ export function verdictOf({ figure, bound, times, notJudged }: Claim): Verdict {
 }
 
 export const idOf = ({ scenario, measure }: Claim): string => `${scenario}.${measure}`;
-
-/** For a proof that does not make its claims one by one yet. */
-export const wholly =
-  (run: (options: ReadonlyMap<string, number>) => Promise<boolean>) =>
-  async ({ options, claim }: Attempt): Promise<void> =>
-    claim({
-      promise: "what the proof says at its beginning",
-      scenario: "all",
-      measure: "holds",
-      done: "everything",
-      times: 1,
-      figure: Number(await run(options)),
-      bound: { exactly: 1 },
-    });

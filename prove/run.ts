@@ -5,26 +5,10 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { ensure } from "../test/ground/machine.ts";
-import { codes } from "./codes.ts";
-import { coherence } from "./coherence.ts";
 import { runControls } from "./controls.ts";
-import { crash } from "./crash.ts";
-import { email } from "./email.ts";
-import { fairness } from "./fairness.ts";
-import { idempotency } from "./idempotency.ts";
-import { importing } from "./import.ts";
-import { limits } from "./limits.ts";
-import { outage } from "./outage.ts";
 import type { Claim, Proof } from "./proof.ts";
-import { quota } from "./quota.ts";
-import { regions } from "./regions.ts";
+import { proofs } from "./proofs.ts";
 import { holds, printTable, type Result, writePage } from "./report.ts";
-import { ssrf } from "./ssrf.ts";
-import { storage } from "./storage.ts";
-
-const proofs: readonly Proof[] = [
-  ...[codes, coherence, crash, email, fairness, idempotency, importing, limits, outage, quota, regions, ssrf, storage],
-];
 
 process.exitCode = await main(Bun.argv.slice(2));
 // Connections left open would keep the process alive; its keeper ends what it started.

@@ -57,6 +57,8 @@ export const storage: Proof = {
 const max = 1_000_000;
 const atOnce = 48;
 const [smallest, largest] = [2_000, 12_000];
+/** With faults uploads continue for longer: half as large, there is room for them. */
+const largestWithFaults = 6_000;
 const watchMs = 50;
 const faultMs = 700;
 /** Of all requests: on a busy machine Redis does not always answer in time. */
@@ -196,6 +198,8 @@ async function lowered(attempt: Attempt, site: Site, count: number): Promise<voi
 
 type Fate = "stored" | "deleted" | "bad" | "taken_back" | "announced" | "sent";
 const fates: readonly Fate[] = ["stored", "stored", "deleted", "bad", "taken_back", "announced", "sent"];
+/** Of those that only wait for the last fault: they leave nothing behind that would fill the limit. */
+const passingFates: readonly Fate[] = ["deleted", "bad", "taken_back"];
 
 interface Tally extends Met {
   readonly fates: Record<Fate, number>;
@@ -221,7 +225,10 @@ async function comeAndGo(attempt: Attempt, site: Site, name: string, fault?: Fau
     Array.from({ length: atOnce }, async (_, at) => {
       while (left-- > 0 || troubled) {
         shown.now(`${name}: ${Math.max(0, left)} uploads to come`);
-        await meet(site, owner, at, tally);
+        await meet(site, owner, at, tally, {
+          fate: oneOf(left > 0 ? fates : passingFates),
+          size: randomInt(smallest, fault === undefined ? largest : largestWithFaults),
+        });
       }
     }),
   ).finally(() => {
@@ -277,11 +284,18 @@ async function comeAndGo(attempt: Attempt, site: Site, name: string, fault?: Fau
   if (name === "killed") claim(promises.broken, "interrupted", happened, tally.interrupted, { least: happened });
 }
 
-async function meet(site: Site, owner: Owner, at: number, tally: Tally): Promise<void> {
+const oneOf = (some: readonly Fate[]): Fate => some[randomInt(some.length)] ?? "stored";
+
+async function meet(
+  site: Site,
+  owner: Owner,
+  at: number,
+  tally: Tally,
+  { fate, size }: { readonly fate: Fate; readonly size: number },
+): Promise<void> {
   const client = clientOf(site, owner, at, tally);
-  const fate = fates[randomInt(fates.length)] ?? "stored";
   tally.uploads++;
-  const upload = await client.announce(randomInt(smallest, largest), fate === "bad" ? "image/png" : "text/plain");
+  const upload = await client.announce(size, fate === "bad" ? "image/png" : "text/plain");
   if (upload === "refused" || upload === "unknown") {
     tally[upload]++;
     return;

@@ -134,7 +134,7 @@ async function test(filters: readonly string[], shared: Record<string, string>):
       ...[process.execPath, "--no-env-file", "test", `--parallel=${workers}`, `--timeout=${testTimeoutMs}`],
       ...["--reporter=junit", `--reporter-outfile=${report}`],
       ...[`--timings=${timings}`, "--update-timings"],
-      ...(filters.length === 0 ? ["./src", "./test"] : filters),
+      ...(filters.length === 0 ? ["./src", "./test", "./prove"] : filters),
     ],
     environment({
       ...shared,

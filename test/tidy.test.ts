@@ -24,7 +24,8 @@ function sources(...patterns: string[]): Source[] {
 }
 
 const program = sources("src/**/*.ts").filter(({ path }) => !/\.(?:test|d)\.ts$/.test(path));
-const everything = sources("src/**/*.ts", "test/**/*.ts", "scripts/**/*.ts", "bench/**/*.ts", "prove/**/*.ts");
+const folders = ["src", "test", "scripts", "bench", "prove", "mutate"];
+const everything = sources(...folders.map((folder) => `${folder}/**/*.ts`));
 
 /** Which of these hold it, as "path: what". */
 function holding(files: readonly Source[], pattern: RegExp): string[] {

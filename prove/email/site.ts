@@ -18,7 +18,7 @@ import { startPostgres } from "../../test/ground/postgres.ts";
 import { type Child, cleanEnvironment, type Environment, startProcess, until } from "../../test/ground/process.ts";
 import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
 import { type Sendgrid, startSendgrid } from "../../test/ground/sendgrid.ts";
-import { cli } from "../../test/ground/server.ts";
+import { cli, sourceFolder } from "../../test/ground/server.ts";
 import { type SmtpServer, startSmtp } from "../../test/ground/smtp.ts";
 import { tempFolder } from "../../test/ground/temp.ts";
 import { type SharedClock, startClock } from "./clock.ts";
@@ -39,8 +39,8 @@ export interface Site {
   used(tenant: TenantName, provider: EmailProvider): Promise<number>;
   /** Until nothing is due and nothing on its way. */
   quiet(): Promise<void>;
-  /** kill -9 of one of them, and another takes its place. */
-  kill(): Promise<void>;
+  /** kill -9 of one of them, and another takes its place. Returns whether it was running. */
+  kill(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export async function startSite(): Promise<Site> {
 
   const pids = [postgres.pid, redis.pid];
   const launch = async (): Promise<Child> => {
-    const child = startProcess([process.execPath, "--no-env-file", join(import.meta.dir, "process.ts")], {
+    const child = startProcess([process.execPath, "--no-env-file", join(import.meta.dir, "process.ts"), sourceFolder], {
       env: cleanEnvironment({ ...env, ...clock.env }),
     });
     pids.push(child.pid);
@@ -116,8 +116,11 @@ export async function startSite(): Promise<Site> {
       until("the outbox to be quiet", async () => ((await busy()) ? undefined : true), quietMs).then(() => {}),
 
     async kill() {
-      await children.shift()?.kill();
+      const victim = children.shift();
+      const ran = victim?.running() ?? false;
+      await victim?.kill();
       children.push(await launch());
+      return ran;
     },
 
     async stop() {

@@ -154,7 +154,8 @@ function expiresOf(i: number): Time {
   const precise = ms + (i % 86_397) * 1_000;
   if (i % 5 === 0) return { cell: utc(precise), ms: precise };
   if (i % 5 === 1) return { cell: utc(ms).slice(0, 10), ms };
-  if (i % 5 === 2) return { cell: utc(precise).replace(".000Z", "+0000"), ms: precise };
+  if (i % 10 === 2) return { cell: utc(precise).replace(".000Z", "+0000"), ms: precise };
+  if (i % 10 === 7) return { cell: utc(precise).replace(".000Z", ""), ms: precise };
   return i % 5 === 3 ? { cell: "never", ms: null } : { cell: "", ms: undefined };
 }
 

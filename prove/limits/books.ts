@@ -61,9 +61,9 @@ interface Account {
   readonly parts: Map<string, Part>;
   /** Leases that their store has not heard the end of. */
   readonly open: Record<Lender, Map<string, number>>;
-  /** Ids that Redis has heard the end of, and those it has denied. */
+  /** Ids that Redis has heard the end of, and those it has denied or found no key for. */
   readonly ended: Set<string>;
-  readonly denied: Set<string>;
+  readonly notGranted: Set<string>;
   /** Granted but never received, see below. */
   readonly ghosts: Map<string, number>;
   /** Counted before the run began. */
@@ -122,7 +122,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
       ...{ key, draws, month, before: 0, floor: 0, overshoot: 0 },
       parts: new Map(),
       ended: new Set(),
-      denied: new Set(),
+      notGranted: new Set(),
       ghosts: new Map(),
       open: { sql: new Map(), redis: new Map() },
     };
@@ -165,7 +165,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
   /**
    * A copy of an ask that arrives when its lease has ended grants units that no instance receives. The script remembers
    * ended leases for longer than a copy can be in flight, but by a clock that may jump ahead; and it does not remember
-   * denials. No limit is exceeded by it, so it is ignored.
+   * denials, nor asks that found no key. No limit is exceeded by it, so it is ignored.
    */
   function isGhost(of: Account, id: string, again: boolean): boolean {
     if (of.open.redis.has(id) || kind === "loss") return false;
@@ -173,7 +173,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
       if (!redisLeapt()) violate("stranded", `${nameOf(of)}: ${id} was given again after its end`);
       return true;
     }
-    return again && of.denied.has(id);
+    return again && of.notGranted.has(id);
   }
 
   /** Spent, or out on a lease whose end its store has not heard of: the most that a store may take for used. */
@@ -276,6 +276,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
       const of = account(link, draws, month);
       if (reply[0] === "missing") {
         missed.set(`${caller} ${key}`, of.before + sumOf(of, ({ written }) => written));
+        of.notGranted.add(args[idArgument] ?? "");
         return;
       }
       if (reply[0] === "window") return;
@@ -290,11 +291,11 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
         of.open.redis.delete(lease);
         part(of, owner(lease)).back.redis += args[i + 1] === "all" ? size : Math.min(size, Number(args[i + 1]));
       }
-      const [, , , , , , id = "", max] = args;
+      const [id = "", max] = args.slice(idArgument);
       if (reply[0] === "granted" && isGhost(of, id, again)) of.ghosts.set(id, Number(reply[1]));
       else if (reply[0] === "granted") grant("redis", of, id, Number(reply[1]), Number(max));
       if (reply[0] !== "denied") return;
-      of.denied.add(id);
+      of.notGranted.add(id);
       deny(caller, of, gone(of), Number(max));
     },
 
@@ -342,6 +343,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
 export type Books = ReturnType<typeof createBooks>;
 
 const headArguments = 11;
+const idArgument = 6;
 
 function parseKey(name: string): { key: string; draws: Draws; month: string } {
   const match = /^links:\{(.+)\}:(hits|exempt):(\d{4}-\d{2})$/.exec(name);

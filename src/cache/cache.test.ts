@@ -108,6 +108,26 @@ describe("an answer that is too late for the visitor", () => {
     expect(await cache.lookup("a").catch(() => "nothing")).toBe("nothing");
   });
 
+  test("is not, even if so many other changes were announced since that the newer version is forgotten", async () => {
+    const { cache, answers } = lateSetUp();
+    await expect(cache.lookup("a")).rejects.toThrow("too late");
+    cache.announce("a", 2);
+    for (let i = 0; i <= 100_000; i++) cache.announce(`other-${i}`, 1);
+    answers[0]?.resolve(thing(1));
+    await Bun.sleep(0);
+    expect(cache.peek("a")).toBeUndefined();
+  });
+
+  test("is not replaced by an older one that comes after it", async () => {
+    const { cache, answers } = lateSetUp();
+    for (let i = 0; i < 2; i++) await expect(cache.lookup("a")).rejects.toThrow("too late");
+    answers[0]?.resolve(thing(2));
+    await Bun.sleep(0);
+    answers[1]?.resolve(thing(1));
+    await Bun.sleep(0);
+    expect(cache.peek("a")).toMatchObject(thing(2));
+  });
+
   test("is not, if a newer one was served meanwhile and pushed out for room", async () => {
     const answers: PromiseWithResolvers<Versioned<Thing>>[] = [];
     let late = true;
@@ -398,6 +418,19 @@ describe("when the source fails", () => {
     setDown(false);
     rows.set("a", thing(2));
     expect(await cache.lookup("a")).toEqual(thing(2));
+  });
+
+  test("what the source itself gives as stale is asked for again after a second, although the feed is followed", async () => {
+    const { cache, rows, loads, advanceFollowed } = setUp();
+    const stale = { ...thing(1), stale: true };
+    rows.set("a", stale);
+    await cache.lookup("a");
+    advanceFollowed(999);
+    expect(cache.peek("a")).toBeDefined();
+    advanceFollowed(1);
+    expect(cache.peek("a")).toBeUndefined();
+    await cache.lookup("a");
+    expect(loads).toEqual(["a", "a"]);
   });
 
   test("that nothing is there is served too", async () => {

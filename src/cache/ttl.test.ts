@@ -13,5 +13,6 @@ test.each([
   "at %d visits a minute a link is good for %p minutes, as it changes seldom, at times or often",
   (visits, expected) => {
     expect([minutes(visits, 0), minutes(visits, 1), minutes(visits, 11)]).toEqual([...expected]);
+    expect([minutes(visits, 0.99), minutes(visits, 10), minutes(visits, 10.01)]).toEqual([...expected]);
   },
 );

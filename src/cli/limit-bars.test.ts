@@ -24,6 +24,17 @@ describe("a bar", () => {
     );
   });
 
+  test("names the day of UTC, in which months are counted", () => {
+    const zone = process.env.TZ;
+    try {
+      process.env.TZ = "America/Los_Angeles";
+      expect(draw([use({ used: 412, spentAt: Date.UTC(2026, 10, 26, 3) })])[0]).toEndWith("26 Nov");
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
+
   test("is full only when all is used, and empty only when nothing is", () => {
     const bars = draw([use({ used: 0 }), use({ used: 1 }), use({ used: 999 }), use({ used: 1_000, spentAt: now })]);
     const filled = bars.map((line) => barOf(line).replaceAll("░", "").length);

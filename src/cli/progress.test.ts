@@ -43,6 +43,15 @@ test("elsewhere it is a plain line from time to time", () => {
   expect(take()).toBe("10 links\n");
 });
 
+test("it does not say 100 % before all is done", () => {
+  const { clock, progress, take } = on({});
+  for (const share of [0.001, 0.999, 1]) {
+    clock.advance(5_000);
+    progress.show(share, "links");
+  }
+  expect(take()).toBe("0 %  links\n99 %  links\n100 %  links\n");
+});
+
 test("what a file says cannot move the cursor", () => {
   const { progress, take } = on({ isTTY: true });
   progress.say("column \u001b[2J\r\u0007x");

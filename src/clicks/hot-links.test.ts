@@ -65,4 +65,15 @@ describe("hot links", () => {
     later.visit({ a: 1, b: 100 }, 300);
     expect(later.hot.top(9).some(({ unusual }) => unusual)).toBe(false);
   });
+
+  test("with few visits are not flagged, however few they had before", () => {
+    const { hot, visit } = setUp();
+    visit({ a: 1 }, 1);
+    visit({}, 3_600);
+    visit({ a: 10 }, 9);
+    expect(hot.top(1)[0]?.perMinute).toBeWithin(80, 90);
+    expect(hot.top(1)[0]?.unusual).toBe(false);
+    visit({ a: 10 }, 9);
+    expect(hot.top(1)[0]?.unusual).toBe(true);
+  });
 });

@@ -179,6 +179,11 @@ const bad: Record<SettingName, readonly string[]> = {
   QL_LOG_LEVEL: ["loud", "INFO", "10"],
 };
 
+test("a breaker's window and pause are set in seconds and kept in milliseconds", () => {
+  const config = load({ QL_BREAKER_WINDOW_SECONDS: "20", QL_BREAKER_OPEN_SECONDS: "40", QL_BREAKER_FAILURES: "3" });
+  expect(config.breaker).toMatchObject({ failures: 3, windowMs: 20_000, pauseMostMs: 40_000 });
+});
+
 test("guesses may be without limit", () => {
   expect(load({ QL_GUESSES_PER_MINUTE: "none" }).QL_GUESSES_PER_MINUTE).toBeNull();
 });

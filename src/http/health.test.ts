@@ -1,6 +1,20 @@
 import { expect, test } from "bun:test";
+import { manualClock } from "../base/clock.ts";
 import { createMetrics } from "../base/metrics.ts";
-import { type Readiness, watchReadiness } from "./health.ts";
+import { type Dependency, type Readiness, readiness, watchReadiness } from "./health.ts";
+
+test("a server is ready with all of its dependencies, degraded while it redirects without one, and unready otherwise", async () => {
+  const well: Dependency = { name: "sql", ping: async () => {} };
+  const broken = new Error("postgres://user:secret@db.internal is unavailable");
+  const away: Dependency = { name: "redis", ping: () => Promise.reject(broken) };
+  const status = async (dependencies: readonly Dependency[], canRedirect: boolean) =>
+    (await readiness(dependencies, () => canRedirect, manualClock(0))).status;
+  expect(await status([well, { ...well, name: "redis" }], true)).toBe("ready");
+  expect(await status([well, away], true)).toBe("degraded");
+  expect(await status([well, away], false)).toBe("unready");
+  const { dependencies } = await readiness([away], () => true, manualClock(0));
+  expect(dependencies).toEqual({ redis: { ok: false, ms: 0, error: "failed" } });
+});
 
 test("readiness is asked for now and then, and the last answer is what Prometheus gets", async () => {
   const metrics = createMetrics();

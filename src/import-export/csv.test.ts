@@ -57,6 +57,19 @@ describe("a broken row takes no other with it", () => {
   });
 });
 
+test("a quote that is never closed is given up after the longest row, not at the end of the file", async () => {
+  let sent = 0;
+  async function* endless() {
+    yield 'a,"';
+    for (; sent < 100 * rowMost; sent += 10_000) yield "x".repeat(10_000);
+  }
+  for await (const row of readCsv(endless())) {
+    expect(row).toMatchObject({ line: 1, problem: expect.stringContaining("never closed") });
+    break;
+  }
+  expect(sent).toBeLessThan(2 * rowMost);
+});
+
 describe("what is written is read", () => {
   const cell = fc.oneof(
     fc.string({ unit: "grapheme", maxLength: 20 }),

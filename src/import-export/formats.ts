@@ -160,8 +160,10 @@ function given(fields: Fields): Fields {
 }
 
 function toTime(text: string): string {
-  // Some write "+0000" for "+00:00". A date alone means its first moment.
-  const time = fromIso(text.replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
+  // Some write "+0000" for "+00:00". A date alone means its first moment, and a time without an offset is in UTC,
+  // whatever the time zone of this machine.
+  const offset = /\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(text) && !/[+-]\d\d:\d\d$/.test(text) ? "Z" : "";
+  const time = fromIso(text.replace(/([+-]\d\d)(\d\d)$/, "$1:$2") + offset);
   return Number.isNaN(time) || !/^\d{4}-/.test(text) ? text : toIso(time);
 }
 

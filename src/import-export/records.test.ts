@@ -36,6 +36,30 @@ describe("our own", () => {
     expect(seen.at(-1)).toBe("quicklink Mood");
   });
 
+  test("a time without an offset is in UTC, whatever the time zone of this machine", async () => {
+    const zone = process.env.TZ;
+    process.env.TZ = "Asia/Kathmandu";
+    try {
+      const times = [
+        "2031-01-31",
+        "2031-01-31T10:20",
+        "2031-01-31T10:20:30.5",
+        "2031-01-31 10:20:30",
+        "2031-01-31T10:20+0545",
+      ];
+      const rows = await values(`url,createdAt\n${times.map((time) => `https://example.com/,${time}\n`).join("")}`);
+      expect(rows.map((row) => (row as Fields).createdAt)).toEqual([
+        "2031-01-31T00:00:00.000Z",
+        "2031-01-31T10:20:00.000Z",
+        "2031-01-31T10:20:30.500Z",
+        "2031-01-31T10:20:30.000Z",
+        "2031-01-31T04:35:00.000Z",
+      ]);
+    } finally {
+      process.env.TZ = zone ?? "UTC";
+    }
+  });
+
   test("a row with too few cells, or bytes that are not UTF-8, is refused by its line", async () => {
     const bytes = Buffer.concat([
       Buffer.from("url,title\nhttps://example.com/\nhttps://example.com/,Caf"),
@@ -196,6 +220,16 @@ describe.each(["csv", "jsonl"] as const)("what is exported as %s", (format) => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test("is all of it, page by page", async () => {
+    const [one] = fc.sample(link, 1) as [Link];
+    const all = Array.from({ length: 2_000 }, (_, i) => ({ ...one, id: String(i).padStart(4, "0") as LinkId }));
+    const listUp = async (_: TenantId, limit: number, after = "" as LinkId) =>
+      all.filter(({ id }) => id > after).slice(0, limit);
+    let links = 0;
+    for await (const page of exportLinks({ listUp }, "ten_0" as TenantId, format)) links += page.links;
+    expect(links).toBe(2_000);
   });
 
   test("fits into a row at the longest that links can be", async () => {

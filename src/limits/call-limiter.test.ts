@@ -76,6 +76,18 @@ describe("a limiter of calls", () => {
     expect(await calls(limiter, 9, limitsOf(10, null))).toBe(8);
   });
 
+  test("counts every tenant and every key by itself", async () => {
+    const limiter = process("degrade");
+    const [one, other] = ["ten_1", "ten_2"].map((id) =>
+      callLimits({ tenant: { id, max: 3 }, key: { id: "key_1", max: 2 } }),
+    );
+    expect(await calls(limiter, 3, one ?? [])).toBe(2);
+    expect(await calls(limiter, 3, other ?? [])).toBe(2);
+    expect(await calls(limiter, 3, callLimits({ tenant: { id: "ten_1", max: 3 }, key: { id: "key_2", max: 2 } }))).toBe(
+      1,
+    );
+  });
+
   test("denies everything at a limit of 0, and says when to look again", async () => {
     expect(await process("degrade").ask(tag, limitsOf(0, null))).toMatchObject({
       kind: "denied",

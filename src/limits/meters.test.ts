@@ -3,12 +3,12 @@ import { manualClock } from "../base/clock.ts";
 import { largestLease, leaseSize } from "./lease-size.ts";
 import type { Ask, LeaseAnswer } from "./leases.ts";
 import { createMeters, type Drained } from "./meters.ts";
-import { createMonth, monthEnd, monthName, secondsToMonthEnd } from "./window.ts";
+import { createMonth, monthEnd, monthName, monthOf, secondsToMonthEnd } from "./window.ts";
 
 const start = Date.UTC(2026, 10, 16);
 
 /** A store that grants what `leaseSize` says, of a limit it keeps itself, and can be told to fail. */
-function world(max: number) {
+function world(max: number, open?: boolean) {
   const clock = manualClock(start);
   const asks: Ask[] = [];
   const given = new Map<string, number>();
@@ -39,6 +39,7 @@ function world(max: number) {
     month: () => monthName(clock.now()),
     newLeaseId: () => `lease-${++ids}`,
     patience: { redis: 50, sql: 100 },
+    ...(open !== undefined && { open }),
     usedUp: () => {},
     async flush() {
       flushes++;
@@ -292,6 +293,48 @@ describe("a store in trouble", () => {
     expect((await meters.spend(meter, "hits", 10_000, 0)).kind).toBe("unavailable");
   });
 
+  test("with the policy open visitors are allowed and counted, but not at a limit that was just used up", async () => {
+    const { meters, meter, clock, fail } = world(2, true);
+    const visit = async () => (await meters.spend(meter, "hits", 2, 0)).kind;
+    expect([await visit(), await visit(), await visit()]).toEqual(["granted", "granted", "denied"]);
+    meters.acknowledge(meters.drain(false));
+    clock.advance(1_000);
+    fail("before");
+    expect(await visit()).toBe("denied");
+    clock.advance(5_000);
+    expect(await visit()).toBe("granted");
+    expect(units(meters.drain(false))).toBe(1);
+    const closed = world(2, false);
+    closed.fail("before");
+    expect((await closed.meters.spend(closed.meter, "hits", 2, 0)).kind).toBe("unavailable");
+  });
+
+  test("a lease that was long on its way is not used for longer: its time counts from the question", async () => {
+    const clock = manualClock(start);
+    let asks = 0;
+    const meters = createMeters({
+      reasons: 1,
+      store: {
+        async acquire({ id }) {
+          asks++;
+          clock.advance(4_000);
+          return { kind: "granted", lender: "sql", lease: id, size: 10, month: "2026-11", validForMs: 10_000 };
+        },
+      },
+      clock,
+      month: () => monthName(clock.now()),
+      newLeaseId: () => `lease-${asks}`,
+      patience: { redis: 50, sql: 100 },
+      usedUp: () => {},
+      flush: async () => {},
+    });
+    await meters.spend(meters.of("abc"), "hits", 1_000, 0);
+    clock.advance(6_000);
+    expect(asks).toBe(1);
+    await meters.spend(meters.of("abc"), "hits", 1_000, 0);
+    expect(asks).toBe(2);
+  });
+
   test("while the fate of an ask is unknown it is repeated under its id and no other is made", async () => {
     const { meters, meter, asks, fail, out } = world(10_000);
     fail("after");
@@ -350,6 +393,16 @@ describe("what is recorded", () => {
     expect(meters.drain(false)).toEqual([]);
   });
 
+  test("a link that has nothing more to be written down is forgotten", async () => {
+    const { meters, meter, clock } = world(10_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    clock.advance(5_000);
+    meters.acknowledge(meters.drain(false));
+    expect(meters.size).toBe(1);
+    meters.drain(false);
+    expect(meters.size).toBe(0);
+  });
+
   test("hits stay in the month of their lease", async () => {
     const { meters, meter, clock } = world(10_000);
     clock.set(Date.UTC(2026, 10, 30, 23, 59, 59));
@@ -396,5 +449,18 @@ describe("the current month", () => {
     expect(month()).toBe("2026-12");
     clock.set(Date.UTC(2026, 10, 1));
     expect(month()).toBe("2026-11");
+  });
+
+  test("is that of UTC, wherever the server is", () => {
+    const zone = process.env.TZ;
+    try {
+      process.env.TZ = "America/Los_Angeles";
+      expect(new Date(start).getHours()).not.toBe(0);
+      const month = monthOf(Date.UTC(2026, 11, 1));
+      expect(month).toEqual({ name: "2026-12", startsAt: Date.UTC(2026, 11), endsAt: Date.UTC(2027, 0) });
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
   });
 });

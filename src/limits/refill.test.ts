@@ -1,7 +1,7 @@
 /** A visitor's wait for a lease: as long as their patience with the store that is waited for, and not longer. */
 import { describe, expect, test } from "bun:test";
 import { type Breaker, createBreaker } from "../base/breaker.ts";
-import { systemClock } from "../base/clock.ts";
+import { manualClock, systemClock } from "../base/clock.ts";
 import { Late } from "../base/deadline.ts";
 import { degrading } from "./degrade.ts";
 import type { Ask, LeaseAnswer, LeaseStore, Lender } from "./leases.ts";
@@ -64,6 +64,18 @@ describe("a visitor who waits for a lease", () => {
     );
     await expect(started.wait({ redis: 10_000, sql: 0 })).rejects.toBeInstanceOf(Late);
   });
+});
+
+test("a visitor's patience is what is left of it after the wait", async () => {
+  const clock = manualClock(0);
+  const answer = Promise.withResolvers<void>();
+  const started = startRefill(clock, true, () => answer.promise);
+  const patience = { redis: 50, sql: 10_000 };
+  const waiting = started.wait(patience);
+  clock.advance(300);
+  answer.resolve();
+  await waiting;
+  expect(patience).toEqual({ redis: 50, sql: 9_700 });
 });
 
 describe("the judgement of the first store", () => {

@@ -199,6 +199,36 @@ for (const [name, start] of places) {
       expect(one.trusts(key)).toBe(false);
     });
 
+    test("takes tickets by the clock of Redis, however wrong ours is", async () => {
+      for (const wrongMs of [-600_000, 600_000]) {
+        const key = fresh("k");
+        const clock = { ...systemClock, now: () => systemClock.now() + wrongMs };
+        const one = createRedisCache<Thing>({ redis, form, clock });
+        await stands(one);
+        const until = one.ticket(key)?.until ?? 0;
+        expect(Math.abs(until - systemClock.now() - 1_000)).toBeLessThan(60_000);
+      }
+    });
+
+    test("is not believed after a reconnect, which may lead to another server", async () => {
+      const key = fresh("k");
+      let generation = 1;
+      const reconnecting: Redis = {
+        ...redis,
+        get generation() {
+          return generation;
+        },
+      };
+      const one = createRedisCache<Thing>({ redis: reconnecting, form });
+      await correct(one);
+      expect(one.trusts(key)).toBe(true);
+      generation++;
+      expect(one.trusts(key)).toBe(false);
+      expect(one.ticket(key)).toBeUndefined();
+      await correct(one);
+      expect(one.trusts(key)).toBe(true);
+    });
+
     test("fences of changes reach every server, and its place moves on only from where it stood", async () => {
       const keys = Array.from({ length: 30 }, () => fresh("k"));
       for (const key of keys) await put(cache, key, thing(1));

@@ -303,6 +303,16 @@ onEachStore((store, storeName) => {
       expect(await counts(limit)).toEqual([10, 0]);
     });
 
+    test("that runs out makes room, although another is still open", async () => {
+      const limit = limitOf(10);
+      await counters.hold(newName(), [charge(limit, 4)], longMs);
+      await counters.hold(newName(), [charge(limit, 5)], 50);
+      expect((await counters.take(newName(), [charge(limit, 2)])).kind).toBe("denied");
+      await store().pass(60);
+      expect((await counters.take(newName(), [charge(limit, 6)])).kind).toBe("granted");
+      expect(await counts(limit)).toEqual([6, 4]);
+    });
+
     test("settled counts from that moment on", async () => {
       const limit = limitOf(5, quick);
       const id = newName();
@@ -373,6 +383,20 @@ onEachStore((store, storeName) => {
       // The two may have been taken on both sides of a bucket's edge: then they also leave on both sides.
       await store().pass(denied.retryAfterMs + 100);
       expect((await counters.take(newName(), [charge(limit)])).kind).toBe("granted");
+    });
+
+    test("counts its oldest bucket in full, and names the moment in which that leaves", async () => {
+      const limit = limitOf(1, { kind: "sliding", bucketMs: 500, buckets: 1 });
+      await counters.take(newName(), [charge(limit)]);
+      const leavesAt = (await statusOf(limit)).resetsAt ?? 0;
+      await store().pass(Math.max(0, leavesAt - 500 - (await store().now())));
+      const before = await store().now();
+      const verdict = await counters.take(newName(), [charge(limit)]);
+      const after = await store().now();
+      if (after >= leavesAt) return; // a machine that stops for half a second
+      if (verdict.kind !== "denied" || verdict.retryAfterMs === null) throw new Error(`not denied: ${verdict.kind}`);
+      expect(before + verdict.retryAfterMs).toBeLessThanOrEqual(leavesAt);
+      expect(after + verdict.retryAfterMs).toBeGreaterThanOrEqual(leavesAt);
     });
 
     test("says when it is empty again", async () => {
@@ -458,6 +482,17 @@ onEachStore((store, storeName) => {
       await counters.release(id);
       expect(await counts(limit)).toEqual([50, 0]);
       expect((await counters.take(newName(), [charge(limit, 51)])).kind).toBe("denied");
+    });
+
+    test("below what was taken leaves nothing to give back, and never less than nothing", async () => {
+      const limit = limitOf(100, totalWindow, { key: `quota:tenant:{${newName()}}:used` });
+      const id = newName();
+      await counters.take(id, [charge(limit, 30)]);
+      await counters.sync(limit, 10, 1);
+      await counters.release(id);
+      expect(await counts(limit)).toEqual([0, 0]);
+      expect((await counters.take(newName(), [charge(limit, 100)])).kind).toBe("granted");
+      expect(await counts(limit)).toEqual([100, 0]);
     });
 
     test("is for totals, with counts", async () => {
@@ -903,6 +938,8 @@ describe("in process", () => {
     for (let i = 0; i < 30; i++) await counters.take(newName(), [charge({ ...one, max: 0 })]);
     expect(counters.size).toEqual({ keys: 10, ids: 20, denials: 2 });
     expect(await counters.release(first)).toEqual({ kind: "unknown" });
+    const holds = limits.map((limit) => counters.hold(newName(), [charge(limit)], longMs));
+    expect((await Promise.all(holds)).filter(({ kind }) => kind === "unavailable")).toHaveLength(2);
   });
 
   test("expired counters are dropped while others are used", async () => {
@@ -931,6 +968,17 @@ describe("in process", () => {
     await counters.release(november);
     const answer = await counters.status([limit]);
     expect(answer.kind === "known" && answer.limits[0]).toMatchObject({ used: 5, held: 0 });
+  });
+
+  test("an id is remembered for a minute, although its month has ended", async () => {
+    const clock = manualClock(Date.UTC(2026, 10, 30, 23, 59, 59));
+    const counters = createMemoryCounters({ clock });
+    const limit = limitOf(5, monthWindow);
+    const id = newName();
+    await counters.take(id, [charge(limit, 3)]);
+    clock.advance(30_000);
+    expect(await counters.take(id, [charge(limit, 3)])).toEqual({ kind: "granted" });
+    expect(await counters.status([limit])).toMatchObject({ limits: [{ used: 0 }] });
   });
 
   test("a clock that is set back forgets nothing, and does not deny for longer than a window", async () => {

@@ -67,6 +67,8 @@ for (const database of databases) {
         { kind: "domain", key: "links.example.com", version: 1 },
       ]);
       expect(changed).toEqual(["domain links.example.com@1"]);
+      await domains.change(ours, "links.example.com", { rootUrl: "https://example.com/" });
+      expect(changed).toEqual(["domain links.example.com@1", "domain links.example.com@2"]);
       await sql.close();
     });
 

@@ -278,6 +278,27 @@ onEachDatabase(({ openTwo }) => {
         }
       });
 
+      test("is refused by SQL from the first byte too many, and fits to the last", async () => {
+        const { id: tenantId } = await newTenant();
+        const about = { name: "a.txt", sizeBytes: 10, type: "text/plain", sha256: null, createdAt: clock.now() };
+        const key = { tenantId, id: newId("file", clock) };
+        await store.insert({ ...key, ...about });
+        await store.admit(key, clock.now() + 1_000);
+        expect((await store.keep(key, { sha256: "hash", max: 9, at: clock.now() })).kind).toBe("full");
+        expect((await store.keep(key, { sha256: "hash", max: 10, at: clock.now() })).kind).toBe("kept");
+      });
+
+      test("is not given up while its upload may still end, also by a sweeper that read its row before", async () => {
+        const { id: tenantId } = await newTenant();
+        const about = { name: "a.txt", sizeBytes: 10, type: "text/plain", sha256: null, createdAt: clock.now() };
+        const key = { tenantId, id: newId("file", clock) };
+        await store.insert({ ...key, ...about });
+        await store.admit(key, clock.now() + 1_000);
+        expect(await store.condemn(key, "pending", clock.now() + 1_000)).toBeUndefined();
+        expect(await store.condemn(key, "stored")).toBeUndefined();
+        expect(await store.condemn(key, "pending", clock.now() + 1_001)).toMatchObject({ state: "deleting" });
+      });
+
       test("is refused by SQL even if the counters forgot everything and were not updated", async () => {
         const tenant = await newTenant();
         const one = await announce(tenant, 600);

@@ -86,6 +86,11 @@ onEachDatabase(({ open }) => {
   }
 
   async function verified(tenant: TenantId, host: string): Promise<void> {
+    await claimed(tenant, host);
+    await createDomainStore(sql).verify(tenant, host, clock.now());
+  }
+
+  async function claimed(tenant: TenantId, host: string): Promise<void> {
     const store = createDomainStore(sql);
     const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
     const times = { createdAt: clock.now(), verifiedAt: null };
@@ -101,7 +106,6 @@ onEachDatabase(({ open }) => {
       },
       100,
     );
-    await store.verify(tenant, host, clock.now());
   }
 
   describe("a tenant that names what is another's", () => {
@@ -134,6 +138,18 @@ onEachDatabase(({ open }) => {
         "no_file",
       ]);
       expect(await store.unfit(theirs, wanted)).toEqual([undefined, undefined]);
+    });
+
+    test("makes no link on a domain that is only claimed, and none to a file that has not arrived", async () => {
+      const store = createLinkStore(sql);
+      await claimed(ours, "claimed.example.com");
+      const { id } = await file(ours, false);
+      const wanted = [newLink("c", { domain: "claimed.example.com" }), newLink("d", { file: id, url: "" })];
+      expect(await store.unfit(ours, wanted)).toEqual(["no_domain", "no_file"]);
+      expect((await store.createEach(ours, wanted, "nothing")).map(({ kind }) => kind)).toEqual([
+        "no_domain",
+        "no_file",
+      ]);
     });
 
     test("has links with its own limit, which serve no file of theirs", async () => {

@@ -168,6 +168,8 @@ onEachDatabase(({ open }) => {
       await links.patch(tenant, link.id, { url: link.url.replace("/old", "/new") });
       expect(await known(link)).toBeUndefined();
       await store.want(link.id, clock.now());
+      const due = (await store.due(clock.now(), 1_000)).find(({ id }) => id === link.id);
+      expect(due).toMatchObject({ failures: 0, url: link.url.replace("/old", "/new") });
       await there.round();
       expect((await known(link))?.state).toBe("ok");
     });

@@ -126,13 +126,24 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("start over with the month", async () => {
-      const owner = await tenantWith(1);
-      await links.create(owner, { url }, "tenant");
+      const owner = await tenantWith(2);
+      for (let i = 0; i < 2; i++) await links.create(owner, { url }, "tenant");
       const before = clock.now();
       clock.set(monthEnd(before));
       await links.create(owner, { url }, "tenant");
-      expect([await used(owner, monthName(before)), await used(owner)]).toEqual([1, 1]);
+      expect([await used(owner, monthName(before)), await used(owner)]).toEqual([2, 1]);
       clock.set(before);
+    });
+
+    test("are each tenant's own, although several make theirs at the same moment", async () => {
+      const owners = [await tenantWith(10), await tenantWith(10), await tenantWith(10)];
+      const made = await Promise.all(
+        Array.from({ length: 8 }, () => owners)
+          .flat()
+          .map(async (owner) => ({ owner, link: await links.create(owner, { url }, "tenant") })),
+      );
+      expect(made.filter(({ owner, link }) => link.tenantId !== owner.id)).toEqual([]);
+      expect(await Promise.all(owners.map((owner) => used(owner)))).toEqual([8, 8, 8]);
     });
 
     test("do not deadlock when two callers want the same codes", async () => {

@@ -7,6 +7,7 @@ import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
 import type { Link } from "../../src/links/link.ts";
 import { createLinks, type LinkInput, type Links } from "../../src/links/links.ts";
+import { type ListPosition, positionOf } from "../../src/links/read/find.ts";
 import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
 import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import { createFeed } from "../../src/sql/feed.ts";
@@ -580,6 +581,23 @@ onEachDatabase(({ openTwo }) => {
       const owner = await newTenant();
       const made = await makeMany(owner, 5);
       expect((await links.list(owner.id, 10)).items).toEqual(made.toReversed());
+    });
+
+    test("in an order in which all are equal covers everything exactly once", async () => {
+      const owner = await newTenant();
+      const made: string[] = [];
+      for (let i = 0; i < 5; i++) made.push((await links.create(owner, { url, expiresAt: null }, "operator")).id);
+      for (const order of ["asc", "desc"] as const) {
+        const seen: string[] = [];
+        for (let after: ListPosition | undefined; ; ) {
+          const page = await store.find(owner.id, { limit: 2, sort: "expiresAt", order, after });
+          seen.push(...page.map(({ id }) => id));
+          const last = page.at(-1);
+          if (last === undefined) break;
+          after = positionOf("expiresAt", last);
+        }
+        expect(seen).toEqual(order === "asc" ? made.toSorted() : made.toSorted().toReversed());
+      }
     });
 
     test("covers everything exactly once, in pages of any size", async () => {

@@ -81,6 +81,17 @@ onEachDatabase(({ open }) => {
       });
     });
 
+    test("is restored for its own cause only, and what was not suspended gets no new version", async () => {
+      const { code } = await make();
+      const place = { domain: "", code };
+      await suspensions.suspendLink(place, why);
+      expect(await suspensions.restoreLink(place, "blocklist")).toBeUndefined();
+      expect(await target(code)).toMatchObject({ version: 2, value: { suspended: true } });
+      expect(await suspensions.restoreLink(place, "operator")).toBe(3);
+      expect(await suspensions.restoreLink(place)).toBeUndefined();
+      expect(await target(code)).toMatchObject({ version: 3, value: { suspended: false } });
+    });
+
     test("stays suspended through an edit, and through being deleted and made again", async () => {
       const link = await make();
       const place = { domain: "", code: link.code };

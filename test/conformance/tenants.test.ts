@@ -96,6 +96,8 @@ onEachDatabase(({ create, open, openTwo }) => {
       }
       expect(await refusal(tenants.create(fresh("tenant"), "x", "gold"))).toBe("plan: unknown_plan");
       expect(await refusal(tenants.create(fresh("tenant"), "x", "constructor"))).toBe("plan: unknown_plan");
+      expect(await refusal(tenants.change(tenant.slug, { plan: "gold" }))).toBe("plan: unknown_plan");
+      expect(await tenants.bySlug(tenant.slug)).toMatchObject({ plan: "default" });
     });
 
     test("changes what is given, and nothing else", async () => {
@@ -337,6 +339,16 @@ onEachDatabase(({ create, open, openTwo }) => {
       await expect(create()).rejects.toMatchObject({ code: "collection_full", status: 409 });
       expect(await keys.revoke(owner.id, made[0]?.id ?? newId("key", clock))).toBe(true);
       expect((await create()).key.name).toBe("one more");
+    });
+
+    test("of a tenant with many of its requests at once is refused for now, and no other tenant waits for them", async () => {
+      const [greedy, other] = [await tenants.create(fresh("greedy"), "x"), await tenants.create(fresh("other"), "x")];
+      const create = (owner: Tenant) => keys.create(owner.id, { name: "one of many", scopes: ["admin"] });
+      const many = Array.from({ length: 130 }, () => create(greedy));
+      const settled = Promise.allSettled(many);
+      expect((await create(other)).key.name).toBe("one of many");
+      const refused = (await settled).filter((one) => one.status === "rejected").map(({ reason }) => reason.code);
+      expect(refused).toEqual(Array.from({ length: 30 }, () => "busy"));
     });
 
     test("that no longer works is listed until there are enough newer ones", async () => {

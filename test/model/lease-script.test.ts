@@ -120,3 +120,17 @@ test("a month's key expires a day after it: a clock that is set back over the mo
   await redis.script(script, [key], args);
   expect(Number(await redis.send(key, ["PEXPIRETIME", key]))).toBe(endsAt + dayMs);
 });
+
+test("a lease ends with its month, and what remains is shared with the servers that hold one", async () => {
+  const { startsAt, endsAt } = monthOf(Date.UTC(2026, 10, 16));
+  const ask = (id: string, most: number) =>
+    twin.script(
+      leaseText,
+      ["links:{last}:hits"],
+      [startsAt, endsAt, 5_000, 10_000, 0, "fresh", id, 100, 100, 10, most].map(String),
+    );
+  now = endsAt - 2_000;
+  expect(ask("a.1", 20)).toEqual(["granted", "20", "2000"]);
+  now = endsAt - 1_500;
+  expect(ask("b.1", 100)).toEqual(["granted", "20", "1500"]); // half of 80, for two of them
+});

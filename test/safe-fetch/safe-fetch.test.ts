@@ -108,6 +108,18 @@ describe("what is sent", () => {
     });
     expect(await get("/a/b")).toMatchObject({ kind: "answered", url: `http://127.0.0.1:${port}/c` });
   });
+
+  test("follows five redirects and no more", async () => {
+    const { get, connections } = await asking((request, response) => {
+      const left = Number(request.url?.slice(1));
+      if (left > 0) response.writeHead(302, { location: `/${left - 1}` }).end();
+      else response.end("here");
+    });
+    expect(await get("/5")).toMatchObject({ kind: "answered" });
+    expect(connections()).toBe(6);
+    expect(await get("/6")).toEqual({ kind: "refused", reason: "too_many_redirects" });
+    expect(connections()).toBe(12);
+  });
 });
 
 describe("what is read", () => {

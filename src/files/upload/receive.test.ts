@@ -87,6 +87,14 @@ test("what cannot be written ends it, and nothing more is read", async () => {
   expect(cancelled).toBe(true);
 });
 
+test("a body has exactly the announced size: one byte more or less is refused", async () => {
+  const send = (bytes: number) =>
+    receive(bodyOf(new Uint8Array(10), new Uint8Array(bytes - 10)), 20, pace, async () => {});
+  await send(20);
+  await expect(send(21)).rejects.toThrow("upload_too_large");
+  await expect(send(19)).rejects.toThrow("upload_mismatch");
+});
+
 test("no body at all is right for nothing only", async () => {
   await receive(null, 0, pace, async () => {});
   await expect(receive(null, 1, pace, async () => {})).rejects.toThrow("upload_mismatch");

@@ -1,0 +1,189 @@
+/**
+ * Servers that answer redirects, and what one request costs each: nginx, a bare `Bun.serve`, and ours.
+ *
+ * The figure is the CPU time of the server's own process per request. It includes what a request leaves behind: ours
+ * counts the visits of a second and then writes them to the database, so each sample of it ends after that. Each server
+ * is pinned to one core and wrk to another, with 32 connections that stay open.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { find } from "../test/ground/machine.ts";
+import { freePort } from "../test/ground/ports.ts";
+import { type Child, startProcess, until } from "../test/ground/process.ts";
+import type { Server } from "../test/ground/server.ts";
+import { tempFolder } from "../test/ground/temp.ts";
+import { children, cpuMicros } from "./cpu.ts";
+import { browserHeaders, load } from "./load.ts";
+import { rotated } from "./rounds.ts";
+import type { Progress } from "./show.ts";
+import { destination } from "./subject.ts";
+
+export interface Contender {
+  readonly name: string;
+  readonly url: string;
+  readonly pid: number;
+  readonly headers: readonly string[];
+  /** For wrk. */
+  readonly script?: string;
+  /** How long after the last request it has written everything. */
+  readonly writesMs: number;
+}
+
+export interface Sample {
+  readonly micros: number;
+  readonly perSecond: number;
+  /** How much of its core it used while there were requests. Below 1 it waited for wrk. */
+  readonly busy: number;
+}
+
+export interface Plan {
+  readonly rounds: number;
+  readonly warmSeconds: number;
+  readonly roundSeconds: number;
+  /** Of wrk. */
+  readonly core: number;
+}
+
+const connections = 32;
+/** Hits are recorded every second. */
+const recordedMs = 1_300;
+/** A lease lives for five seconds, and its rest is returned with the next recording. */
+export const returnedMs = 6_500;
+
+/** Interleaved: all of them in each round, which begins with another one each time. */
+export async function measure(
+  contenders: readonly Contender[],
+  { rounds, warmSeconds, roundSeconds, core }: Plan,
+  shown: Progress,
+): Promise<(contender: Contender) => readonly Sample[]> {
+  const samples = new Map(contenders.map((contender): [Contender, Sample[]] => [contender, []]));
+  for (const contender of contenders) {
+    await requireRedirect(contender.url);
+    shown.now(`warming up ${contender.name}`);
+    await sample(contender, core, warmSeconds);
+  }
+  for (let i = 0; i < rounds; i++) {
+    for (const contender of rotated(contenders, i)) {
+      shown.now(`round ${i + 1} of ${rounds}: ${contender.name}`);
+      samples.get(contender)?.push(await sample(contender, core, roundSeconds));
+    }
+  }
+  return (contender) => samples.get(contender) ?? [];
+}
+
+async function sample(
+  { url, pid, script, headers, writesMs }: Contender,
+  core: number,
+  seconds: number,
+): Promise<Sample> {
+  const before = cpuMicros(pid);
+  const loaded = await load({
+    ...{ url, connections, seconds, core, headers },
+    ...(script === undefined ? {} : { script }),
+  });
+  const answered = cpuMicros(pid) - before;
+  await Bun.sleep(writesMs);
+  return {
+    micros: (cpuMicros(pid) - before) / loaded.requests,
+    perSecond: loaded.requests / loaded.seconds,
+    busy: answered / 1e6 / loaded.seconds,
+  };
+}
+
+async function requireRedirect(url: string): Promise<void> {
+  const response = await fetch(url, { redirect: "manual" });
+  const location = response.headers.get("location") ?? "";
+  if (response.status !== 302 || !location.startsWith(destination) || (await response.text()) !== "") {
+    throw new Error(`${url} answered ${response.status} ${location}, not an empty 302 to ${destination}`);
+  }
+}
+
+/** Our server, asked for one link, or for several in turn. */
+export function ours(name: string, { url, pid }: Server, codes: readonly string[]): Contender {
+  const [first = ""] = codes;
+  const script = codes.length === 1 ? {} : { script: inTurn(codes) };
+  return { name, url: `${url}/${first}`, pid, headers: browserHeaders, writesMs: recordedMs, ...script };
+}
+
+/** The requests are formatted once, so that wrk does not become the bottleneck. */
+export function inTurn(codes: readonly string[]): string {
+  const path = join(tempFolder("wrk"), "in-turn.lua");
+  writeFileSync(
+    path,
+    `local codes = { ${codes.map((code) => JSON.stringify(code)).join(", ")} }
+local requests, at = {}, 0
+function init()
+  for i, code in ipairs(codes) do requests[i] = wrk.format("GET", "/" .. code) end
+end
+function request()
+  at = at % #requests + 1
+  return requests[at]
+end
+`,
+  );
+  return path;
+}
+
+export async function startBare(): Promise<Contender & { child: Child }> {
+  const port = freePort();
+  const script = join(import.meta.dir, "bare.ts");
+  const child = startProcess([process.execPath, "--no-env-file", script, String(port), destination]);
+  const url = `http://127.0.0.1:${port}/abcdefg`;
+  await listening(child, url);
+  return { name: "bare Bun.serve, constant 302", url, pid: child.pid, headers: browserHeaders, writesMs: 0, child };
+}
+
+/**
+ * One worker, no access log. Our 302 has a Location and no body; nginx adds a body to a 302, except by way of
+ * `error_page`, which costs it as much as the body (measured: 9.5 µs both; a 200 without either: 9.3). Its headers
+ * `Server` and `Content-Type` cannot be left out by configuration.
+ */
+export async function startNginx(): Promise<Contender & { child: Child }> {
+  const folder = tempFolder("nginx");
+  const port = freePort();
+  const config = join(folder, "nginx.conf");
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
+    .join(" ");
+  writeFileSync(
+    config,
+    `daemon off;
+worker_processes 1;
+pid ${folder}/nginx.pid;
+error_log ${folder}/error.log;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  server_tokens off;
+  keepalive_requests 1000000000;
+  ${temporary}
+  server {
+    listen 127.0.0.1:${port};
+    error_page 302 @empty;
+    location / { return 302 "${destination}"; }
+    location @empty { return 200 ""; }
+  }
+}
+`,
+  );
+  const command = [find("nginx")?.path ?? "nginx", "-p", folder, "-e", `${folder}/error.log`, "-c", config];
+  // QUIT, because after KILL the worker would outlive its master.
+  const child = startProcess(command, { cwd: folder, lastSignal: "QUIT" });
+  const url = `http://127.0.0.1:${port}/abcdefg`;
+  await listening(child, url);
+  const [worker] = children(child.pid);
+  if (worker === undefined) throw new Error("nginx has no worker");
+  return { name: "nginx, constant 302", url, pid: worker, headers: browserHeaders, writesMs: 0, child };
+}
+
+async function listening(child: Child, url: string): Promise<void> {
+  await until(
+    `${url} to answer`,
+    async () => {
+      if (!child.running()) throw new Error(`ended before it answered\n${child.output()}`);
+      return await fetch(url, { redirect: "manual" }).catch(() => undefined);
+    },
+    undefined,
+    child.output,
+  );
+}

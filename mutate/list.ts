@@ -1,0 +1,46 @@
+import type { Mistake, Mistakes } from "./mistake.ts";
+import { abuse } from "./mistakes/abuse.ts";
+import { base } from "./mistakes/base.ts";
+import { cache } from "./mistakes/cache.ts";
+import { cli } from "./mistakes/cli.ts";
+import { clicks } from "./mistakes/clicks.ts";
+import { codes } from "./mistakes/codes.ts";
+import { configMistakes } from "./mistakes/config.ts";
+import { doctor } from "./mistakes/doctor.ts";
+import { domains } from "./mistakes/domains.ts";
+import { email } from "./mistakes/email.ts";
+import { fileMistakes } from "./mistakes/files.ts";
+import { http } from "./mistakes/http.ts";
+import { idempotency } from "./mistakes/idempotency.ts";
+import { importExport } from "./mistakes/import-export.ts";
+import { inMemory } from "./mistakes/in-memory.ts";
+import { limits } from "./mistakes/limits.ts";
+import { linkHealth } from "./mistakes/link-health.ts";
+import { links } from "./mistakes/links.ts";
+import { qrMistakes } from "./mistakes/qr.ts";
+import { redirect } from "./mistakes/redirect.ts";
+import { redis } from "./mistakes/redis.ts";
+import { safeFetch } from "./mistakes/safe-fetch.ts";
+import { server } from "./mistakes/server.ts";
+import { sql } from "./mistakes/sql.ts";
+import { tenantMistakes } from "./mistakes/tenants.ts";
+import { workers } from "./mistakes/workers.ts";
+
+/** By room of `src/`. */
+const rooms: Readonly<Record<string, Mistakes>> = {
+  ...{ abuse, base, cache, cli, clicks, codes, config: configMistakes, doctor, domains, email, files: fileMistakes },
+  ...{ http, idempotency, "import-export": importExport, "in-memory": inMemory, limits, "link-health": linkHealth },
+  ...{ links, qr: qrMistakes, redirect, redis, "safe-fetch": safeFetch, server, sql, tenants: tenantMistakes, workers },
+};
+
+export interface NamedMistake {
+  /** `limits/lease-when-nothing-remains` */
+  readonly id: string;
+  readonly room: string;
+  readonly mistake: Mistake;
+}
+
+export const allMistakes = (): NamedMistake[] =>
+  Object.entries(rooms).flatMap(([room, mistakes]) =>
+    Object.entries(mistakes).map(([name, mistake]) => ({ id: `${room}/${name}`, room, mistake })),
+  );

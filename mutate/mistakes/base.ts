@@ -1,0 +1,148 @@
+import type { Mistakes } from "../mistake.ts";
+
+export const base: Mistakes = {
+  "breaker-opens-one-failure-late": {
+    file: "base/breaker.ts",
+    from: "failed > failuresMost && failed >= all * share",
+    to: "failed > failuresMost + 1 && failed >= all * share",
+    tests: ["src/base/breaker.test.ts"],
+  },
+  "breaker-ignores-the-share": {
+    file: "base/breaker.ts",
+    from: "failed > failuresMost && failed >= all * share",
+    to: "failed > failuresMost",
+    tests: ["src/base/breaker.test.ts"],
+  },
+  "breaker-pause-by-the-wall-clock": {
+    file: "base/breaker.ts",
+    from: "if (policy.state === CircuitState.Open && clock.elapsed() < triesAt)",
+    to: "if (policy.state === CircuitState.Open && clock.now() < triesAt)",
+    tests: ["src/base/breaker.test.ts"],
+  },
+  "share-of-one-more": {
+    file: "base/fair-queue.ts",
+    from: "if (line.running >= free) continue;",
+    to: "if (line.running > free) continue;",
+    tests: ["src/base/fair-queue.test.ts"],
+  },
+  "queue-one-longer": {
+    file: "base/fair-queue.ts",
+    from: "if (waiting > waitingMost) pushOut(holder, line);",
+    to: "if (waiting > waitingMost + 1) pushOut(holder, line);",
+    tests: ["src/base/fair-queue.test.ts"],
+  },
+  "oldest-item-instead-of-turns": {
+    file: "base/fair-queue.ts",
+    from: "      turns.delete(holder);\n      if (line.waiting.length > 0) turns.set(holder, line);\n      start(item);",
+    to: "      if (line.waiting.length === 0) turns.delete(holder);\n      start(item);",
+    tests: ["src/base/fair-queue.test.ts"],
+  },
+  "place-given-back-twice": {
+    file: "base/shares.ts",
+    from: "        inside = false;\n",
+    to: "",
+    tests: ["src/base/shares.test.ts"],
+  },
+  "wait-without-end": {
+    file: "base/shares.ts",
+    from: 'if (waitMs !== null) timer = setTimeout(giveUp, waitMs, "late");',
+    to: "",
+    tests: ["src/base/shares.test.ts"],
+  },
+  "signature-not-checked": {
+    file: "base/signature.ts",
+    from: "secrets.all().some((secret) => sameText(signature, signed(secret, text)))",
+    to: "signature.length === signed(secrets.newest, text).length",
+    tests: ["src/base/signature.test.ts"],
+  },
+  "ended-key-still-verifies": {
+    file: "base/signature.ts",
+    from: "others.filter(({ until }) => until > now).map(({ secret }) => secret)",
+    to: "others.map(({ secret }) => secret)",
+    tests: ["src/base/signature.test.ts"],
+  },
+  "one-secret-for-all-purposes": {
+    file: "base/signature.ts",
+    from: 'createHmac("sha256", key).update(purpose).digest()',
+    to: 'createHmac("sha256", key).update("quicklink").digest()',
+    tests: ["src/base/signature.test.ts"],
+  },
+  "rotated-key-ends-at-once": {
+    file: "base/signing-keys.ts",
+    from: "Math.ceil(now / dayMs) * dayMs + verifyDays * dayMs",
+    to: "Math.ceil(now / dayMs) * dayMs + verifyDays",
+    tests: ["src/base/signature.test.ts"],
+  },
+  "secret-opens-in-any-row": {
+    file: "base/seal.ts",
+    from: "        decipher.setAAD(associated(keyId, context));\n",
+    to: "",
+    tests: ["src/base/seal.test.ts"],
+  },
+  "secret-sealed-without-its-context": {
+    file: "base/seal.ts",
+    from: "cipher.setAAD(associated(first.id, context));\n      const text",
+    to: 'cipher.setAAD(associated(first.id, ""));\n      const text',
+    tests: ["src/base/seal.test.ts"],
+  },
+  "body-one-byte-too-large": {
+    file: "base/read-body.ts",
+    from: "if (size > limitBytes) {",
+    to: "if (size > limitBytes + 1) {",
+    tests: ["src/base/read-body.test.ts"],
+  },
+  "body-without-a-deadline": {
+    file: "base/read-body.ts",
+    from: "    late = true;\n    void reader.cancel();",
+    to: "    void reader.closed;",
+    tests: ["src/base/read-body.test.ts"],
+  },
+  "text-moves-the-cursor": {
+    file: "base/printable.ts",
+    from: "text.toWellFormed().replace(commanding, asNumber);",
+    to: "text.toWellFormed();",
+    tests: ["src/base/printable.test.ts"],
+  },
+  "id-of-another-kind": {
+    file: "base/ids.ts",
+    from: "text.length === prefix.length + 26 && text.startsWith(prefix) && ",
+    to: "text.length === prefix.length + 26 && ",
+    tests: ["src/base/ids.test.ts"],
+  },
+  "patience-never-ends": {
+    file: "base/patience.ts",
+    from: "patience[store] = Math.max(0, patience[store] - (clock.elapsed() - started));",
+    to: "",
+    tests: ["src/base/patience.test.ts"],
+  },
+  "job-of-a-day-due-at-once": {
+    file: "base/jobs.ts",
+    from: "Math.floor((now - atMs) / dayMs + 1) * dayMs + atMs",
+    to: "Math.floor((now - atMs) / dayMs) * dayMs + atMs",
+    tests: ["src/base/jobs.test.ts"],
+  },
+  "secret-in-a-log": {
+    file: "base/log.ts",
+    from: 'redact: { paths: secretPaths, censor: "[hidden]" },',
+    to: "",
+    tests: ["src/base/log.test.ts"],
+  },
+  "memo-without-bound": {
+    file: "base/memo.ts",
+    from: "if (keeps === undefined || keeps(key, value)) kept.set(key, value);",
+    to: "kept.set(key, value);",
+    tests: ["src/base/memo.test.ts"],
+  },
+  "last-page-cut": {
+    file: "base/pages.ts",
+    from: "if (page.length < limit) return;",
+    to: "if (page.length <= limit) return;",
+    tests: ["src/base/pages.test.ts"],
+  },
+  "html-of-a-stranger": {
+    file: "base/escape-html.ts",
+    from: "text.replace(/[&<>\"']/g,",
+    to: "text.replace(/[&<>]/g,",
+    tests: ["src/redirect/error-pages.test.ts"],
+  },
+};

@@ -1,0 +1,123 @@
+import type { Mistakes } from "../mistake.ts";
+
+const memory = ["src/cache/cache.test.ts"];
+const follow = ["src/cache/follow.test.ts"];
+const tiered = ["src/cache/tiered.test.ts"];
+const correct = ["src/cache/correct-tier.test.ts"];
+
+export const cache: Mistakes = {
+  "older-version-remembered": {
+    file: "cache/cache.ts",
+    from: "if ((remembered(key)?.version ?? 0) > answer.version) return;",
+    to: "",
+    tests: memory,
+  },
+  "fill-from-before-a-change-kept": {
+    file: "cache/cache.ts",
+    from: "if (flight && flight.floor < version) flight.floor = version;",
+    to: "",
+    tests: memory,
+  },
+  "late-answer-from-before-a-change-kept": {
+    file: "cache/cache.ts",
+    from: "if (later && later.floor < version) later.floor = version;",
+    to: "",
+    tests: memory,
+  },
+  "evicted-version-forgotten": {
+    file: "cache/cache.ts",
+    from: 'if (reason === "evict") pushedOut(entry, key);',
+    to: "",
+    tests: memory,
+  },
+  "negative-entry-kept": {
+    file: "cache/cache.ts",
+    from: "        found.delete(key);\n        missing.delete(key);",
+    to: "        found.delete(key);",
+    tests: memory,
+  },
+  "stale-entry-trusted-as-fresh": {
+    file: "cache/cache.ts",
+    from: "const trusted = !entry.stale && now - followedAt < feedFreshMs;",
+    to: "const trusted = now - followedAt < feedFreshMs;",
+    tests: memory,
+  },
+  "trusted-by-the-wall-clock": {
+    file: "cache/cache.ts",
+    from: "  function usable(entry: Entry<Value>): boolean {\n    const now = clock.elapsed();",
+    to: "  function usable(entry: Entry<Value>): boolean {\n    const now = clock.now();",
+    tests: memory,
+  },
+  "stale-served-for-ever": {
+    file: "cache/cache.ts",
+    from: "if (known === undefined || clock.elapsed() - known.filledAt > staleMs) throw error;",
+    to: "if (known === undefined) throw error;",
+    tests: memory,
+  },
+  "follower-claims-what-it-reads-next": {
+    file: "cache/follow.ts",
+    from: "followed(round.began);",
+    to: "followed(round.ended);",
+    tests: follow,
+  },
+  "not-final-passed-for-good": {
+    file: "cache/follow.ts",
+    from: "finalSoFar &&= same(page.finalUntil, page.next);",
+    to: "",
+    tests: follow,
+  },
+  "older-answer-of-the-tier": {
+    file: "cache/tiered.ts",
+    from: 'if (shared.answer.version < atLeast) return missed("older");',
+    to: "",
+    tests: tiered,
+  },
+  "older-answer-when-sql-fails": {
+    file: "cache/tiered.ts",
+    from: 'if (last?.kind !== "value" || last.answer.version < atLeast) throw error;',
+    to: 'if (last?.kind !== "value") throw error;',
+    tests: tiered,
+  },
+  "ticket-taken-after-the-query": {
+    file: "cache/tiered.ts",
+    from: "if (ticket !== undefined && answer.version >= atLeast) tier.put(key, answer, ticket);",
+    to: "if (ticket !== undefined) tier.put(key, answer, tier.ticket(key) ?? ticket);",
+    tests: tiered,
+  },
+  "fences-of-the-last-changes-left-out": {
+    file: "cache/correct-tier.ts",
+    from: "await tier.fence(server, round.notFinal);",
+    to: "",
+    tests: correct,
+  },
+  "moved-on-before-the-fences": {
+    file: "cache/correct-tier.ts",
+    from: "if (stand.position < position) await replay(server, stand.position);",
+    to: "",
+    tests: correct,
+  },
+  "epoch-begins-now": {
+    file: "cache/correct-tier.ts",
+    from: "stand = await tier.begin(server, feed.toText(before.position));",
+    to: "stand = await tier.begin(server, position);",
+    tests: correct,
+  },
+  "same-change-counted-again": {
+    file: "cache/changes.ts",
+    from: "if (version <= (rates.get(key)?.version ?? 0)) return;",
+    to: "",
+    tests: ["src/cache/changes.test.ts"],
+  },
+  "moderate-until-nine": {
+    file: "cache/ttl.ts",
+    from: "perDay <= 10",
+    to: "perDay < 10",
+    tests: ["src/cache/ttl.test.ts"],
+  },
+  "queries-without-a-place": {
+    file: "cache/limited-source.ts",
+    from: "turns.execute(() => query(key)).finally(() => running.delete(key))",
+    to: "query(key).finally(() => running.delete(key))",
+    tests: ["src/cache/limited-source.test.ts"],
+  },
+};

@@ -1,0 +1,80 @@
+import type { Mistakes } from "../mistake.ts";
+
+const csv = ["src/import-export/csv.test.ts"];
+const records = ["src/import-export/records.test.ts"];
+
+export const importExport: Mistakes = {
+  "formula-in-a-cell": {
+    file: "import-export/csv.ts",
+    from: "const safe = formula.test(cell) ? `'${cell}` : cell;",
+    to: "const safe = cell;",
+    tests: csv,
+  },
+  "quote-not-doubled": {
+    file: "import-export/csv.ts",
+    from: "safe.replaceAll('\"', '\"\"')",
+    to: "safe",
+    tests: csv,
+  },
+  "carriage-return-unquoted": {
+    file: "import-export/csv.ts",
+    from: 'return /[",\\r\\n]/.test(safe)',
+    to: 'return /[",\\n]/.test(safe)',
+    tests: csv,
+  },
+  "endless-row-read": {
+    file: "import-export/csv.ts",
+    from: 'if (found.kind === "more" && rest.length - at <= rowMost) break;',
+    to: 'if (found.kind === "more") break;',
+    tests: csv,
+  },
+  "damaged-text-imported": {
+    file: "import-export/records.ts",
+    from: "  if (damage !== undefined) return { line, problem: damage };\n",
+    to: "",
+    tests: records,
+  },
+  "short-row-imported": {
+    file: "import-export/records.ts",
+    from: "if (cells.length !== names.length) {",
+    to: "if (cells.length > names.length) {",
+    tests: records,
+  },
+  "line-number-off-by-one": {
+    file: "import-export/json-lines.ts",
+    from: "  let line = 1;",
+    to: "  let line = 0;",
+    tests: ["src/import-export/json-lines.test.ts"],
+  },
+  "never-is-lost": {
+    file: "import-export/export.ts",
+    from: 'expiresAt: "never", domain: ownDomainWord',
+    to: "domain: ownDomainWord",
+    tests: records,
+  },
+  "password-not-marked": {
+    file: "import-export/export.ts",
+    from: "...{ password, createdAt: toIso(link.createdAt) },",
+    to: "...{ password: false && password, createdAt: toIso(link.createdAt) },",
+    tests: records,
+  },
+  "lost-time-made-up-for": {
+    file: "import-export/throttle.ts",
+    from: "    else dueMs = nowMs;\n",
+    to: "",
+    tests: ["src/import-export/throttle.test.ts"],
+  },
+  "two-imports-of-one-file": {
+    file: "import-export/import-position.ts",
+    from: '        .where("records", "=", from.records)\n',
+    to: "",
+    tests: ["test/e2e/import.test.ts"],
+    only: "SQLite two imports of one file at once",
+  },
+  "last-page-of-an-export-missing": {
+    file: "import-export/export.ts",
+    from: "after = page.at(-1)?.id;\n    if (page.length < pageRows) return;",
+    to: "after = page.at(-1)?.id;\n    if (page.length <= pageRows) return;",
+    tests: records,
+  },
+};

@@ -1,0 +1,161 @@
+import type { Mistakes } from "../mistake.ts";
+
+const store = ["test/conformance/links.test.ts"];
+const month = ["test/conformance/links-per-month.test.ts"];
+const isolation = ["test/conformance/isolation.test.ts"];
+
+export const links: Mistakes = {
+  "older-version-accepted": {
+    file: "links/store.ts",
+    from: "if (expected !== undefined && expected !== link.version) return",
+    to: "if (expected !== undefined && expected > link.version) return",
+    tests: store,
+    only: "a change",
+  },
+  "disabled-link-answers": {
+    file: "links/store.ts",
+    from: ' || fileGone || row.status !== "active") return',
+    to: " || fileGone) return",
+    tests: store,
+    only: "a redirect's target",
+  },
+  "file-of-another-tenant-served": {
+    file: "links/store.ts",
+    from: '.onRef("f.tenant_id", "=", "l.tenant_id")',
+    to: "",
+    tests: isolation,
+    only: "serve no file of theirs",
+  },
+  "suspended-tenant-still-serves": {
+    file: "links/store.ts",
+    from: "suspended: (row.suspended_at ?? row.tenant_suspended_at) !== null,",
+    to: "suspended: row.suspended_at !== null,",
+    tests: ["test/conformance/suspensions.test.ts"],
+  },
+  "purge-of-what-expires-soon": {
+    file: "links/store.ts",
+    from: '.where("links.expires_at", "<", expiredBefore)',
+    to: '.where("links.expires_at", ">", expiredBefore)',
+    tests: store,
+    only: "purging",
+  },
+  "suspension-inherited-with-a-code": {
+    file: "links/store.ts",
+    from: '          await trx\n            .deleteFrom("suspended_links")\n            .where("domain", "=", link.domain)\n            .where("code", "=", link.code)\n            .execute();\n',
+    to: "",
+    tests: ["test/conformance/suspensions.test.ts"],
+  },
+  "own-limit-beyond-the-plan": {
+    file: "links/rows.ts",
+    from: "return Math.min(own, allowed);",
+    to: "return own;",
+    tests: ["test/conformance/tenants.test.ts"],
+    only: "caps a link's own maximum",
+  },
+  "own-limit-above-the-plan-accepted": {
+    file: "links/links.ts",
+    from: "most !== null && fields.hitsPerMonth > most) {",
+    to: "most !== null && fields.hitsPerMonth > most + 1) {",
+    tests: store,
+    only: "that breaks a rule|a new link",
+  },
+  "expiry-in-the-past-accepted": {
+    file: "links/links.ts",
+    from: "fields.expiresAt !== null && fields.expiresAt <= clock.now()) {",
+    to: "fields.expiresAt !== null && fields.expiresAt < 0) {",
+    tests: store,
+    only: "that breaks a rule",
+  },
+  "default-expiry-in-hours": {
+    file: "links/links.ts",
+    from: "clock.now() + defaultDays * dayMs",
+    to: "clock.now() + (defaultDays * dayMs) / 24",
+    tests: store,
+    only: "has a generated code, the defaults",
+  },
+  "change-not-published": {
+    file: "links/links.ts",
+    from: "    publish(changeOf(outcome.link));\n    return outcome.link;",
+    to: "    return outcome.link;",
+    tests: store,
+  },
+  "page-repeats-its-last-item": {
+    file: "links/store.ts",
+    from: 'query = query.where("links.id", "<", before);',
+    to: 'query = query.where("links.id", "<=", before);',
+    tests: store,
+    only: "a list",
+  },
+  "equal-values-skipped-between-pages": {
+    file: "links/read/find.ts",
+    from: "or (${column} = ${value} and links.id ${further} ${id}))`",
+    to: "or (${column} = ${value} and ${id} = ''))`",
+    tests: store,
+    only: "in an order in which all are equal",
+  },
+  "percent-matches-anything": {
+    file: "links/read/find.ts",
+    from: "text.replace(/[\\\\%_]/g, (character) => `\\\\${character}`)",
+    to: "text",
+    tests: ["test/e2e/search.test.ts"],
+    only: "SQLite a search finds its words",
+  },
+  "link-back-to-this-server": {
+    file: "links/destination.ts",
+    from: 'if (ownHosts.has(url.host.replace(/\\.(?=:|$)/, ""))) {',
+    to: "if (ownHosts.has(url.host)) {",
+    tests: ["src/links/destination.test.ts"],
+  },
+  "destination-with-a-password": {
+    file: "links/destination.ts",
+    from: 'if (url.username !== "" || url.password !== "") {',
+    to: 'if (url.username !== "" && url.password !== "") {',
+    tests: ["src/links/destination.test.ts"],
+  },
+  "encoded-destination-too-long": {
+    file: "links/destination.ts",
+    from: "if (url.href.length > destinationMost) throw tooLong(field);",
+    to: "",
+    tests: ["src/links/destination.test.ts"],
+  },
+  "month-of-links-one-too-many": {
+    file: "links/create/new-links.ts",
+    from: "if (room < 0) throw new Overspent(",
+    to: "if (room < -1) throw new Overspent(",
+    tests: month,
+  },
+  "all-or-nothing-without-its-limit": {
+    file: "links/create/new-links.ts",
+    from: 'if (room < 0) throw new NotAll({ kind: "spent" });',
+    to: "",
+    tests: ["test/e2e/bulk.test.ts"],
+    only: "SQLite.*more than the month has left",
+  },
+  "link-to-a-file-that-is-not-stored": {
+    file: "links/rows.ts",
+    from: '    .where("state", "=", "stored")\n    .orderBy("id");',
+    to: '    .orderBy("id");',
+    tests: isolation,
+    only: "makes no link on a domain that is only claimed",
+  },
+  "link-on-an-unverified-domain": {
+    file: "links/create/new-links.ts",
+    from: '        .where("state", "=", "verified")\n',
+    to: "",
+    tests: isolation,
+    only: "makes no link on a domain that is only claimed",
+  },
+  "links-gathered-for-another-tenant": {
+    file: "links/create/new-links.ts",
+    from: "keyOf: ({ tenant, month, most }: Spender) => `${tenant} ${month} ${most}`,",
+    to: "keyOf: ({ month, most }: Spender) => `${month} ${most}`,",
+    tests: month,
+    only: "each tenant's own",
+  },
+  "parameter-added-twice": {
+    file: "links/routing/utm.ts",
+    from: "if (!own.has(name)) more.append(name, value);",
+    to: "more.append(name, value);",
+    tests: ["src/redirect/forward-query.test.ts"],
+  },
+};

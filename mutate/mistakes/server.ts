@@ -1,0 +1,31 @@
+import type { Mistakes } from "../mistake.ts";
+
+const counters = ["src/server/counters.test.ts"];
+const limits = ["src/server/limits.test.ts"];
+
+export const server: Mistakes = {
+  "guessers-fill-up-the-counters": {
+    file: "server/counters.ts",
+    from: "guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost, forgets: true }),",
+    to: "guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost }),",
+    tests: counters,
+  },
+  "guesses-and-reports-share-their-room": {
+    file: "server/counters.ts",
+    from: "attempts: createMemoryCounters({ clock, idsMost: attemptsKept, keysMost: passwordsMost, forgets: true }),",
+    to: "attempts: createMemoryCounters({ clock, idsMost: attemptsKept, keysMost: passwordsMost }),",
+    tests: counters,
+  },
+  "totals-not-told-to-redis": {
+    file: "server/limits.ts",
+    from: "fromRedis?.seen(totals);",
+    to: "",
+    tests: limits,
+  },
+  "ended-leases-not-told-to-redis": {
+    file: "server/limits.ts",
+    from: "fromRedis?.end(batch.flatMap(endedOnRedis));",
+    to: "",
+    tests: limits,
+  },
+};

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { manualClock } from "./clock.ts";
+import { Late } from "./deadline.ts";
+import { within } from "./patience.ts";
+
+test("every wait is deducted from what the visitor has for that store, whether it was answered or failed", async () => {
+  const clock = manualClock(0);
+  const patience = { redis: 1_000, sql: 1_000 };
+  const answer = Promise.withResolvers<string>();
+  const waiting = within(patience, "redis", answer.promise, clock);
+  clock.advance(300);
+  answer.resolve("yes");
+  expect(await waiting).toBe("yes");
+  expect(patience).toEqual({ redis: 700, sql: 1_000 });
+  const failing = Promise.withResolvers<string>();
+  const failed = within(patience, "sql", failing.promise, clock);
+  clock.advance(2_000);
+  failing.reject(new Error("no"));
+  await expect(failed).rejects.toThrow("no");
+  expect(patience).toEqual({ redis: 700, sql: 0 });
+});
+
+test("a visitor without time left is late at once", async () => {
+  const never = new Promise<never>(() => {});
+  await expect(within({ redis: 0, sql: 0 }, "sql", never, manualClock(0))).rejects.toBeInstanceOf(Late);
+});

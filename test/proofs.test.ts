@@ -1,0 +1,36 @@
+/** Half a minute of `npm run prove`, so that a promise that breaks is noticed before the next whole run. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { cleanEnvironment, runProcess } from "./ground/process.ts";
+
+const root = join(import.meta.dir, "..");
+
+async function prove(...args: string[]) {
+  const command = [process.execPath, "--no-env-file", "prove/run.ts", ...args];
+  const { code, stdout, stderr } = await runProcess(command, {
+    cwd: root,
+    env: cleanEnvironment(),
+    timeoutMs: 170_000,
+  });
+  return { code, output: `${stdout}${stderr}` };
+}
+
+test.concurrent("short proofs hold", async () => {
+  const { code, output } = await prove(
+    "quota",
+    "idempotency",
+    "ssrf",
+    "--short",
+    "--plays",
+    "nothing_wrong,sqlite,tricks,rebinding",
+  );
+  expect({ code, output }).toEqual({
+    code: 0,
+    output: expect.stringMatching(/claims=\d{2,} held=\d+ missed=0 not_judged=0/),
+  });
+}, 180_000);
+
+test.concurrent("a proof fails on each of its planted mistakes", async () => {
+  const { code, output } = await prove("ssrf", "--control");
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/ssrf planted=([1-9]\d*) caught=\1 /) });
+}, 180_000);
