@@ -60,13 +60,6 @@ export const email: Mistakes = {
     to: "",
     tests: ["src/email/delivery/unsubscribe.test.ts"],
   },
-  "address-suppressed-by-its-case": {
-    file: "email/delivery/suppressions.ts",
-    from: '.select("reason").where("address", "=", address.toLowerCase());',
-    to: '.select("reason").where("address", "=", address);',
-    tests: ["test/conformance/email-deliveries.test.ts", "test/conformance/email-sender.test.ts"],
-    only: "gets no more|unsubscribed",
-  },
   "unsubscribed-blocks-what-is-essential": {
     file: "email/delivery/suppressions.ts",
     from: 'rows.find(({ reason }) => !(mailKinds[kind].essential && reason === "unsubscribed"))?.reason',
@@ -149,26 +142,12 @@ export const email: Mistakes = {
     tests: sender,
     only: "a refund that failed while the limits were unavailable",
   },
-  "claim-of-another-marked": {
-    file: "email/outbox/store.ts",
-    from: '      .where("claimed_by", "=", by)\n      .where("attempts", "=", attempt)\n',
-    to: '      .where("attempts", "=", attempt)\n',
-    tests: store,
-    only: "an expired claim marks nothing|of many concurrent claims",
-  },
   "expired-claim-handed-over": {
     file: "email/outbox/store.ts",
     from: '        .where("claimed_until", ">", now)\n',
     to: "",
     tests: store,
     only: "an expired claim marks nothing",
-  },
-  "key-of-another-tenant-is-ours": {
-    file: "email/outbox/store.ts",
-    from: 'own.selectFrom("emails").select("id").where("dedupe_key", "=", key),',
-    to: 'own.selectFrom("emails").select("id").where("dedupe_key", "is not", null),',
-    tests: store,
-    only: "a key is good for one email",
   },
   "all-tenants-postponed": {
     file: "email/outbox/store.ts",
