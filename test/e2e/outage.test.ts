@@ -86,9 +86,15 @@ if (postgresAvailable() && redisAvailable()) {
       return { hot, warm, cold };
     }
 
-    /** Under whatever epoch, in the form of today; of a list, the reply is how many there are. */
+    /** Under whatever epoch, in the form of today: the link, not a fence that another server may have put there first. */
     const isInRedis = async (code: string) =>
-      (await redis.command("KEYS", `ql:v3*:link:{${code}}`)) === "1" || undefined;
+      (await redis.command("EVAL", countWithText, "0", `ql:v3*:link:{${code}}`, target(code))) === "1" || undefined;
+
+    const countWithText = `local count = 0
+      for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
+        if string.find(redis.call('GET', key) or '', ARGV[2], 1, true) then count = count + 1 end
+      end
+      return count`;
 
     const reach = async (at: Site, code: string) => (await at.reach(`/${code}`)).headers.get("location");
 

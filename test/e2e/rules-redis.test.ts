@@ -39,10 +39,12 @@ if (postgresAvailable() && redisAvailable()) {
     const hits = (site: Site, tier: string) => figure(site, `quicklink_cache_hit_total{tier="${tier}"}`);
     const written = (site: Site) => figure(site, 'quicklink_cache_events_total{event="link_written"}');
     const place = ({ status, headers }: Reply) => `${status} ${headers.get("location")}`;
-    const inRedis = (code: string) =>
+    /** A server answers first, and writes to Redis then. */
+    const inRedis = (code: string, version = 1) =>
       until("the link to be in Redis", async () => {
         const text = await redis.command("GET", `ql:v3:link:{${code}}`);
-        return text.includes('"u"') ? (JSON.parse(text) as { l: Record<string, unknown> }) : undefined;
+        const value = text === "" ? {} : (JSON.parse(text) as { l?: Record<string, unknown>; v?: number });
+        return value.l !== undefined && value.v === version ? value : undefined;
       });
 
     test("rules go through Redis with the link", async () => {
@@ -61,7 +63,7 @@ if (postgresAvailable() && redisAvailable()) {
       await cli(["link", "suspend", code, "--reason", "phishing"], { env: one.env });
       // A command wakes no server: this one reads the feed within half a second.
       await until("it to be suspended", async () => (await one.reach(`/${code}`)).status === 451 || undefined);
-      expect(await inRedis(code)).toMatchObject({ l: { s: 1 }, v: 2 });
+      expect(await inRedis(code, 2)).toMatchObject({ l: { s: 1 } });
       const before = await hits(other, "redis");
       expect((await other.reach(`/${code}`)).status).toBe(451);
       expect((await hits(other, "redis")) - before).toBe(1);
@@ -80,7 +82,7 @@ if (postgresAvailable() && redisAvailable()) {
       await one.reach(`/${code}`);
       const { l, ...around } = await inRedis(code);
       expect(Object.keys(around).sort()).toEqual(["t", "v", "x"]);
-      expect(Object.keys(l)).toEqual(["u"]);
+      expect(Object.keys(l ?? {})).toEqual(["u"]);
     });
 
     test("tries of a password are counted together, and a pass is good on both", async () => {
