@@ -225,4 +225,25 @@ export const email: Mistakes = {
     tests: ["test/conformance/counters.test.ts"],
     only: "in process.*an email through the platform",
   },
+  "address-suppressed-by-its-case": {
+    file: "email/delivery/suppressions.ts",
+    from: '.select("reason").where("address", "=", address.toLowerCase());',
+    to: '.select("reason").where("address", "=", address);',
+    tests: ["test/conformance/email-deliveries.test.ts"],
+    only: "gets no more",
+  },
+  "claim-of-another-marked": {
+    file: "email/outbox/store.ts",
+    from: '      .where("claimed_by", "=", by)\n      .where("attempts", "=", attempt)\n',
+    to: '      .where("attempts", "=", attempt)\n',
+    tests: ["test/conformance/email-store.test.ts"],
+    only: "only the process that claimed",
+  },
+  "key-of-another-email-is-ours": {
+    file: "email/outbox/store.ts",
+    from: 'own.selectFrom("emails").select("id").where("dedupe_key", "=", key),',
+    to: 'own.selectFrom("emails").select("id").where("dedupe_key", "is not", null),',
+    tests: ["test/conformance/email-store.test.ts"],
+    only: "a repeated key leads",
+  },
 };

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/base/clock.ts";
+import { dayMs, systemClock } from "../../src/base/clock.ts";
 import type { TenantId } from "../../src/base/ids.ts";
 import type { SigningSecrets } from "../../src/base/signature.ts";
 import { type Answers, createAnswers, type IdempotentRun, pruneAnswers } from "../../src/idempotency/answers.ts";
@@ -152,6 +152,13 @@ onEachDatabase(({ openTwo }) => {
       const key = newKey();
       const first = await run(here, key);
       await first.finish(answer);
+      const rows = await acrossTenants(sql.db)
+        .selectFrom("idempotency")
+        .select("expires_at")
+        .where(notOfTwin)
+        .execute();
+      const newest = Math.max(...rows.map((row) => Number(row.expires_at)));
+      expect(Math.abs(newest - Date.now() - dayMs)).toBeLessThan(dayMs / 24);
       await acrossTenants(sql.db).updateTable("idempotency").set({ expires_at: 1 }).where(notOfTwin).execute();
       expect((await run(here, key)).derived.id("link")).not.toBe(first.derived.id("link"));
       expect(await pruneAnswers(sql, 1_000)).toBeGreaterThan(0);

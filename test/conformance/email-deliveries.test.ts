@@ -82,6 +82,7 @@ onEachDatabase((database) => {
     ]);
     expect(await suppressions.list(other, 10)).toEqual([]);
     expect(await suppressions.find(other, "ann@example.com", "share")).toBeUndefined();
+    expect(await suppressions.find(tenant, "Ann@EXAMPLE.com", "share")).toBe("bounced");
   });
 
   test("an event that is repeated after its address was removed from the list does not suppress it again", async () => {

@@ -56,6 +56,33 @@ onEachDatabase((database) => {
     expect((await store.insert(newRow(tenant))).repeated).toBe(false);
   });
 
+  test("a repeated key leads to the email that has it, not to another of the tenant", async () => {
+    const sql = await database.open();
+    const store = createEmailStore(sql);
+    const tenant = await newTenant(sql);
+    const keys = ["quota:80", "quota:90", "quota:100"];
+    const ids = [];
+    for (const key of keys) ids.push((await store.insert(newRow(tenant, { key }))).id);
+    const again = [];
+    for (const key of keys) again.push(await store.insert(newRow(tenant, { key })));
+    expect(again).toEqual(ids.map((id) => ({ id, repeated: true })));
+  });
+
+  test("only the process that claimed an email marks it", async () => {
+    const sql = await database.open();
+    const store = createEmailStore(sql);
+    await store.insert(newRow(await newTenant(sql)));
+    const [claim] = await store.claim("one", 1);
+    if (claim === undefined) throw new Error("nothing was claimed");
+    const stranger = { ...claim, by: "another" };
+    expect(await store.handing(stranger, "smtp", "<m>")).toBe(false);
+    expect(await store.back(stranger, 0, why)).toBe(false);
+    expect(await store.failed(stranger, why)).toBe(false);
+    expect(await store.handing(claim, "smtp", "<m>")).toBe(true);
+    expect(await store.sent(stranger, null)).toBe(false);
+    expect(await store.sent(claim, null)).toBe(true);
+  });
+
   test("an expired claim marks nothing any more", async () => {
     const sql = await database.open();
     const store = createEmailStore(sql);
