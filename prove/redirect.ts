@@ -88,10 +88,9 @@ async function compareWithOthers({ short, plays, claim }: Attempt, server: Serve
     const many = ours("1,000 links", server, await createLinks(server, links));
     const again = { ...bare, name: "the bare server again" };
     const samples = await measureAll([nginx, bare, again, one, many], short ? 3 : 9);
-    const notJudged = unsteady(samples, bare, again);
+    const doubt = unsteadiness(samples, bare, again);
     const claimRatio = (scenario: string, name: string, own: Contender, other: Contender, most: number) => {
-      if (plays(scenario))
-        claim({ ...ratio(samples, own, other), scenario, measure: name, bound: { most }, notJudged });
+      if (plays(scenario)) claim({ ...judged(ratio(samples, own, other), most, doubt), scenario, measure: name });
     };
     claimRatio("one_link", "nginx", one, nginx, redirectTargets.nginx.most);
     claimRatio("one_link", "bare", one, bare, redirectTargets.bare.most);
@@ -107,9 +106,11 @@ async function compareWithItself({ short, claim }: Attempt, one: Contender, twin
   const other = { ...ours("the same program", twin, [await createLink(twin)]), writesMs: 0 };
   const again = { ...other, name: "the same program again" };
   const samples = await measureAll([own, other, again], short ? 7 : 9);
-  const notJudged = unsteady(samples, other, again);
-  const bound = { most: itselfMost };
-  claim({ ...ratio(samples, own, other, again), scenario: "itself", measure: "ratio", bound, notJudged });
+  const doubt = unsteadiness(samples, other, again);
+  claim({
+    ...judged(ratio(samples, own, other, again), itselfMost, doubt),
+    ...{ scenario: "itself", measure: "ratio" },
+  });
 }
 
 type Samples = (contender: Contender) => readonly Sample[];
@@ -137,13 +138,18 @@ function ratio(samples: Samples, own: Contender, ...others: readonly Contender[]
   return { promise, done, times, figure, unit: "×" };
 }
 
-/** Why nothing can be judged, if one server is not as fast as itself. */
-function unsteady(samples: Samples, one: Contender, again: Contender): string | undefined {
+/** By what factor one server differs from itself, measured twice in each round. */
+function unsteadiness(samples: Samples, one: Contender, again: Contender): number {
   const { figure, spread } = compare(microsOf(samples, one), microsOf(samples, again));
   console.log(`${one.name}, measured twice: ${figure.toFixed(3)} (${spread})`);
-  return Math.max(figure, 1 / figure) <= steadyMost
-    ? undefined
-    : `the machine was too busy: one server, measured twice, differs by a factor of ${figure.toFixed(2)}`;
+  return Math.max(figure, 1 / figure);
+}
+
+/** On an unsteady machine, only a figure that is so far from its bound that the doubt changes nothing. */
+function judged<Of extends { readonly figure: number }>(of: Of, most: number, doubt: number) {
+  const certain = doubt <= steadyMost || of.figure * doubt <= most || of.figure / doubt > most;
+  const why = `the machine was too busy: one server, measured twice, differs by a factor of ${doubt.toFixed(2)}`;
+  return { ...of, bound: { most }, notJudged: certain ? undefined : why };
 }
 
 const microsOf = (samples: Samples, contender: Contender): number[] => samples(contender).map(({ micros }) => micros);
