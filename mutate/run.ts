@@ -9,6 +9,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { ensure, testTools } from "../test/ground/machine.ts";
 import { initialVariable, makeInitial, type Postgres, sharedVariable, startPostgres } from "../test/ground/postgres.ts";
 import { cleanEnvironment, type Environment, type Finished, runProcess } from "../test/ground/process.ts";
 import { tempFolder } from "../test/ground/temp.ts";
@@ -50,6 +51,9 @@ async function main(words: readonly string[]): Promise<number> {
   for (const problem of rotten) console.log(`does not apply: ${problem}`);
   if (rotten.length > 0) return 1;
 
+  const missing = await ensure(testTools);
+  for (const { name, install } of missing) console.log(`${name} is not on this machine. To install it:\n  ${install}`);
+  if (missing.length > 0) return 1;
   let postgres: Postgres | undefined;
   try {
     const shared: Environment = {};

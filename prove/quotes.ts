@@ -4,16 +4,16 @@
  * the claim. `npm run prove` renews them all; a test compares them.
  */
 import { Glob } from "bun";
-import type { Written } from "./report.ts";
+import type { Row } from "./report.ts";
 
 const quotation = /<!--proof ([\w.]+)( bound)?-->([^<]*)<!---->/g;
 
 /** The same text with the figures of the page. A quotation of a claim that is not there stays as it is. */
-export const withQuotes = (text: string, claims: ReadonlyMap<string, Written>): string =>
+export const withQuotes = (text: string, rows: readonly Row[]): string =>
   text.replace(quotation, (before, id: string, bound = "") => {
-    const claim = claims.get(id);
-    if (claim === undefined) return before;
-    const figure = bound === "" ? claim.figure : claim.bound.replace(/^(at most|at least|exactly) /, "");
+    const [, , , , figureOfClaim = "", boundOfClaim = ""] = rows.find(({ cells }) => cells[0] === id)?.cells ?? [];
+    if (figureOfClaim === "") return before;
+    const figure = bound === "" ? figureOfClaim : boundOfClaim.replace(/^(at most|at least|exactly) /, "");
     return `<!--proof ${id}${bound}-->${figure}<!---->`;
   });
 

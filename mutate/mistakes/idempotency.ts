@@ -49,6 +49,6 @@ export const idempotency: Mistakes = {
     file: "idempotency/derived-ids.ts",
     from: 'const root = createHmac("sha256", serverSecret)',
     to: 'const root = createHmac("sha256", "")',
-    tests: answers,
+    tests: ["src/idempotency/derived-ids.test.ts"],
   },
 };

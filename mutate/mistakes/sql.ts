@@ -78,8 +78,8 @@ export const sql: Mistakes = {
     file: "sql/versions.ts",
     from: "const sorted = claims.toSorted(byPlace);",
     to: "const sorted = [...new Map(claims.map((claim) => [`${claim.domain}/${claim.code}`, claim])).values()];",
-    tests: links,
-    only: "PostgreSQL.*opposite order",
+    tests: ["test/conformance/lock-order.test.ts"],
+    only: "never waits in a circle",
   },
   "raised-twice-in-one-transaction": {
     file: "sql/versions.ts",
@@ -135,7 +135,7 @@ export const sql: Mistakes = {
     from: 'const reserved = lender === "sql" ? leased + unspent : 0;',
     to: 'const reserved = lender === "sql" ? leased : 0;',
     tests: leases,
-    only: "SQLite.*(spent to the last unit|several servers)",
+    only: "SQLite.*(several servers together|gives back once|is left over)",
   },
   "lease-taken-back-twice": {
     file: "sql/leases.ts",
@@ -214,8 +214,8 @@ export const sql: Mistakes = {
     file: "sql/sqlite.ts",
     from: '    await this.#connection.executeQuery(CompiledQuery.raw("begin immediate"));',
     to: '    await this.#connection.executeQuery(CompiledQuery.raw("begin"));',
-    tests: ["test/conformance/sql.test.ts"],
-    only: "SQLite|a transaction",
+    tests: ["test/e2e/import.test.ts"],
+    only: "SQLite.*two imports of one file at once",
   },
   "postgres-numbers-are-text": {
     file: "sql/postgres.ts",

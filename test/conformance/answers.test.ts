@@ -68,6 +68,15 @@ onEachDatabase(({ openTwo }) => {
       expect(await kind(here, key)).toBe("in_flight");
     });
 
+    test("of many that find an abandoned one at once, one runs it again", async () => {
+      const key = newKey();
+      await run(here, key);
+      await abandon();
+      const kinds = await Promise.all(Array.from({ length: 20 }, (_, i) => kind(i % 2 ? here : elsewhere, key)));
+      expect(kinds.filter((kind) => kind === "run")).toHaveLength(1);
+      expect(kinds.filter((kind) => kind === "in_flight")).toHaveLength(19);
+    });
+
     test("an abandoned one that cannot be run again is reported as unknown", async () => {
       const key = newKey();
       await run(here, key, false);
