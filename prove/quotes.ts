@@ -3,7 +3,8 @@
  * readers do not see: `<!--proof quota.redis_lost.overshoot-->14<!---->`, and with `bound` after the name, the bound of
  * the claim. `npm run prove` renews them all; a test compares them.
  */
-import { Glob } from "bun";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import type { Row } from "./report.ts";
 
 const quotation = /<!--proof ([\w.]+)( bound)?-->([^<]*)<!---->/g;
@@ -20,5 +21,10 @@ export const withQuotes = (text: string, rows: readonly Row[]): string =>
 export const quotedIn = (text: string): string[] => [...text.matchAll(quotation)].map(([, id = ""]) => id);
 
 /** The documents that may quote. */
-export const quotingDocuments = (root: string): string[] =>
-  [...new Glob("{README.md,docs/*.md,bench/README.md}").scanSync(root)].sort();
+export const quotingDocuments = (root: string): string[] => [
+  "README.md",
+  "bench/README.md",
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];

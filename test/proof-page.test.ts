@@ -63,6 +63,9 @@ describe("a quotation", () => {
 
   test("in a document is what the proofs last printed", () => {
     const { rows } = readPage(read("docs/proof.md"));
+    expect(quotingDocuments(root)).toEqual(
+      expect.arrayContaining(["README.md", "docs/limits.md", "docs/coherence.md"]),
+    );
     for (const path of quotingDocuments(root)) {
       expect(quotedIn(read(path)).filter((id) => !rows.some(({ cells }) => cells[0] === id))).toEqual([]);
       expect(withQuotes(read(path), rows)).toBe(read(path));
