@@ -13,7 +13,8 @@ for (const database of databases) {
     let site: Site;
 
     beforeAll(async () => {
-      site = await startSite(database);
+      // A crowd at a small limit waits for a hundred leases, one after the other.
+      site = await startSite(database, { QL_SQL_WAIT_MS: "10000" });
     });
 
     afterAll(async () => {
