@@ -214,8 +214,8 @@ export const sql: Mistakes = {
     file: "sql/sqlite.ts",
     from: '    await this.#connection.executeQuery(CompiledQuery.raw("begin immediate"));',
     to: '    await this.#connection.executeQuery(CompiledQuery.raw("begin"));',
-    tests: ["test/e2e/import.test.ts"],
-    only: "SQLite.*two imports of one file at once",
+    tests: ["test/conformance/sql.test.ts"],
+    only: "keeps other writers out from its beginning",
   },
   "postgres-numbers-are-text": {
     file: "sql/postgres.ts",

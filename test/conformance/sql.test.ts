@@ -353,6 +353,19 @@ describe("SQLite, shared with another process", () => {
     await sql.close();
   });
 
+  test("a transaction keeps other writers out from its beginning, so that what it has read is true when it writes", async () => {
+    const { sql, stranger } = await setUp();
+    stranger.run("pragma busy_timeout = 0");
+    await sql.transaction(async (trx) => {
+      expect(await trx.selectFrom("plans").select("name").execute()).toEqual([]);
+      expect(() => stranger.run("insert into plans values ('theirs', '{}', 0)")).toThrow("locked");
+      await trx.insertInto("plans").values(plan("mine")).execute();
+    });
+    expect(await planNames(sql, "")).toEqual(["mine"]);
+    stranger.close();
+    await sql.close();
+  });
+
   test("a writer that gives up blocks no other", async () => {
     const { sql, stranger } = await setUp();
     stranger.run("begin immediate");
