@@ -1,7 +1,8 @@
 /**
- * A server reads links from SQL just before they are edited, and its answers come late: it writes the old version to
- * Redis when the edits were acknowledged. Neither may it keep that version itself: it has learned of the edits meanwhile.
- * Then another server starts, which knows nothing but what Redis and SQL say.
+ * A server reads links from SQL just before they are edited, and the answers come when the edits were acknowledged. If
+ * only lookups are late, it has learned of the edits meanwhile, and may not keep the old version. If everything is late,
+ * it has not: it writes the old version to Redis, which must not take it. Then another server starts, which knows nothing
+ * but what Redis and SQL say.
  * Half of the links were visited after their edit, so that Redis had the new version; for the others it had a fence.
  *
  * All were requested before they existed, so that Redis knew that there was no such link. Links that Redis has evicted
@@ -15,6 +16,7 @@ import type { Server } from "../../test/ground/server.ts";
 import type { Claim } from "../proof.ts";
 import { createLink, editOne, type HotLink } from "./hot-link.ts";
 import { type Site, serverCount } from "./site.ts";
+import type { Late } from "./withholding.ts";
 
 export const lateReader = "late_reader";
 
@@ -27,12 +29,17 @@ const last = serverCount - 1;
 
 export async function readLate(site: Site, rounds: number): Promise<Claim[]> {
   const total = { asked: 0, overtaken: 0, kept: 0, older: 0, fromRedis: 0 };
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < 2 * rounds; round++) {
+    const late: Late = round % 2 === 0 ? "lookups" : "everything";
     const links = await createMissing(site, round);
-    total.overtaken += await readAndEdit(site, links);
+    total.overtaken += await readAndEdit(site, links, late);
     const reader = site.servers[last] as Server;
-    for (const link of links) if ((await versionAt(reader, link)) !== link.version) total.kept++;
+    if (late === "lookups") {
+      site.withholding.slow(0);
+      for (const link of links) if ((await versionAt(reader, link)) !== link.version) total.kept++;
+    }
     await reader.kill();
+    site.withholding.slow(0);
     await site.restartLast();
     const started = site.servers[last] as Server;
     for (const link of links) {
@@ -46,10 +53,10 @@ export async function readLate(site: Site, rounds: number): Promise<Claim[]> {
   }
   const { asked, overtaken, kept, older, fromRedis } = total;
   console.log(
-    `${lateReader} links=${asked} overtaken=${overtaken} kept=${kept} older=${older} redis_asked=${fromRedis} servers_started=${rounds}`,
+    `${lateReader} links=${asked} overtaken=${overtaken} kept=${kept} older=${older} redis_asked=${fromRedis} servers_started=${2 * rounds}`,
   );
   const scenario = lateReader;
-  const done = `${asked} links read from SQL before their edit, written to Redis after it, and requested from ${rounds} new servers`;
+  const done = `${asked} links read from SQL before their edit, written to Redis after it, and requested from ${2 * rounds} new servers`;
   return [
     {
       ...{
@@ -95,11 +102,11 @@ async function createMissing({ servers, redis }: Site, round: number): Promise<H
 }
 
 /** How many of the edits were acknowledged before the answers of SQL came. */
-async function readAndEdit({ servers, withholding }: Site, links: readonly HotLink[]): Promise<number> {
+async function readAndEdit({ servers, withholding }: Site, links: readonly HotLink[], late: Late): Promise<number> {
   const [writer, reader] = [servers[0] as Server, servers[last] as Server];
   // Opens the connections, which would be slow otherwise.
   await Promise.all(links.map(({ code }) => ask(reader, `before-${code}`)));
-  withholding.slow(slowMs);
+  withholding.slow(slowMs, late);
   const readAt = performance.now();
   const reads = links.map(({ code }) => ask(reader, code));
   await Bun.sleep(sentMs);
@@ -113,7 +120,6 @@ async function readAndEdit({ servers, withholding }: Site, links: readonly HotLi
   );
   const answers = await Promise.all(reads);
   await Bun.sleep(Math.max(0, readAt + slowMs + writtenMs - performance.now()));
-  withholding.slow(0);
   // A visitor who got 503 shows that the answer was still on its way.
   return acked.filter((at, i) => answers[i] === 503 && at < readAt + slowMs).length;
 }

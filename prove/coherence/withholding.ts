@@ -1,7 +1,7 @@
 /**
  * A proxy to PostgreSQL that can withhold an answer: the commit of a change is passed on, and nothing comes back. For
  * the waiting client the commit has not happened; everyone else can see that it has. It can also hold the commit itself
- * for a while, and let the answers to lookups come late.
+ * for a while, and let answers come late.
  */
 import { connect, createServer, type Socket } from "node:net";
 import type { Postgres } from "../../test/ground/postgres.ts";
@@ -13,12 +13,14 @@ export interface Withholding {
   withhold(): void;
   /** Holds the commit of the next change. */
   hold(): Held;
-  /** Answers to lookups come this much later, those to writes and to the feed do not. */
-  slow(ms: number): void;
+  /** Answers come this much later: those to lookups, or all, also those to the feed. */
+  slow(ms: number, which?: Late): void;
   /** New connections are as they should be again. */
   passOn(): void;
   close(): void;
 }
+
+export type Late = "lookups" | "everything";
 
 export interface Held {
   /** Everything but the commit was done. */
@@ -37,6 +39,7 @@ export async function withholdingCommits(postgres: Postgres): Promise<Withholdin
   let armed = false;
   let held: { reached: PromiseWithResolvers<void>; released: PromiseWithResolvers<void> } | undefined;
   let slowMs = 0;
+  let late: Late = "lookups";
   const names = new Set<string>();
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -71,7 +74,7 @@ export async function withholdingCommits(postgres: Postgres): Promise<Withholdin
     });
     behind.on("data", (bytes) => {
       if (withheld) return;
-      if (slowMs === 0 || !isForLookups) client.write(bytes);
+      if (slowMs === 0 || (late === "lookups" && !isForLookups)) client.write(bytes);
       else setTimeout(() => client.write(bytes), slowMs); // in order, for all are as late
     });
   });
@@ -88,8 +91,8 @@ export async function withholdingCommits(postgres: Postgres): Promise<Withholdin
       held = one;
       return { reached: one.reached.promise, release: () => one.released.resolve() };
     },
-    slow(ms) {
-      slowMs = ms;
+    slow(ms, which = "lookups") {
+      [slowMs, late] = [ms, which];
     },
     passOn() {
       armed = false;
