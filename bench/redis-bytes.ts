@@ -57,7 +57,7 @@ async function sizesOf({ server, fill }: RedisLinks): Promise<Size[]> {
     ["never ends", { hitsMax }],
     ["as they are by default", { expiresAt, hitsMax }],
   ];
-  const name = `ql:v3:link:{${codeOf(0)}}`;
+  const name = `ql:v4:link:{${codeOf(0)}}`;
   const sizes: Size[] = [];
   for (const [shape, more] of shapes) {
     await fill(0, 1, more);

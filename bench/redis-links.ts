@@ -4,6 +4,7 @@ import { linkForm } from "../src/redirect/cache-format.ts";
 import type { CachedLink } from "../src/redirect/link-source.ts";
 import { createRedisCache, type RedisCache } from "../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../src/redis/client.ts";
+import type { LinkNumber, TenantNumber } from "../src/sql/schema.ts";
 import { until } from "../test/ground/process.ts";
 import { type RedisServer, startRedis } from "../test/ground/redis.ts";
 import { codeOf, urlOf } from "./many-links.ts";
@@ -62,4 +63,5 @@ function put(tier: RedisCache<CachedLink>, code: string, more: Partial<CachedLin
 const plainLink = (code: string): CachedLink => ({
   ...{ url: urlOf(code), file: null, permanent: false, expiresAt: null, fallbackUrl: null },
   ...{ password: false, suspended: false, hitsMax: null, choice: null, pattern: undefined },
+  clicks: { link: 12_345_678 as LinkNumber, tenant: -1_234 as TenantNumber, tags: [], facts: true },
 });

@@ -158,4 +158,11 @@ export const links: Mistakes = {
     to: "more.append(name, value);",
     tests: ["src/redirect/forward-query.test.ts"],
   },
+  "facts-recorded-though-the-tenant-switched-them-off": {
+    file: "links/store.ts",
+    from: "facts: row.facts === 1 && row.tenant_facts !== 0,",
+    to: "facts: row.facts === 1,",
+    tests: ["test/conformance/link-tiers.test.ts"],
+    only: "SQLite",
+  },
 };

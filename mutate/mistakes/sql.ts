@@ -256,4 +256,11 @@ export const sql: Mistakes = {
     to: 'exists(selectFrom("instances").select("id").whereRef("instances.id", "=", "jobs.holder"))',
     tests: ["test/conformance/jobs.test.ts"],
   },
+  "number-used-again-after-its-link-was-deleted": {
+    file: "sql/migrate.ts",
+    from: 'assigned("links", "number", "id = new.id", "links", "+ 1"),',
+    to: '"create trigger links_number after insert on links begin update links set number = (select coalesce(max(number), 0) + 1 from links) where id = new.id; end",',
+    tests: ["test/conformance/upgrade.test.ts"],
+    only: "SQLite",
+  },
 };

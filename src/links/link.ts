@@ -1,5 +1,6 @@
 import type { FileId, LinkId, TenantId } from "../base/ids.ts";
 import type { Change, LinkVersion } from "../cache/feed.ts";
+import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
 import type { Place } from "../sql/versions.ts";
 import type { Choice, ChoiceFields } from "./routing/choice.ts";
 
@@ -35,6 +36,8 @@ export interface LinkFields extends ChoiceFields {
   readonly tags: readonly string[];
   readonly fallbackUrl: string | null;
   readonly hitsPerMonth: number | null;
+  /** Whether facts about visitors, such as country and browser, are recorded with its clicks. */
+  readonly clickFacts: boolean;
 }
 
 /** What is known about a link besides what its owner set. */
@@ -82,6 +85,16 @@ export interface TargetFile {
 /** Includes the link's monthly limit: its own, else the tenant's, else the plan's; null for no limit. */
 export interface MeteredTarget extends Target {
   readonly hitsMax: number | null;
+  readonly clicks: ClickTarget;
+}
+
+/** What a click is recorded under. */
+export interface ClickTarget {
+  readonly link: LinkNumber;
+  readonly tenant: TenantNumber;
+  readonly tags: readonly string[];
+  /** Whether facts about the visitor are recorded, besides the time and reason. */
+  readonly facts: boolean;
 }
 
 export const ownDomain = "";

@@ -264,6 +264,7 @@ function complete(input: LinkInput, expiresAt: number): LinkFields {
     tags: input.tags ?? [],
     fallbackUrl: input.fallbackUrl ?? null,
     hitsPerMonth: input.hitsPerMonth ?? null,
+    clickFacts: input.clickFacts ?? true,
     rules: input.rules ?? [],
     split: input.split ?? [],
     utm: input.utm ?? null,
@@ -272,10 +273,10 @@ function complete(input: LinkInput, expiresAt: number): LinkFields {
 }
 
 function fieldsOf(link: Link): LinkFields {
-  const { url, file, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth } = link;
+  const { url, file, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth, clickFacts } = link;
   const { rules, split, utm, forwardQuery } = link;
   return {
-    ...{ url, file, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth },
+    ...{ url, file, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth, clickFacts },
     ...{ rules, split, utm, forwardQuery },
   };
 }

@@ -20,7 +20,7 @@ export const withVersion = (own: TenantDb) =>
     )
     .select(["links.id", "links.tenant_id", "links.domain", "links.code", "links.url", "links.file_id"])
     .select(["links.permanent", "links.status", "links.expires_at", "links.title", "links.notes", "links.tags"])
-    .select(["links.fallback_url", "links.hits_per_month", "links.password_hash"])
+    .select(["links.fallback_url", "links.hits_per_month", "links.password_hash", "links.facts"])
     .select(["links.rules", "links.split", "links.utm", "links.forward_query"])
     .select(["links.created_at", "links.updated_at", "link_versions.version"]);
 
@@ -36,6 +36,7 @@ export function fieldColumns(fields: LinkFields) {
     tags: JSON.stringify(fields.tags),
     fallback_url: fields.fallbackUrl,
     hits_per_month: fields.hitsPerMonth,
+    facts: fields.clickFacts ? (1 as const) : (0 as const),
     ...choiceColumns(fields),
   };
 }
@@ -83,7 +84,10 @@ export async function lockFiles(
   return new Set((await sql.forUpdate(rows).execute()).map(({ id }) => id));
 }
 
-export function toRow(tenant: TenantId, link: NewLink): LinkTable {
+/** The database assigns the number. */
+export type LinkRow = Omit<Selectable<LinkTable>, "number">;
+
+export function toRow(tenant: TenantId, link: NewLink): LinkRow {
   return {
     id: link.id,
     tenant_id: tenant,
@@ -96,7 +100,7 @@ export function toRow(tenant: TenantId, link: NewLink): LinkTable {
   };
 }
 
-export function toLink(row: Selectable<LinkTable> & { version: number }): Link {
+export function toLink(row: LinkRow & { version: number }): Link {
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -112,6 +116,7 @@ export function toLink(row: Selectable<LinkTable> & { version: number }): Link {
     tags: JSON.parse(row.tags) as string[],
     fallbackUrl: row.fallback_url,
     hitsPerMonth: row.hits_per_month,
+    clickFacts: row.facts === 1,
     ...toChoiceFields(row),
     password: row.password_hash !== null,
     version: row.version,

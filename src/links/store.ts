@@ -1,6 +1,6 @@
 import type { FileId, LinkId, TenantId } from "../base/ids.ts";
 import type { Versioned } from "../cache/cache.ts";
-import type { CodeState } from "../sql/schema.ts";
+import type { CodeState, LinkNumber, TenantNumber } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
@@ -161,6 +161,12 @@ export function createLinkStore(sql: Sql): LinkStore {
             planLimits: row.plan_limits,
             overrides: row.overrides ?? "{}",
           }),
+          clicks: {
+            link: row.number ?? (0 as LinkNumber),
+            tenant: row.tenant ?? (0 as TenantNumber),
+            tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
+            facts: row.facts === 1 && row.tenant_facts !== 0,
+          },
         },
       };
     },
@@ -234,10 +240,12 @@ const selectTarget = statement((db: Db, { domain, code }: Params<Place>) =>
     .leftJoin("plans as p", "p.name", "t.plan")
     .leftJoin("suspended_links as s", (join) => join.onRef("s.domain", "=", "v.domain").onRef("s.code", "=", "v.code"))
     .leftJoin("suspended_tenants as st", "st.tenant_id", "l.tenant_id")
+    .leftJoin("click_tenants as c", "c.tenant_id", "l.tenant_id")
     .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
     .select(["l.rules", "l.split", "l.utm", "l.forward_query"])
     .select(["l.file_id", "l.tenant_id", "f.name", "f.type", "f.size_bytes", "f.sha256"])
     .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
+    .select(["l.number", "t.number as tenant", "l.tags", "l.facts", "c.facts as tenant_facts"])
     .select(["s.suspended_at", "st.suspended_at as tenant_suspended_at"])
     .where("v.domain", "=", domain)
     .where("v.code", "=", code),

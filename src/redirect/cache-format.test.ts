@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { TargetFile } from "../links/link.ts";
+import type { ClickTarget, TargetFile } from "../links/link.ts";
+import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
 import { linkForm } from "./cache-format.ts";
 import type { CachedLink } from "./link-source.ts";
 
@@ -7,9 +8,10 @@ const file: TargetFile = {
   ...{ key: "stored/ten_1/fil_1", name: "Grüße.pdf", type: "application/pdf", sizeBytes: 12 },
   sha256: "ab".repeat(32),
 };
+const clicks: ClickTarget = { link: 7 as LinkNumber, tenant: -3 as TenantNumber, tags: [], facts: true };
 const known = (more: Partial<CachedLink>): CachedLink => ({
   ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
-  ...{ password: false, suspended: false, hitsMax: null, choice: null, pattern: undefined, ...more },
+  ...{ password: false, suspended: false, hitsMax: null, choice: null, clicks, pattern: undefined, ...more },
 });
 const plain = known({});
 const ruled: CachedLink = {
@@ -33,6 +35,9 @@ describe("a link in the shared cache", () => {
     known({ permanent: true, expiresAt: 5, fallbackUrl: "https://example.com/sorry", hitsMax: 7, password: true }),
     known({ suspended: true }),
     known({ hitsMax: 0, expiresAt: 0 }),
+    known({ clicks: { ...clicks, tags: ["spring", "ü"] } }),
+    known({ clicks: { ...clicks, facts: false } }),
+    known({ clicks: { ...clicks, tags: ["spring"], facts: false } }),
     known({ url: "", file }),
     known({ url: "", file: { ...file, sha256: null } }),
   ])("comes back as it went: %#", (value) => {
@@ -44,18 +49,26 @@ describe("a link in the shared cache", () => {
     [[]],
     [{}],
     [{ p: 1 }],
-    [{ u: 7 }],
-    [{ u: "https://example.com/", p: true }],
-    [{ u: "https://example.com/", e: null }],
-    [{ u: "https://example.com/", d: { k: "x", n: "x", t: "x", s: 1 } }],
-    [{ d: { k: "x" } }],
-    [{ d: null }],
+    [{ n: [7, -3] }],
+    [{ n: [7, -3], u: 7 }],
+    [{ n: [7, -3], u: "https://example.com/", p: true }],
+    [{ n: [7, -3], u: "https://example.com/", e: null }],
+    [{ n: [7, -3], u: "https://example.com/", d: { k: "x", n: "x", t: "x", s: 1 } }],
+    [{ n: [7, -3], d: { k: "x" } }],
+    [{ n: [7, -3], d: null }],
+    [{ u: "https://example.com/" }],
+    [{ u: "https://example.com/", n: {} }],
+    [{ u: "https://example.com/", n: [7] }],
+    [{ u: "https://example.com/", n: ["7", -3] }],
+    [{ u: "https://example.com/", n: [7, -3, "spring"] }],
+    [{ u: "https://example.com/", n: [7, -3, [], 2] }],
+    [{ u: "https://example.com/", n: [7, -3, [], 0, 1] }],
   ])("that makes no sense is refused: %j", (json) => {
     expect(() => linkForm.fromJson(json)).toThrow();
   });
 
   test("takes no room for what most links do not have", () => {
-    expect(JSON.stringify(linkForm.toJson(plain))).toBe('{"u":"https://example.com/"}');
+    expect(JSON.stringify(linkForm.toJson(plain))).toBe('{"u":"https://example.com/","n":[7,-3]}');
   });
 
   test("that says more than this version knows is not read as if it did not", () => {

@@ -1,7 +1,8 @@
 import type { Form } from "../cache/tier.ts";
-import { keyOfChange, type MeteredTarget, type TargetFile } from "../links/link.ts";
+import { type ClickTarget, keyOfChange, type MeteredTarget, type TargetFile } from "../links/link.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import { readRules } from "../links/routing/rules.ts";
+import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
 import type { CachedLink } from "./link-source.ts";
 
 /**
@@ -12,7 +13,7 @@ import type { CachedLink } from "./link-source.ts";
  * way through Redis. The cache's own data is outside this object (`cache/tier.ts`).
  */
 export const linkForm: Form<CachedLink> = {
-  name: "v3",
+  name: "v4",
   keyOf: keyOfChange,
 
   toJson: (link) =>
@@ -57,6 +58,7 @@ const fields: Fields = {
   suspended: flag("s"),
   hitsMax: { letter: "m", write: (max) => max, read: count },
   choice: { letter: "c", write: (choice) => choice && choiceToJson(choice), read: choiceFromJson },
+  clicks: { letter: "n", write: clicksToJson, read: clicksFromJson },
 };
 
 const names = Object.keys(fields) as (keyof Fields)[];
@@ -109,6 +111,26 @@ function choiceFromJson(json: unknown): Choice | null {
   if (s !== undefined && !Array.isArray(s)) throw new Error("a split is not a list");
   if (Object.keys(unknown).length > 0) throw new Error("a choice with more than this version knows of");
   return { rules: r === undefined ? [] : readRules(r), split: s ?? [], forwardQuery: q === 1 };
+}
+
+function clicksToJson({ link, tenant, tags, facts, ...rest }: ClickTarget) {
+  rest satisfies Nothing;
+  return [link, tenant, ...(tags.length > 0 || !facts ? [tags] : []), ...(facts ? [] : [0])];
+}
+
+function clicksFromJson(json: unknown): ClickTarget {
+  if (!Array.isArray(json)) throw new Error("a link without numbers");
+  const [link, tenant, tags = [], facts = 1, ...unknown] = json as unknown[];
+  if (
+    !isCount(link) ||
+    !isCount(tenant) ||
+    !Array.isArray(tags) ||
+    (facts !== 1 && facts !== 0) ||
+    unknown.length > 0
+  ) {
+    throw new Error("not the numbers of a link as this version writes them");
+  }
+  return { link: link as LinkNumber, tenant: tenant as TenantNumber, tags, facts: facts === 1 };
 }
 
 const fileToJson = ({ key, name, type, sizeBytes, sha256, ...rest }: TargetFile) => {

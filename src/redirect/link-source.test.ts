@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import type { Choice } from "../links/routing/choice.ts";
+import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
 import { type CachedLink, sizeOfCached } from "./link-source.ts";
 
 const plain: CachedLink = {
   ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
   ...{ password: false, suspended: false, hitsMax: null, choice: null, pattern: undefined },
+  clicks: { link: 7 as LinkNumber, tenant: -3 as TenantNumber, tags: [], facts: true },
 };
 
 test("rules take their room in memory, so that many of them push others out", () => {
@@ -14,7 +16,12 @@ test("rules take their room in memory, so that many of them push others out", ()
     forwardQuery: false,
   });
   const [none, one, fifty] = [plain, { ...plain, choice: ruled(1) }, { ...plain, choice: ruled(50) }].map(sizeOfCached);
-  expect(none).toBe(740);
+  expect(none).toBe(840);
   expect(Number(one)).toBeGreaterThan(Number(none));
   expect(Number(fifty) - Number(one)).toBeGreaterThan(3 * 49 * "https://example.com/10".length);
+});
+
+test("tags take their room in memory", () => {
+  const tagged = { ...plain, clicks: { ...plain.clicks, tags: ["spring", "x".repeat(50)] } };
+  expect(sizeOfCached(tagged) - sizeOfCached(plain)).toBeGreaterThan(2 * "spring".length + 2 * 50);
 });

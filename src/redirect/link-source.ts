@@ -21,12 +21,13 @@ export function linkSource(
 }
 
 /** Estimated size in bytes: the object, its strings, its rules or file, and the response kept with it. */
-export const sizeOfCached = ({ url, file, fallbackUrl, choice }: CachedLink): number =>
-  700 +
+export const sizeOfCached = ({ url, file, fallbackUrl, choice, clicks }: CachedLink): number =>
+  800 +
   url.length * 2 +
   (fallbackUrl?.length ?? 0) +
   (file === null ? 0 : fileBytes + file.name.length * 2) +
-  (choice === null ? 0 : sizeOfChoice(choice));
+  (choice === null ? 0 : sizeOfChoice(choice)) +
+  clicks.tags.reduce((sum, tag) => sum + 50 + tag.length * 2, 0);
 
 const fileBytes = 400;
 

@@ -20,6 +20,7 @@ import { blockedTargets } from "./migrations/0017-blocked-targets.ts";
 import { fileCount } from "./migrations/0018-file-count.ts";
 import { changeKinds } from "./migrations/0019-change-kinds.ts";
 import { jobRuns } from "./migrations/0020-job-runs.ts";
+import { clicks } from "./migrations/0021-clicks.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -48,6 +49,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0018-file-count": fileCount,
   "0019-change-kinds": changeKinds,
   "0020-job-runs": jobRuns,
+  "0021-clicks": clicks,
 };
 
 export interface Types {
@@ -67,7 +69,30 @@ export interface Types {
   readonly changesIndex: readonly string[];
   /** A different one for each row: at least 190 random bits, in letters and digits. */
   readonly randomSecret: string;
+  /** Statements that give links and tenants their numbers (`0021-clicks.ts`). */
+  readonly numbers: readonly string[];
+  /** The number of a group as a column, and statements that assign it. */
+  readonly groupNumber: string;
+  readonly groupNumbers: readonly string[];
+  /** The table of events and its index. */
+  readonly clickEvents: readonly string[];
 }
+
+/** Facts of a click: ids in `click_values`. */
+const factColumns = [
+  ...["country", "region", "city", "device", "browser", "os", "referrer", "language"],
+  ...["utm_source", "utm_medium", "utm_campaign", "source", "variant", "bot"],
+];
+/** `first`: 1 for the day's first visit to the link, 2 to the tenant, 3 both, 4 for a click that came too late to tell. */
+const eventColumns = ["domain", "tags", "reason", "first", ...factColumns];
+/** The random level comes before the link: a sample of a tenant's clicks is one range of each day. */
+const eventKey = "tenant, level, link, at, seq";
+
+const assigned = (table: string, column: string, key: string, counter: string, step: string): string =>
+  `create trigger ${table}_number after insert on ${table} when new.${column} is null begin
+    update counters set next = next ${step} where name = '${counter}';
+    update ${table} set ${column} = (select next from counters where name = '${counter}') where ${key};
+  end`;
 
 const types: Readonly<Record<Dialect, Types>> = {
   sqlite: {
@@ -82,6 +107,35 @@ const types: Readonly<Record<Dialect, Types>> = {
     transactionColumn: "",
     changesIndex: [],
     randomSecret: "lower(hex(randomblob(24)))",
+    numbers: [
+      "alter table links add column number integer",
+      "update links set number = rowid",
+      "insert into counters (name, next) select 'links', coalesce(max(number), 0) from links",
+      assigned("links", "number", "id = new.id", "links", "+ 1"),
+      "alter table tenants add column number integer",
+      "update tenants set number = -rowid",
+      "insert into counters (name, next) select 'groups', coalesce(min(number), 0) from tenants",
+      assigned("tenants", "number", "id = new.id", "groups", "- 1"),
+    ],
+    groupNumber: "number integer",
+    groupNumbers: [
+      assigned(
+        ...(["click_groups", "number", "tenant_id = new.tenant_id and kind = new.kind and name = new.name"] as const),
+        ...(["groups", "- 1"] as const),
+      ),
+    ],
+    clickEvents: [
+      `create table clicks (
+        day integer not null,
+        tenant integer not null,
+        level integer not null,
+        link integer not null,
+        at integer not null,
+        seq integer not null,
+        ${eventColumns.map((name) => `${name} integer not null`).join(",\n        ")},
+        primary key (day, ${eventKey})
+      ) strict, without rowid`,
+    ],
   },
   postgres: {
     key: 'text collate "C"',
@@ -95,6 +149,28 @@ const types: Readonly<Record<Dialect, Types>> = {
     transactionColumn: "xid xid8 not null default pg_current_xact_id(),",
     changesIndex: ["create index changes_in_order on changes (xid, id)"],
     randomSecret: "replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')",
+    numbers: [
+      "create sequence link_numbers",
+      "alter table links add column number bigint not null default nextval('link_numbers')",
+      "create sequence group_numbers increment -1",
+      "alter table tenants add column number bigint not null default nextval('group_numbers')",
+    ],
+    groupNumber: "number bigint not null default nextval('group_numbers')",
+    groupNumbers: [],
+    // The index has all columns: a report reads ranges of it, and not rows that are scattered over the table.
+    clickEvents: [
+      `create table clicks (
+        at bigint not null,
+        link bigint not null,
+        seq bigint not null,
+        day integer not null,
+        tenant integer not null,
+        level smallint not null,
+        ${eventColumns.map((name) => `${name} integer not null`).join(",\n        ")}
+      ) partition by range (day)`,
+      "create table clicks_rest partition of clicks default",
+      `create index clicks_in_order on clicks (${eventKey}) include (day, ${eventColumns.join(", ")})`,
+    ],
   },
 };
 

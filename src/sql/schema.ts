@@ -37,6 +37,17 @@ export interface Schema {
   suspended_tenants: SuspendedTenantTable;
   idempotency: IdempotencyTable;
   imports: ImportTable;
+  click_tenants: ClickTenantTable;
+  click_groups: ClickGroupTable;
+  click_values: ClickValueTable;
+  clicks: ClickTable;
+  click_overflow: ClickOverflowTable;
+  click_days: ClickDayTable;
+  click_visitors: ClickVisitorTable;
+  click_rollups: ClickRollupTable;
+  click_links: ClickLinkTable;
+  click_drops: ClickDropTable;
+  click_history: ClickHistoryTable;
 }
 
 type Flag = 0 | 1;
@@ -52,7 +63,18 @@ export interface TenantTable {
   limits: Generated<string>;
   /** Text on SQLite, a date on PostgreSQL: see the migration. */
   created_at: ColumnType<string | Date, string, never>;
+  /** Assigned by the database: its name in the tables of clicks. */
+  number: ColumnType<TenantNumber, never, never>;
 }
+
+/** A group of links in the tables of clicks: a tenant, or one of its domains or tags. Negative. */
+export type GroupNumber = number & { readonly [groupBrand]: "group" };
+declare const groupBrand: unique symbol;
+export type TenantNumber = GroupNumber & { readonly [tenantBrand]: "tenant" };
+declare const tenantBrand: unique symbol;
+/** A link in the tables of clicks. Positive, and never used again when the link is deleted. */
+export type LinkNumber = number & { readonly [linkBrand]: "link" };
+declare const linkBrand: unique symbol;
 
 export interface PlanTable {
   name: string;
@@ -140,6 +162,10 @@ export interface LinkTable {
   /** JSON object: parameters added to every URL. */
   utm: string | null;
   forward_query: Flag;
+  /** Assigned by the database. */
+  number: ColumnType<LinkNumber, never, never>;
+  /** Whether facts of its clicks are recorded. */
+  facts: Generated<Flag>;
 }
 
 /** The change feed: a row for every new version, committed with it. */
@@ -438,4 +464,139 @@ export interface ImportTable {
   refused: number;
   started_at: number;
   finished_at: number | null;
+}
+
+/** Settings and progress of a tenant's clicks. A tenant without a row has the defaults. */
+export interface ClickTenantTable {
+  tenant_id: TenantId;
+  /** IANA time zone of its days. */
+  zone: string;
+  facts: Flag;
+  /** How long events are kept, if not as its plan says. */
+  event_days: number | null;
+  /** Raised by every batch with late clicks; its row is the lock between them and condensing. */
+  late: number;
+  /** Condensed up to here. */
+  hours_until: number;
+  days_until: number;
+  months_until: number;
+}
+
+/** A domain or tag with roll-ups. */
+export interface ClickGroupTable {
+  tenant_id: TenantId;
+  kind: "domain" | "tag";
+  name: string;
+  number: ColumnType<GroupNumber, never, never>;
+}
+
+/** A single value of a fact, such as one referrer. Id 0 means "none", 1 means "other". */
+export interface ClickValueTable {
+  id: Generated<number>;
+  /** 0: shared by all tenants. */
+  tenant: TenantNumber | 0;
+  dimension: string;
+  value: string;
+  /** The last day on which it was used, so that it is kept as long as its events. */
+  seen_day: number;
+}
+
+/** The columns of an event that are ids in `click_values`. */
+export const factColumns = [
+  ...(["country", "region", "city", "device", "browser", "os", "referrer", "language"] as const),
+  ...(["utm_source", "utm_medium", "utm_campaign", "source", "variant", "bot"] as const),
+] as const;
+export type FactColumn = (typeof factColumns)[number];
+
+/** An event: one click. */
+export interface ClickTable extends Record<FactColumn, number> {
+  /** Days since 1970, in UTC. */
+  day: number;
+  tenant: TenantNumber;
+  /** Random: 0 for half of the clicks, 1 for a quarter, and so on. Levels from k on are a sample of 1 in 2^k. */
+  level: number;
+  link: LinkNumber;
+  at: number;
+  /** Distinguishes clicks of the same millisecond. */
+  seq: number;
+  domain: GroupNumber;
+  /** The link's tags when it was clicked: a JSON list in `click_values`. */
+  tags: number;
+  /** Index in `hitReasons`. */
+  reason: number;
+  /** The day's first visit: 1 to the link, 2 to the tenant, 3 both. 4: it came too late to tell. */
+  first: number;
+}
+
+/** Clicks that have no event, counted by one server. */
+export interface ClickOverflowTable {
+  day: number;
+  tenant: TenantNumber;
+  link: LinkNumber;
+  quarter: number;
+  domain: GroupNumber;
+  tags: number;
+  writer: string;
+  /** JSON of a `Tally`. */
+  tally: string;
+}
+
+export interface ClickDayTable {
+  tenant: TenantNumber;
+  start: number;
+  until: number;
+  /** Null once the day is over. */
+  salt: string | null;
+}
+
+export interface ClickVisitorTable {
+  /** The end of the tenant's day. */
+  until: number;
+  subject: LinkNumber | GroupNumber;
+  hash: number;
+}
+
+/** A condensed period of a link or group. */
+export interface ClickRollupTable {
+  subject: LinkNumber | GroupNumber;
+  /** 1: hour, 2: day, 3: month. */
+  grain: number;
+  start: number;
+  until: number;
+  /** JSON list: clicks by reason, in the order of `hitReasons`. */
+  reasons: string;
+  visitors: number;
+  /** How many of the clicks have, or had, an event. */
+  itemised: number;
+  /** JSON: clicks by quarter hour; by day in a month. */
+  series: string;
+  /** JSON: clicks and visitors by dimension and value. */
+  facts: string;
+}
+
+export interface ClickLinkTable {
+  link: LinkNumber;
+  tenant_id: TenantId;
+  domain: string;
+  code: string;
+  /** Counted clicks since ever. */
+  clicks: number;
+  first_at: number | null;
+  last_at: number | null;
+}
+
+export interface ClickDropTable {
+  day: number;
+  writer: string;
+  dropped: number;
+}
+
+export interface ClickHistoryTable {
+  tenant_id: TenantId;
+  link: LinkNumber;
+  start: number;
+  until: number;
+  source: string;
+  clicks: number;
+  visitors: number | null;
 }

@@ -444,7 +444,7 @@ onEachDatabase(({ openTwo }) => {
           codes.map((code) => ({
             ...{ id: `lnk_${code}` as never, domain: ownDomain, code, generated: false, at: clock.now() },
             ...{ url: "", file: file.id, permanent: false, status: "active" as const, expiresAt: null, title: null },
-            ...{ notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null },
+            ...{ notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null, clickFacts: true },
             ...{ rules: [], split: [], utm: null, forwardQuery: false },
           })),
           "nothing",

@@ -47,7 +47,7 @@ onEachDatabase(({ open }) => {
 
   const fields: LinkFields = {
     ...{ url: "https://example.com/", file: null, permanent: false, status: "active", expiresAt: null },
-    ...{ title: null, notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null },
+    ...{ title: null, notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null, clickFacts: true },
     ...{ rules: [], split: [], utm: null, forwardQuery: false },
   };
 

@@ -101,6 +101,12 @@ const causes = {
     plan: fc.constantFrom("default", "unlimited", "small"),
     override: fc.option(limit, { nil: undefined }),
   }),
+  /** The numbers come from the database. */
+  clicks: fc.record({
+    tags: fc.uniqueArray(text, { maxLength: 3 }),
+    facts: fc.boolean(),
+    factsOfTenant: fc.option(fc.boolean(), { nil: undefined }),
+  }),
 } satisfies { readonly [Field in keyof Required<MeteredTarget>]: fc.Arbitrary<unknown> };
 
 const links = fc.record({
@@ -169,11 +175,13 @@ if (redisAvailable()) {
         const tenant = await tenants.change(slug, {
           overrides: override === undefined ? {} : { hitsPerLinkPerMonth: override },
         });
+        if (link.clicks.factsOfTenant !== undefined) await setFacts(tenant, link.clicks.factsOfTenant);
         const domain = link.domain === "" ? "" : `${serial}.${link.domain}`;
         if (domain !== "") await verify(tenant, domain);
         const { permanent, expiresAt, fallbackUrl, status } = link;
         const stored = {
-          ...{ permanent, expiresAt, fallbackUrl, status, title: null, notes: null, tags: [], hitsPerMonth: own },
+          ...{ permanent, expiresAt, fallbackUrl, status, title: null, notes: null, hitsPerMonth: own },
+          ...{ tags: link.clicks.tags, clickFacts: link.clicks.facts },
           ...{ ...link.choice, passwordHash: link.password ? "a hash" : null },
           ...(link.file === null ? { url: link.url, file: null } : { url: "", file: await file(tenant, link.file) }),
         };
@@ -184,6 +192,14 @@ if (redisAvailable()) {
         if (link.suspended === "the link") await suspensions.suspendLink({ domain, code }, why);
         if (link.suspended === "its tenant") await suspensions.suspendTenant(tenant.id, why.reason, why.by);
         return cacheKey(domain, code);
+      }
+
+      async function setFacts({ id: tenant_id }: Tenant, facts: boolean): Promise<void> {
+        const never = { late: 0, hours_until: 0, days_until: 0, months_until: 0 };
+        await acrossTenants(sql.db)
+          .insertInto("click_tenants")
+          .values({ tenant_id, zone: "UTC", facts: facts ? 1 : 0, event_days: null, ...never })
+          .execute();
       }
 
       async function verify({ id: tenant_id }: Tenant, name: string): Promise<void> {
@@ -232,6 +248,8 @@ if (redisAvailable()) {
               const key = await write(link);
               const { domain, code } = splitKey(key);
               const { version, value } = await store.target(domain, code);
+              const { tags, facts, factsOfTenant = true } = link.clicks;
+              if (value) expect(value.clicks).toMatchObject({ tags, facts: facts && factsOfTenant });
               const wanted = { version, value: value && { ...value, pattern: undefined } };
               const one = await openServer(connections[0], linkSource(store.target));
               expect(await one.cache.lookup(key)).toMatchObject({ version });

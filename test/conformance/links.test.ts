@@ -142,6 +142,7 @@ onEachDatabase(({ openTwo }) => {
         tags: [],
         fallbackUrl: null,
         hitsPerMonth: null,
+        clickFacts: true,
         rules: [],
         split: [],
         utm: null,
@@ -168,6 +169,7 @@ onEachDatabase(({ openTwo }) => {
         tags: ["b", "a", "\u00fc"],
         fallbackUrl: "https://example.com/sorry",
         hitsPerMonth: 10_000,
+        clickFacts: false,
       } as const satisfies LinkInput;
       const link = await links.create(tenant, given, "operator");
       expect(link).toMatchObject(given);
@@ -303,6 +305,7 @@ onEachDatabase(({ openTwo }) => {
           expiresAt: null,
           fallbackUrl: url,
           hitsPerMonth: 5,
+          clickFacts: false,
         },
         "operator",
       );
@@ -318,6 +321,7 @@ onEachDatabase(({ openTwo }) => {
         expiresAt: clock.now() + 365 * dayMs,
         fallbackUrl: null,
         hitsPerMonth: null,
+        clickFacts: true,
         version: 2,
       });
       expect(await links.get(tenant.id, link.id)).toEqual(replaced);
@@ -653,14 +657,16 @@ onEachDatabase(({ openTwo }) => {
     test("has what a redirect needs, for links of any tenant", async () => {
       const link = await links.create(
         stranger,
-        { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` },
+        { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry`, tags: ["spring"] },
         "operator",
       );
+      const aNumber = expect.any(Number) as never;
       expect(await store.target("", link.code)).toEqual({
         version: 1,
         value: {
           ...{ url, file: null, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` },
           ...{ password: false, suspended: false, choice: null, hitsMax: 10_000 },
+          clicks: { link: aNumber, tenant: aNumber, tags: ["spring"], facts: true },
         },
       });
     });

@@ -135,7 +135,7 @@ function newLink(about: Pick<NewLink, "domain" | "code"> & Partial<NewLink>): Ne
   return {
     ...{ id: newId("link", clock), generated: false, at: clock.now(), url: "https://example.com/", file: null },
     ...{ permanent: false, status: "active", expiresAt: null, title: null, notes: null, tags: [], fallbackUrl: null },
-    ...{ hitsPerMonth: null, rules: [], split: [], utm: null, forwardQuery: false },
+    ...{ hitsPerMonth: null, clickFacts: true, rules: [], split: [], utm: null, forwardQuery: false },
     ...about,
   };
 }

@@ -47,7 +47,7 @@ onEachDatabase(({ openTwo }) => {
         title: null,
       },
       ...{ notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null, rules: [], split: [], forwardQuery: false },
-      ...{ utm: null, domain: "", generated: false, at: now },
+      ...{ utm: null, clickFacts: true, domain: "", generated: false, at: now },
     } satisfies Partial<NewLink>;
     const links = Array.from({ length: linksEach }, (_, i) => {
       clock.advance(1); // ids are in the order of time

@@ -64,6 +64,10 @@ const copies: Readonly<Record<OwnedTable | "link_versions", Copy>> = {
       ...{ url: "'https://twin.example.org/'", fallback_url: "null", rules: "null", split: "null", expires_at: "null" },
     },
   },
+  click_groups: { differs: {} },
+  click_history: { differs: { link: "-new.link" } },
+  click_links: { differs: { link: "-new.link", domain: `'${twinDomain}'`, clicks: "123456789" } },
+  click_tenants: { differs: { zone: "'Pacific/Kiritimati'" }, changes: ["hours_until", "days_until", "months_until"] },
   suppressions: { differs: { reason: "'complaint'" } },
   suspended_tenants: { differs: { reason: "'the twin''s'" } },
   tenant_storage: { differs: { bytes: "123456789", version: "123456789" } },
@@ -83,7 +87,7 @@ export async function addTwin(sql: Sql): Promise<void> {
   }
   for (const { name, columns } of await sql.db.introspection.getTables()) {
     const copy = (copies as Readonly<Record<string, Copy | undefined>>)[name];
-    const names = columns.map((column) => column.name);
+    const names = columns.map((column) => column.name).filter((column) => column !== "number"); // assigned
     if (copy === undefined) {
       // So that a new table of tenants gets its twin too.
       if (names.includes("tenant_id") && !unused.includes(name))

@@ -14,6 +14,7 @@ import { createLinkStore } from "../../src/links/store.ts";
 import { requireSalt, takeCodeBlock } from "../../src/sql/code-counter.ts";
 import { createFeed } from "../../src/sql/feed.ts";
 import { migrate, requireCurrentSchema, schemaState } from "../../src/sql/migrate.ts";
+import { factColumns } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { createKeys } from "../../src/tenants/keys.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
@@ -110,6 +111,29 @@ const written: Readonly<Record<string, readonly string[]>> = {
   "0015-imports": [
     `insert into imports (id, tenant_id, records, line, made, present, refused, started_at, finished_at)
       values ('imp_1', 'ten_1', 500, 501, 490, 6, 4, ${at}, null)`,
+    // The newest link is gone before links get numbers.
+    ...linkOf("newest", "url", "'https://example.com/newest'"),
+    "delete from links where id = 'lnk_newest'",
+    `insert into tenants (id, name, slug, plan, limits, created_at)
+      values ('ten_2', 'Second', 'second', 'default', '{}', '2026-11-01T00:00:00.000Z')`,
+  ],
+  "0021-clicks": [
+    `insert into click_tenants (tenant_id, zone, facts, event_days, late, hours_until, days_until, months_until)
+      values ('ten_1', 'Europe/Berlin', 1, null, 0, 0, 0, 0)`,
+    "insert into click_groups (tenant_id, kind, name) values ('ten_1', 'tag', 'a')",
+    `insert into clicks (day, tenant, level, link, at, seq, domain, tags, reason, first, ${factColumns.join(", ")})
+      values (20758, -1, 0, 1, ${at}, 1, -1, 0, 0, 3, ${factColumns.map(() => "0").join(", ")})`,
+    `insert into click_overflow (day, tenant, link, quarter, domain, tags, writer, tally)
+      values (20758, -1, 1, ${at}, -1, 0, 'rec_1', '{}')`,
+    `insert into click_days (tenant, start, until, salt) values (-1, ${at}, ${later}, 'salt')`,
+    `insert into click_visitors (until, subject, hash) values (${later}, 1, 17)`,
+    `insert into click_rollups (subject, grain, start, until, reasons, visitors, itemised, series, facts)
+      values (1, 1, ${at}, ${later}, '[1]', 1, 1, '[]', '{}')`,
+    `insert into click_links (link, tenant_id, domain, code, clicks, first_at, last_at)
+      values (1, 'ten_1', '', 'active', 1, ${at}, ${at})`,
+    "insert into click_drops (day, writer, dropped) values (20758, 'rec_1', 1)",
+    `insert into click_history (tenant_id, link, start, until, source, clicks, visitors)
+      values ('ten_1', 1, ${at}, ${later}, 'bitly', 5, null)`,
   ],
 };
 
@@ -124,6 +148,8 @@ function linkOf(code: string, columns: string, values: string, domain = ""): str
 
 /** The one step that moves rows to another table: see the end of the test. */
 const domainVersionsMove = "0019-change-kinds";
+/** The counters of numbers, which a step adds on SQLite. */
+const numberCounters: readonly unknown[] = ["groups", "links"];
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
@@ -134,10 +160,14 @@ async function everything(sql: Sql): Promise<Map<string, Rows>> {
   const tables = (await sql.db.introspection.getTables()).map(({ name }) => name);
   const all = new Map<string, Rows>();
   for (const name of tables.filter((one) => !one.startsWith("schema_migrations"))) {
-    all.set(name, await run(sql, `select * from ${name} order by 1, 2`));
+    const rows = await run(sql, `select * from ${name} order by 1, 2`);
+    all.set(name, name === "counters" ? rows.filter((row) => !numberCounters.includes(row.name)) : rows);
   }
   return all;
 }
+
+const numbersOf = async (sql: Sql, table: string): Promise<number[]> =>
+  (await run(sql, `select number from ${table}`)).map(({ number }) => Number(number));
 
 onEachDatabase(({ create }) => {
   describe("a database of the first version", () => {
@@ -206,6 +236,13 @@ onEachDatabase(({ create }) => {
         { kind: "link", domain: "", code: "deleted" },
         { kind: "domain", domain: "go.example.com", code: "" },
       ]);
+      const linkNumbers = await numbersOf(sql, "links");
+      expect([new Set(linkNumbers).size, linkNumbers.length]).toEqual([7, 7]);
+      expect(linkNumbers.every((number) => Number.isSafeInteger(number) && number > 0)).toBe(true);
+      const groupNumbers = [...(await numbersOf(sql, "tenants")), ...(await numbersOf(sql, "click_groups"))];
+      expect([new Set(groupNumbers).size, groupNumbers.length]).toEqual([3, 3]);
+      expect(groupNumbers.every((number) => Number.isSafeInteger(number) && number < 0)).toBe(true);
+      expect(await run(sql, "select distinct facts from links")).toEqual([{ facts: 1 }]);
       const feed = createFeed(sql);
       const end = await feed.end();
       const links = createLinks({
@@ -226,6 +263,20 @@ onEachDatabase(({ create }) => {
       const told = (await feed.after(end, 100)).changes.map((change) => `${nameOf(change)}@${change.version}`);
       // On PostgreSQL what came before may be told once more.
       expect(told.slice(-3)).toEqual([`${generated.code}@1`, "deleted@7", "active@5"]);
+
+      const newest = async () => Math.max(...(await numbersOf(sql, "links")));
+      const last = await newest();
+      expect(last).toBe(Math.max(...linkNumbers) + 2);
+      await links.remove("ten_1" as TenantId, again.id);
+      expect(await newest()).toBeLessThan(last);
+      await links.create(tenant, { url: "https://example.com/newer" }, "tenant");
+      expect(await newest()).toBe(last + 1);
+      await run(
+        sql,
+        `insert into tenants (id, name, slug, plan, limits, created_at)
+          values ('ten_3', 'Third', 'third', 'default', '{}', '2026-11-02T00:00:00.000Z')`,
+      );
+      expect(Math.min(...(await numbersOf(sql, "tenants")))).toBe(Math.min(...groupNumbers) - 1);
     });
   });
 });

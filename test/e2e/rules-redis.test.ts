@@ -42,7 +42,7 @@ if (postgresAvailable() && redisAvailable()) {
     /** A server answers first, and writes to Redis then. */
     const inRedis = (code: string, version = 1) =>
       until("the link to be in Redis", async () => {
-        const text = await redis.command("GET", `ql:v3:link:{${code}}`);
+        const text = await redis.command("GET", `ql:v4:link:{${code}}`);
         const value = text === "" ? {} : (JSON.parse(text) as { l?: Record<string, unknown>; v?: number });
         return value.l !== undefined && value.v === version ? value : undefined;
       });
@@ -82,7 +82,8 @@ if (postgresAvailable() && redisAvailable()) {
       await one.reach(`/${code}`);
       const { l, ...around } = await inRedis(code);
       expect(Object.keys(around).sort()).toEqual(["t", "v", "x"]);
-      expect(Object.keys(l ?? {})).toEqual(["u"]);
+      expect(Object.keys(l ?? {})).toEqual(["u", "n"]);
+      expect(l?.n).toHaveLength(2);
     });
 
     test("tries of a password are counted together, and a pass is good on both", async () => {

@@ -64,7 +64,7 @@ for (const [name, start] of Object.entries(ways)) {
       if (redis !== undefined) {
         await until("the link to be in Redis", async () => {
           for (const site of sites) await site.reach(`/${code}`);
-          return (await redis.command("KEYS", `ql:v3*:link:{${code}}`)) !== "" || undefined;
+          return (await redis.command("KEYS", `ql:v4*:link:{${code}}`)) !== "" || undefined;
         });
       }
       return { slug, code };

@@ -1,13 +1,12 @@
 import type { LinkId, TenantId } from "../../base/ids.ts";
 import { monthName } from "../../limits/window.ts";
-import type { LinkTable } from "../../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
 import { type Params, rowBatches, statement } from "../../sql/statement.ts";
 import { type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
 import { raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
-import { lockFiles, toLink, toRow, withVersion } from "../rows.ts";
+import { type LinkRow, lockFiles, toLink, toRow, withVersion } from "../rows.ts";
 import { createGather } from "./gather.ts";
 
 /**
@@ -245,7 +244,7 @@ const selectByIds = statement((own: TenantDb, { ids }: Params<{ ids: readonly Li
   withVersion(own).where("links.id", "in", ids),
 );
 
-const insertRows = statement((own: TenantDb, { rows }: Params<{ rows: readonly LinkTable[] }>) =>
+const insertRows = statement((own: TenantDb, { rows }: Params<{ rows: readonly LinkRow[] }>) =>
   own.insertInto("links").values(rows),
 );
 
