@@ -25,7 +25,7 @@ const defaultMs = 365 * dayMs;
 
 const columns = [
   ...(["url", "code", "domain", "title", "notes", "tags", "status", "permanent", "expiresAt", "createdAt"] as const),
-  ...(["fallbackUrl", "hitsPerMonth", "rules", "split", "utm", "forwardQuery", "password"] as const),
+  ...(["fallbackUrl", "hitsPerMonth", "rules", "split", "utm", "forwardQuery", "clickFacts", "password"] as const),
 ];
 
 type Cells = Partial<Record<(typeof columns)[number], string>>;
@@ -95,12 +95,16 @@ function wantedOf(i: number, made: Made): Wanted {
     tags: (value) => value === JSON.stringify(tagsOf(i)),
     created_at: created ?? within(0),
     expires_at: expires === undefined ? within(defaultMs) : expires,
+    number: isAssigned,
     ...plain,
     ...(isFull(i) && fullOf(i).wanted),
   };
 }
 
 const isGenerated = (value: unknown): boolean => typeof value === "string" && /^[0-9A-Za-z]{7}$/.test(value);
+
+/** By the database. */
+const isAssigned = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
 
 const plain = {
   notes: null,
@@ -113,6 +117,7 @@ const plain = {
   split: null,
   utm: null,
   forward_query: 0,
+  facts: 1,
 } as const;
 
 const codeOf = (i: number): string | undefined => (i % 2 === 0 ? `import-${i}` : undefined);
@@ -180,11 +185,12 @@ function fullOf(i: number): { cells: Cells; wanted: Partial<Wanted> } {
       ...{ notes, status: disabled ? "disabled" : "active", permanent: ["yes", "1", "true"][i % 3] ?? "" },
       ...{ fallbackUrl: `https://example.com/over/${i}`, hitsPerMonth: String(1_000 + i), forwardQuery: "yes" },
       rules: JSON.stringify([{ ...rule, when: { ...rule.when, from: kathmandu(from) } }]),
-      ...{ split: JSON.stringify(split), utm: JSON.stringify(utm) },
+      ...{ split: JSON.stringify(split), utm: JSON.stringify(utm), clickFacts: disabled ? "no" : "" },
     },
     wanted: {
       ...{ notes, status: disabled ? "disabled" : "active", permanent: 1 },
       ...{ fallback_url: `https://example.com/over/${i}`, hits_per_month: 1_000 + i, forward_query: 1 },
+      facts: disabled ? 0 : 1,
       rules: isJson([{ ...rule, when: { ...rule.when, from } }]),
       split: isJson(split),
       utm: isJson(utm),

@@ -11,6 +11,7 @@ import { terminal } from "./terminal.ts";
 export interface VisitorOptions {
   readonly rules?: string;
   readonly forwardQuery?: boolean;
+  readonly clickFacts?: boolean;
   readonly passwordStdin?: boolean;
   /** False: removed. */
   readonly password?: boolean;
@@ -20,13 +21,16 @@ export const visitorOptions = (command: Command): Command =>
   command
     .option("--rules <file>", "JSON file with routing rules, as in the API")
     .option("--forward-query", "pass the visitor's query parameters on to the destination")
+    .option("--click-facts", "record facts about visitors, such as country and browser, with clicks; the default")
+    .option("--no-click-facts", "do not record facts about visitors")
     .option("--password-stdin", "require a password; read from the first line of standard input");
 
 export async function readFields(options: VisitorOptions): Promise<Record<string, unknown>> {
-  const { rules, forwardQuery, passwordStdin } = options;
+  const { rules, forwardQuery, clickFacts, passwordStdin } = options;
   return {
     ...(rules !== undefined && { rules: readJson(rules) }),
     ...(forwardQuery !== undefined && { forwardQuery }),
+    ...(clickFacts !== undefined && { clickFacts }),
     ...(options.password === false && { password: null }),
     ...(passwordStdin && { password: await firstLine() }),
   };

@@ -30,12 +30,13 @@ type Shown = Readonly<Record<(typeof ownColumns)[number], unknown>>;
 
 /** A link to a file has no URL. A password is marked, so that an import does not open the link to everyone. */
 function show(link: Link): Shown {
-  const { code, url, file, title, notes, tags, status, permanent, fallbackUrl, hitsPerMonth, password } = link;
+  const { code, url, file, title, notes, tags, status, permanent, fallbackUrl, hitsPerMonth, clickFacts, password } =
+    link;
   return {
     domain: link.domain === ownDomain ? null : link.domain,
     ...{ code, url: file === null ? url : null, file, title, notes, tags, status, permanent },
     expiresAt: link.expiresAt === null ? null : toIso(link.expiresAt),
-    ...{ fallbackUrl, hitsPerMonth },
+    ...{ fallbackUrl, hitsPerMonth, clickFacts },
     ...showChoice(link),
     ...{ password, createdAt: toIso(link.createdAt) },
   };
@@ -54,6 +55,7 @@ function toCsv(link: Link): string {
       if (name === "tags") return writeTags(link.tags);
       if (value === null) return String(words[name] ?? "");
       if (name === "password" || name === "forwardQuery") return value === true ? "true" : "";
+      if (name === "clickFacts") return value === false ? "false" : "";
       if (Array.isArray(value) && value.length === 0) return "";
       return typeof value === "object" ? JSON.stringify(value) : String(value);
     }),

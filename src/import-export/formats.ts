@@ -25,7 +25,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const ownColumns = [
   ...(["domain", "code", "url", "file", "title", "notes", "tags", "status", "permanent"] as const),
   ...(["expiresAt", "fallbackUrl", "hitsPerMonth", "rules", "split", "utm", "forwardQuery"] as const),
-  ...(["password", "createdAt"] as const),
+  ...(["clickFacts", "password", "createdAt"] as const),
 ] as const;
 
 /** The keyword for the server's own domain, whatever its name. An empty cell means the tenant's default domain. */
@@ -112,6 +112,7 @@ export function ownCells(cells: Fields): Fields {
     tags: tags?.startsWith("[") ? fromJson(tags) : split(tags, ","),
     permanent: flag(texts.permanent),
     forwardQuery: flag(texts.forwardQuery),
+    clickFacts: flag(texts.clickFacts),
     hitsPerMonth: hitsPerMonth === "" ? undefined : Number(hitsPerMonth),
     expiresAt: expiresAt === "never" ? null : expiresAt,
     domain: domain?.trim().toLowerCase() === ownDomainWord ? null : domain,

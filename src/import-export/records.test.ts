@@ -173,6 +173,7 @@ const fields = fc.record({
   tags: fc.uniqueArray(oneLine(50), { maxLength: 5 }),
   fallbackUrl: fc.option(fc.webUrl()),
   hitsPerMonth: fc.option(fc.integer({ min: 1, max: 1_000_000_000 })),
+  clickFacts: fc.boolean(),
   rules: fc.array(fc.record({ when, url: address }), { maxLength: 3 }),
   split: fc.array(fc.record({ url: address, weight: fc.integer({ min: 1, max: 1_000 }) }), { maxLength: 3 }),
   utm: fc.option(utm),
@@ -187,7 +188,7 @@ const link: fc.Arbitrary<Link> = fc.tuple(fields, destined).map(([one, other]) =
 
 /** The defaults of a new link. */
 const unsaid = {
-  ...{ title: null, notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null },
+  ...{ title: null, notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null, clickFacts: true },
   ...{ rules: [], split: [], utm: null, forwardQuery: false },
 };
 

@@ -41,6 +41,9 @@ const fields = {
     .nullable()
     .openapi({ description: "Where visitors go when the link has expired or used its hits." }),
   hitsPerMonth: z.int().min(1).max(1_000_000_000).nullable().openapi({ description: "Null: the plan's limit." }),
+  clickFacts: z.boolean().openapi({
+    description: "Record facts about visitors, such as country and browser, with the link's clicks. Default: true.",
+  }),
   ...choiceFields,
   password: z
     .string()
@@ -151,6 +154,7 @@ export const linkSchema = z
     tags: z.array(z.string()),
     fallbackUrl: z.string().nullable(),
     hitsPerMonth: z.int().nullable(),
+    clickFacts: z.boolean(),
     ...choiceFields,
     password: z.boolean().openapi({ description: "Whether visitors need a password." }),
     // Not `nullable()`, which would make the named object nullable everywhere.

@@ -113,6 +113,7 @@ const badFields = (port: number): readonly Bad[] => [
   ["hitsPerMonth", 0, "too_small"],
   ["hitsPerMonth", -1, "too_small"],
   ["hitsPerMonth", 1_000_000_001, "too_big"],
+  ...["no", 0, null].map((value): Bad => ["clickFacts", value, "wrong_type"]),
   ...badRules(port),
   ...["uRL", "id", "tenantId", "version", "createdAt", "shortUrl", "", "constructor", "prototype", "toString"].map(
     (name): Bad => [name, "x", "unknown_field"],

@@ -38,6 +38,16 @@ test("only the given fields of a link are changed", async () => {
   expect(again).toMatchObject({ url: `${https}new`, permanent: false, rules, expiresAt: null, version: 3 });
 });
 
+test("facts of clicks are switched off and on again, and are left as they are otherwise", async () => {
+  expect((await json("create", https)).clickFacts).toBe(true);
+  const { code, clickFacts } = await json("create", https, "--no-click-facts");
+  expect(clickFacts).toBe(false);
+  expect((await json("edit", code, "--title", "x")).clickFacts).toBe(false);
+  expect((await json("edit", code, "--click-facts")).clickFacts).toBe(true);
+  expect((await json("edit", code, "--title", "y")).clickFacts).toBe(true);
+  expect((await json("edit", code, "--no-click-facts")).clickFacts).toBe(false);
+});
+
 test("a password is read from standard input, and removed with an option", async () => {
   const { code } = await json("create", https);
   const set = await cli(["link", "edit", code, "--password-stdin"], { env: site.env, input: "correct horse\nmore\n" });

@@ -159,6 +159,7 @@ describe.each([...databases])("importing into %s", (database) => {
       split: [1, 2].map((weight) => ({ url: `https://example.com/split-${weight}`, weight })),
       utm: { source: 'news, and "more"' },
       forwardQuery: true,
+      clickFacts: false,
     };
     const made = [
       await site.create({ url: "https://example.com/full", code: "both", ...full, expiresAt: null }),
@@ -293,6 +294,7 @@ describe.each([...databases])("importing into %s", (database) => {
       notes: 'two\nlines, "quoted"',
       tags: ["a,b", "c"],
       hitsPerMonth: 7,
+      clickFacts: false,
       permanent: true,
     };
     await site.create({ url: "https://example.com/full", code: "exported", ...fields, expiresAt: null });

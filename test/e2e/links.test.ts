@@ -46,6 +46,7 @@ for (const database of databases) {
         tags: [],
         fallbackUrl: null,
         hitsPerMonth: null,
+        clickFacts: true,
         rules: [],
         split: [],
         utm: null,
@@ -76,6 +77,7 @@ for (const database of databases) {
         tags: ["b", "a", "ü"],
         fallbackUrl: "https://example.com/over",
         hitsPerMonth: 77,
+        clickFacts: false,
       };
       const link = await site.create(given);
       expect(link).toMatchObject(given);
@@ -131,6 +133,7 @@ for (const database of databases) {
         title: "keep",
         tags: ["keep"],
         hitsPerMonth: 5,
+        clickFacts: false,
       });
       const reply = await patch(before, { url: "https://example.com/2", hitsPerMonth: null });
       expect(reply.status).toBe(200);
@@ -158,6 +161,7 @@ for (const database of databases) {
         tags: ["x"],
         fallbackUrl: "https://example.com/f",
         hitsPerMonth: 5,
+        clickFacts: false,
       });
       const reply = await site.call("PUT", `/api/links/${before.id}`, { body: { url: "https://example.com/2" } });
       expect(reply.status).toBe(200);
@@ -173,6 +177,7 @@ for (const database of databases) {
         tags: [],
         fallbackUrl: null,
         hitsPerMonth: null,
+        clickFacts: true,
         version: 2,
         updatedAt: after.updatedAt,
       });

@@ -35,6 +35,7 @@ export type LinkBody = {
   tags: string[];
   fallbackUrl: string | null;
   hitsPerMonth: number | null;
+  clickFacts: boolean;
   rules: { when: Record<string, unknown>; url: string }[];
   split: { url: string; weight: number }[];
   utm: Record<string, string> | null;

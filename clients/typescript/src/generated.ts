@@ -196,6 +196,7 @@ export interface Link {
   readonly tags: readonly string[];
   readonly fallbackUrl: string | null;
   readonly hitsPerMonth: number | null;
+  readonly clickFacts: boolean;
   /** Checked in order: the first rule whose conditions all match determines the destination. At most 16 KB. */
   readonly rules: readonly Rule[];
   /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
@@ -236,6 +237,8 @@ export interface LinkPatch {
   readonly fallbackUrl?: string | null | undefined;
   /** Null: the plan's limit. */
   readonly hitsPerMonth?: number | null | undefined;
+  /** Record facts about visitors, such as country and browser, with the link's clicks. Default: true. */
+  readonly clickFacts?: boolean | undefined;
   /** Checked in order: the first rule whose conditions all match determines the destination. At most 16 KB. */
   readonly rules?: readonly Rule[] | undefined;
   /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
@@ -266,6 +269,8 @@ export interface LinkReplacement {
   readonly fallbackUrl?: string | null | undefined;
   /** Null: the plan's limit. */
   readonly hitsPerMonth?: number | null | undefined;
+  /** Record facts about visitors, such as country and browser, with the link's clicks. Default: true. */
+  readonly clickFacts?: boolean | undefined;
   /** Checked in order: the first rule whose conditions all match determines the destination. At most 16 KB. */
   readonly rules?: readonly Rule[] | undefined;
   /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
@@ -337,6 +342,8 @@ export interface NewLink {
   readonly fallbackUrl?: string | null | undefined;
   /** Null: the plan's limit. */
   readonly hitsPerMonth?: number | null | undefined;
+  /** Record facts about visitors, such as country and browser, with the link's clicks. Default: true. */
+  readonly clickFacts?: boolean | undefined;
   /** Checked in order: the first rule whose conditions all match determines the destination. At most 16 KB. */
   readonly rules?: readonly Rule[] | undefined;
   /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
