@@ -29,7 +29,7 @@ export type ClickRow = Readonly<Record<string, unknown>> & {
   readonly link: { readonly domain: string; readonly code: string };
 };
 
-const clickColumns = ["at", "domain", "code", "reason", "first", ...dimensions];
+const clickColumns = ["at", "domain", "code", "reason", "first", "weight", ...dimensions];
 
 export const clicksCsvTitle = (): string => writeCsv(clickColumns);
 

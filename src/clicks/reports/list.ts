@@ -31,7 +31,6 @@ export interface ClickPage {
   readonly items: readonly ListedClick[];
   /** Null: there are no more. */
   readonly next: ClickPlace | null;
-  readonly sampled: { readonly rate: number } | null;
 }
 
 export interface ListedClick {
@@ -41,6 +40,8 @@ export interface ListedClick {
   /** The day's first visit to the link, or to the tenant. Null: it came too late to tell. */
   readonly first: boolean | null;
   readonly facts: ClickFacts;
+  /** How many clicks it stands for; above 1 if this is a sample. */
+  readonly weight: number;
 }
 
 const columns = ["at", "seq", "link", "reason", "first", ...dimensions] as const;
@@ -60,7 +61,8 @@ export async function listClicks(
   const filtered: EventScope = { ...scope, conditions: [...scope.conditions, ...conditions] };
   const found: number[] = [];
   const rows = () => found.length / columns.length;
-  let [looked, days, most] = [0, 1, 0];
+  const weights: number[] = [];
+  let [looked, days] = [0, 1];
   let to = query.after === undefined ? query.to : Math.min(query.to, query.after[0] + 1);
   while (to > query.from) {
     const from = Math.max(query.from, Math.floor((to - 1) / dayMs - days + 1) * dayMs);
@@ -76,8 +78,10 @@ export async function listClicks(
       .orderBy("link", "desc")
       .limit(query.limit + 1 - rows());
     if (query.after !== undefined) page = page.where(isBefore(query.after));
-    for (const row of await page.select(columns).execute()) for (const name of columns) found.push(row[name]);
-    most = Math.max(most, sample.level);
+    for (const row of await page.select(columns).execute()) {
+      for (const name of columns) found.push(row[name]);
+      weights.push(2 ** sample.level);
+    }
     if (rows() > query.limit) break;
     looked += sample.events;
     to = from;
@@ -89,7 +93,7 @@ export async function listClicks(
   const last = query.limit - 1;
   const [at = 0, seq = 0, link = 0] = found.slice(last * columns.length, last * columns.length + 3);
   const next: ClickPlace | null = isFull ? [at, seq, link] : to > query.from ? [to, -1, 0] : null;
-  return { items, next, sampled: most > 0 ? { rate: 2 ** -most } : null };
+  return { items: items.map((item, place) => ({ ...item, weight: weights[place] ?? 1 })), next };
 }
 
 const isBefore = ([at, seq, link]: ClickPlace): RawBuilder<boolean> =>
@@ -100,7 +104,7 @@ async function shownClicks(
   tenant: TenantId,
   { whose }: EventScope,
   numbers: readonly number[],
-): Promise<ListedClick[]> {
+): Promise<Omit<ListedClick, "weight">[]> {
   const width = columns.length;
   const factsPlace = width - dimensions.length;
   const clicks = Array.from({ length: numbers.length / width }, (_, row) =>

@@ -1,4 +1,4 @@
-import { pageParams } from "../../http/pagination.ts";
+import { pageParams, pageSchema } from "../../http/pagination.ts";
 import { z } from "../../http/route.ts";
 import { hitReasons } from "../../redirect/decide.ts";
 import { dimensions } from "../click.ts";
@@ -121,18 +121,13 @@ const clickSchema = z
     at: z.string(),
     link: z.object({ id: z.string().nullable(), domain: z.string(), code: z.string() }),
     reason: z.enum(hitReasons),
-    first: z.boolean().nullable(),
+    first: z.boolean().nullable().openapi({ description: "The visitor's first click of the day. Null: not known." }),
+    weight: z.int().openapi({ description: "How many clicks it stands for: above 1 if there are too many to list." }),
     ...Object.fromEntries(dimensions.map((name) => [name, z.string().nullable()])),
   })
   .openapi("Click");
 
-export const clickPageSchema = z
-  .object({
-    items: z.array(clickSchema),
-    nextCursor: z.string().nullable(),
-    sampled: z.object({ rate: z.number() }).nullable(),
-  })
-  .openapi("ClickPage");
+export const clickPageSchema = pageSchema(clickSchema, "ClickPage");
 
 /** Times as the clock of the report's zone shows them. */
 export function showReport(found: ClickReport, { zone, interval, traffic }: ReportQuery) {
@@ -159,14 +154,14 @@ export function showReport(found: ClickReport, { zone, interval, traffic }: Repo
 }
 
 export function showClick(
-  { at, link, reason, first, facts }: ListedClick,
+  { at, link, reason, first, weight, facts }: ListedClick,
   zone: string,
   host: (domain: string) => string,
 ) {
   return {
     at: toLocalIso(zone, at),
     link: { ...link, domain: host(link.domain) },
-    ...{ reason, first },
+    ...{ reason, first, weight },
     ...Object.fromEntries(dimensions.map((name) => [name, facts[name] === "" ? null : facts[name]])),
   };
 }
