@@ -114,7 +114,7 @@ export const redirect: Mistakes = {
   },
   "last-weight-never-chosen": {
     file: "redirect/match-rules.ts",
-    from: "if (left < weight) return url;",
+    from: "if (left < weight) return place;",
     to: "if (left <= weight) return url;",
     tests: ["src/redirect/match-rules.test.ts"],
   },
