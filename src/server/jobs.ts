@@ -13,7 +13,7 @@ import type { RedisClients } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
 export interface Jobs extends RunningJobs {
-  soon(name: "hot-links" | "targets"): void;
+  soon(name: "hot-links" | "targets" | "tenant-changes"): void;
 }
 
 export interface JobParts {
