@@ -26,7 +26,7 @@ const changeSchema = z
       description: "At most what the plan allows. Clicks of the last four days are always kept. Null: as the plan.",
     }),
     tags: z
-      .array(z.string().min(1).max(tagMost))
+      .array(singleLine(tagMost))
       .max(tagsMost)
       .optional()
       .openapi({
