@@ -423,6 +423,7 @@ export interface Problem {
     | "link_expired"
     | "rate_limited"
     | "too_many_guesses"
+    | "too_many_streams"
     | "over_quota"
     | "upload_missing"
     | "collection_full"
@@ -616,6 +617,11 @@ export interface ListSuppressionsQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
+}
+
+export interface WatchClicksQuery {
+  /** When the stream ends. */
+  readonly seconds?: number | undefined;
 }
 
 export class QuickLink {
@@ -946,6 +952,11 @@ export class QuickLink {
       idempotencyKey: options.idempotencyKey,
       signal: options.signal,
     });
+  }
+
+  /** Watch clicks as they happen. A stream of server-sent events. `click`: a click, with its link, place, source and verdict. `quota`: the hits of a link that were counted this month. `more`: how many events of the last second were not shown, because at most 50 clicks and 20 limits are shown each second. `notice`: other servers' clicks are missing, or are back. A comment is sent every 15 s. The stream ends after an hour, or after `seconds`, and when the API key is revoked; a client that reads too slowly is cut. Events are not repeated: `Last-Event-ID` is ignored. Requires the scope `usage:read`. */
+  watchClicks(query: WatchClicksQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({ method: "GET", path: "/api/live", query, signal: options.signal });
   }
 
   /** Share a link by email. Requires the scope `email:send`. */
