@@ -8,7 +8,7 @@
  * - woken: a change wakes the others
  * - not_woken: Redis allows no subscriptions
  * - overlapping: an edit commits after another one that began later
- * - redis_went_back: Redis is killed, and returns with data from many edits ago
+ * - redis_went_back: Redis is killed, and returns with data from many edits ago, and a server starts
  * - writer_killed: a server is killed between its commit and its answer, so that it cannot announce the change
  * - created_and_deleted: links are requested before they exist, created, deleted and created again (`switches.ts`)
  * - link_suspended, tenant_suspended, limit_changed, plan_changed, plan_edited: by the operator's commands

@@ -13,6 +13,7 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
   "src/clicks/events/groups.ts": [2, "a batch has clicks of all tenants; each row names the tenant of its link"],
   "src/clicks/events/link-totals.ts": [1, "a batch has clicks of all tenants; each row names the tenant of its link"],
   "src/clicks/events/tenant-days.ts": [1, "locks the rows of the tenants of a batch, in one order"],
+  "src/clicks/rollups/rounds.ts": [1, "one process condenses the clicks of all tenants"],
   "src/domains/store.ts": [
     3,
     "redirects need every verified domain; one is removed only when no link at all is on it; the blocklist is the operator's",

@@ -21,7 +21,7 @@ export const clicks: Mistakes = {
     from: "await record(true);",
     to: "await record(false);",
     tests: ["test/conformance/leases.test.ts"],
-    only: "SQLite.*spent to the last unit|SQLite.*several servers",
+    only: "SQLite.*stops gives back",
   },
   "rates-never-fade": {
     file: "clicks/hot-links.ts",

@@ -43,6 +43,30 @@ export const controls: readonly Control[] = [
     breaks: ["overlapping.longest_ms"],
   },
   {
+    name: "a Redis that is believed as it comes back",
+    edits: [
+      {
+        file: "cache/correct-tier.ts",
+        from: "if (stand.position < position) await replay(server, stand.position);",
+        to: "",
+      },
+    ],
+    plays: ["redis_went_back"],
+    breaks: ["redis_went_back.longest_ms", "redis_went_back.went_back"],
+  },
+  {
+    name: "an edit that only its writer announces",
+    edits: [
+      {
+        file: "sql/versions.ts",
+        from: "for (const some of rowBatches(changes.map(toRow), statementRows)) await insertChanges.run(trx, { rows: some, at });",
+        to: "",
+      },
+    ],
+    plays: ["writer_killed"],
+    breaks: ["writer_killed.longest_ms"],
+  },
+  {
     name: "no fences",
     edits: [
       {

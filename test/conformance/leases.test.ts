@@ -14,6 +14,14 @@ onEachLender((place) => {
     expect(await place().standing(code)).toEqual({ counted: 300, lent: 300 });
   });
 
+  test("a server that stops gives back what it has not spent", async () => {
+    const server = place().instance();
+    const code = fresh("stopped");
+    expect(await server.visits(code, 1_000, 5)).toBe(5);
+    await server.stop();
+    expect(await place().standing(code)).toEqual({ counted: 5, lent: 5 });
+  });
+
   test("several servers together never grant more, and between them all of it", async () => {
     const code = fresh("shared");
     const servers = [place().instance(), place().instance(), place().instance()];
