@@ -10,7 +10,7 @@ import { openPostgres } from "../../src/sql/postgres.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
-import { startProcess } from "../ground/process.ts";
+import { startProcess, until } from "../ground/process.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { batchOf, clickTenant, storedClicks, type TestClick, type TestTenant } from "./click-batches.ts";
 
@@ -79,7 +79,7 @@ for (const [name, newPlace] of Object.entries(newPlaces)) {
           env: {},
         },
       );
-      while (!child.output().includes("written 5\n")) await Bun.sleep(5);
+      await until("five batches", () => child.output().includes("written 5\n") || undefined);
       await child.kill();
       const answered = Number(/written (\d+)\n(?!.*written)/s.exec(child.output())?.[1]);
       const stored = (await storedClicks(sql, acme.number))[1] ?? 0;
