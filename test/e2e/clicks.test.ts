@@ -1,133 +1,147 @@
-/** Reports and lists of clicks through a real server. What the figures must be: test/conformance/click-reports.test.ts. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { dimensions } from "../../src/clicks/click.ts";
-import { databases, must, type ProblemBody, query, type Site, startSite } from "./servers.ts";
+/** From a redirect to the rows of its click, in a real server. */
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CompiledQuery } from "kysely";
+import { systemClock } from "../../src/base/clock.ts";
+import { createLog } from "../../src/base/log.ts";
+import { openPostgres } from "../../src/sql/postgres.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { openSqlite } from "../../src/sql/sqlite.ts";
+import { storedClicks } from "../conformance/click-batches.ts";
+import { postgresAvailable, startPostgres } from "../ground/postgres.ts";
+import { type Environment, until } from "../ground/process.ts";
+import { cli, startServer } from "../ground/server.ts";
+import { tempFolder } from "../ground/temp.ts";
+import { databases, must, type Site, siteOf, startSite } from "./servers.ts";
 
-interface StatsBody {
-  readonly totals: { readonly clicks: number; readonly visitors: number; readonly bots: number };
-  readonly series: readonly { readonly start: string; readonly clicks: number }[];
-  readonly breakdowns: Record<string, { values: unknown[]; none: number; other: number; notItemised: number }>;
+const log = createLog("silent", { write() {} }, false, systemClock.now);
+const planted = ["203.0.113.77", "planted@example.org", "planted-secret"];
+
+const openAt = ({ DATABASE_URL, QL_DATA }: Environment): Sql =>
+  DATABASE_URL === undefined
+    ? openSqlite(join(String(QL_DATA), "quicklink.sqlite"))
+    : openPostgres(DATABASE_URL, { connections: 1 }, log);
+
+/** All clicks in the database. */
+async function recorded(sql: Sql): Promise<number> {
+  let sum = 0;
+  for (const { number } of await sql.db.selectFrom("tenants").select("number").execute()) {
+    for (const clicks of Object.values(await storedClicks(sql, number))) sum += clicks;
+  }
+  return sum;
 }
 
-const people = 5;
-const bots = 2;
+/** How many were answered with a redirect. */
+async function visitTimes(site: Site, path: string, times: number): Promise<number> {
+  let answered = 0;
+  for (let done = 0; done < times; done += 20) {
+    const replies = await Promise.all(
+      Array.from({ length: Math.min(20, times - done) }, (_, i) =>
+        site.visit(path, {
+          "x-forwarded-for": i % 2 === 0 ? (planted[0] ?? "") : `198.51.100.${i}`,
+          referer: `https://news.example/${planted[1]}?token=${planted[2]}`,
+          "accept-language": "de-DE,de;q=0.8",
+          "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0",
+        }),
+      ),
+    );
+    answered += replies.filter(({ status }) => status === 302).length;
+  }
+  return answered;
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
 
 for (const database of databases) {
-  describe(`clicks on ${database}`, () => {
-    let site: Site;
-    let key: string;
-    let stranger: string;
-    let link: { id: string; code: string };
-    const now = Date.now() - 60_000;
-
-    beforeAll(async () => {
-      site = await startSite(database);
-      key = await site.tenant("mine");
-      stranger = await site.tenant("theirs");
-      link = (
-        await site.call("POST", "/api/links", { key, body: { url: "https://example.com/", tags: ["spring"] } })
-      ).json();
-      await site.call("POST", "/api/links", { key: stranger, body: { url: "https://example.com/" } });
-      await query(
-        site.env,
-        "insert into click_values (tenant, dimension, value, seen_day) values (0, 'country', '=DE', 0)",
-      );
-      const facts = dimensions.map((name) =>
-        name === "country" ? "(select id from click_values where value = '=DE')" : "0",
-      );
-      await query(
-        site.env,
-        `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${people + bots})
-         insert into clicks (day, tenant, level, link, at, seq, domain, tags, reason, first, ${dimensions.join(", ")})
-         select ${Math.floor(now / 86_400_000)}, t.number, 0, l.number, ${now}, i, -1, 0,
-           case when i > ${people} then 1 else 0 end, case when i = 1 then 3 else 0 end, ${facts.join(", ")}
-         from n, tenants t, links l where t.slug = 'mine' and l.id = '${link.id}'`,
-      );
-    });
-
-    afterAll(async () => {
+  describe(database, () => {
+    test("every redirect is in the database when a stopped server has ended, and nothing of its visitor's address", async () => {
+      const site = await startSite(database, { QL_TRUSTED_PROXIES: "127.0.0.1", QL_LOG_LEVEL: "info" });
+      const { code } = await site.create({ url: "https://example.org/", tags: ["spring"] });
+      const answered = await visitTimes(site, `/${code}`, 700);
+      expect(answered).toBe(700);
+      const metrics = await site.visit("/readyz");
+      expect(metrics.status).toBe(200);
       expect(await site.server.stop()).toBe(0);
-    });
 
-    const get = (path: string, by = key, headers: Record<string, string> = {}) =>
-      site.call("GET", path, { key: by, headers });
+      const sql = openAt(site.env);
+      expect(await recorded(sql)).toBe(answered);
+      const events = await sql.db.selectFrom("clicks").selectAll().execute();
+      expect(events.length).toBe(500);
+      const values = await sql.db.selectFrom("click_values").select(["id", "dimension", "value"]).execute();
+      const textOf = (id: number | undefined) => values.find((value) => value.id === id)?.value;
+      expect([textOf(events[0]?.referrer), textOf(events[0]?.browser)]).toEqual(["news.example", "Firefox"]);
+      expect(textOf(events[0]?.tags)).toBe('["spring"]');
+      // Ten visitors with an address of their own, and one that they share.
+      expect(events.filter(({ first }) => first === 3).length).toBe(11);
 
-    test("are counted by link and by tenant", async () => {
-      for (const path of [`/api/links/${link.id}/stats`, "/api/stats"]) {
-        const { totals, series, breakdowns } = (await get(path)).json<StatsBody>();
-        expect(totals).toEqual({ clicks: people, visitors: 1, bots });
-        expect(series.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(people);
-        expect(breakdowns.country).toEqual({
-          ...{ values: [{ value: "=DE", clicks: people, visitors: 1 }], none: 0, other: 0, notItemised: 0 },
-        });
-        const filtered = (
-          await get(`${path}?filter=country%3D%3DDE&traffic=all&compare=year&interval=week`)
-        ).json<StatsBody>();
-        expect(filtered.totals.clicks).toBe(people + bots);
+      const texts = values.map(({ value }) => value).join("\n") + site.server.output();
+      for (const word of planted) expect(texts).not.toContain(word);
+      for (const { name } of (await sql.db.introspection.getTables()).filter((table) => !table.isView)) {
+        if (database === "SQLite") break;
+        for (const word of planted) {
+          const found = CompiledQuery.raw(`select 1 from "${name}" as t where t::text like '%${word}%' limit 1`);
+          expect([name, (await sql.db.executeQuery(found)).rows.length]).toEqual([name, 0]);
+        }
       }
-      expect((await get("/api/stats", stranger)).json<StatsBody>().totals).toEqual({ clicks: 0, visitors: 0, bots: 0 });
-    });
-
-    test("are listed one by one, with the link they were on", async () => {
-      const { items } = (await get("/api/clicks?filter=reason%3Dbot")).json<{ items: Record<string, unknown>[] }>();
-      expect(items).toHaveLength(bots);
-      expect(items[0]).toMatchObject({ reason: "bot", country: "=DE", city: null, weight: 1 });
-      expect((await get("/api/clicks", stranger)).json<{ items: unknown[] }>().items).toEqual([]);
-    });
-
-    test("are exported as CSV that no spreadsheet runs", async () => {
-      const values = await get("/api/stats?format=csv&breakdown=country");
-      expect(values.text).toBe(`country,clicks,visitors\r\n'=DE,${people},1\r\n`);
-      const series = await get("/api/stats", key, { accept: "text/csv" });
-      expect(series.text.split("\r\n")[0]).toBe("start,clicks,visitors");
-      const all = await get(`/api/links/${link.id}/clicks?format=csv`);
-      expect(all.text.trimEnd().split("\r\n")).toHaveLength(people + bots + 1);
-      expect(all.text).toContain("'=DE");
-    });
-
-    test("of a link of another tenant are not found", async () => {
-      for (const path of ["stats", "clicks"]) {
-        expect((await get(`/api/links/${link.id}/${path}`, stranger)).status).toBe(404);
-        expect((await get(`/api/links/lnk_x/${path}`)).status).toBe(404);
+      await sql.close();
+      for (const path of filesBelow(String(site.env.QL_DATA))) {
+        const content = readFileSync(path).toString("latin1");
+        for (const word of planted) expect([path, content.includes(word)]).toEqual([path, false]);
       }
-    });
+    }, 60_000);
 
-    test("need the scope stats:read, which links:read includes", async () => {
-      const keyWith = async (scopes: string) =>
-        JSON.parse(must(await site.cli("key", "create", "k", "--tenant", "mine", "--scopes", scopes, "--json")))
-          .secret as string;
-      expect((await get("/api/stats", await keyWith("links:read"))).status).toBe(200);
-      expect((await get("/api/stats", await keyWith("stats:read"))).status).toBe(200);
-      expect((await get("/api/stats", await keyWith("files:read"))).status).toBe(403);
-      expect((await get("/api/links", await keyWith("stats:read"))).status).toBe(403);
-    });
-
-    const many = Array.from({ length: 10_000 }, (_, i) => i).join(",");
-    const bad: readonly (readonly [query: string, field: string])[] = [
-      ["zone=Mars/Olympus", "zone"],
-      ["from=2026-11-17&to=2026-11-16", "to"],
-      ["from=2012-01-01&to=2026-01-01", "from"],
-      ["from=1970-01-01", "from"],
-      ["from=yesterday", "from"],
-      ["to=2026-02-30", "to"],
-      ["from=2026-01-01&interval=quarter", "interval"],
-      ["interval=minute", "interval"],
-      ["traffic=cats", "traffic"],
-      ["breakdown=country,shoe", "breakdown"],
-      ["limit=301", "limit"],
-      ["compare=never", "compare"],
-      ["filter=shoe%3D42", "filter"],
-      ["filter=country", "filter"],
-      ["filter=referrer~", "filter"],
-      ["filter=reason%3Dbored", "filter"],
-      [`filter=country%3D${many.slice(0, 5_000)}`, "filter"],
-      [Array.from({ length: 21 }, () => "filter=country%3DDE").join("&"), "filter"],
-      ["domain=example.com&tag=spring", "tag"],
-      ["colour=blue", "colour"],
-    ];
-    test.each(bad)("a report with %s is refused, and the answer names the field", async (params, field) => {
-      const reply = await get(`/api/stats?${params}`);
-      expect([reply.status, reply.json<ProblemBody>().errors?.[0]?.field]).toEqual([422, field]);
-    });
+    test("clicks are in the database about a second later, and the metrics count them", async () => {
+      const site = await startSite(database);
+      const { code } = await site.create({ url: "https://example.org/" });
+      await visitTimes(site, `/${code}`, 40);
+      const wanted = ['quicklink_clicks_recorded_total{as="event"} 40', "quicklink_clicks_failing 0"];
+      await until("the metrics", async () => {
+        const { text } = await site.visit("/metrics");
+        return wanted.every((line) => text.includes(line)) || undefined;
+      });
+      const sql = openAt(site.env);
+      expect(await recorded(sql)).toBe(40);
+      await sql.close();
+      await site.server.stop();
+    }, 60_000);
   });
+}
+
+if (postgresAvailable()) {
+  test("clicks of a time without PostgreSQL are recorded when it is back, each once", async () => {
+    const postgres = await startPostgres({ durable: true });
+    const env = { DATABASE_URL: await postgres.createDatabase("clicks"), QL_CODE_SALT: "a salt for tests of clicks" };
+    must(await cli(["migrate"], { env }));
+    const dataDir = tempFolder("data");
+    const server = await startServer({
+      dataDir,
+      env: { ...env, QL_HITS_OUTAGE: "open", QL_TRUSTED_PROXIES: "127.0.0.1" },
+    });
+    const site = siteOf(server, { ...env, QL_DATA: dataDir });
+    must(await site.cli("tenant", "update", "default", "--plan", "unlimited"));
+    const { code } = await site.create({ url: "https://example.org/" });
+    let answered = await visitTimes(site, `/${code}`, 200);
+    await postgres.kill();
+    const failing = async () => (await site.visit("/metrics")).text.includes("quicklink_clicks_failing 1");
+    await until("batches to fail", async () => {
+      answered += await visitTimes(site, `/${code}`, 20);
+      return (await failing()) || undefined;
+    });
+    answered += await visitTimes(site, `/${code}`, 200);
+    await postgres.restart();
+    await site.reachOnceRecovered(`/${code}`);
+    answered += 1 + (await visitTimes(site, `/${code}`, 100));
+    expect((await site.visit("/readyz")).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+    const sql = openAt(env);
+    expect(answered).toBeGreaterThan(500);
+    expect(await recorded(sql)).toBe(answered);
+    await sql.close();
+    await postgres.stop();
+  }, 90_000);
 }

@@ -142,6 +142,29 @@ export interface ClickReport {
   } | null;
 }
 
+export interface ClickSettings {
+  /** IANA time zone of the tenant's days. */
+  readonly timeZone: string;
+  /** Whether facts about visitors, such as country and browser, are recorded with clicks. */
+  readonly facts: boolean;
+  /** Null: as long as the plan allows. */
+  readonly eventDays: number | null;
+  /** For how many days single clicks are kept, by the plan and `eventDays`. Null: for good. */
+  readonly eventsKeptDays: number | null;
+  /** Tags whose totals are kept as long as those of links. */
+  readonly tags: readonly string[];
+}
+
+export interface ClickSettingsChange {
+  /** A change begins with the next day. */
+  readonly timeZone?: string | undefined;
+  readonly facts?: boolean | undefined;
+  /** At most what the plan allows. Clicks of the last four days are always kept. Null: as the plan. */
+  readonly eventDays?: number | null | undefined;
+  /** At most 50. Free places are taken by other tags when their links are clicked. */
+  readonly tags?: readonly string[] | undefined;
+}
+
 export type CreatedApiKey = ApiKey & {
   readonly secret: string;
 };
@@ -499,6 +522,7 @@ export interface Problem {
     | "link_expired"
     | "rate_limited"
     | "too_many_guesses"
+    | "too_many_streams"
     | "over_quota"
     | "upload_missing"
     | "collection_full"
@@ -596,6 +620,7 @@ export interface Tenant {
     readonly emailsPerHourSmtp: number | null;
     readonly emailsPerHourSendgrid: number | null;
     readonly apiPerMinute: number | null;
+    readonly eventDays: number | null;
   };
   readonly createdAt: string;
 }
@@ -777,6 +802,11 @@ export interface ListSuppressionsQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
+}
+
+export interface WatchClicksQuery {
+  /** When the stream ends. */
+  readonly seconds?: number | undefined;
 }
 
 export class QuickLink {
@@ -1012,6 +1042,21 @@ export class QuickLink {
     return this.#caller.json<Usage>({ method: "GET", path: "/api/usage", signal: options.signal });
   }
 
+  /** Get click settings. Requires the scope `links:read`. */
+  getClickSettings(options: CallOptions = {}): Promise<ClickSettings> {
+    return this.#caller.json<ClickSettings>({ method: "GET", path: "/api/stats/settings", signal: options.signal });
+  }
+
+  /** Update click settings. Omitted fields keep their value. Requires the scope `admin`. */
+  updateClickSettings(body: ClickSettingsChange, options: CallOptions = {}): Promise<ClickSettings> {
+    return this.#caller.json<ClickSettings>({
+      method: "PATCH",
+      path: "/api/stats/settings",
+      json: body,
+      signal: options.signal,
+    });
+  }
+
   /** Start an upload. Reserves the file's bytes from the tenant's storage. Send the file with `upload.method` to `upload.url` with exactly `upload.headers` before `upload.expiresAt`, then complete the upload. Requires the scope `files:write`. */
   createFile(body: NewFile, options: PostOptions = {}): Promise<Upload> {
     return this.#caller.json<Upload>({
@@ -1122,6 +1167,11 @@ export class QuickLink {
       idempotencyKey: options.idempotencyKey,
       signal: options.signal,
     });
+  }
+
+  /** Watch clicks as they happen. A stream of server-sent events. `click`: a click, with its link, place, source and verdict. `quota`: the hits of a link that were counted this month. `more`: how many events of the last second were not shown, because at most 50 clicks and 20 limits are shown each second. `notice`: other servers' clicks are missing, or are back. A comment is sent every 15 s. The stream ends after an hour, or after `seconds`, and when the API key is revoked; a client that reads too slowly is cut. Events are not repeated: `Last-Event-ID` is ignored. Requires the scope `usage:read`. */
+  watchClicks(query: WatchClicksQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({ method: "GET", path: "/api/live", query, signal: options.signal });
   }
 
   /** Share a link by email. Requires the scope `email:send`. */
