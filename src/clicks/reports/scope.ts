@@ -57,6 +57,8 @@ export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubje
       return {
         ...common,
         number: await groupNumber(own, "tag", subject.name),
+        // A tag may have got its roll-ups after its first clicks: a day without one may have some.
+        condensedUntil: 0,
         conditions: [isIn("tags", await idsOfTags(sql, tenant, [subject.name]))],
       };
   }
