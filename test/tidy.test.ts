@@ -76,7 +76,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ["base", "limits", "idempotency", ...subjects],
   config: ["base", "redis/address.ts", "email/address.ts"],
   "core.ts": [...engine, ...subjects, "sql", "safe-fetch", "config"],
-  doctor: ["base", "codes", "abuse/blocklist.ts", "files", "sql", "redis", "config", "core.ts"],
+  doctor: [
+    "base",
+    "codes",
+    "abuse/blocklist.ts",
+    "clicks/facts/places.ts",
+    "files",
+    "sql",
+    "redis",
+    "config",
+    "core.ts",
+  ],
   server: [...engine, ...subjects, "sql", "redis", "in-memory", "workers", "idempotency", "http", "config", "core.ts"],
   cli: [
     ...[...engine, ...subjects, ...routes, "sql", "redis", "import-export", "workers", "doctor"],

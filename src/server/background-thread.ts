@@ -45,6 +45,9 @@ async function work(background: Background, job: Extract<ToThread, { id: number 
   if (job.kind === "nearLimits") return background.nearLimits();
   if (job.kind === "applyBlocklist") return background.applyBlocklist();
   if (job.kind === "raiseOutdated") return background.raiseOutdated();
+  if (job.kind === "condenseClicks") return background.condenseClicks();
+  if (job.kind === "purgeClicks") return background.purgeClicks();
+  if (job.kind === "forgetVisitors") return background.forgetVisitors();
   if (job.kind === "find") return background.find(job.tenant, job.query);
   if (job.kind === "busiest") return background.busiest(job.tenant);
   const results = await background.createMany(job.tenant, job.inputs, job.maker, job.atomic);

@@ -3,6 +3,9 @@ import { dayMs } from "../base/clock.ts";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Resources } from "../base/resources.ts";
+import { type PurgedClicks, purgeClicks } from "../clicks/rollups/purge.ts";
+import { forgetVisitors } from "../clicks/rollups/purge-visitors.ts";
+import { type Condensed, condense } from "../clicks/rollups/rounds.ts";
 import type { Core } from "../core.ts";
 import { nearLimits } from "../email/notices/near-limits.ts";
 import type { NoticeUse } from "../email/notices/thresholds.ts";
@@ -16,6 +19,7 @@ import { type BusyLink, busiestLinks } from "../links/read/busiest.ts";
 import type { LinkQuery } from "../links/read/find.ts";
 import { createFeed } from "../sql/feed.ts";
 import { pruneLeases } from "../sql/leases.ts";
+import { databaseTime } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 
 /**
@@ -49,6 +53,12 @@ export interface Background {
   applyBlocklist(): Promise<BlocklistOutcome>;
   /** Gives new versions to the links of changed tenants if a command did not finish; returns how many. */
   raiseOutdated(): Promise<number>;
+  /** Condenses the clicks of ended hours, days and months. */
+  condenseClicks(signal?: AbortSignal): Promise<Condensed>;
+  /** Deletes clicks and roll-ups that are no longer kept. */
+  purgeClicks(signal?: AbortSignal): Promise<PurgedClicks>;
+  /** Deletes what visitors of days that are over were recognised by; returns how many. */
+  forgetVisitors(): Promise<number>;
   /** The server stops: what does not finish soon is interrupted. */
   stopSoon(): void;
   /** Interrupts what is still running. */
@@ -73,6 +83,9 @@ function inTurns({ work, upkeep }: Resources, background: Background): Backgroun
     clean: () => upkeep.run("clean", () => background.clean()),
     applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
     raiseOutdated: () => upkeep.run("raiseOutdated", () => background.raiseOutdated()),
+    condenseClicks: (signal) => upkeep.run("condenseClicks", () => background.condenseClicks(signal)),
+    purgeClicks: (signal) => upkeep.run("purgeClicks", () => background.purgeClicks(signal)),
+    forgetVisitors: () => upkeep.run("forgetVisitors", () => background.forgetVisitors()),
   };
 }
 
@@ -113,6 +126,11 @@ export function onThisThread(core: Core): Background {
     },
     applyBlocklist: () => applyBlocklist(core),
     raiseOutdated: () => core.outdated.finish(),
+    // By the database's time, as the writers of clicks: a server whose clock is ahead must not condense too early.
+    condenseClicks: async (signal) =>
+      condense(core.sql, { now: await databaseTime(core.sql), ...(signal && { signal }) }),
+    purgeClicks: async (signal) => purgeClicks(core.sql, await databaseTime(core.sql), signal),
+    forgetVisitors: async () => forgetVisitors(core.sql, await databaseTime(core.sql)),
     stopSoon() {}, // the database does the work, and the socket's deadline is the limit
     async close() {},
   };
@@ -140,7 +158,10 @@ export type BackgroundJob =
   | { readonly kind: "nearLimits" }
   | { readonly kind: "clean" }
   | { readonly kind: "applyBlocklist" }
-  | { readonly kind: "raiseOutdated" };
+  | { readonly kind: "raiseOutdated" }
+  | { readonly kind: "condenseClicks" }
+  | { readonly kind: "purgeClicks" }
+  | { readonly kind: "forgetVisitors" };
 
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string>; readonly stopping: Int32Array }
@@ -229,6 +250,9 @@ function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<BlocklistOutcome>,
     raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
+    condenseClicks: () => run({ kind: "condenseClicks" }) as Promise<Condensed>,
+    purgeClicks: () => run({ kind: "purgeClicks" }) as Promise<PurgedClicks>,
+    forgetVisitors: () => run({ kind: "forgetVisitors" }) as Promise<number>,
     stopSoon() {
       notSoon = clock.after(finishMs, interrupt);
     },

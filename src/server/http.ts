@@ -4,6 +4,8 @@ import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { liveRoutes } from "../clicks/live/api.ts";
 import type { Live } from "../clicks/live/live.ts";
+import { createClickSettings } from "../clicks/settings.ts";
+import { clickSettingsRoutes } from "../clicks/settings-api.ts";
 import type { Core } from "../core.ts";
 import { domainRoutes } from "../domains/api.ts";
 import { emailRoutes } from "../email/api.ts";
@@ -80,6 +82,7 @@ export function openApi({ core, log, metrics }: Wiring, parts: ApiParts): HttpAp
       (api) => tenantRoutes(api, keys, pages, clock),
       (api) => domainRoutes(api, core.domains, pages),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, storage, busiest: background.busiest })),
+      (api) => clickSettingsRoutes(api, createClickSettings(sql), () => parts.jobs.soon("tenant-changes")),
       (api) => fileRoutes(api, files.files, pages),
       (api) => emailRoutes(api, mail.stats, mail.suppressions, pages),
       (api) => emailSettingsRoutes(api, { settings, checkKey, outgoing, canSeal: core.ring !== undefined, baseUrl }),

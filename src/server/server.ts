@@ -5,6 +5,8 @@ import { createMetrics, type Metrics } from "../base/metrics.ts";
 import { countProcess } from "../base/process.ts";
 import { countShares } from "../base/shares.ts";
 import type { Publish } from "../cache/feed.ts";
+import type { Capture } from "../clicks/facts/capture.ts";
+import { mountExclude } from "../clicks/facts/exclude.ts";
 import { openHotLinks } from "../clicks/hot-links.ts";
 import type { Config } from "../config/config.ts";
 import { prepareDataFolder } from "../config/data-folder.ts";
@@ -17,7 +19,6 @@ import { type Answers, createAnswers } from "../idempotency/answers.ts";
 import { createGuesses, type Guesses } from "../limits/guesses.ts";
 import { createReportLimit } from "../limits/report-limit.ts";
 import { cacheKey } from "../links/link.ts";
-import { createBots } from "../redirect/bots.ts";
 import { createRedirect } from "../redirect/serve.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import type { Heartbeat } from "../sql/heartbeat.ts";
@@ -25,6 +26,7 @@ import { scopes } from "../tenants/keys.ts";
 import type { Peers } from "../workers/channel.ts";
 import { createBackground } from "./background.ts";
 import { type LinkCache, openCache } from "./cache.ts";
+import { openCapture } from "./click-capture.ts";
 import { type OpenCounters, openCounters } from "./counters.ts";
 import { type Mail, mountMail, openMail } from "./email.ts";
 import { mountFileTransfers, type OpenFiles, openFiles } from "./files.ts";
@@ -33,7 +35,7 @@ import { openJobs } from "./jobs.ts";
 import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
 import { openLive } from "./live.ts";
 import { openNotices } from "./notices.ts";
-import { openRedirect } from "./redirect.ts";
+import { openRedirect, openVisitorSources, type VisitorSources } from "./redirect.ts";
 import { openRedis } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -108,7 +110,10 @@ async function serve(
   const jobs = openJobs(wiring, { background, cache, files, heartbeat, hot, mail, notices, redis, sampleReadiness });
 
   const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs, live });
-  const server = listen(wiring, { peers, readiness, hits, cache, counters, guesses, mail, files, api });
+  const sources = openVisitorSources(core, () => server, log);
+  const capture = await openCapture(wiring, sources);
+  const parts = { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture };
+  const server: Server = listen(wiring, parts);
   opened.defer(() => server.stop(stopMs));
   setImmediate(() => void api());
 
@@ -142,11 +147,13 @@ interface SocketParts {
   readonly mail: Mail;
   readonly files: OpenFiles;
   readonly api: () => Promise<HttpApi>;
+  readonly sources: VisitorSources;
+  readonly capture: Capture;
 }
 
 function listen(
   wiring: Wiring,
-  { peers, readiness, hits, cache, counters, guesses, mail, files, api }: SocketParts,
+  { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture }: SocketParts,
 ): Server {
   const { core, metrics, log } = wiring;
   const { config, clock } = core;
@@ -158,10 +165,10 @@ function listen(
     redirect: createRedirect({
       cache: cache.links,
       hosts: cache.hosts,
-      isBot: createBots(),
       meters: hits.meters,
       guesses,
-      ...openRedirect({ core, cache, counters, server: () => server, log }),
+      ...openRedirect({ core, cache, counters, sources }),
+      capture,
       signDownload: files.files.offer,
       wait: config.wait,
       clock,
@@ -180,6 +187,7 @@ function listen(
       mountMail(core, mail, guesses, log),
       ...mountFileTransfers(wiring, files),
       mountReportForm(wiring, cache, counters, guesses),
+      mountExclude(config.baseUrl.startsWith("https:")),
     ],
     log,
   });

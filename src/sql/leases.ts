@@ -4,7 +4,8 @@ import { leaseSize } from "../limits/lease-size.ts";
 import type { Ask, LeaseAnswer, LeaseStore, MonthOf, RecordedTotal } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
 import { monthEnd, monthName, secondsToMonthEnd } from "../limits/window.ts";
-import type { HitTable, LeaseTable, QuotaTable, RecorderTable } from "./schema.ts";
+import { setSequence } from "./recorders.ts";
+import type { HitTable, LeaseTable, QuotaTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 import { type Params, rowBatches, statement } from "./statement.ts";
 import type { Db, Trx } from "./tenant-db.ts";
@@ -354,17 +355,6 @@ const addHits = statement((db: Db, { rows }: Params<{ rows: readonly HitTable[] 
         hits: expression("hits.hits", "+", expression.ref("excluded.hits")),
       })),
     ),
-);
-
-/** `undefined` if this batch, or a later one, was already recorded. */
-const setSequence = statement((db: Db, { id, sequence, seen_at }: Params<RecorderTable>) =>
-  db
-    .insertInto("recorders")
-    .values({ id, sequence, seen_at })
-    .onConflict((conflict) =>
-      conflict.column("id").doUpdateSet({ sequence, seen_at }).where("recorders.sequence", "<", sequence),
-    )
-    .returning("sequence"),
 );
 
 /** Deletes old months and recorders; returns how many rows. What was counted, and why, stays in `hits`. */

@@ -44,6 +44,29 @@ export interface BulkResult {
   }[];
 }
 
+export interface ClickSettings {
+  /** IANA time zone of the tenant's days. */
+  readonly timeZone: string;
+  /** Whether facts about visitors, such as country and browser, are recorded with clicks. */
+  readonly facts: boolean;
+  /** Null: as long as the plan allows. */
+  readonly eventDays: number | null;
+  /** For how many days single clicks are kept, by the plan and `eventDays`. Null: for good. */
+  readonly eventsKeptDays: number | null;
+  /** Tags whose totals are kept as long as those of links. */
+  readonly tags: readonly string[];
+}
+
+export interface ClickSettingsChange {
+  /** A change begins with the next day. */
+  readonly timeZone?: string | undefined;
+  readonly facts?: boolean | undefined;
+  /** At most what the plan allows. Clicks of the last four days are always kept. Null: as the plan. */
+  readonly eventDays?: number | null | undefined;
+  /** At most 50. Free places are taken by other tags when their links are clicked. */
+  readonly tags?: readonly string[] | undefined;
+}
+
 export type CreatedApiKey = ApiKey & {
   readonly secret: string;
 };
@@ -802,6 +825,21 @@ export class QuickLink {
   /** Get all limits and their usage. Requires the scope `usage:read`. */
   getUsage(options: CallOptions = {}): Promise<Usage> {
     return this.#caller.json<Usage>({ method: "GET", path: "/api/usage", signal: options.signal });
+  }
+
+  /** Get click settings. Requires the scope `links:read`. */
+  getClickSettings(options: CallOptions = {}): Promise<ClickSettings> {
+    return this.#caller.json<ClickSettings>({ method: "GET", path: "/api/stats/settings", signal: options.signal });
+  }
+
+  /** Update click settings. Omitted fields keep their value. Requires the scope `admin`. */
+  updateClickSettings(body: ClickSettingsChange, options: CallOptions = {}): Promise<ClickSettings> {
+    return this.#caller.json<ClickSettings>({
+      method: "PATCH",
+      path: "/api/stats/settings",
+      json: body,
+      signal: options.signal,
+    });
   }
 
   /** Start an upload. Reserves the file's bytes from the tenant's storage. Send the file with `upload.method` to `upload.url` with exactly `upload.headers` before `upload.expiresAt`, then complete the upload. Requires the scope `files:write`. */
