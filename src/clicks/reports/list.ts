@@ -8,7 +8,7 @@ import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import { type ClickFacts, dimensions, firstToLink, firstToTenant, tooLate } from "../click.ts";
 import { createValueNames } from "../rollups/value-names.ts";
-import { chooseSample, type EventScope, eventsReadMost, eventsOf, levelMost } from "./events.ts";
+import { chooseSample, type EventScope, eventsOf, eventsReadMost, levelMost } from "./events.ts";
 import type { ClickFilter } from "./filters.ts";
 import type { Span } from "./query.ts";
 import { conditionsFor, type ReportSubject, scopeOf } from "./scope.ts";
