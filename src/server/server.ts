@@ -27,12 +27,14 @@ import type { Peers } from "../workers/channel.ts";
 import { createBackground } from "./background.ts";
 import { type LinkCache, openCache } from "./cache.ts";
 import { openCapture } from "./click-capture.ts";
+import { openClicks } from "./clicks.ts";
 import { type OpenCounters, openCounters } from "./counters.ts";
 import { type Mail, mountMail, openMail } from "./email.ts";
 import { mountFileTransfers, type OpenFiles, openFiles } from "./files.ts";
 import type { ApiParts } from "./http.ts";
 import { openJobs } from "./jobs.ts";
 import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
+import { openLive } from "./live.ts";
 import { openNotices } from "./notices.ts";
 import { openRedirect, openVisitorSources, type VisitorSources } from "./redirect.ts";
 import { openRedis } from "./redis.ts";
@@ -85,6 +87,7 @@ async function serve(
   const onRecorded: HitsRecorded = (batch, totals) => {
     hot.count(batch);
     notices.check(totals);
+    live.recorded(totals);
   };
   const hits = await openHits(wiring, { redis: redis.limits, holders: heartbeat.count, onRecorded });
   const cache = await openCache(wiring, redis.cache, hot);
@@ -102,13 +105,15 @@ async function serve(
   });
   const answers = await openAnswers(wiring);
   const notices = openNotices(wiring, { mail, background, hitsMaxOf: (key) => cache.links.recall(key)?.hitsMax });
+  const live = openLive(wiring, { redis: redis.limits, recall: cache.links.recall });
   const readiness = openReadiness(wiring, cache, redis.dependencies);
   const sampleReadiness = watchReadiness(readiness, metrics);
   const jobs = openJobs(wiring, { background, cache, files, heartbeat, hot, mail, notices, redis, sampleReadiness });
 
-  const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs });
+  const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs, live });
   const sources = openVisitorSources(core, () => server, log);
   const capture = await openCapture(wiring, sources);
+  openClicks(wiring, { capture });
   const parts = { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture };
   const server: Server = listen(wiring, parts);
   opened.defer(() => server.stop(stopMs));
@@ -126,6 +131,7 @@ async function serve(
     async stop() {
       await firstKey.catch(() => {});
       background.stopSoon();
+      await live.close();
       await Promise.all([server.stop(stopMs), mail.close(), jobs.stop()]);
       await flushKeys();
       await opened.disposeAsync();
