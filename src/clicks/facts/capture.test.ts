@@ -5,7 +5,7 @@ import { type ClickTarget, cacheKey } from "../../links/link.ts";
 import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import { type ClickBatch, dimensions } from "../click.ts";
 import { type Capture, createCapture, sliceMost } from "./capture.ts";
-import { factText, noText } from "./columns.ts";
+import { createColumns, factText, noText } from "./columns.ts";
 
 const start = Date.UTC(2026, 10, 17, 12, 1);
 const request = new Request("http://localhost/abc");
@@ -103,6 +103,23 @@ describe("a drained batch", () => {
     expect(batch?.links.map(({ tags }) => tags)).toEqual([["a"], ["b"]]);
     expect([...(batch?.link ?? [])]).toEqual([0, 0, 1]);
   });
+});
+
+test("a text that is remembered has its own place in every batch", () => {
+  const [first, second] = [createColumns(10), createColumns(10)];
+  const [shared, extra] = [factText("shared"), factText("extra")];
+  const click = { at: 0, key: cacheKey("", "one"), link: targetOf(1), reason: 0, visitor: 0 };
+  first.add(click, [extra, shared]);
+  second.add(click, [shared, noText]);
+  first.add(click, [shared, extra]);
+  const width = dimensions.length;
+  const textsOf = ({ texts, facts }: ReturnType<typeof first.take>) =>
+    Array.from({ length: facts.length / width }, (_, i) => [0, 1].map((at) => texts[facts[i * width + at] ?? 0]));
+  expect(textsOf(first.take(10))).toEqual([
+    ["extra", "shared"],
+    ["shared", "extra"],
+  ]);
+  expect(textsOf(second.take(10))).toEqual([["shared", ""]]);
 });
 
 describe("when there is no room", () => {
