@@ -23,7 +23,7 @@ export interface EventScope {
 
 export const levelMost = 12;
 /** No report reads more events: at 1 µs each, that is a quarter of a second. */
-export const eventsMost = 250_000;
+export const eventsReadMost = 250_000;
 
 export function eventsOf(
   { db }: Pick<Sql, "db">,
@@ -60,7 +60,7 @@ export async function chooseSample(
   sql: Sql,
   scope: EventScope,
   spans: readonly Span[],
-  most = eventsMost,
+  most = eventsReadMost,
 ): Promise<Sample> {
   const unfiltered = { ...scope, conditions: [] };
   let events = 0;
