@@ -15,7 +15,7 @@ import type { RedisClients } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
 export interface Jobs extends RunningJobs {
-  soon(name: "hot-links" | "targets"): void;
+  soon(name: "hot-links" | "targets" | "tenant-changes"): void;
 }
 
 export interface JobParts {
@@ -67,6 +67,9 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
     { name: "targets", everyMs: 10 * second, scope: one, deadlineMs: 10 * minute, work: checkTargets },
     { name: "blocklist", everyMs: 3 * second, scope: one, deadlineMs: 10 * minute, ...blocklist },
     { name: "limit-notices", everyMs: hour, scope: one, deadlineMs: 5 * minute, work: notices.checkAll },
+    { name: "condense", everyMs: minute, scope: one, deadlineMs: hour, work: background.condenseClicks },
+    { name: "visitors", everyMs: 5 * minute, scope: one, deadlineMs: 10 * minute, work: background.forgetVisitors },
+    { name: "old-clicks", everyMs: hour, scope: one, deadlineMs: hour, work: background.purgeClicks },
     { name: "click-partitions", everyMs: hour, scope: one, deadlineMs: minute, work: partitionsJob(wiring) },
     { name: "clean", everyMs: hour, scope: one, deadlineMs: hour, work: background.clean },
   ];

@@ -34,6 +34,7 @@ import { mountFileTransfers, type OpenFiles, openFiles } from "./files.ts";
 import type { ApiParts } from "./http.ts";
 import { openJobs } from "./jobs.ts";
 import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
+import { openLive } from "./live.ts";
 import { openNotices } from "./notices.ts";
 import { openRedirect, openVisitorSources, type VisitorSources } from "./redirect.ts";
 import { openRedis } from "./redis.ts";
@@ -86,6 +87,7 @@ async function serve(
   const onRecorded: HitsRecorded = (batch, totals) => {
     hot.count(batch);
     notices.check(totals);
+    live.recorded(totals);
   };
   const hits = await openHits(wiring, { redis: redis.limits, holders: heartbeat.count, onRecorded });
   const cache = await openCache(wiring, redis.cache, hot);
@@ -103,11 +105,12 @@ async function serve(
   });
   const answers = await openAnswers(wiring);
   const notices = openNotices(wiring, { mail, background, hitsMaxOf: (key) => cache.links.recall(key)?.hitsMax });
+  const live = openLive(wiring, { redis: redis.limits, recall: cache.links.recall });
   const readiness = openReadiness(wiring, cache, redis.dependencies);
   const sampleReadiness = watchReadiness(readiness, metrics);
   const jobs = openJobs(wiring, { background, cache, files, heartbeat, hot, mail, notices, redis, sampleReadiness });
 
-  const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs });
+  const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs, live });
   const sources = openVisitorSources(core, () => server, log);
   const capture = await openCapture(wiring, sources);
   openClicks(wiring, { capture });
@@ -128,6 +131,7 @@ async function serve(
     async stop() {
       await firstKey.catch(() => {});
       background.stopSoon();
+      await live.close();
       await Promise.all([server.stop(stopMs), mail.close(), jobs.stop()]);
       await flushKeys();
       await opened.disposeAsync();
