@@ -16,6 +16,9 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
     "the walk over all roll-ups asks whether their links and groups still exist",
   ],
   "src/clicks/rollups/rounds.ts": [1, "one process condenses the clicks of all tenants"],
+  "src/clicks/events/groups.ts": [2, "a batch has clicks of all tenants; each row names the tenant of its link"],
+  "src/clicks/events/link-totals.ts": [1, "a batch has clicks of all tenants; each row names the tenant of its link"],
+  "src/clicks/events/tenant-days.ts": [1, "locks the rows of the tenants of a batch, in one order"],
   "src/domains/store.ts": [
     3,
     "redirects need every verified domain; one is removed only when no link at all is on it; the blocklist is the operator's",

@@ -114,8 +114,8 @@ export const redirect: Mistakes = {
   },
   "last-weight-never-chosen": {
     file: "redirect/match-rules.ts",
-    from: "if (left < weight) return url;",
-    to: "if (left <= weight) return url;",
+    from: "if (left < weight) return place;",
+    to: "if (left <= weight) return place;",
     tests: ["src/redirect/match-rules.test.ts"],
   },
   "weight-zero-wins": {
