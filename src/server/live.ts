@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { createLive, type Live } from "../clicks/live/live.ts";
-import type { RelayChannels } from "../clicks/live/relay.ts";
 import { startRelay } from "../clicks/live/relay.ts";
 import type { RecordedTotal } from "../limits/leases.ts";
 import { type MeteredTarget, splitKey } from "../links/link.ts";
+import { openChannels } from "../redis/channels.ts";
 import type { Redis } from "../redis/client.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -26,7 +26,7 @@ export function openLive({ core, metrics, log, opened }: Wiring, { redis, recall
   const live = createLive({
     id,
     places: core.resources.streams,
-    relay: redis && ((on) => startRelay({ id, channels: channelsOf(redis), clock, log, ...on })),
+    relay: redis && ((on) => startRelay({ id, channels: openChannels(redis), clock, log, ...on })),
     async isAllowed(tenant, key) {
       const [valid, found] = await Promise.all([keys.isValid(tenant, key), tenants.byId(tenant)]);
       return valid && found?.suspended === null;
@@ -59,9 +59,4 @@ export function openLive({ core, metrics, log, opened }: Wiring, { redis, recall
       live.counted(quotas);
     },
   });
-}
-
-function channelsOf(redis: Redis): RelayChannels {
-  const { subscribe, close } = redis.subscriber();
-  return { subscribe, close, publish: (channel, message) => redis.send(channel, ["PUBLISH", channel, message]) };
 }

@@ -1,36 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { batchOf, codesOf, type LiveOptions, mine, others, startLive, watchLive } from "../../../test/ground/live.ts";
 import { type ManualClock, manualClock } from "../../base/clock.ts";
-import type { KeyId, TenantId } from "../../base/ids.ts";
-import { createLog } from "../../base/log.ts";
-import { createShares } from "../../base/shares.ts";
-import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
-import { type ClickBatch, dimensions } from "../click.ts";
-import { createLive, type Live, streamsOfTenantMost } from "./live.ts";
-import { type RelayChannels, startRelay } from "./relay.ts";
+import type { TenantNumber } from "../../sql/schema.ts";
+import { type Live, streamsOfTenantMost } from "./live.ts";
+import type { RelayChannels } from "./relay.ts";
 
-const [mine, others] = [-1 as TenantNumber, -2 as TenantNumber];
 const [a, b] = [0, 1];
-/** Two tenants with the same codes. */
-const links = [mine, others].flatMap((tenant, i) =>
-  ["a", "b"].map((code, j) => ({ link: (i * 2 + j + 1) as LinkNumber, tenant, domain: "", code, tags: [] })),
-);
-const texts = ["", "DE", "Berlin", "…"];
-
-function batchOf(clicked: readonly number[], bare: ClickBatch["bare"] = []): ClickBatch {
-  const facts = clicked.flatMap(() => dimensions.map((name) => ["country", "city", "referrer"].indexOf(name) + 1));
-  return {
-    texts,
-    links,
-    at: Float64Array.from(clicked, (_, i) => i),
-    link: Uint32Array.from(clicked),
-    reason: new Uint8Array(clicked.length),
-    visitor: new Float64Array(clicked.length),
-    facts: Uint32Array.from(facts),
-    bare,
-    dropped: 0,
-    excluded: 0,
-  };
-}
 
 /** Publish and subscribe between processes, all of which can lose it. */
 function network() {
@@ -52,71 +27,21 @@ function network() {
   return { state, channels };
 }
 
-interface Options {
-  clock?: ManualClock;
-  channels?: RelayChannels;
-  isAllowed?: (key: KeyId) => boolean;
-  places?: number;
-}
+const start = (options: LiveOptions & { clock?: ManualClock } = {}) => {
+  const { clock = manualClock(0) } = options;
+  return { clock, ...startLive({ ...options, clock }) };
+};
 
-let processes = 0;
-const log = createLog("silent", { write() {} }, false, () => 0);
-
-function start({ clock = manualClock(0), channels, isAllowed = () => true, places = 200 }: Options = {}) {
-  const id = `p${++processes}`;
-  const count = { ended: { left: 0, cut: 0, ended: 0 }, sent: { sent: 0, failed: 0 } };
-  const live = createLive({
-    id,
-    places: createShares({
-      ...{ resource: "streams", what: "live streams", atOnce: places },
-      ...{ waitingMost: 0, waitMs: 0, retryAfterSeconds: 30 },
-    }),
-    relay: channels && ((on) => startRelay({ id, channels, clock, log, ...on })),
-    isAllowed: async (_, key) => isAllowed(key),
-    count,
-    clock,
-    log,
-  });
-  return { live, clock, count };
-}
-
-/** Reads until something comes, as parsed events: [kind, data] or a comment. */
+/** What has come when everything that only waits for promises has happened. */
 async function watch(live: Live, number: TenantNumber = mine, key = "key_1") {
-  const body = await live.open({
-    number,
-    tenant: `ten_${number}` as TenantId,
-    key: key as KeyId,
-    lastsMs: 3_600_000,
-    allowSilence() {},
-    signal: new AbortController().signal,
-  });
-  const reader = body.getReader();
-  let [text, isOver] = ["", false];
-  void (async () => {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      text += new TextDecoder().decode(value);
-    }
-    isOver = true;
-  })();
+  const { text, events, ...reader } = await watchLive(live, number, key);
   return {
-    async events(kind: string): Promise<Record<string, unknown>[]> {
-      await settled();
-      return [...text.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)]
-        .filter(([, found]) => found === kind)
-        .map(([, , data = ""]) => JSON.parse(data));
-    },
-    async text(): Promise<string> {
-      await settled();
-      return text;
-    },
-    isOver: () => isOver,
-    leave: () => reader.cancel(),
+    ...reader,
+    text: () => settled().then(text),
+    events: (kind: string) => settled().then(() => events(kind)),
   };
 }
 
-/** Everything that only waits for promises has happened. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 const times = (link: number, count: number) => Array.from({ length: count }, () => link);
@@ -262,8 +187,7 @@ describe("live clicks of several processes", () => {
     there.live.offer(batchOf([a]));
     here.live.offer(batchOf([b]));
     await pass(300);
-    const seen = (await stream.events("click")).map(({ link }) => (link as { code: string }).code);
-    expect(seen.toSorted()).toEqual(["a", "b"]);
+    expect(codesOf(await stream.events("click")).toSorted()).toEqual(["a", "b"]);
     expect(await other.events("click")).toEqual([]);
     expect([there.count.sent, here.count.sent]).toEqual([
       { sent: 1, failed: 0 },

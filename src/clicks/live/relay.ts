@@ -12,7 +12,7 @@ import { type LeftOut, shownMost } from "./second.ts";
  * others publish the clicks of these tenants, each on the tenant's channel, until they have not heard of a reader for some
  * seconds. Without readers there are no messages at all.
  *
- * A process hears its own announcements too. If one does not come back, it does not see the other processes' clicks:
+ * A process hears its own announcements too. If they do not come back, it does not see the other processes' clicks:
  * streams then say so. That finds every fault between the two connections, for a single server, Sentinel and Cluster.
  */
 export interface Relay {
@@ -55,8 +55,8 @@ export interface RelaySettings {
 const announceMs = 2_000;
 /** Three announcements may be lost. */
 const wantedMs = 7_000;
-/** How long an announcement may take to come back. */
-const echoMs = 1_500;
+/** Two announcements did not come back. */
+const silentMs = 3_500;
 /** Readers of more tenants than a hundred processes can have at once. Others are not shown to other processes. */
 const tenantsMost = 20_000;
 const announcementMost = 16_384;
@@ -73,8 +73,8 @@ export function startRelay(settings: RelaySettings): Relay {
   const wantedUntil = new Map<TenantNumber, number>();
   let lastUntil = 0;
   let reaches: boolean | undefined;
-  let sent = 0;
-  let heard = 0;
+  /** When the last own announcement came back, or the first was due. */
+  let heardAt: number | undefined;
 
   function setReaches(now: boolean): void {
     if (reaches === now) return;
@@ -86,8 +86,9 @@ export function startRelay(settings: RelaySettings): Relay {
     const message = text.length > announcementMost ? undefined : parseAnnouncement(text);
     if (message === undefined) return;
     if (message.from === id) {
-      heard = Math.max(heard, message.number);
-      if (following.size > 0) setReaches(true);
+      if (following.size === 0) return;
+      heardAt = clock.elapsed();
+      setReaches(true);
       return;
     }
     lastUntil = clock.elapsed() + wantedMs;
@@ -97,21 +98,16 @@ export function startRelay(settings: RelaySettings): Relay {
   }
 
   async function announce(): Promise<void> {
-    for (const [tenant, until] of wantedUntil) if (until <= clock.elapsed()) wantedUntil.delete(tenant);
+    const now = clock.elapsed();
+    for (const [tenant, until] of wantedUntil) if (until <= now) wantedUntil.delete(tenant);
     if (following.size === 0) {
-      reaches = undefined;
+      [reaches, heardAt] = [undefined, undefined];
       return;
     }
-    const number = ++sent;
-    const lookAtEcho = clock.after(echoMs, () => {
-      if (heard < number && following.size > 0) setReaches(false);
-    });
-    try {
-      await channels.publish(announcements, JSON.stringify([id, number, ...following.keys()]));
-    } catch {
-      lookAtEcho();
-      if (following.size > 0) setReaches(false);
-    }
+    heardAt ??= now;
+    if (now - heardAt >= silentMs) setReaches(false);
+    // Failures show as silence.
+    await channels.publish(announcements, JSON.stringify([id, ...following.keys()])).catch(() => {});
   }
 
   function unfollow(tenant: TenantNumber): void {
@@ -163,9 +159,9 @@ export function startRelay(settings: RelaySettings): Relay {
 function parseAnnouncement(text: string) {
   const parsed = parseJson(text);
   if (!Array.isArray(parsed)) return undefined;
-  const [from, number, ...tenants] = parsed as unknown[];
-  if (typeof from !== "string" || typeof number !== "number") return undefined;
-  return { from, number, tenants: tenants.filter((one): one is TenantNumber => Number.isSafeInteger(one)) };
+  const [from, ...tenants] = parsed as unknown[];
+  if (typeof from !== "string") return undefined;
+  return { from, tenants: tenants.filter((one): one is TenantNumber => Number.isSafeInteger(one)) };
 }
 
 /** What does not fit is counted instead. */
