@@ -2,8 +2,27 @@ import type { Mistakes } from "../mistake.ts";
 
 const recorder = ["src/clicks/recorder.test.ts"];
 const hot = ["src/clicks/hot-links.test.ts"];
+const reports = ["test/conformance/click-reports.test.ts"];
 
 export const clicks: Mistakes = {
+  "report-without-overflow": {
+    file: "clicks/reports/gather.ts",
+    from: "for (const row of await overflowOf(sql, scope, gap)) addTally(open, row);",
+    to: "",
+    tests: reports,
+  },
+  "month-used-where-its-days-are-split": {
+    file: "clicks/reports/cover.ts",
+    from: "(row.grain !== grains.month || !isSplit(row))",
+    to: "true",
+    tests: reports,
+  },
+  "is-not-taken-for-is": {
+    file: "clicks/reports/scope.ts",
+    from: 'filter.how === "is not" ? raw<boolean>`not ${condition}` : condition',
+    to: "condition",
+    tests: reports,
+  },
   "privacy-control-ignored": {
     file: "clicks/facts/facts.ts",
     from: ' || headers.get("sec-gpc") === "1"',
