@@ -66,6 +66,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   limits: ["base"],
   cache: ["base"],
   ...Object.fromEntries(subjects.map((subject) => [subject, subjectMay])),
+  clicks: [...subjectMay, "import-export/csv.ts"],
   "import-export": subjectMay,
   sql: adapterMay,
   redis: adapterMay,

@@ -1,9 +1,12 @@
 import { version } from "../../package.json";
 import { Late } from "../base/deadline.ts";
+import type { TenantId } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { liveRoutes } from "../clicks/live/api.ts";
 import type { Live } from "../clicks/live/live.ts";
+import { clickRoutes } from "../clicks/reports/api.ts";
+import { clickSettings } from "../clicks/reports/scope.ts";
 import { createClickSettings } from "../clicks/settings.ts";
 import { clickSettingsRoutes } from "../clicks/settings-api.ts";
 import type { Core } from "../core.ts";
@@ -78,6 +81,7 @@ export function openApi({ core, log, metrics }: Wiring, parts: ApiParts): HttpAp
     isUnavailable: (error) => isUnavailable(error) || error instanceof Late || error instanceof StorageUnavailable,
     routes: [
       (api) => linkRoutes(api, { ...linkWriting(core, parts), links, baseUrl, pages, large: work }),
+      (api) => clickRoutes(api, { ...clickReading(core, background), links, pages, baseUrl, clock }),
       (api) => qrRoutes(api, links, work, baseUrl),
       (api) => tenantRoutes(api, keys, pages, clock),
       (api) => domainRoutes(api, core.domains, pages),
@@ -111,6 +115,10 @@ function linkWriting(
       if (some.length > 0) jobs.soon("targets");
     },
   };
+}
+
+function clickReading({ sql }: Core, { report, clicks }: Background) {
+  return { report, clicks, zoneOf: async (tenant: TenantId) => (await clickSettings(sql, tenant)).zone };
 }
 
 function openCallLimiter(

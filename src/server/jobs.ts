@@ -1,9 +1,11 @@
 import { isOutdated } from "../abuse/apply-blocklist.ts";
 import { type Job, type JobScope, type RunningJobs, startJobs } from "../base/jobs.ts";
+import { utcDay } from "../clicks/click.ts";
 import { type HotLinks, saveMs } from "../clicks/hot-links.ts";
 import type { LimitWatch } from "../email/notices/limit-watch.ts";
 import { sweepMs } from "../files/upkeep/upkeep.ts";
 import { createJobClaims, type Holder } from "../sql/jobs.ts";
+import { createPartitions } from "../sql/partitions.ts";
 import type { Background } from "./background.ts";
 import type { LinkCache } from "./cache.ts";
 import type { Mail } from "./email.ts";
@@ -68,6 +70,7 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
     { name: "condense", everyMs: minute, scope: one, deadlineMs: hour, work: background.condenseClicks },
     { name: "visitors", everyMs: 5 * minute, scope: one, deadlineMs: 10 * minute, work: background.forgetVisitors },
     { name: "old-clicks", everyMs: hour, scope: one, deadlineMs: hour, work: background.purgeClicks },
+    { name: "click-partitions", everyMs: hour, scope: one, deadlineMs: minute, work: partitionsJob(wiring) },
     { name: "clean", everyMs: hour, scope: one, deadlineMs: hour, work: background.clean },
   ];
   const claims = createJobClaims(core.sql, parts.heartbeat, core.clock);
@@ -79,6 +82,11 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
 type Row = Omit<Job, "work"> & { readonly work: Job["work"] | undefined };
 
 const switchedOn = ({ work, ...row }: Row): Job[] => (work === undefined ? [] : [{ ...row, work }]);
+
+/** Weeks of clicks on PostgreSQL. */
+function partitionsJob({ core: { config, sql, clock } }: Wiring): Job["work"] | undefined {
+  return config.embedded ? undefined : () => createPartitions(sql, utcDay(clock.now()));
+}
 
 /** Each process looks at its own file. */
 function openBlocklistJob({ core, log }: Wiring, background: Background): Pick<Job, "when" | "work"> {

@@ -27,6 +27,7 @@ import type { Peers } from "../workers/channel.ts";
 import { createBackground } from "./background.ts";
 import { type LinkCache, openCache } from "./cache.ts";
 import { openCapture } from "./click-capture.ts";
+import { openClicks } from "./clicks.ts";
 import { type OpenCounters, openCounters } from "./counters.ts";
 import { type Mail, mountMail, openMail } from "./email.ts";
 import { mountFileTransfers, type OpenFiles, openFiles } from "./files.ts";
@@ -112,6 +113,7 @@ async function serve(
   const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs, live });
   const sources = openVisitorSources(core, () => server, log);
   const capture = await openCapture(wiring, sources);
+  openClicks(wiring, { capture });
   const parts = { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture };
   const server: Server = listen(wiring, parts);
   opened.defer(() => server.stop(stopMs));

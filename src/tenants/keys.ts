@@ -16,7 +16,7 @@ import { createOneAtATime } from "./one-at-a-time.ts";
  */
 export const scopes = [
   ...(["links:read", "links:write", "files:read", "files:write"] as const),
-  ...(["usage:read", "email:read", "email:send", "admin"] as const),
+  ...(["stats:read", "usage:read", "email:read", "email:send", "admin"] as const),
 ] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -68,9 +68,9 @@ const writtenAtOnce = 100;
 
 export const keyPerMinuteMost = 1_000_000;
 
-/** `admin` includes all scopes. */
-export const allows = (key: ApiKey, scope: Scope): boolean =>
-  key.scopes.includes(scope) || key.scopes.includes("admin");
+/** `admin` includes all scopes. A key that may read links may read their clicks, as keys from before `stats:read` do. */
+export const allows = ({ scopes }: ApiKey, scope: Scope): boolean =>
+  scopes.includes(scope) || scopes.includes("admin") || (scope === "stats:read" && scopes.includes("links:read"));
 
 // Letters and digits only: a double click selects the whole key.
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -30,7 +30,12 @@ export interface TestBare {
   readonly reasons: Partial<Record<HitReason, number>>;
 }
 
-export function batchOf(clicks: readonly TestClick[], bare: readonly TestBare[] = [], dropped = 0): ClickBatch {
+export function batchOf(
+  clicks: readonly TestClick[],
+  bare: readonly TestBare[] = [],
+  dropped = 0,
+  excluded = 0,
+): ClickBatch {
   const texts = new Map<string, number>([["", 0]]);
   const links = new Map<ClickedLink, number>();
   const placeIn = <Key>(map: Map<Key, number>, key: Key): number => {
@@ -57,6 +62,7 @@ export function batchOf(clicks: readonly TestClick[], bare: readonly TestBare[] 
     facts: Uint32Array.from(facts),
     bare: counts,
     dropped,
+    excluded,
   };
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../../src/clicks/click.ts";
 import type { ClickFilter } from "../../src/clicks/reports/filters.ts";
 import { intervalsMost, parseReport, type ReportParams, type ReportQuery } from "../../src/clicks/reports/query.ts";
-import { type Report, reportOn } from "../../src/clicks/reports/report.ts";
+import { type ClickReport, reportOn } from "../../src/clicks/reports/report.ts";
 import type { ReportSubject } from "../../src/clicks/reports/scope.ts";
 import { startsWithin } from "../../src/clicks/reports/zones.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
@@ -202,7 +202,7 @@ onEachDatabase(({ open }) => {
       };
     }
 
-    async function compare(world: World, subject: ReportSubject, params: ReportParams): Promise<Report> {
+    async function compare(world: World, subject: ReportSubject, params: ReportParams): Promise<ClickReport> {
       const query = parseReport(params, world.tenant.zone, until);
       const report = await reportOn(sql, systemClock, world.tenant.id, subject, query);
       const { from: _, to: __, previous: ___, imported: ____, ...figures } = report;

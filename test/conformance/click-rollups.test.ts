@@ -1,11 +1,13 @@
 /** Condensing: every roll-up equals what it was made from, whatever comes in between. */
 import { beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { utcDay } from "../../src/clicks/click.ts";
 import { grains, settledMs } from "../../src/clicks/rollups/periods.ts";
 import { purgeClicks } from "../../src/clicks/rollups/purge.ts";
 import { forgetVisitors } from "../../src/clicks/rollups/purge-visitors.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
 import { clicksOf } from "../../src/clicks/rollups/tally.ts";
+import { migrate } from "../../src/sql/migrate.ts";
 import type { LinkNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { ofTenant } from "../../src/sql/tenant-db.ts";
@@ -26,8 +28,9 @@ import { onEachDatabase } from "./databases.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+const keyOf = ({ subject, grain, start }: RollupRow) => `${subject} ${grain} ${start}`;
 
-onEachDatabase(({ openTwo }) => {
+onEachDatabase(({ create, openTwo }) => {
   let [sql, other]: Sql[] = [];
   const one = () => sql as Sql;
   let names = 0;
@@ -166,7 +169,6 @@ onEachDatabase(({ openTwo }) => {
       );
       runs++;
       for (const tenant of tenants) {
-        const keyOf = ({ subject, grain, start }: RollupRow) => `${subject} ${grain} ${start}`;
         const expected = new Map(expectedRollups(tenant, now - settledMs).map((row) => [keyOf(row), row]));
         for (const row of await storedRollups(one(), tenant))
           expect(row).toEqual(expected.get(keyOf(row)) as RollupRow);
@@ -175,6 +177,43 @@ onEachDatabase(({ openTwo }) => {
     }
     expect(runs).toBeGreaterThan(3);
     for (const tenant of tenants) await requireExact(tenant, now);
+  }, 30_000);
+
+  test("a process that is killed in the middle of a transaction leaves complete rows, and the next one completes them", async () => {
+    const place = await create();
+    const here = place.connect();
+    await migrate(here);
+    const tenant = await createClickTenant(here, "killed", "Europe/Berlin");
+    const from = Date.UTC(2026, 10, 29);
+    const now = from + 5 * dayMs;
+    const clicks = randomClicks(randomOf(17), { from, until: from + 4 * dayMs, links: linksOf(250), count: 900 });
+    await storeClicks(
+      here,
+      tenant,
+      clicks.map((click) => ({ ...click, itemised: true })),
+    );
+    const expected = new Map(expectedRollups(tenant, now - settledMs).map((row) => [keyOf(row), row]));
+    let found: RollupRow[] = [];
+    for (const transactions of [2, 6]) {
+      const child = Bun.spawn(
+        [
+          process.execPath,
+          join(import.meta.dir, "condense-process.ts"),
+          place.address,
+          String(now),
+          String(transactions),
+        ],
+        { stdout: "ignore", stderr: "inherit" },
+      );
+      await child.exited;
+      expect(child.signalCode).toBe("SIGKILL");
+      found = await storedRollups(here, tenant);
+      for (const row of found) expect(row).toEqual(expected.get(keyOf(row)) as RollupRow);
+    }
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.length).toBeLessThan(expected.size);
+    await condense(here, { now });
+    expect(await storedRollups(here, tenant)).toEqual([...expected.values()]);
   }, 30_000);
 
   test("late clicks that come while periods are condensed are in them in the end", async () => {

@@ -58,7 +58,7 @@ onEachDatabase(({ open, openTwo }) => {
       };
       const written = await writerOn(sql).write(1, batchOf([{ link, at: now - 5, visitor: 9, facts }]));
       expect(written).toEqual({
-        ...{ events: 1, overflow: 0, late: 0, tooLate: 0, corrected: 0, dropped: 0 },
+        ...{ events: 1, overflow: 0, late: 0, tooLate: 0, corrected: 0, dropped: 0, excluded: 0 },
         firstClicks: [link],
       });
       const [event] = await events();
@@ -99,11 +99,14 @@ onEachDatabase(({ open, openTwo }) => {
         Array.from({ length: 50 }, (_, i) => ({ link, at: now - 50 + i, visitor: i })),
         [{ link, quarter: quarterOf(now), reasons: { counted: 3, bot: 2 } }],
         4,
+        6,
       );
       for (let i = 0; i < 3; i++) await writer.write(1, batch);
       expect(await storedClicks(sql, acme.number)).toEqual({ 1: 55 });
       expect((await events()).length).toBe(50);
-      expect(await sql.db.selectFrom("click_drops").select("dropped").execute()).toEqual([{ dropped: 4 }]);
+      expect(await sql.db.selectFrom("click_drops").select(["dropped", "excluded"]).execute()).toEqual([
+        { dropped: 4, excluded: 6 },
+      ]);
       await writer.write(2, batch);
       expect(await storedClicks(sql, acme.number)).toEqual({ 1: 110 });
       const own = ofTenant(sql.db, acme.id).selectFrom("click_links");

@@ -10,6 +10,7 @@ export interface ApiKey {
     | "links:write"
     | "files:read"
     | "files:write"
+    | "stats:read"
     | "usage:read"
     | "email:read"
     | "email:send"
@@ -42,6 +43,103 @@ export interface BulkResult {
     readonly link?: Link | undefined;
     readonly problem?: Problem | undefined;
   }[];
+}
+
+export interface Click {
+  readonly at: string;
+  readonly link: {
+    readonly id: string | null;
+    readonly domain: string;
+    readonly code: string;
+  };
+  readonly reason: "counted" | "bot" | "head" | "prefetch" | "preview" | "fallback" | "over_quota";
+  /** The visitor's first click of the day. Null: not known. */
+  readonly first: boolean | null;
+  /** How many clicks it stands for: above 1 if there are too many to list. */
+  readonly weight: number;
+  readonly country: string | null;
+  readonly region: string | null;
+  readonly city: string | null;
+  readonly device: string | null;
+  readonly browser: string | null;
+  readonly os: string | null;
+  readonly referrer: string | null;
+  readonly language: string | null;
+  readonly utm_source: string | null;
+  readonly utm_medium: string | null;
+  readonly utm_campaign: string | null;
+  readonly source: string | null;
+  readonly variant: string | null;
+  readonly bot: string | null;
+}
+
+export interface ClickPage {
+  readonly items: readonly Click[];
+  readonly nextCursor: string | null;
+}
+
+export interface ClickReport {
+  readonly from: string;
+  readonly to: string;
+  readonly zone: string;
+  readonly interval: "quarter" | "hour" | "day" | "week" | "month";
+  readonly traffic: "people" | "bots" | "all";
+  /** `visitors` is the sum of daily visitors. `bots`: clicks that do not count. */
+  readonly totals: {
+    readonly clicks: number;
+    readonly visitors: number;
+    readonly bots: number;
+  };
+  readonly reasons: Readonly<Record<string, number>>;
+  readonly series: readonly {
+    readonly start: string;
+    readonly clicks: number;
+    readonly visitors: number;
+  }[];
+  readonly breakdowns: Readonly<
+    Record<
+      string,
+      {
+        readonly values: readonly {
+          readonly value: string;
+          readonly clicks: number;
+          readonly visitors: number;
+        }[];
+        readonly none: number;
+        readonly other: number;
+        readonly notItemised: number;
+      }
+    >
+  >;
+  readonly previous: {
+    readonly from: string;
+    readonly to: string;
+    readonly totals: {
+      readonly clicks: number;
+      readonly visitors: number;
+      readonly bots: number;
+    };
+    readonly series: readonly {
+      readonly start: string;
+      readonly clicks: number;
+      readonly visitors: number;
+    }[];
+  } | null;
+  /** With filters: how many of all clicks in the range are itemised, and so can be filtered. */
+  readonly itemised: {
+    readonly clicks: number;
+    readonly of: number;
+  } | null;
+  /** Not null if events were sampled. `error`: relative error of the total that 95 of 100 samples keep. */
+  readonly sampled: {
+    readonly rate: number;
+    readonly error: number;
+  } | null;
+  /** Clicks from another shortener. Not part of the totals. */
+  readonly imported: {
+    readonly clicks: number;
+    readonly visitors: number;
+  } | null;
 }
 
 export interface ClickSettings {
@@ -322,6 +420,7 @@ export interface NewApiKey {
     | "links:write"
     | "files:read"
     | "files:write"
+    | "stats:read"
     | "usage:read"
     | "email:read"
     | "email:send"
@@ -582,6 +681,92 @@ export interface GetLinkQuery {
   readonly fields?: string | undefined;
 }
 
+export interface GetLinkStatsQuery {
+  /** A date in the zone, or a time with an offset. Default: 30 days. */
+  readonly from?: string | undefined;
+  /** Exclusive if it is a time; a date includes its whole day. Default: now. */
+  readonly to?: string | undefined;
+  /** IANA time zone. Default: the tenant's. */
+  readonly zone?: string | undefined;
+  /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
+  readonly filter?: readonly string[] | undefined;
+  /** Default: by the length of the range. */
+  readonly interval?: "quarter" | "hour" | "day" | "week" | "month" | undefined;
+  /** `people`: clicks that count. `bots`: all others, such as previews. Default: people, or all with a filter on `bot` or `reason`. */
+  readonly traffic?: "people" | "bots" | "all" | undefined;
+  /** Comma separated: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot. Default: all. */
+  readonly breakdown?: string | undefined;
+  /** Values of each breakdown. */
+  readonly limit?: number | undefined;
+  /** Also count the period before, the same weekdays before, or the same dates a year before. */
+  readonly compare?: "previous" | "weekdays" | "year" | undefined;
+  /** `csv`: the series; the values of a dimension if `breakdown` names a single one. Or `Accept: text/csv`. */
+  readonly format?: "json" | "csv" | undefined;
+}
+
+export interface GetStatsQuery {
+  /** A date in the zone, or a time with an offset. Default: 30 days. */
+  readonly from?: string | undefined;
+  /** Exclusive if it is a time; a date includes its whole day. Default: now. */
+  readonly to?: string | undefined;
+  /** IANA time zone. Default: the tenant's. */
+  readonly zone?: string | undefined;
+  /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
+  readonly filter?: readonly string[] | undefined;
+  /** Default: by the length of the range. */
+  readonly interval?: "quarter" | "hour" | "day" | "week" | "month" | undefined;
+  /** `people`: clicks that count. `bots`: all others, such as previews. Default: people, or all with a filter on `bot` or `reason`. */
+  readonly traffic?: "people" | "bots" | "all" | undefined;
+  /** Comma separated: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot. Default: all. */
+  readonly breakdown?: string | undefined;
+  /** Values of each breakdown. */
+  readonly limit?: number | undefined;
+  /** Also count the period before, the same weekdays before, or the same dates a year before. */
+  readonly compare?: "previous" | "weekdays" | "year" | undefined;
+  /** `csv`: the series; the values of a dimension if `breakdown` names a single one. Or `Accept: text/csv`. */
+  readonly format?: "json" | "csv" | undefined;
+  /** Only clicks on links of this domain. */
+  readonly domain?: string | undefined;
+  /** Only clicks on links that had this tag. */
+  readonly tag?: string | undefined;
+}
+
+export interface ListLinkClicksQuery {
+  /** A date in the zone, or a time with an offset. Default: 30 days. */
+  readonly from?: string | undefined;
+  /** Exclusive if it is a time; a date includes its whole day. Default: now. */
+  readonly to?: string | undefined;
+  /** IANA time zone. Default: the tenant's. */
+  readonly zone?: string | undefined;
+  /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
+  readonly filter?: readonly string[] | undefined;
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages. */
+  readonly format?: "json" | "csv" | "jsonl" | undefined;
+}
+
+export interface ListClicksQuery {
+  /** A date in the zone, or a time with an offset. Default: 30 days. */
+  readonly from?: string | undefined;
+  /** Exclusive if it is a time; a date includes its whole day. Default: now. */
+  readonly to?: string | undefined;
+  /** IANA time zone. Default: the tenant's. */
+  readonly zone?: string | undefined;
+  /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
+  readonly filter?: readonly string[] | undefined;
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages. */
+  readonly format?: "json" | "csv" | "jsonl" | undefined;
+  /** Only clicks on links of this domain. */
+  readonly domain?: string | undefined;
+  /** Only clicks on links that had this tag. */
+  readonly tag?: string | undefined;
+}
+
 export interface GetLinkQrQuery {
   readonly format?: "svg" | "png" | undefined;
   /** Width and height in pixels, including the margin. */
@@ -716,6 +901,36 @@ export class QuickLink {
       headers: { "if-match": options.ifMatch },
       signal: options.signal,
     });
+  }
+
+  /** Get a report on a link's clicks. Requires the scope `stats:read`. */
+  getLinkStats(id: string, query: GetLinkStatsQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({
+      method: "GET",
+      path: `/api/links/${encodeURIComponent(id)}/stats`,
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** Get a report on all clicks, or those of a domain or tag. Requires the scope `stats:read`. */
+  getStats(query: GetStatsQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({ method: "GET", path: "/api/stats", query, signal: options.signal });
+  }
+
+  /** List a link's clicks, newest first. Requires the scope `stats:read`. */
+  listLinkClicks(id: string, query: ListLinkClicksQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({
+      method: "GET",
+      path: `/api/links/${encodeURIComponent(id)}/clicks`,
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** List all clicks, newest first. Requires the scope `stats:read`. */
+  listClicks(query: ListClicksQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({ method: "GET", path: "/api/clicks", query, signal: options.signal });
   }
 
   /** Get a link's QR code. Requires the scope `links:read`. */

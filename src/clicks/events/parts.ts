@@ -21,6 +21,7 @@ export interface BatchPart {
   readonly clicks: readonly PendingClick[];
   readonly bare: readonly PendingBare[];
   readonly dropped: number;
+  readonly excluded: number;
 }
 
 /** A part of a batch has a number of its own: `sequence * partsMost + place`. */
@@ -36,6 +37,7 @@ export function partsOf(batch: ClickBatch, clicksMost: number): BatchPart[] {
   };
   const size = Math.max(clicksMost, Math.ceil((at.length + batch.bare.length) / (partsMost - 2)));
   const parts: BatchPart[] = [];
+  const none = { dropped: 0, excluded: 0 };
   for (let start = 0; start < at.length; start += size) {
     const clicks = Array.from({ length: Math.min(size, at.length - start) }, (_, offset): PendingClick => {
       const place = start + offset;
@@ -47,12 +49,13 @@ export function partsOf(batch: ClickBatch, clicksMost: number): BatchPart[] {
         visitor: visitor[place] ?? 0,
       };
     });
-    parts.push({ batch, clicks, bare: [], dropped: 0 });
+    parts.push({ batch, clicks, bare: [], ...none });
   }
   for (let start = 0; start < batch.bare.length; start += size) {
     const bare = batch.bare.slice(start, start + size).map((one) => ({ ...one, link: linkAt(one.link) }));
-    parts.push({ batch, clicks: [], bare, dropped: 0 });
+    parts.push({ batch, clicks: [], bare, ...none });
   }
-  if (batch.dropped > 0) parts.push({ batch, clicks: [], bare: [], dropped: batch.dropped });
+  const { dropped, excluded } = batch;
+  if (dropped + excluded > 0) parts.push({ batch, clicks: [], bare: [], dropped, excluded });
   return parts;
 }

@@ -58,6 +58,8 @@ export interface Written {
   /** Their time was wrong. */
   readonly corrected: number;
   readonly dropped: number;
+  /** Visits of people who excluded themselves. */
+  readonly excluded: number;
   /** Links with their first counted click ever: the first so many of a batch. */
   readonly firstClicks: readonly ClickedLink[];
 }
@@ -89,7 +91,7 @@ const transactionMs = 60_000;
 const levelMost = 12;
 
 export const noneWritten: Written = {
-  ...{ events: 0, overflow: 0, late: 0, tooLate: 0, corrected: 0, dropped: 0 },
+  ...{ events: 0, overflow: 0, late: 0, tooLate: 0, corrected: 0, dropped: 0, excluded: 0 },
   firstClicks: [],
 };
 
@@ -238,7 +240,8 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     }
     const firstClicks = await totals.add(step, addedClicks(clicks, bare, idOf));
     const dropped = part.dropped + gone;
-    if (dropped > 0) await addDropped.run(trx, { day: utcDay(now), writer: writerId, dropped });
+    const { excluded } = part;
+    if (dropped + excluded > 0) await addDropped.run(trx, { day: utcDay(now), writer: writerId, dropped, excluded });
     return {
       events: events.length,
       overflow: beyond.length + bareClicks,
@@ -246,6 +249,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
       tooLate: firsts.filter((first) => first === tooLate).length,
       corrected,
       dropped,
+      excluded,
       firstClicks: firstClicks.slice(0, firstClicksMost),
     };
   }
@@ -357,16 +361,18 @@ const together = (a: Written, b: Written): Written => ({
   tooLate: a.tooLate + b.tooLate,
   corrected: a.corrected + b.corrected,
   dropped: a.dropped + b.dropped,
+  excluded: a.excluded + b.excluded,
   firstClicks: [...a.firstClicks, ...b.firstClicks].slice(0, firstClicksMost),
 });
 
-const addDropped = statement((db: Db, { day, writer, dropped }: Params<ClickDropTable>) =>
+const addDropped = statement((db: Db, { day, writer, dropped, excluded }: Params<ClickDropTable>) =>
   db
     .insertInto("click_drops")
-    .values({ day, writer, dropped })
+    .values({ day, writer, dropped, excluded })
     .onConflict((conflict) =>
       conflict.columns(["day", "writer"]).doUpdateSet((expression) => ({
         dropped: expression("click_drops.dropped", "+", expression.ref("excluded.dropped")),
+        excluded: expression("click_drops.excluded", "+", expression.ref("excluded.excluded")),
       })),
     ),
 );

@@ -20,7 +20,7 @@ export interface Gathered {
   readonly level: number;
 }
 
-export interface GatherSettings {
+interface GatherSettings {
   readonly starts: readonly number[];
   readonly check: () => void;
 }

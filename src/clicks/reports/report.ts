@@ -17,7 +17,7 @@ import { startsWithin } from "./zones.ts";
  * roll-ups, and is exact. With filters it comes from events: it is exact for clicks that are itemised, and says how many
  * are not. Every breakdown adds up to the total.
  */
-export interface Report extends Span {
+export interface ClickReport extends Span {
   readonly totals: ReportTotals;
   /** By reason; `unknown` if only their number is known. */
   readonly reasons: Readonly<Record<string, number>>;
@@ -50,7 +50,7 @@ export interface Breakdown {
   readonly notItemised: number;
 }
 
-export type PreviousReport = Span & Pick<Report, "totals" | "series">;
+export type PreviousReport = Span & Pick<ClickReport, "totals" | "series">;
 
 /** A report that takes longer is ended: the caller would not wait for it. */
 const reportMs = 8_000;
@@ -61,7 +61,7 @@ export async function reportOn(
   tenant: TenantId,
   subject: ReportSubject,
   query: ReportQuery,
-): Promise<Report> {
+): Promise<ClickReport> {
   const end = clock.elapsed() + reportMs;
   const check = () => {
     if (clock.elapsed() > end) throw tooSlow();
@@ -99,7 +99,7 @@ interface RangeCounts {
   readonly unknown: Counts;
   readonly starts: readonly number[];
   readonly level: number;
-  readonly itemised: Report["itemised"];
+  readonly itemised: ClickReport["itemised"];
 }
 
 async function countsOf(
@@ -194,7 +194,7 @@ function only(values: Tally["people"], dimension: Dimension): Tally["people"] {
 }
 
 /** 95 of 100 samples of this size are within this distance of the truth, as a share of the total. */
-function sampledOf({ tally, level }: RangeCounts): Report["sampled"] {
+function sampledOf({ tally, level }: RangeCounts): ClickReport["sampled"] {
   if (level === 0) return null;
   const rate = 2 ** -level;
   const seen = clicksOf(tally) * rate;
@@ -208,7 +208,7 @@ async function importedOf(
   { link }: SubjectScope,
   subject: ReportSubject,
   { from, to }: Span,
-): Promise<Report["imported"]> {
+): Promise<ClickReport["imported"]> {
   if (subject.kind === "domain" || subject.kind === "tag") return null;
   let query = ofTenant(db, tenant)
     .selectFrom("click_history")
