@@ -19,6 +19,7 @@ async function watch(site: Site, key: string = site.server.key, query = ""): Pro
   return Object.assign(readEvents(response.body), { status: response.status, headers: response.headers });
 }
 
+const clicks = (reader: LiveReader) => codesOf(reader.events("click"));
 const quotas = (reader: LiveReader) => codesOf(reader.events("quota"));
 
 /** Visits the link until its hits are seen. */
@@ -55,6 +56,19 @@ describe("live clicks of one server", () => {
     expect(new Set(quotas(own))).toEqual(new Set(["live-one"]));
     expect(new Set(quotas(foreign))).toEqual(new Set(["live-two"]));
     expect(own.events("quota").at(-1)).toMatchObject({ used: expect.any(Number), limit: 1_000 });
+    await until("all clicks", () => clicks(own).length >= Number(own.events("quota").at(-1)?.used) || undefined);
+    expect([new Set(clicks(own)), new Set(clicks(foreign))]).toEqual([new Set(["live-one"]), new Set(["live-two"])]);
+    const seen = clicks(own).length;
+    const from = { "user-agent": "Googlebot/2.1", referer: "https://news.example.com/today" };
+    expect((await site.visit("/live-one?utm_source=paper", from)).status).toBe(302);
+    const click = await until("the click", () => own.events("click")[seen]);
+    expect(click).toMatchObject({
+      reason: "bot",
+      verdict: "exempt",
+      referrer: "news.example.com",
+      bot: expect.any(String),
+    });
+    expect(click.utm).toMatchObject({ source: "paper" });
     await Promise.all([own.leave(), foreign.leave()]);
     await until("both to have left", async () => (await streams()) === 0 || undefined);
   });
@@ -84,7 +98,7 @@ describe("live clicks of one server", () => {
   });
 
   test("a revoked key and a suspended tenant end their streams within 10 s, and no other", async () => {
-    const made = await site.call("POST", "/api/keys", { body: { name: "live", scopes: ["usage:read"] } });
+    const made = await site.call("POST", "/api/keys", { body: { name: "live", scopes: ["stats:read"] } });
     const { id, secret } = made.json<{ id: string; secret: string }>();
     const suspendedKey = await site.tenant("live-suspended");
     const [valid, revoked, suspended] = [await watch(site), await watch(site, secret), await watch(site, suspendedKey)];
@@ -186,7 +200,8 @@ if (postgresAvailable() && redisAvailable()) {
       const [own, foreign] = [await watch(one), await watch(one, foreignKey)];
       await one.create({ url: "https://example.com/live", code: "live-far" });
       await untilMoved(own, two, "live-far");
-      expect(quotas(foreign)).toEqual([]);
+      await until("the click", () => clicks(own).includes("live-far") || undefined);
+      expect([...quotas(foreign), ...clicks(foreign)]).toEqual([]);
       expect(own.events("notice")).toEqual([]);
       const { text } = await two.visit("/metrics");
       expect(metric(text, 'quicklink_live_messages_total{outcome="sent"}')).toBeGreaterThan(0);
