@@ -1172,7 +1172,7 @@ export class QuickLink {
     });
   }
 
-  /** Watch clicks as they happen. A stream of server-sent events. `click`: a click, with its link, place, source and verdict. `quota`: the hits of a link that were counted this month. `more`: how many events of the last second were not shown, because at most 50 clicks and 20 limits are shown each second. `notice`: other servers' clicks are missing, or are back. A comment is sent every 15 s. The stream ends after an hour, or after `seconds`, and when the API key is revoked; a client that reads too slowly is cut. Events are not repeated: `Last-Event-ID` is ignored. Requires the scope `usage:read`. */
+  /** Watch clicks as they happen. A stream of server-sent events. `click`: a click, with its link, place, source and verdict. `quota`: the hits of a link that were counted this month. `more`: how many events of the last second were not shown, because at most 50 clicks and 20 limits are shown each second. `notice`: other servers' clicks are missing, or are back. A comment is sent every 15 s. The stream ends after an hour, or after `seconds`, and when the API key is revoked; a client that reads too slowly is cut. Events are not repeated: `Last-Event-ID` is ignored. Requires the scope `stats:read`. */
   watchClicks(query: WatchClicksQuery = {}, options: CallOptions = {}): Promise<Response> {
     return this.#caller.response({ method: "GET", path: "/api/live", query, signal: options.signal });
   }
