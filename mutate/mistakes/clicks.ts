@@ -3,8 +3,51 @@ import type { Mistakes } from "../mistake.ts";
 const recorder = ["src/clicks/recorder.test.ts"];
 const rollups = ["test/conformance/click-rollups.test.ts"];
 const hot = ["src/clicks/hot-links.test.ts"];
+const reports = ["test/conformance/click-reports.test.ts"];
 
 export const clicks: Mistakes = {
+  "report-without-overflow": {
+    file: "clicks/reports/gather.ts",
+    from: "for (const row of await overflowOf(sql, scope, gap)) addTally(open, row);",
+    to: "",
+    tests: reports,
+  },
+  "month-used-where-its-days-are-split": {
+    file: "clicks/reports/cover.ts",
+    from: "(row.grain !== grains.month || !isSplit(row))",
+    to: "true",
+    tests: reports,
+  },
+  "is-not-taken-for-is": {
+    file: "clicks/reports/scope.ts",
+    from: 'filter.how === "is not" ? raw<boolean>`not ${condition}` : condition',
+    to: "condition",
+    tests: reports,
+  },
+  "privacy-control-ignored": {
+    file: "clicks/facts/facts.ts",
+    from: ' || headers.get("sec-gpc") === "1"',
+    to: "",
+    tests: ["src/clicks/facts/facts.test.ts"],
+  },
+  "email-kept-in-a-campaign": {
+    file: "clicks/facts/fact-value.ts",
+    from: "email.test(text) || ",
+    to: "",
+    tests: ["src/clicks/facts/values.test.ts"],
+  },
+  "columns-without-a-bound": {
+    file: "clicks/facts/capture.ts",
+    from: "closedBytes += sizeOf(open);",
+    to: "",
+    tests: ["src/clicks/facts/capture.test.ts"],
+  },
+  "text-keeps-its-old-place": {
+    file: "clicks/facts/columns.ts",
+    from: "if (fact.columns === columns) return fact.place;",
+    to: "if (fact.columns !== undefined) return fact.place;",
+    tests: ["src/clicks/facts/capture.test.ts"],
+  },
   "unsure-batch-under-a-new-number": {
     file: "clicks/recorder.ts",
     from: "if (unsure === undefined) sequence++;",

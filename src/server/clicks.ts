@@ -5,6 +5,7 @@ import type { ClickBatch } from "../clicks/click.ts";
 import { type ClickRecorder, createClickRecorder } from "../clicks/events/click-recorder.ts";
 import { createClickWriter, type Written } from "../clicks/events/writer.ts";
 import type { Capture } from "../clicks/facts/capture.ts";
+import type { Live } from "../clicks/live/live.ts";
 import { databasePath } from "../core.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -17,11 +18,13 @@ export type OpenClicks = Pick<ClickRecorder, "flush">;
 
 export interface ClickParts {
   readonly capture: Pick<Capture, "drain" | "waiting">;
+  /** Sees every batch once, before it is written. */
+  readonly live: Pick<Live, "offer" | "wanted">;
   /** Called with what was stored: links with a first click, for notices. */
   readonly onWritten?: (written: Written) => void;
 }
 
-export function openClicks(wiring: Wiring, { capture, onWritten = () => {} }: ClickParts): OpenClicks {
+export function openClicks(wiring: Wiring, { capture, live, onWritten = () => {} }: ClickParts): OpenClicks {
   const { core, metrics, log, opened } = wiring;
   const { config, clock, sql } = core;
   const writerId = randomBytes(12).toString("base64url");
@@ -30,7 +33,8 @@ export function openClicks(wiring: Wiring, { capture, onWritten = () => {} }: Cl
   const write = thread?.write ?? createClickWriter({ sql, secret, writerId, clock }).write;
   const count = countClicks(metrics);
   const recorder = createClickRecorder({
-    capture,
+    capture: shownBy(live, capture),
+    isWatched: () => live.wanted,
     write,
     onWritten(written) {
       count(written);
@@ -51,6 +55,18 @@ export function openClicks(wiring: Wiring, { capture, onWritten = () => {} }: Cl
   });
   return recorder;
 }
+
+/** A batch that is written again is not shown again. */
+const shownBy = (live: ClickParts["live"], capture: ClickParts["capture"]): ClickParts["capture"] => ({
+  drain(most) {
+    const batch = capture.drain(most);
+    if (batch !== undefined) live.offer(batch);
+    return batch;
+  },
+  get waiting() {
+    return capture.waiting;
+  },
+});
 
 function countClicks(metrics: Metrics): (written: Written) => void {
   const recorded = metrics.tally(

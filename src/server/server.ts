@@ -113,7 +113,7 @@ async function serve(
   const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs, live });
   const sources = openVisitorSources(core, () => server, log);
   const capture = await openCapture(wiring, sources);
-  openClicks(wiring, { capture });
+  openClicks(wiring, { capture, live });
   const parts = { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture };
   const server: Server = listen(wiring, parts);
   opened.defer(() => server.stop(stopMs));

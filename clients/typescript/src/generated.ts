@@ -331,6 +331,9 @@ export interface Link {
   readonly target: LinkTarget | null;
   /** Why the operator suspended the link; until restored, it answers 451. */
   readonly suspended: string | null;
+  /** Clicks that count, since the link was created. See `/api/links/{id}/stats`. */
+  readonly clicks: number;
+  readonly lastClickAt: string | null;
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -656,7 +659,7 @@ export interface ListLinksQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
-  readonly sort?: "createdAt" | "updatedAt" | "code" | "expiresAt" | undefined;
+  readonly sort?: "createdAt" | "updatedAt" | "code" | "expiresAt" | "clicks" | "lastClickAt" | undefined;
   readonly order?: "asc" | "desc" | undefined;
   /** Only links with this tag; repeat the parameter for several tags, at most 10. */
   readonly tag?: readonly string[] | undefined;
@@ -1169,7 +1172,7 @@ export class QuickLink {
     });
   }
 
-  /** Watch clicks as they happen. A stream of server-sent events. `click`: a click, with its link, place, source and verdict. `quota`: the hits of a link that were counted this month. `more`: how many events of the last second were not shown, because at most 50 clicks and 20 limits are shown each second. `notice`: other servers' clicks are missing, or are back. A comment is sent every 15 s. The stream ends after an hour, or after `seconds`, and when the API key is revoked; a client that reads too slowly is cut. Events are not repeated: `Last-Event-ID` is ignored. Requires the scope `usage:read`. */
+  /** Watch clicks as they happen. A stream of server-sent events. `click`: a click, with its link, place, source and verdict. `quota`: the hits of a link that were counted this month. `more`: how many events of the last second were not shown, because at most 50 clicks and 20 limits are shown each second. `notice`: other servers' clicks are missing, or are back. A comment is sent every 15 s. The stream ends after an hour, or after `seconds`, and when the API key is revoked; a client that reads too slowly is cut. Events are not repeated: `Last-Event-ID` is ignored. Requires the scope `stats:read`. */
   watchClicks(query: WatchClicksQuery = {}, options: CallOptions = {}): Promise<Response> {
     return this.#caller.response({ method: "GET", path: "/api/live", query, signal: options.signal });
   }

@@ -26,18 +26,22 @@ export interface ClickRecorderSettings {
   readonly capture: { drain(most: number): ClickBatch | undefined; readonly waiting: number };
   readonly write: (sequence: number, batch: ClickBatch) => Promise<Written>;
   readonly onWritten: (written: Written) => void;
+  /** Whether somebody watches clicks as they happen. Then they are taken several times a second. */
+  readonly isWatched?: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 const flushMs = 1_000;
+const watchedMs = 200;
 const deadlineMs = 30_000;
 const stopMs = 2_000;
 /** A process that stops has ten seconds in all. */
 const lastMs = 6_000;
 const batchMost = 10_000;
 
-export function createClickRecorder({ capture, write, onWritten, clock, log }: ClickRecorderSettings): ClickRecorder {
+export function createClickRecorder(settings: ClickRecorderSettings): ClickRecorder {
+  const { capture, write, onWritten, isWatched = () => false, clock, log } = settings;
   let sequence = 0;
   let unsure: ClickBatch | undefined;
 
@@ -60,7 +64,7 @@ export function createClickRecorder({ capture, write, onWritten, clock, log }: C
 
   const recording = repeat({
     name: "recording clicks",
-    everyMs: flushMs,
+    everyMs: (failures) => (failures === 0 && isWatched() ? watchedMs : flushMs),
     deadlineMs,
     stopMs,
     work: record,

@@ -14,7 +14,7 @@ const seconds = z.coerce
 /** The route of live clicks. */
 const routes = {
   live: route(
-    "usage:read",
+    "stats:read",
     {
       method: "get",
       path: "/api/live",

@@ -100,9 +100,9 @@ export function createLive(settings: LiveSettings): Live {
   }
 
   const readers = (): Reader[] => [...rooms.values()].flatMap((room) => [...room.readers]);
-  const isWanted = (tenant: TenantNumber) => rooms.has(tenant) || relay?.isWanted(tenant) === true;
+  const isWanted = (tenant: TenantNumber) => !isClosed && (rooms.has(tenant) || relay?.isWanted(tenant) === true);
 
-  const isAnyWanted = () => rooms.size > 0 || relay?.wanted === true;
+  const isAnyWanted = () => !isClosed && (rooms.size > 0 || relay?.wanted === true);
 
   function sourceOf(tenant: TenantNumber): LiveSource {
     const found = sources.get(tenant);
@@ -218,6 +218,7 @@ export function createLive(settings: LiveSettings): Live {
       return stream.body;
     },
     async close() {
+      if (isClosed) return;
       isClosed = true;
       for (const { stream } of readers()) stream.end("the server is stopping. Connect again.", stopSeconds);
       for (const source of sources.values()) source.close();
