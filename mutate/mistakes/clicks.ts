@@ -1,6 +1,7 @@
 import type { Mistakes } from "../mistake.ts";
 
 const recorder = ["src/clicks/recorder.test.ts"];
+const rollups = ["test/conformance/click-rollups.test.ts"];
 const hot = ["src/clicks/hot-links.test.ts"];
 const reports = ["test/conformance/click-reports.test.ts"];
 
@@ -124,5 +125,54 @@ export const clicks: Mistakes = {
     to: "start",
     tests: ["test/conformance/click-writer.test.ts"],
     only: "SQLite.*changed zone",
+  },
+  "condensed-without-late-clicks": {
+    file: "clicks/rollups/write-rollups.ts",
+    from: "if (row?.late !== tenant.late) return false;",
+    to: "",
+    tests: rollups,
+    only: "SQLite.*late clicks between the reading",
+  },
+  "condensed-before-its-clicks-are-complete": {
+    file: "clicks/rollups/condense.ts",
+    from: '    .where("until", "<=", settled)',
+    to: '    .where("until", "<=", settled + settledMs)',
+    tests: rollups,
+    only: "SQLite.*nothing that has not ended",
+  },
+  "groups-have-the-visitors-of-links": {
+    file: "clicks/rollups/count.ts",
+    from: 'numbers, place, "tenant");',
+    to: 'numbers, place, "link");',
+    tests: rollups,
+    only: "SQLite.*two tenants in UTC",
+  },
+  "uncondensed-events-deleted": {
+    file: "clicks/rollups/purge-events.ts",
+    from: "open?.start ?? now",
+    to: "now",
+    tests: rollups,
+    only: "SQLite.*not condensed, however old",
+  },
+  "days-deleted-without-their-month": {
+    file: "clicks/rollups/purge-rollups.ts",
+    from: '.where("m.grain", "=", grains.month)',
+    to: '.where("m.grain", "=", grains.day)',
+    tests: rollups,
+    only: "SQLite.*if their month exists",
+  },
+  "salts-deleted-during-the-day": {
+    file: "clicks/rollups/purge-visitors.ts",
+    from: "const over = now - visitorsKeptMs;",
+    to: "const over = now + visitorsKeptMs;",
+    tests: rollups,
+    only: "SQLite.*an hour after their day",
+  },
+  "events-kept-longer-than-the-plan": {
+    file: "clicks/settings.ts",
+    from: "allowed !== null && eventDays > allowed",
+    to: "allowed === null && eventDays > 0",
+    tests: ["test/conformance/click-settings.test.ts"],
+    only: "SQLite.*longer than the plan",
   },
 };
