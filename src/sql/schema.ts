@@ -537,8 +537,10 @@ export interface ClickOverflowTable {
   domain: GroupNumber;
   tags: number;
   writer: string;
-  /** JSON of a `Tally`. */
+  /** JSON of a `Tally`; its visitors are the day's first visits to the link. For reports on the link. */
   tally: string;
+  /** The same clicks, with the day's first visits to the tenant. For reports on the tenant, its domains and tags. */
+  tenant_tally: string;
 }
 
 export interface ClickDayTable {

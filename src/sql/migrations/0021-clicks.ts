@@ -8,6 +8,7 @@ import type { Types } from "../migrate.ts";
  */
 export const clicks = (t: Types): string[] => [
   ...t.numbers,
+  "create unique index tenants_by_number on tenants (number)",
   `alter table links add column facts ${t.integer} not null default 1 check (facts in (0, 1))`,
 
   // A row for each tenant that changed a setting or was condensed; `late` is raised, and so locked, by late clicks.
@@ -46,7 +47,8 @@ export const clicks = (t: Types): string[] => [
 
   ...t.clickEvents,
 
-  // Clicks beyond the cap of events: one row for each link, quarter of an hour and writer, replaced as it grows.
+  // Clicks beyond the cap of events: one row for each link, quarter of an hour and writer, replaced as it grows. The two
+  // tallies have the same clicks, with the first visits to the link, and those to the tenant.
   `create table click_overflow (
     day ${t.integer} not null,
     tenant ${t.integer} not null,
@@ -56,6 +58,7 @@ export const clicks = (t: Types): string[] => [
     tags ${t.integer} not null,
     writer ${t.key} not null,
     tally ${t.text} not null,
+    tenant_tally ${t.text} not null,
     primary key (day, tenant, link, quarter, domain, tags, writer)
   ) ${t.clusteredTable}`,
 
