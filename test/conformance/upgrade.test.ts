@@ -123,8 +123,8 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "insert into click_groups (tenant_id, kind, name) values ('ten_1', 'tag', 'a')",
     `insert into clicks (day, tenant, level, link, at, seq, domain, tags, reason, first, ${factColumns.join(", ")})
       values (20758, -1, 0, 1, ${at}, 1, -1, 0, 0, 3, ${factColumns.map(() => "0").join(", ")})`,
-    `insert into click_overflow (day, tenant, link, quarter, domain, tags, writer, tally)
-      values (20758, -1, 1, ${at}, -1, 0, 'rec_1', '{}')`,
+    `insert into click_overflow (day, tenant, link, quarter, domain, tags, writer, tally, tenant_tally)
+      values (20758, -1, 1, ${at}, -1, 0, 'rec_1', '{}', '{}')`,
     `insert into click_days (tenant, start, until, salt) values (-1, ${at}, ${later}, 'salt')`,
     `insert into click_visitors (until, subject, hash) values (${later}, 1, 17)`,
     `insert into click_rollups (subject, grain, start, until, reasons, visitors, itemised, series, facts)
@@ -134,6 +134,10 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "insert into click_drops (day, writer, dropped) values (20758, 'rec_1', 1)",
     `insert into click_history (tenant_id, link, start, until, source, clicks, visitors)
       values ('ten_1', 1, ${at}, ${later}, 'bitly', 5, null)`,
+  ],
+  "0022-click-notices": [
+    `insert into click_notices (tenant_id, kind, link, since, seen_at, facts, mail, told)
+      values ('ten_1', 'spike', 1, ${at}, ${at}, '{}', 'spike:1', 1)`,
   ],
 };
 
