@@ -10,6 +10,7 @@ const root = join(import.meta.dir, "..");
 /** How often each file calls `acrossTenants`, and why it may. A new use is a decision: add it here. */
 const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> = {
   "src/abuse/apply-blocklist.ts": [3, "the blocklist and the operator's restore hold for the links of all tenants"],
+  "src/clicks/rollups/rounds.ts": [1, "one process condenses the clicks of all tenants"],
   "src/domains/store.ts": [
     3,
     "redirects need every verified domain; one is removed only when no link at all is on it; the blocklist is the operator's",

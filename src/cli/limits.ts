@@ -10,6 +10,7 @@ const options: readonly { readonly flag: string; readonly name: LimitName; reado
   { flag: "smtp-emails", name: "emailsPerHourSmtp", help: "emails per hour through the platform's mail server" },
   { flag: "sendgrid-emails", name: "emailsPerHourSendgrid", help: "emails per hour through the tenant's SendGrid key" },
   { flag: "api", name: "apiPerMinute", help: "API calls per minute" },
+  { flag: "event-days", name: "eventDays", help: "days for which single clicks are kept" },
 ];
 
 // commander treats null as "no value", so the words stay words until the end.

@@ -52,6 +52,8 @@ export interface ClickBatch {
   readonly bare: readonly BareClicks[];
   /** Clicks that could not even be counted. */
   readonly dropped: number;
+  /** Visits of people who excluded themselves: nothing else is known about them. */
+  readonly excluded: number;
 }
 
 export interface BareClicks {

@@ -3,19 +3,21 @@ import { createMemo } from "../base/memo.ts";
 import type { Device, System } from "../links/routing/rules.ts";
 
 /**
- * Device and operating system according to the User-Agent, which is not always true: an iPad asks for desktop pages by
+ * Device, operating system and browser according to the User-Agent, which is not always true: an iPad asks for desktop pages by
  * default and counts as a Mac. The last answers are cached, because parsing takes 7 µs.
  */
 export interface Agent {
   readonly device: Device | undefined;
   readonly os: System | undefined;
+  /** As people call it: "Chrome", "Safari", "Instagram". */
+  readonly browser: string | undefined;
 }
 
 export type AgentOf = (userAgent: string | null) => Agent;
 
 const most = 2_000;
 const lengthMost = 512;
-const unknown: Agent = { device: undefined, os: undefined };
+const unknown: Agent = { device: undefined, os: undefined, browser: undefined };
 
 export function createAgents(): AgentOf {
   const agents = createMemo({
@@ -44,5 +46,9 @@ function parse(userAgent: string): Agent {
     device: type === undefined ? "desktop" : type === "mobile" || type === "tablet" ? type : "other",
     // Distributions have many names, but all of them mention Linux.
     os: systems[name] ?? (type === undefined && /linux|x11/i.test(userAgent) ? "linux" : "other"),
+    browser: nameOfBrowser(parser.getBrowser().name),
   };
 }
+
+/** The same browser on a phone has no name of its own: the device tells. */
+const nameOfBrowser = (name: string | undefined): string | undefined => name?.replace(/^Mobile (?=\w)/, "");

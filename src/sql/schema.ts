@@ -594,6 +594,7 @@ export interface ClickDropTable {
   day: number;
   writer: string;
   dropped: number;
+  excluded: number;
 }
 
 export interface ClickHistoryTable {

@@ -25,7 +25,14 @@ describe("plans", () => {
       emailsPerHourSmtp: 50,
       emailsPerHourSendgrid: 200,
       apiPerMinute: 600,
+      eventDays: 90,
     });
+  });
+
+  test("a plan that was stored before it had days of events keeps them as the default plan does", () => {
+    const { eventDays, ...before } = builtInPlans.get("unlimited") as Limits;
+    expect(parseLimits(JSON.stringify(before))).toEqual({ ...before, eventDays: 90 });
+    expect(eventDays).toBeNull();
   });
 
   test("the plan unlimited limits nothing", () => {

@@ -37,6 +37,8 @@ export interface Limits {
   readonly emailsPerHourSmtp: number | null;
   readonly emailsPerHourSendgrid: number | null;
   readonly apiPerMinute: number | null;
+  /** For how many days single clicks are kept; `null` keeps them for good. Roll-ups of them are kept longer. */
+  readonly eventDays: number | null;
 }
 
 export type LimitName = keyof Limits;
@@ -237,6 +239,7 @@ export const defaultLimits: Limits = {
   emailsPerHourSmtp: 50,
   emailsPerHourSendgrid: 200,
   apiPerMinute: 600,
+  eventDays: 90,
 };
 
 export const limitNames = Object.keys(defaultLimits) as LimitName[];
@@ -251,9 +254,11 @@ export const builtInPlans: ReadonlyMap<string, Limits> = new Map([
 
 export const effectiveLimits = (plan: Limits, overrides: LimitOverrides): Limits => ({ ...plan, ...overrides });
 
-/** A plan's row in SQL: every limit, and nothing else. */
+const addedLater: LimitOverrides = { eventDays: defaultLimits.eventDays };
+
+/** A plan's row in SQL: every limit, and nothing else. A plan that is older than a limit has the default of it. */
 export function parseLimits(json: string): Limits {
-  const limits = parseOverrides(json);
+  const limits = { ...addedLater, ...parseOverrides(json) };
   const missing = limitNames.filter((name) => !(name in limits));
   if (missing.length > 0) throw new Error(`a plan lacks ${missing.join(", ")}`);
   return limits as Limits;

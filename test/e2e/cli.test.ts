@@ -318,6 +318,7 @@ for (const database of databases) {
         emailsPerHourSmtp: 50,
         emailsPerHourSendgrid: 200,
         apiPerMinute: 600,
+        eventDays: 90,
         createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
         suspended: null,
       });
@@ -432,7 +433,7 @@ describe("plans and keys", () => {
     await ok("plan", "set", "team", "--api", "5");
     expect(await team()).toMatchObject({ hitsPerLinkPerMonth: 100_000, linksPerMonth: null, apiPerMinute: 5 });
     expect((await plans()).map(({ name }) => name)).toEqual(["default", "unlimited", "team"]);
-    expect(lines(await ok("plan", "list"))).toContain("unlimited\t-\t-\t-\t-\t-\t-");
+    expect(lines(await ok("plan", "list"))).toContain("unlimited\t-\t-\t-\t-\t-\t-\t-");
     await ok("tenant", "create", "on-team", "--plan", "team");
     expect(await okJson<TenantShown>("tenant", "show", "on-team")).toMatchObject({ plan: "team", apiPerMinute: 5 });
 

@@ -105,11 +105,12 @@ export const clicks = (t: Types): string[] => [
   ) ${t.table}`,
   "create index click_links_by_tenant on click_links (tenant_id, link)",
 
-  // Clicks that a server could not keep, by its own count.
+  // Clicks that a server could not keep, and those of people who excluded themselves, by its own count.
   `create table click_drops (
     day ${t.integer} not null,
     writer ${t.key} not null,
     dropped ${t.integer} not null,
+    excluded ${t.integer} not null,
     primary key (day, writer)
   ) ${t.clusteredTable}`,
 

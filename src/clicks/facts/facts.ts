@@ -1,0 +1,157 @@
+import { createMemo } from "../../base/memo.ts";
+import { networkOf } from "../../limits/network.ts";
+import { type ClickTarget, type LinkKey, splitKey } from "../../links/link.ts";
+import { queryOf } from "../../redirect/forward-query.ts";
+import { bestLanguage } from "../../redirect/language.ts";
+import type { AgentOf } from "../../redirect/user-agents.ts";
+import { dimensions } from "../click.ts";
+import type { BotKindOf } from "./bot-kinds.ts";
+import { campaignOf } from "./campaign.ts";
+import { type FactText, factText, noText } from "./columns.ts";
+import { isExcluded } from "./exclude.ts";
+import { factValue } from "./fact-value.ts";
+import type { Places } from "./places.ts";
+import { referrerHost } from "./referrer.ts";
+import { type HashPart, joinParts } from "./visitor-hash.ts";
+
+/**
+ * From a request to the facts of a click. A few agents, languages, referrers and campaigns make most clicks, so each is
+ * read once and remembered as a text that knows its place in the current batch: most clicks are a few lookups. Strangers
+ * choose these headers, so every memo is bounded, in number and in the length of its keys.
+ */
+export type ReadFacts = (
+  visit: SeenVisit,
+  key: LinkKey,
+  link: ClickTarget,
+  /** The rule or part of the split that the visitor got. */
+  variant: string,
+  /** Their destination. */
+  url: string,
+) => VisitFactTexts | "excluded";
+
+/** What a request tells only while it is answered; headers can be read later. `undefined`: facts are off. */
+export interface SeenVisit {
+  readonly headers: Headers;
+  readonly seen: SeenFacts | undefined;
+}
+
+export interface SeenFacts {
+  readonly url: string;
+  readonly address: string | undefined;
+  /** According to a proxy of ours. */
+  readonly country: string | undefined;
+}
+
+export interface VisitFactTexts {
+  /** In the order of `dimensions`. The next call reuses the list. */
+  readonly facts: readonly FactText[];
+  /** 0: may not be recognised. */
+  readonly visitor: number;
+}
+
+export interface FactSettings {
+  readonly agentOf: AgentOf;
+  readonly botKindOf: BotKindOf;
+  readonly places: Places;
+  readonly hash: HashPart;
+  /** Hosts of the server itself, which are no referrers. */
+  readonly ownHosts: ReadonlySet<string>;
+}
+
+/** Everything longer is cut first. */
+const headerMost = 1_024;
+/** Worth remembering: nearly all agents, referrers and queries of people are shorter. */
+const keyMost = 300;
+/** Entries of each memo, which take up to about 1 KB: 2 MB each. */
+const memoMost = 2_000;
+/** Visitors come again within minutes; an entry takes about 300 bytes. */
+const addressMost = 10_000;
+
+const reasonOnly: VisitFactTexts = { facts: dimensions.map(() => noText), visitor: 0 };
+
+export function createFacts(settings: FactSettings): ReadFacts {
+  const { agentOf, botKindOf, places, hash, ownHosts } = settings;
+  const keeps = (key: string) => key.length <= keyMost;
+  const remember = <Value extends NonNullable<unknown>>(find: (key: string) => Value) =>
+    createMemo({ most: memoMost, find, keeps });
+
+  const agents = remember((userAgent) => {
+    const { device = "", os = "", browser = "" } = agentOf(userAgent);
+    return {
+      device: factText(device),
+      os: factText(os),
+      browser: factText(factValue(browser)),
+      bot: factText(botKindOf(userAgent)),
+      part: hash("agent", userAgent),
+    };
+  });
+  const referrers = remember((header) => {
+    const host = referrerHost(header);
+    return ownHosts.has(host) ? noText : factText(host);
+  });
+  const languages = remember((header) => factText(bestLanguage(header)?.split("-", 1)[0] ?? ""));
+  const campaigns = remember((query) => {
+    const { source, medium, campaign, scanned } = campaignOf(query);
+    return { source: factText(source), medium: factText(medium), campaign: factText(campaign), scanned };
+  });
+  const variants = remember(factText);
+  const countries = remember(factText);
+  const addresses = createMemo({
+    most: addressMost,
+    find(address) {
+      const { country, region, city } = places.of(address);
+      const network = networkOf(address);
+      return {
+        ...{ country: factText(country), region: factText(region), city: factText(city) },
+        part: network === undefined ? undefined : hash("network", network),
+      };
+    },
+    keeps: () => places.isReady,
+  });
+  const [qr, link] = [factText("qr"), factText("link")];
+  const noCampaign = { source: noText, medium: noText, campaign: noText, scanned: false };
+  const ofQuery = (query: string) => (query === "" ? noCampaign : campaigns.get(query));
+  const facts = dimensions.map(() => noText);
+
+  return ({ headers, seen }, key, target, variant, url) => {
+    if (isExcluded(headers.get("cookie"))) return "excluded";
+    if (seen === undefined || !target.facts || headers.get("dnt") === "1" || headers.get("sec-gpc") === "1") {
+      return reasonOnly;
+    }
+    const agent = agents.get(cut(headers.get("user-agent") ?? ""));
+    const place = seen.address === undefined ? undefined : addresses.get(seen.address);
+    const own = ofQuery(cut(queryOf(seen.url)));
+    const marked = ofQuery(cut(queryOf(url)));
+    const referrer = headers.get("referer");
+    const language = headers.get("accept-language");
+    const isTold = seen.country !== undefined && seen.country !== place?.country.text;
+
+    facts[at.country] = isTold ? countries.get(seen.country ?? "") : (place?.country ?? noText);
+    facts[at.region] = isTold ? noText : (place?.region ?? noText);
+    facts[at.city] = isTold ? noText : (place?.city ?? noText);
+    facts[at.device] = agent.device;
+    facts[at.browser] = agent.browser;
+    facts[at.os] = agent.os;
+    facts[at.referrer] = referrer === null ? noText : notDomainOf(key, referrers.get(cut(referrer)));
+    facts[at.language] = language === null ? noText : languages.get(cut(language));
+    facts[at.utm_source] = own.source.text === "" ? marked.source : own.source;
+    facts[at.utm_medium] = own.medium.text === "" ? marked.medium : own.medium;
+    facts[at.utm_campaign] = own.campaign.text === "" ? marked.campaign : own.campaign;
+    facts[at.source] = own.scanned ? qr : link;
+    facts[at.variant] = variant === "" ? noText : variants.get(variant);
+    facts[at.bot] = agent.bot;
+    return { facts, visitor: place?.part === undefined ? 0 : joinParts(place.part, agent.part) };
+  };
+}
+
+/** Where each fact is in the list. */
+const at = Object.fromEntries(dimensions.map((name, place) => [name, place])) as Readonly<
+  Record<(typeof dimensions)[number], number>
+>;
+
+const cut = (text: string): string => (text.length > headerMost ? text.slice(0, headerMost) : text);
+
+/** A link that was opened from a page of its own domain has no referrer. */
+function notDomainOf(key: LinkKey, referrer: FactText): FactText {
+  return key.includes("/") && splitKey(key).domain.replace(/^www\./, "") === referrer.text ? noText : referrer;
+}

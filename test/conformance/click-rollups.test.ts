@@ -1,0 +1,234 @@
+/** Condensing: every roll-up equals what it was made from, whatever comes in between. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Grain, grains, settledMs } from "../../src/clicks/rollups/periods.ts";
+import { condense } from "../../src/clicks/rollups/rounds.ts";
+import { clicksOf } from "../../src/clicks/rollups/tally.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import {
+  type ClickTenant,
+  createClickTenant,
+  expectedRollups,
+  newLink,
+  type RollupRow,
+  randomClicks,
+  randomOf,
+  storeClicks,
+  storedRollups,
+  storeLate,
+  type TestClick,
+} from "./click-world.ts";
+import { onEachDatabase } from "./databases.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+onEachDatabase(({ openTwo }) => {
+  let [sql, other]: Sql[] = [];
+  const one = () => sql as Sql;
+  let names = 0;
+  const tenantIn = (zone: string) => createClickTenant(one(), `clicks-${++names}`, zone);
+  const linksOf = (count: number) => Array.from({ length: count }, newLink);
+
+  beforeAll(async () => {
+    [sql, other] = await openTwo();
+  });
+
+  const requireExact = async (tenant: ClickTenant, now: number) =>
+    expect(await storedRollups(one(), tenant)).toEqual(expectedRollups(tenant, now - settledMs));
+
+  describe("condensed", () => {
+    // Both changes of daylight saving, quarters of an hour, and the day that Lord Howe changes by half an hour.
+    const places: [string, number][] = [
+      ["UTC", Date.UTC(2026, 9, 30)],
+      ["Europe/Berlin", Date.UTC(2026, 2, 28)],
+      ["Europe/Berlin", Date.UTC(2026, 9, 24)],
+      ["America/New_York", Date.UTC(2026, 9, 30)],
+      ["Asia/Kathmandu", Date.UTC(2026, 10, 29)],
+      ["Pacific/Kiritimati", Date.UTC(2026, 10, 29)],
+      ["Australia/Lord_Howe", Date.UTC(2026, 3, 3)],
+      ["America/St_Johns", Date.UTC(2026, 2, 6)],
+    ];
+    test.each(places)("days and months of two tenants in %s from %p equal their clicks", async (zone, from) => {
+      const random = randomOf(from + zone.length);
+      const tenants = [await tenantIn(zone), await tenantIn(zone)];
+      for (const tenant of tenants) {
+        const choices = { from, until: from + 4 * dayMs, links: linksOf(12), count: 250 };
+        await storeClicks(one(), tenant, randomClicks(random, choices));
+      }
+      const now = from + 4 * dayMs + 5 * hourMs;
+      await condense(one(), { now });
+      for (const tenant of tenants) await requireExact(tenant, now);
+      const later = from + 40 * dayMs;
+      await condense(one(), { now: later });
+      for (const tenant of tenants) {
+        await requireExact(tenant, later);
+        const expected = expectedRollups(tenant, later);
+        expect(expected.some(({ grain }) => grain === grains.month)).toBe(true);
+      }
+    });
+
+    test("hours are those with 500 clicks, of the tenant, its domains, tags and links", async () => {
+      const random = randomOf(7);
+      const tenant = await tenantIn("Asia/Kolkata");
+      const from = Date.UTC(2026, 6, 7, 10);
+      const [busy, quiet] = [linksOf(1), linksOf(40)];
+      await storeClicks(one(), tenant, randomClicks(random, { from, until: from + hourMs, links: busy, count: 620 }));
+      await storeClicks(
+        one(),
+        tenant,
+        randomClicks(random, { from, until: from + 5 * hourMs, links: quiet, count: 900 }),
+      );
+      const now = from + 4 * hourMs + settledMs;
+      await condense(one(), { now });
+      await requireExact(tenant, now);
+      const hours = (await storedRollups(one(), tenant)).filter(({ grain }) => grain === grains.hour);
+      expect(hours.some(({ subject }) => subject === busy[0])).toBe(true);
+      expect(hours.some(({ subject }) => quiet.includes(subject as (typeof quiet)[number]))).toBe(false);
+    });
+
+    test("a link with more clicks than a page holds is counted in parts", async () => {
+      const tenant = await tenantIn("Europe/Berlin");
+      const from = Date.UTC(2026, 6, 7, 22);
+      const clicks = randomClicks(randomOf(8), { from, until: from + dayMs, links: linksOf(1), count: 4_500 });
+      await storeClicks(one(), tenant, clicks);
+      await condense(one(), { now: from + 2 * dayMs });
+      await requireExact(tenant, from + 2 * dayMs);
+    });
+
+    test("values beyond 300 are summed up as other, and the row still adds up", async () => {
+      const tenant = await tenantIn("UTC");
+      const from = Date.UTC(2026, 6, 7);
+      const clicks = randomClicks(randomOf(9), { from, until: from + dayMs, links: linksOf(2), count: 800 }).map(
+        (click, place): TestClick => ({ ...click, reason: 0, facts: { ...click.facts, referrer: `r${place % 450}` } }),
+      );
+      await storeClicks(one(), tenant, clicks);
+      await condense(one(), { now: from + 2 * dayMs });
+      await requireExact(tenant, from + 2 * dayMs);
+      const rows = await storedRollups(one(), tenant);
+      const day = rows.find(({ subject, grain }) => subject === tenant.number && grain === grains.day);
+      const referrers = [...(day?.tally.people.get("referrer") ?? [])];
+      expect(referrers).toHaveLength(301);
+      expect(referrers.reduce((sum, [, { clicks: count }]) => sum + count, 0)).toBe(800);
+      expect(day && clicksOf(day.tally)).toBe(800);
+    });
+
+    test("nothing that has not ended 15 minutes ago", async () => {
+      const tenant = await tenantIn("UTC");
+      const from = Date.UTC(2026, 6, 7);
+      await storeClicks(
+        one(),
+        tenant,
+        randomClicks(randomOf(10), { from, until: from + dayMs, links: linksOf(2), count: 20 }),
+      );
+      await condense(one(), { now: from + dayMs + settledMs - 1 });
+      expect(await storedRollups(one(), tenant)).toEqual([]);
+      await condense(one(), { now: from + dayMs + settledMs });
+      expect((await storedRollups(one(), tenant)).length).toBeGreaterThan(0);
+    });
+  });
+
+  /** Three days in two zones, with a busy hour. */
+  async function filled(seed: number): Promise<{ tenants: ClickTenant[]; from: number; now: number }> {
+    const random = randomOf(seed);
+    const from = Date.UTC(2026, 10, 29);
+    const tenants = [await tenantIn("Europe/Berlin"), await tenantIn("America/Sao_Paulo")];
+    for (const tenant of tenants) {
+      const links = linksOf(60);
+      await storeClicks(one(), tenant, randomClicks(random, { from, until: from + 3 * dayMs, links, count: 500 }));
+      const busy = { from: from + 2.5 * dayMs, until: from + 2.5 * dayMs + hourMs, links, count: 520 };
+      await storeClicks(one(), tenant, randomClicks(random, busy));
+    }
+    return { tenants, from, now: from + 3 * dayMs + 6 * hourMs };
+  }
+
+  test("a run that fails in any of its transactions leaves nothing wrong behind, and the next one completes it", async () => {
+    const { tenants, now } = await filled(11);
+    let runs = 0;
+    for (let allowed = 1; ; allowed = allowed * 2 + 1) {
+      let left = allowed;
+      const failing: Sql = {
+        ...one(),
+        transaction: (work) =>
+          one().transaction(async (trx) => {
+            const result = await work(trx);
+            if (left-- <= 0) throw new Error("killed");
+            return result;
+          }),
+      };
+      const failed = await condense(failing, { now }).then(
+        () => false,
+        () => true,
+      );
+      runs++;
+      for (const tenant of tenants) {
+        const keyOf = ({ subject, grain, start }: RollupRow) => `${subject} ${grain} ${start}`;
+        const expected = new Map(expectedRollups(tenant, now - settledMs).map((row) => [keyOf(row), row]));
+        for (const row of await storedRollups(one(), tenant))
+          expect(row).toEqual(expected.get(keyOf(row)) as RollupRow);
+      }
+      if (!failed) break;
+    }
+    expect(runs).toBeGreaterThan(3);
+    for (const tenant of tenants) await requireExact(tenant, now);
+  }, 30_000);
+
+  test("late clicks that come while periods are condensed are in them in the end", async () => {
+    const { tenants, from, now } = await filled(12);
+    const random = randomOf(13);
+    async function late(on: Sql): Promise<void> {
+      for (let batch = 0; batch < 12; batch++) {
+        for (const tenant of tenants) {
+          const links = [...tenant.clicks.map(({ link }) => link).slice(0, 20), newLink()];
+          const choices = { from: from + dayMs, until: from + 3 * dayMs, links, count: 3 };
+          await storeLate(on, tenant, randomClicks(random, choices));
+        }
+      }
+    }
+    async function rounds(): Promise<void> {
+      for (let round = 0; round < 8; round++) await condense(one(), { now });
+    }
+    await Promise.all([late(other as Sql), rounds()]);
+    await condense(one(), { now });
+    await condense(one(), { now });
+    for (const tenant of tenants) await requireExact(tenant, now);
+  });
+
+  test("late clicks of a condensed month bring back its day and month with them", async () => {
+    const tenant = await tenantIn("America/Sao_Paulo");
+    const random = randomOf(14);
+    const from = Date.UTC(2026, 4, 30);
+    const links = linksOf(3);
+    await storeClicks(one(), tenant, randomClicks(random, { from, until: from + 2.5 * dayMs, links, count: 60 }));
+    const now = Date.UTC(2026, 5, 2, 12);
+    await condense(one(), { now });
+    const grainsOf = async (): Promise<Set<number>> =>
+      new Set((await storedRollups(one(), tenant)).map(({ grain }) => grain));
+    expect(await grainsOf()).toEqual(new Set<number>([grains.day, grains.month]));
+    const before = { from: Date.UTC(2026, 5, 1, 1), until: Date.UTC(2026, 5, 1, 2), links, count: 5 };
+    await storeLate(one(), tenant, randomClicks(random, before)); // still May in São Paulo
+    await condense(one(), { now });
+    await requireExact(tenant, now);
+  });
+
+  test("a tenant whose clicks cannot be read does not keep the others from being condensed", async () => {
+    const { tenants, now } = await filled(15);
+    const broken = await tenantIn("UTC");
+    const at = Date.UTC(2026, 10, 29, 3);
+    const [click] = randomClicks(randomOf(16), { from: at, until: at + 1, links: linksOf(1), count: 1 });
+    await storeClicks(one(), broken, [{ ...(click as TestClick), itemised: false }]);
+    await one().db.updateTable("click_overflow").set({ tally: "{" }).where("tenant", "=", broken.number).execute();
+    await expect(condense(one(), { now })).rejects.toThrow();
+    for (const tenant of tenants) await requireExact(tenant, now);
+    await one().db.deleteFrom("click_overflow").where("tenant", "=", broken.number).execute();
+  });
+
+  test.each(["hour", "day", "month"] as Grain[])("%s rows cover whole quarters of an hour", async (grain) => {
+    const rows = await one()
+      .db.selectFrom("click_rollups")
+      .select(["start", "until"])
+      .where("grain", "=", grains[grain])
+      .execute();
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.filter(({ start, until }) => start % 900_000 !== 0 || until % 900_000 !== 0)).toEqual([]);
+  });
+});

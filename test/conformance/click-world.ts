@@ -1,0 +1,329 @@
+/** Tenants with clicks in the database, and a slow exact reckoning of what their roll-ups must be. */
+
+import { manualClock } from "../../src/base/clock.ts";
+import type { TenantId } from "../../src/base/ids.ts";
+import {
+  type Dimension,
+  dimensions,
+  firstToLink,
+  firstToTenant,
+  isPerson,
+  none,
+  other,
+  quarterOf,
+  tooLate,
+  utcDay,
+} from "../../src/clicks/click.ts";
+import { naturalDay, naturalMonthStart } from "../../src/clicks/events/days.ts";
+import { readTally, writeTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
+import { type Grain, grains } from "../../src/clicks/rollups/periods.ts";
+import { addClick, addTally, clicksOf, newTally, peopleOf, type Tally } from "../../src/clicks/rollups/tally.ts";
+import type { GroupNumber, LinkNumber, TenantNumber } from "../../src/sql/schema.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants, ofTenant, type Trx } from "../../src/sql/tenant-db.ts";
+import { createTenants } from "../../src/tenants/tenants.ts";
+
+export interface TestClick {
+  readonly link: LinkNumber;
+  readonly domain: string;
+  readonly tags: readonly string[];
+  readonly at: number;
+  readonly reason: number;
+  readonly first: number;
+  readonly facts: Readonly<Record<Dimension, string>>;
+  /** False: it is counted in an overflow row. */
+  readonly itemised: boolean;
+}
+
+export interface ClickTenant {
+  readonly id: TenantId;
+  readonly number: TenantNumber;
+  readonly zone: string;
+  readonly clicks: TestClick[];
+  /** Of domains and tags, as `domain name` and `tag name`. */
+  readonly groups: ReadonlyMap<string, GroupNumber>;
+}
+
+export const domains = ["", "go.example"] as const;
+export const groupedTags = ["spring", "summer"] as const;
+
+/** A generator of numbers below 1 that is the same on every run. */
+export function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+let seq = 0;
+let links = 1_000;
+export const newLink = (): LinkNumber => ++links as LinkNumber;
+
+export async function createClickTenant(sql: Sql, slug: string, zone: string): Promise<ClickTenant> {
+  const { id } = await createTenants(sql, manualClock(Date.UTC(2026, 0, 1))).create(slug, slug);
+  const { number } = await sql.db.selectFrom("tenants").select("number").where("id", "=", id).executeTakeFirstOrThrow();
+  const own = ofTenant(sql.db, id);
+  const settings = {
+    zone,
+    facts: 1,
+    event_days: null,
+    late: 0,
+    hours_until: 0,
+    days_until: 0,
+    months_until: 0,
+  } as const;
+  await own.insertInto("click_tenants").values(settings).execute();
+  await own
+    .insertInto("click_groups")
+    .values([
+      ...domains.map((name) => ({ kind: "domain" as const, name })),
+      ...groupedTags.map((name) => ({ kind: "tag" as const, name })),
+    ])
+    .execute();
+  const rows = await own.selectFrom("click_groups").select(["kind", "name", "number"]).execute();
+  const groups = new Map(rows.map(({ kind, name, number }) => [`${kind} ${name}`, number]));
+  return { id, number, zone, clicks: [], groups };
+}
+
+/** Stores clicks as the writer does, except for what it learns about visitors. */
+export async function storeClicks(sql: Sql, tenant: ClickTenant, clicks: readonly TestClick[]): Promise<void> {
+  await sql.transaction((trx) => storeWithin(trx, tenant, clicks));
+  tenant.clicks.push(...clicks);
+}
+
+/** The same for clicks that are late: the tenant is locked, and what was condensed with them is taken back. */
+export async function storeLate(sql: Sql, tenant: ClickTenant, clicks: readonly TestClick[]): Promise<void> {
+  await sql.transaction(async (trx) => {
+    const own = ofTenant(trx, tenant.id);
+    const columns = ["late", "hours_until", "days_until", "months_until"] as const;
+    const row = await sql.forUpdate(own.selectFrom("click_tenants").select(columns)).executeTakeFirstOrThrow();
+    let progress = { ...row, late: row.late + clicks.length };
+    await storeWithin(trx, tenant, clicks);
+    for (const click of clicks) {
+      const day = naturalDay(click.at, tenant.zone);
+      progress = {
+        ...progress,
+        hours_until: Math.min(progress.hours_until, click.at - (click.at % 3_600_000)),
+        days_until: Math.min(progress.days_until, day.start),
+        months_until: Math.min(progress.months_until, naturalMonthStart(click.at, tenant.zone)),
+      };
+      await trx
+        .deleteFrom("click_rollups")
+        .where("subject", "in", subjectsOf(tenant, click))
+        .where("start", "<=", click.at)
+        .where("until", ">", click.at)
+        .execute();
+    }
+    await own.updateTable("click_tenants").set(progress).execute();
+  });
+  tenant.clicks.push(...clicks);
+}
+
+const subjectsOf = (tenant: ClickTenant, { link, domain, tags }: TestClick): (LinkNumber | GroupNumber)[] => [
+  link,
+  tenant.number,
+  ...[`domain ${domain}`, ...tags.map((tag) => `tag ${tag}`)].flatMap((name) => tenant.groups.get(name) ?? []),
+];
+
+async function storeWithin(trx: Trx, tenant: ClickTenant, clicks: readonly TestClick[]): Promise<void> {
+  const ids = await valueIds(trx, tenant, clicks);
+  const idOf = (dimension: string, value: string) => ids.get(`${dimension} ${value}`) ?? Number.NaN;
+  const days = new Map(clicks.map(({ at }) => naturalDay(at, tenant.zone)).map((day) => [day.start, day]));
+  for (const { start, until } of days.values()) {
+    const row = { tenant: tenant.number, start, until, salt: null };
+    await trx
+      .insertInto("click_days")
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  const placeOf = (click: TestClick) => ({
+    day: utcDay(click.at),
+    tenant: tenant.number,
+    link: click.link,
+    domain: tenant.groups.get(`domain ${click.domain}`) as GroupNumber,
+    tags: idOf("tags", JSON.stringify(click.tags.toSorted())),
+  });
+  const events = clicks
+    .filter(({ itemised }) => itemised)
+    .map((click) => ({
+      ...placeOf(click),
+      level: Math.min(12, Math.clz32(((++seq * 2_654_435_761) >>> 0) | 1)),
+      at: click.at,
+      seq,
+      reason: click.reason,
+      first: click.first,
+      ...(Object.fromEntries(dimensions.map((name) => [name, idOf(name, click.facts[name])])) as Record<
+        Dimension,
+        number
+      >),
+    }));
+  for (let at = 0; at < events.length; at += 500) {
+    await trx
+      .insertInto("clicks")
+      .values(events.slice(at, at + 500))
+      .execute();
+  }
+  const beyond = Map.groupBy(
+    clicks.filter(({ itemised }) => !itemised),
+    (click) => JSON.stringify([click.link, quarterOf(click.at), click.domain, click.tags.toSorted()]),
+  );
+  for (const some of beyond.values()) {
+    const [one] = some;
+    if (one === undefined) continue;
+    const quarter = quarterOf(one.at);
+    const text = (bit: number) => writeTallyText(tallyOfClicks(some, bit), quarter);
+    const row = {
+      ...placeOf(one),
+      quarter,
+      writer: `writer ${++seq}`,
+      tally: text(firstToLink),
+      tenant_tally: text(firstToTenant),
+    };
+    await trx.insertInto("click_overflow").values(row).execute();
+  }
+  const named = [...new Set(clicks.map(({ link }) => link))];
+  const rows = named.map((link) => ({
+    link,
+    domain: "",
+    code: `code-${link}`,
+    clicks: 0,
+    first_at: null,
+    last_at: null,
+  }));
+  if (rows.length > 0) {
+    const insert = ofTenant(trx, tenant.id).insertInto("click_links").values(rows);
+    await insert.onConflict((conflict) => conflict.column("link").doNothing()).execute();
+  }
+}
+
+async function valueIds(trx: Trx, { number }: ClickTenant, clicks: readonly TestClick[]): Promise<Map<string, number>> {
+  const wanted = new Map<string, { dimension: string; value: string }>();
+  for (const { facts, tags } of clicks) {
+    for (const dimension of dimensions)
+      wanted.set(`${dimension} ${facts[dimension]}`, { dimension, value: facts[dimension] });
+    const value = JSON.stringify(tags.toSorted());
+    wanted.set(`tags ${value}`, { dimension: "tags", value });
+  }
+  const rows = [...wanted.values()]
+    .filter(({ value }) => value !== none && value !== other)
+    .map((row) => ({ ...row, tenant: number, seen_day: 0 }));
+  for (let at = 0; at < rows.length; at += 500) {
+    const some = trx.insertInto("click_values").values(rows.slice(at, at + 500));
+    await some.onConflict((conflict) => conflict.doNothing()).execute();
+  }
+  const stored = await trx
+    .selectFrom("click_values")
+    .select(["id", "dimension", "value"])
+    .where("tenant", "=", number)
+    .execute();
+  const ids = new Map(stored.map(({ id, dimension, value }) => [`${dimension} ${value}`, id]));
+  for (const name of [...dimensions, "tags"]) ids.set(`${name} ${none}`, 0).set(`${name} ${other}`, 1);
+  return ids;
+}
+
+function tallyOfClicks(clicks: readonly TestClick[], bit: number): Tally {
+  const tally = newTally();
+  for (const { at, reason, first, facts, itemised } of clicks) {
+    const isFirst = isPerson(reason) && first !== tooLate && (first & bit) !== 0;
+    addClick(tally, { at, reason, isFirst, facts: dimensions.map((name) => facts[name]) }, itemised);
+  }
+  return tally;
+}
+
+export interface RollupRow {
+  readonly subject: number;
+  readonly grain: number;
+  readonly start: number;
+  readonly until: number;
+  readonly tally: Tally;
+}
+
+/** What the roll-ups of a tenant must be once all its ended periods are condensed. */
+export function expectedRollups(tenant: ClickTenant, settled: number): RollupRow[] {
+  const rows: RollupRow[] = [];
+  const bySubject = new Map<number, TestClick[]>();
+  for (const click of tenant.clicks) {
+    for (const subject of subjectsOf(tenant, click)) {
+      const clicks = bySubject.get(subject);
+      if (clicks === undefined) bySubject.set(subject, [click]);
+      else clicks.push(click);
+    }
+  }
+  for (const [subject, clicks] of bySubject) {
+    const bit = subject > 0 ? firstToLink : firstToTenant;
+    const add = (grain: Grain, start: number, until: number, tally: Tally) => {
+      const row = { subject, grain: grains[grain], start, until };
+      if (until <= settled) rows.push({ ...row, tally: readTally(writeTally(tally, start), start) });
+    };
+    for (const [start, some] of Map.groupBy(clicks, ({ at }) => at - (at % 3_600_000))) {
+      if (some.length >= 500) add("hour", start, start + 3_600_000, tallyOfClicks(some, bit));
+    }
+    const months = new Map<number, Tally>();
+    for (const [start, some] of Map.groupBy(clicks, ({ at }) => naturalDay(at, tenant.zone).start)) {
+      const tally = tallyOfClicks(some, bit);
+      add("day", start, naturalDay(start, tenant.zone).until, tally);
+      const month = naturalMonthStart(start + 43_200_000, tenant.zone);
+      const sum = months.get(month) ?? newTally();
+      months.set(month, sum);
+      const people = peopleOf(tally);
+      const series = new Map([[start, { people, visitors: tally.visitors, rest: clicksOf(tally) - people }]]);
+      addTally(sum, { ...readTally(writeTally(tally, start), start), series });
+    }
+    for (const [start, tally] of months) {
+      add("month", start, naturalMonthStart(start + 33 * 86_400_000, tenant.zone), tally);
+    }
+  }
+  return rows.toSorted(inOrder);
+}
+
+export async function storedRollups(sql: Sql, tenant: ClickTenant): Promise<RollupRow[]> {
+  const own = await ofTenant(sql.db, tenant.id).selectFrom("click_links").select("link").execute();
+  const subjects = [...own.map(({ link }) => link), tenant.number, ...tenant.groups.values()];
+  const rows = await sql.db.selectFrom("click_rollups").selectAll().where("subject", "in", subjects).execute();
+  return rows
+    .map(({ subject, grain, start, until, ...packed }) => ({
+      subject,
+      grain,
+      start,
+      until,
+      tally: readTally(packed, start),
+    }))
+    .toSorted(inOrder);
+}
+
+const inOrder = (a: RollupRow, b: RollupRow) => a.subject - b.subject || a.grain - b.grain || a.start - b.start;
+
+/** Removes what a test of one database leaves behind. */
+export async function clearClicks(sql: Sql): Promise<void> {
+  for (const table of ["clicks", "click_overflow", "click_days", "click_rollups", "click_visitors"] as const) {
+    await acrossTenants(sql.db).deleteFrom(table).execute();
+  }
+}
+
+export interface ClickChoices {
+  readonly from: number;
+  readonly until: number;
+  readonly links: readonly LinkNumber[];
+  readonly count: number;
+}
+
+export function randomClicks(random: () => number, { from, until, links, count }: ClickChoices): TestClick[] {
+  const pick = <One>(list: readonly One[]): One => list[Math.floor(random() ** 2 * list.length)] as One;
+  return Array.from({ length: count }, () => {
+    const reason = random() < 0.7 ? 0 : Math.floor(random() * 7);
+    return {
+      link: pick(links),
+      domain: pick(domains),
+      tags: pick([[], ["spring"], ["summer", "spring"], ["untracked"]]),
+      at: from + Math.floor(random() * (until - from)),
+      reason,
+      first: reason === 0 ? pick([0, 3, 1, 2, tooLate]) : 0,
+      facts: Object.fromEntries(
+        dimensions.map((name) => [name, pick([none, `${name} 1`, `${name} 2`, other, `${name} 3`])]),
+      ) as Record<Dimension, string>,
+      itemised: random() < 0.9,
+    };
+  });
+}
