@@ -31,7 +31,7 @@ import { mountFileTransfers, type OpenFiles, openFiles } from "./files.ts";
 import type { ApiParts } from "./http.ts";
 import { openJobs } from "./jobs.ts";
 import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
-import { openNotices } from "./notices.ts";
+import { openClickNotices, openNotices } from "./notices.ts";
 import { openRedirect } from "./redirect.ts";
 import { openRedis } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
@@ -102,7 +102,19 @@ async function serve(
   const notices = openNotices(wiring, { mail, background, hitsMaxOf: (key) => cache.links.recall(key)?.hitsMax });
   const readiness = openReadiness(wiring, cache, redis.dependencies);
   const sampleReadiness = watchReadiness(readiness, metrics);
-  const jobs = openJobs(wiring, { background, cache, files, heartbeat, hot, mail, notices, redis, sampleReadiness });
+  const clickNotices = openClickNotices(wiring, { mail, background });
+  const jobs = openJobs(wiring, {
+    background,
+    cache,
+    clickNotices,
+    files,
+    heartbeat,
+    hot,
+    mail,
+    notices,
+    redis,
+    sampleReadiness,
+  });
 
   const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs });
   const server = listen(wiring, { peers, readiness, hits, cache, counters, guesses, mail, files, api });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { dayMs } from "../../base/clock.ts";
 import { quarterMs } from "../click.ts";
-import { dropWindowMs, hourMs, judgeDrop, judgeSpike, type LinkPattern, spikeLeast, type Unusual } from "./unusual.ts";
+import { hourMs } from "../reports/zones.ts";
+import { dropWindowMs, judgeDrop, judgeSpike, type LinkPattern, spikeLeast, type Unusual } from "./unusual.ts";
 
 /** A generator of numbers below 1 that is the same on every run. */
 function randomOf(seed: number): () => number {

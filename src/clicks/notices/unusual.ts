@@ -1,5 +1,6 @@
 import { dayMs } from "../../base/clock.ts";
 import { quarterMs } from "../click.ts";
+import { hourMs } from "../reports/zones.ts";
 
 /**
  * Whether a link gets many more or far fewer clicks than usual, judged by its own last four weeks.
@@ -27,7 +28,6 @@ export type Unusual =
   /** It begins, or it is going on. */
   ({ readonly kind: "begins" } & Compared) | ({ readonly kind: "continues" } & Compared) | { readonly kind: "no" };
 
-export const hourMs = 3_600_000;
 export const historyDays = 28;
 /** A link is new before that: it has no pattern. */
 export const spikeHistoryMs = 3 * dayMs;
