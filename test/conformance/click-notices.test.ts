@@ -174,6 +174,8 @@ onEachDatabase((database) => {
     await link(world, tenant, "one", { firstAt: now + 1_000, title: "One" });
     await link(world, tenant, "two", { firstAt: now + 2_000 });
     await link(world, tenant, "none");
+    const deleted = await link(world, tenant, "deleted", { firstAt: now + 1_000 });
+    await ofTenant(world.sql.db, tenant.id).deleteFrom("links").where("id", "=", deleted.id).execute();
     await link(world, uninterested, "one", { firstAt: now + 1_000, domain: "theirs.example" });
     world.clock.advance(quarterMs);
     await world.run();
@@ -289,11 +291,15 @@ onEachDatabase((database) => {
     await set((await link(world, other, "first", { domain: "other.example" })).id, "ok");
     await clicks(world, tenant, first.number, now() - dayMs, 7);
     await clicks(world, tenant, first.number, now() - 8 * dayMs, 9);
+    // A condensed day has its events still; its clicks count once.
+    const dayBefore = now() - (now() % dayMs) - 2 * dayMs;
+    await condensed(world, tenant, first.number, dayBefore, [{ at: dayBefore, count: 3 }]);
+    await clicks(world, tenant, first.number, dayBefore, 3);
     await world.run();
     await world.run();
     expect(await subjects(world, tenant)).toEqual(["The destination of a link no longer works: A tenant"]);
     expect((await mails(world, tenant))[0]?.text).toContain(
-      "go.example.com/first: 7 clicks\n  The destination answers 404.",
+      "go.example.com/first: 10 clicks\n  The destination answers 404.",
     );
     expect(await mails(world, other)).toEqual([]);
     await set(second.id, "dead");

@@ -46,5 +46,8 @@ export async function noteFirstClicks(
     return [{ link, since, facts: JSON.stringify({ url: name.url, title: name.title, at: since }) }];
   });
   await note(sql, tenant.id, "firstClick", found, now);
+  // Deleted or disabled meanwhile: they must not fill the next page again.
+  const gone = rows.flatMap(({ link }) => (names.has(link) ? [] : [{ link, since: now, facts: "{}" }]));
+  await note(sql, tenant.id, "firstClick", gone, now, 1);
   await endOld(sql, tenant.id, "firstClick", now - rememberMs);
 }

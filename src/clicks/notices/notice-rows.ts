@@ -9,7 +9,7 @@ import { hourMs } from "../reports/zones.ts";
 /**
  * What a tenant is told about its links, as rows: each is told once, in an email that has all that wait for it.
  *
- * 1. `note` adds a row. A link that has one already is not noted again while it is there: a spike that goes on is one.
+ * 1. `note` adds a row; as told already, if it only must not be found again. A link that has one already is not noted again while it is there: a spike that goes on is one.
  * 2. `plan` gives the rows that wait the key of the next email: one for each period of its kind. Once a row has the key, no
  *    other gets it, so the content of an email is fixed before it is written, whoever writes it.
  * 3. The email is put into the outbox, which knows by the key whether it was, and `tell` marks the rows.
@@ -52,11 +52,12 @@ export async function note(
   kind: NoticeKind,
   rows: readonly NoticeRow[],
   now: number,
+  told: 0 | 1 = 0,
 ): Promise<void> {
   if (rows.length === 0) return;
   await ofTenant(db, tenant)
     .insertInto("click_notices")
-    .values(rows.map((row) => ({ ...row, kind, seen_at: now, mail: null, told: 0 as const })))
+    .values(rows.map((row) => ({ ...row, kind, seen_at: now, mail: null, told })))
     .onConflict((conflict) => conflict.columns(["tenant_id", "kind", "link"]).doNothing())
     .execute();
 }
@@ -112,6 +113,7 @@ export async function plan(sql: Sql, tenant: TenantId, kind: LinkNotice, now: nu
     .select("link")
     .where("kind", "=", kind)
     .where("mail", "is", null)
+    .where("told", "=", 0)
     .limit(1)
     .execute();
   if (waiting.length === 0) return;
@@ -123,7 +125,13 @@ export async function plan(sql: Sql, tenant: TenantId, kind: LinkNotice, now: nu
     if ((await rows().where("mail", "=", key).limit(1).execute()).length > 0) return;
     const sent = await own.selectFrom("emails").select("id").where("dedupe_key", "=", key).execute();
     if (sent.length > 0) return;
-    const chosen = await rows().where("mail", "is", null).orderBy("since").orderBy("link").limit(rowsPerMail).execute();
+    const chosen = await rows()
+      .where("mail", "is", null)
+      .where("told", "=", 0)
+      .orderBy("since")
+      .orderBy("link")
+      .limit(rowsPerMail)
+      .execute();
     await own
       .updateTable("click_notices")
       .set({ mail: key })
