@@ -8,6 +8,7 @@ import { ensure } from "../test/ground/machine.ts";
 import { type Bench, type Figure, isMet } from "./bench.ts";
 import { bulk } from "./bulk.ts";
 import { cache } from "./cache.ts";
+import { clicks } from "./clicks.ts";
 import { create } from "./create.ts";
 import { limits } from "./limits.ts";
 import { tooBusy, watchOthers } from "./others.ts";
@@ -16,7 +17,7 @@ import { round } from "./show.ts";
 import { start } from "./start.ts";
 import { writeThrough } from "./write-through.ts";
 
-const benches: readonly Bench[] = [redirect, create, bulk, start, limits, cache, writeThrough];
+const benches: readonly Bench[] = [redirect, create, bulk, start, limits, cache, writeThrough, clicks];
 
 const exitCodes = { met: 0, missed: 1, misused: 2, notJudged: 3 } as const;
 type Outcome = Exclude<keyof typeof exitCodes, "misused">;

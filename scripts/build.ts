@@ -4,8 +4,8 @@ export {};
 const outfile = Bun.argv[2] ?? "dist/quicklink";
 
 await Bun.build({
-  // The background thread is a separate program and must be named; it keeps its path inside the executable.
-  entrypoints: ["./src/main.ts", "./src/server/background-thread.ts"],
+  // Threads are separate programs and must be named; they keep their paths inside the executable.
+  entrypoints: ["./src/main.ts", "./src/server/background-thread.ts", "./src/server/clicks-thread.ts"],
   naming: "[name].[ext]",
   compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
   minify: { whitespace: true, syntax: true, identifiers: false },

@@ -41,6 +41,7 @@ const whatToDo: Readonly<Record<ProblemCode, string>> = {
     "Wait for the number of seconds in `Retry-After`. The headers `RateLimit` and `RateLimit-Policy` show the calls left.",
   too_many_guesses:
     "Wait for the number of seconds in `Retry-After`. Popular links and valid keys keep working meanwhile.",
+  too_many_streams: "Close a stream that you no longer need, or let your programs share one.",
   over_quota:
     "Delete files or send a smaller one: `used`, `held`, `limit` and `missing` are in bytes. The operator can raise the limit.",
   upload_missing: "Send the bytes to the upload URL, then complete the upload.",

@@ -182,14 +182,17 @@ export async function openSql(
   if (url !== undefined) return openAt("DATABASE_URL", url, log, { connections, patient });
   prepareDataFolder(config);
   const { openSqlite } = await import("./sql/sqlite.ts");
-  return openSqlite(join(config.QL_DATA, "quicklink.sqlite"), "full", isStopping);
+  return openSqlite(databasePath(config), "full", isStopping);
 }
+
+/** Of SQLite. */
+export const databasePath = ({ QL_DATA }: Config): string => join(QL_DATA, "quicklink.sqlite");
 
 /** On SQLite, a connection whose commits do not wait for the disk: safe through kill -9, not through a power cut. */
 export async function openUnforced({ config, sql }: Core): Promise<Sql> {
   if (!config.embedded) return sql;
   const { openSqlite } = await import("./sql/sqlite.ts");
-  return openSqlite(join(config.QL_DATA, "quicklink.sqlite"), "normal");
+  return openSqlite(databasePath(config), "normal");
 }
 
 /** The replica of this region, if there is one. */

@@ -12,7 +12,15 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
   "src/clicks/notices/dead-targets.ts": [1, "walks over the dead destinations of all tenants; each is told of its own"],
   "src/clicks/notices/find-notices.ts": [1, "finds the tenants that want notices; each is then read by its own handle"],
   "src/abuse/apply-blocklist.ts": [3, "the blocklist and the operator's restore hold for the links of all tenants"],
+  "src/clicks/rollups/purge.ts": [1, "one process deletes the old clicks of all tenants, each by its own plan"],
+  "src/clicks/rollups/purge-rollups.ts": [
+    2,
+    "the walk over all roll-ups asks whether their links and groups still exist",
+  ],
   "src/clicks/rollups/rounds.ts": [1, "one process condenses the clicks of all tenants"],
+  "src/clicks/events/groups.ts": [2, "a batch has clicks of all tenants; each row names the tenant of its link"],
+  "src/clicks/events/link-totals.ts": [1, "a batch has clicks of all tenants; each row names the tenant of its link"],
+  "src/clicks/events/tenant-days.ts": [1, "locks the rows of the tenants of a batch, in one order"],
   "src/domains/store.ts": [
     3,
     "redirects need every verified domain; one is removed only when no link at all is on it; the blocklist is the operator's",

@@ -124,7 +124,7 @@ export const sql: Mistakes = {
     only: "(SQLite|PostgreSQL).*(several servers|a crash leaves)",
   },
   "recording-counted-twice": {
-    file: "sql/leases.ts",
+    file: "sql/recorders.ts",
     from: '.where("recorders.sequence", "<", sequence)',
     to: '.where("recorders.sequence", "<=", sequence)',
     tests: leases,

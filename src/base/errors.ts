@@ -39,6 +39,7 @@ export const problems = {
   link_expired: { status: 410, title: "The link has expired" },
   rate_limited: { status: 429, title: "The rate limit for API calls is exceeded" },
   too_many_guesses: { status: 429, title: "Too many requests for unknown codes or keys from this IP address" },
+  too_many_streams: { status: 429, title: "The tenant has too many live streams open" },
   over_quota: { status: 413, title: "The file exceeds the storage quota" },
   upload_missing: { status: 409, title: "The file has not been uploaded yet" },
   collection_full: { status: 409, title: "The maximum number of these resources is reached" },

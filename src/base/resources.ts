@@ -18,6 +18,8 @@ export interface Resources {
   readonly passwords: Shares;
   /** Requests to addresses that users name, while the user waits for the answer. By tenant. */
   readonly outgoing: Shares;
+  /** Open streams of live clicks. By tenant. */
+  readonly streams: Shares;
   /** Background checks of link destinations. By tenant. */
   readonly targets: Shares;
 }
@@ -52,6 +54,11 @@ export function createResources({ embedded, pool }: ResourceSettings): Resources
     outgoing: createShares({
       ...{ resource: "outgoing", what: "requests to other servers" },
       ...{ atOnce: 16, waitingMost: 300, waitMs, retryAfterSeconds },
+    }),
+    // Each holds at most 320 KB for a client that reads too slowly: 64 MB. A stream may last an hour, so none waits.
+    streams: createShares({
+      ...{ resource: "streams", what: "live streams" },
+      ...{ atOnce: 200, waitingMost: 0, waitMs: 0, retryAfterSeconds: 30 },
     }),
     // A round checks at most 500 destinations, each of which may wait until the round ends.
     targets: createShares({

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { invalidInput } from "../http/problem.ts";
+import { scannedUrl } from "../links/link.ts";
 import { qrOptions } from "../qr/api.ts";
 import { drawQr } from "../qr/qr.ts";
 import { drawOnTerminal } from "../qr/terminal.ts";
@@ -25,9 +26,11 @@ export function qrCommand(): Command {
     .addHelpText("after", "\nExample:\n  $ quicklink link qr sale --out sale.png --size 1024")
     .action((code: string, options: QrCommandOptions) =>
       withTenant(options, async (core, tenant) => {
-        const { shortUrl } = showOf(core, await findLink(core, tenant, code));
-        if (options.out === undefined) printDrawing(`${drawOnTerminal(shortUrl)}${shortUrl}`);
-        else await write(shortUrl, options.out, options);
+        const link = await findLink(core, tenant, code);
+        const { shortUrl } = showOf(core, link);
+        const encoded = scannedUrl(core.config.baseUrl, link);
+        if (options.out === undefined) printDrawing(`${drawOnTerminal(encoded)}${shortUrl}`);
+        else await write(encoded, options.out, options);
       }),
     );
 }

@@ -1,8 +1,10 @@
 import { Command } from "commander";
+import { dayMs, systemClock } from "../base/clock.ts";
 import { prepareDataFolder } from "../config/data-folder.ts";
 import { openSql } from "../core.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import { migrate, schemaState } from "../sql/migrate.ts";
+import { createPartitions } from "../sql/partitions.ts";
 import { quietLog } from "./core.ts";
 import { say } from "./print.ts";
 import { readConfig } from "./terminal.ts";
@@ -23,6 +25,7 @@ export function migrateCommand(): Command {
           return;
         }
         const ran = await migrate(sql);
+        await createPartitions(sql, Math.floor(systemClock.now() / dayMs));
         say(ran.length === 0 ? "The database is up to date." : ran.map((name) => `applied ${name}`).join("\n"));
       } finally {
         await sql.close();

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { toIso } from "../base/clock.ts";
 import { pagesOf } from "../base/pages.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import { clickSettingsCommand } from "./click-settings.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { addLimitOptions, limitsFrom } from "./limits.ts";
 import { type OutputFormat, printFields, printPages, shownPages } from "./print.ts";
@@ -68,6 +69,7 @@ export function tenantCommand(): Command {
         printFields(show(changed), given);
       }),
     );
+  command.addCommand(clickSettingsCommand());
   command.addCommand(suspendTenantCommand());
   command.addCommand(restoreTenantCommand());
   return command;

@@ -15,6 +15,7 @@ const reserved = new Set([
   "assets",
   "auth",
   "billing",
+  "clicks",
   "dashboard",
   "docs",
   "email",

@@ -142,6 +142,8 @@ const bad: Record<SettingName, readonly string[]> = {
     "127.0.0.1,*",
   ],
   QL_COUNTRY_HEADER: ["CF IPCountry", "CF-IPCountry:", "x".repeat(65), "7-country"],
+  QL_CLICK_FACTS: ["yes", "On", "true"],
+  QL_CITY_DATABASE: [],
   QL_API_OUTAGE: ["fail", "Open", "degrade,open"],
   QL_GUESSES_PER_MINUTE: ["0", "-1", "1000001", "None", "null"],
   SMTP_URL: ["mail.internal", "http://hunter2@mail.internal", "smtp:mail"],

@@ -208,6 +208,17 @@ export const settings = {
     example: "CF-IPCountry",
     parse: headerName,
   }),
+  QL_CLICK_FACTS: setting({
+    help: "Whether facts about visitors are recorded with clicks, such as country, browser and referrer: on or off. With off, only the time and the reason of each click are recorded, and visitors are not counted.",
+    example: "off",
+    fallback: "on",
+    parse: oneOf("on", "off"),
+  }),
+  QL_CITY_DATABASE: setting({
+    help: "File with cities in MaxMind's format (.mmdb), such as GeoLite2-City or DB-IP City Lite, for region and city in reports. It is read into the memory of each process at the start. Default: only the country is known.",
+    example: "/var/lib/quicklink/GeoLite2-City.mmdb",
+    parse: (text) => resolve(text),
+  }),
   QL_API_OUTAGE: setting({
     help: "How to treat API calls while Redis is unavailable: degrade (each process counts separately), open (allow all) or closed (503).",
     example: "closed",

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { checkAddress } from "./address.ts";
 import { checkBlocklist } from "./blocklist.ts";
+import { checkCities } from "./cities.ts";
 import { checkDataFolder } from "./data-folder.ts";
 import { checkDisk } from "./disk.ts";
 import { checkFiles } from "./files.ts";
@@ -28,6 +29,7 @@ const checks: Readonly<Record<string, Check>> = {
   files: checkFiles,
   email: checkEmail,
   blocklist: checkBlocklist,
+  "city database": checkCities,
 };
 
 export async function examine(config: Config): Promise<Finding[]> {

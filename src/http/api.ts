@@ -36,6 +36,8 @@ export interface RequestOrigin {
   readonly trustedPeer: boolean;
   /** The client's address, if known. */
   readonly address: string | undefined;
+  /** How many seconds the connection may be silent until it is closed; 0 for any number. */
+  readonly allowSilence: (seconds: number) => void;
 }
 
 export interface ApiSettings {
@@ -123,11 +125,11 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
     });
 
   return {
-    async handle(request, { trustedPeer, address }) {
+    async handle(request, { trustedPeer, address, allowSilence }) {
       const started = clock.elapsed();
       const requestId = requestIdOf(request, trustedPeer);
       const headers = new Headers();
-      const response = await api.fetch(request, { requestId, address, headers });
+      const response = await api.fetch(request, { requestId, address, headers, allowSilence });
       secure(response.headers, baseUrl);
       for (const [name, value] of headers) response.headers.set(name, value);
       response.headers.set("x-request-id", requestId);

@@ -123,12 +123,14 @@ const reference = (ref: string): string => `<a href="#${anchor(nameOfRef(ref))}"
 /** Ready to paste into a shell. */
 function curl(document: Document, { method, path, operation }: Route): string {
   const body = bodyOf(operation);
+  // A stream would not end by itself: a parameter says when, and nothing is held back until then.
+  const streams = "text/event-stream" in (operation.responses["200"]?.content ?? {});
   const query = (operation.parameters ?? [])
-    .filter((one) => one.in === "query" && one.required)
+    .filter((one) => one.in === "query" && (one.required || streams))
     .map((one) => `${one.name}=${encodeURIComponent(String(one.example ?? one.schema.example ?? ""))}`);
   const address = `$QUICKLINK${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}${query.length > 0 ? `?${query.join("&")}` : ""}`;
   return [
-    `curl${method === "GET" ? "" : ` -X ${method}`} "${address}"`,
+    `curl${streams ? " -N" : ""}${method === "GET" ? "" : ` -X ${method}`} "${address}"`,
     '-H "Authorization: Bearer $KEY"',
     ...(body ? ['-H "Content-Type: application/json"', `-d '${quoted(exampleOf(document, body))}'`] : []),
   ].join(" \\\n  ");

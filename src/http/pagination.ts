@@ -18,6 +18,12 @@ export interface Pages {
     find: (limit: number, after: Place | undefined) => Promise<readonly Item[]>,
     placeOf: (item: Item) => Place,
   ): Promise<Page<Item>>;
+  /** The same for a list whose pages may end early: it says itself where the next one begins. */
+  pageWithPlace<Place extends readonly (string | number)[], Found extends { readonly next: Place | null }>(
+    list: ListName,
+    cursor: string | undefined,
+    find: (after: Place | undefined) => Promise<Found>,
+  ): Promise<Omit<Found, "next"> & { readonly nextCursor: string | null }>;
 }
 
 export interface ListName {
@@ -64,6 +70,11 @@ export function createPages(signer: Signer): Pages {
       const items = found.slice(0, limit);
       const last = found.length > limit ? items.at(-1) : undefined;
       return { items, nextCursor: last === undefined ? null : write(list, placeOf(last)) };
+    },
+
+    async pageWithPlace(list, cursor, find) {
+      const { next, ...found } = await find(cursor === undefined ? undefined : read(list, cursor));
+      return { ...found, nextCursor: next === null ? null : write(list, next) };
     },
   };
 }

@@ -22,6 +22,8 @@ export interface RequestFacts {
   /** The client's address, if known. */
   readonly address: string | undefined;
   readonly headers: Headers;
+  /** How many seconds the connection may be silent until it is closed; 0 for any number. For responses that stream. */
+  readonly allowSilence: (seconds: number) => void;
 }
 
 export interface RouteEnv {

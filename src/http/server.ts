@@ -257,7 +257,11 @@ export function startServer(settings: ServerSettings): Server {
   }
 
   async function callApi(request: Request): Promise<Response> {
-    const from = { trustedPeer: isFromProxy(request), address: addressOf(request) };
+    const from = {
+      trustedPeer: isFromProxy(request),
+      address: addressOf(request),
+      allowSilence: (seconds: number) => server.timeout(request, seconds),
+    };
     return (await api()).handle(request, from);
   }
 

@@ -62,6 +62,12 @@ export interface Total extends MonthOf {
   readonly total: number;
 }
 
+/** The same after hits were recorded. */
+export interface RecordedTotal extends Total {
+  /** Without what is out on leases. */
+  readonly counted: number;
+}
+
 /** A lease that has ended, and its unspent units; `all` takes back one whose answer never came. */
 export interface EndedLease extends MonthOf {
   readonly lease: string;

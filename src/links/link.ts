@@ -132,6 +132,12 @@ export const keyOfPath = (domain: string, path: string): LinkKey | undefined =>
  */
 export const shortUrl = (baseUrl: string, { domain, code }: Place): string => `${originOf(baseUrl, domain)}/${code}`;
 
+/** What a QR code encodes: the short URL with a mark, so that scans can be told from clicks. */
+export const scannedUrl = (baseUrl: string, place: Place): string => `${shortUrl(baseUrl, place)}?${qrMark}`;
+
+/** A parameter without a value. */
+export const qrMark = "qr";
+
 /** Custom domains use the same scheme, on its default port. */
 export const originOf = (baseUrl: string, domain: string): string =>
   domain === ownDomain ? baseUrl : `${new URL(baseUrl).protocol}//${domain}`;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Shares } from "../base/shares.ts";
 import { type Api, route, z } from "../http/route.ts";
 import { linkId } from "../links/api.ts";
-import { shortUrl } from "../links/link.ts";
+import { scannedUrl } from "../links/link.ts";
 import type { Links } from "../links/links.ts";
 import { colourPattern } from "./colour.ts";
 import { levels } from "./matrix.ts";
@@ -58,7 +58,7 @@ export function qrRoutes(api: Api, links: Pick<Links, "get">, large: Shares, bas
   api.openapi(qrRoute, async (c) => {
     const tenant = c.get("caller").tenant.id;
     const link = await links.get(tenant, linkId(c.req.valid("param").id));
-    const text = shortUrl(baseUrl, link);
+    const text = scannedUrl(baseUrl, link);
     const options = c.req.valid("query");
     const etag = etagOf(text, options);
     c.env.headers.set("cache-control", "private, no-cache");

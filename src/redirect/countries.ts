@@ -5,7 +5,7 @@ import { isCountry } from "../links/routing/countries.ts";
 
 /**
  * The country of an address, from a table that is part of the program: visitors are not looked up anywhere else. The
- * table (5 MB) is loaded when the first rule needs a country. Until then, and if it cannot be read, the country is
+ * table (5 MB) is loaded at the start if facts of clicks are recorded, else when the first rule needs a country. Until then, and if it cannot be read, the country is
  * unknown. No redirect waits for it.
  *
  * A proxy may know better. Its header is used if the operator named it and the request came from one of our proxies:
@@ -13,6 +13,13 @@ import { isCountry } from "../links/routing/countries.ts";
  */
 export interface Countries {
   of(request: Request): string | undefined;
+  /** According to a proxy of ours; must be asked while the request is answered. */
+  told(request: Request): string | undefined;
+  ofAddress(address: string): string | undefined;
+  /** Whether the table is loaded. */
+  readonly isReady: boolean;
+  /** Loads the table now, without waiting for a rule to need it. */
+  load(): void;
 }
 
 export interface CountrySettings {
@@ -64,11 +71,24 @@ export function createCountries({
     return network === undefined ? undefined : known(table.get(network)?.country_code);
   }
 
+  const toldHeader = (request: Request): string | null =>
+    header !== undefined && isFromProxy(request) ? request.headers.get(header) : null;
+  const codeIn = (told: string): string | undefined => known(told.trim().toUpperCase());
+
   return {
     of(request) {
-      const told = header !== undefined && isFromProxy(request) ? request.headers.get(header) : null;
-      return told === null ? byAddress(addressOf(request)) : known(told.trim().toUpperCase());
+      const told = toldHeader(request);
+      return told === null ? byAddress(addressOf(request)) : codeIn(told);
     },
+    told(request) {
+      const told = toldHeader(request);
+      return told === null ? undefined : codeIn(told);
+    },
+    ofAddress: byAddress,
+    get isReady() {
+      return table !== undefined;
+    },
+    load: begin,
   };
 }
 

@@ -15,6 +15,9 @@ describe("forwarded parameters", () => {
     ["https://example.com/", "a=%0d%0aSet-Cookie:x", "https://example.com/?a=%0D%0ASet-Cookie%3Ax"],
     ["https://example.com/", "a=1&a=2", "https://example.com/?a=1&a=2"],
     ["https://example.com/", "", "https://example.com/"],
+    ["https://example.com/", "qr", "https://example.com/"],
+    ["https://example.com/", "qr=&a=1", "https://example.com/?a=1"],
+    ["https://example.com/", "qr=7&a=1", "https://example.com/?qr=7&a=1"],
   ])("stand behind those of the address: %s with %s", (url, query, expected) => {
     expect(addVisitorQuery(url, query)).toBe(expected);
   });

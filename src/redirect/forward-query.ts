@@ -1,3 +1,4 @@
+import { qrMark } from "../links/link.ts";
 import { sentMost, withParameters } from "../links/routing/utm.ts";
 
 /** The query of a request URL, without the question mark. */
@@ -8,10 +9,17 @@ export function queryOf(url: string): string {
 
 /**
  * Appends the visitor's parameters to the URL, whose own parameters win. If the result is too long, returns the URL
- * alone.
+ * alone. The mark of QR codes is for us.
  */
 export function addVisitorQuery(url: string, query: string): string {
   if (query === "" || query.length > sentMost) return url;
-  const longer = withParameters(url, new URLSearchParams(query));
+  const longer = withParameters(url, withoutMark(query));
   return longer.length > sentMost ? url : longer;
+}
+
+function withoutMark(query: string): URLSearchParams {
+  const parameters = new URLSearchParams(query);
+  // One with a value belongs to the destination.
+  parameters.delete(qrMark, "");
+  return parameters;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { days, devices, type Rule, type RuleCondition, shadows, systems } from "../links/routing/rules.ts";
-import { chooseUrl, pickSplit, type Visitor } from "./match-rules.ts";
+import { matchRule, pickSplit, type Visitor } from "./match-rules.ts";
 
 const now = Date.UTC(2026, 10, 16, 12);
 const nobody: Visitor = {
@@ -12,6 +12,7 @@ const nobody: Visitor = {
   asked: () => [],
 };
 const url = "https://example.com/rule";
+const chooseUrl = (rules: readonly Rule[], visitor: Visitor, at: number) => rules[matchRule(rules, visitor, at)]?.url;
 const fits = (when: RuleCondition, visitor: Partial<Visitor>, at = now) =>
   chooseUrl([{ when, url }], { ...nobody, ...visitor }, at) === url;
 const asking = (query: Record<string, string[]>): Partial<Visitor> => ({ asked: (name) => query[name] ?? [] });
@@ -166,9 +167,9 @@ describe("a split", () => {
   ];
 
   test("gives each its share of the range, with nothing left over at either end", () => {
-    expect([0, 0.000_999, 0.001, 0.003_999, 0.004, 0.999_999].map((point) => pickSplit(split, point))).toEqual([
-      ...["a", "a", "b", "b", "c", "c"],
-    ]);
+    expect(
+      [0, 0.000_999, 0.001, 0.003_999, 0.004, 0.999_999].map((point) => split[pickSplit(split, point)]?.url),
+    ).toEqual([...["a", "a", "b", "b", "c", "c"]]);
   });
 
   test("always gives one of its addresses, and shares points out by weight", () => {
@@ -178,7 +179,7 @@ describe("a split", () => {
       fc.property(weights, (all) => {
         const targets = all.map((weight, i) => ({ url: String(i), weight }));
         const sum = all.reduce((left, right) => left + right, 0);
-        const picked = Array.from({ length: steps }, (_, i) => pickSplit(targets, (i + 0.5) / steps));
+        const picked = Array.from({ length: steps }, (_, i) => targets[pickSplit(targets, (i + 0.5) / steps)]?.url);
         return targets.every(({ url: one, weight }) => {
           const share = picked.filter((other) => other === one).length;
           return Math.abs(share - (steps * weight) / sum) <= 1;

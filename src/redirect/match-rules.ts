@@ -18,11 +18,9 @@ export interface Visitor {
   asked(name: string): readonly string[];
 }
 
-/** The destination of the first matching rule. */
-export function chooseUrl(rules: readonly Rule[], visitor: Visitor, now: number): string | undefined {
-  for (const { when, url } of rules) if (fits(when, visitor, now)) return url;
-  return undefined;
-}
+/** The place of the first matching rule; -1 if none matches. */
+export const matchRule = (rules: readonly Rule[], visitor: Visitor, now: number): number =>
+  rules.findIndex(({ when }) => fits(when, visitor, now));
 
 /** Cheapest conditions first. */
 function fits(when: RuleCondition, visitor: Visitor, now: number): boolean {
@@ -52,12 +50,12 @@ function isAsked({ name, value }: NonNullable<RuleCondition["query"]>, visitor: 
   return value === undefined ? values.length > 0 : values.includes(value);
 }
 
-/** `point` is from 0 to below 1, fixed per visitor: their position along the weights. */
-export function pickSplit(split: readonly SplitTarget[], point: number): string | undefined {
+/** A place in the split. `point` is from 0 to below 1, fixed per visitor: their position along the weights. */
+export function pickSplit(split: readonly SplitTarget[], point: number): number {
   let left = point * split.reduce((sum, { weight }) => sum + weight, 0);
-  for (const { url, weight } of split) {
-    if (left < weight) return url;
+  for (const [place, { weight }] of split.entries()) {
+    if (left < weight) return place;
     left -= weight;
   }
-  return split.at(-1)?.url;
+  return split.length - 1;
 }

@@ -1,17 +1,34 @@
 import type { Clock } from "../base/clock.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import { addVisitorQuery, queryOf } from "./forward-query.ts";
-import { chooseUrl, pickSplit } from "./match-rules.ts";
+import { matchRule, pickSplit } from "./match-rules.ts";
 import type { Visitors } from "./visitors.ts";
 
 /** The destination for this visitor: the first matching rule, else their part of the split, else the link's URL. */
-export type RouteVisitor = (choice: Choice, url: string, request: Request, key: string) => string;
+export type RouteVisitor = (choice: Choice, url: string, request: Request, key: string) => VisitorRoute;
+
+export interface VisitorRoute {
+  /** Empty: the link's file, whose URL is signed as it is. */
+  readonly url: string;
+  /** The same with the visitor's parameters, if they are forwarded. */
+  readonly sent: string;
+  /** What was taken: "rule 1", "split 2", or nothing. */
+  readonly variant: string;
+}
 
 export const createRouting =
   (visitors: Visitors, clock: Clock): RouteVisitor =>
-  ({ rules, split, forwardQuery }, url, request, key) => {
-    const ruled = rules.length === 0 ? undefined : chooseUrl(rules, visitors.of(request), clock.now());
-    const picked = ruled ?? (split.length === 0 ? url : (pickSplit(split, visitors.pointOf(request, key)) ?? url));
-    // Empty: the link's file, whose URL is signed as it is.
-    return forwardQuery && picked !== "" ? addVisitorQuery(picked, queryOf(request.url)) : picked;
+  ({ rules, split, forwardQuery }, own, request, key) => {
+    const { url, variant } = chosen();
+    const sent = forwardQuery && url !== "" ? addVisitorQuery(url, queryOf(request.url)) : url;
+    return { url, sent, variant };
+
+    function chosen(): { readonly url: string; readonly variant: string } {
+      const place = rules.length === 0 ? -1 : matchRule(rules, visitors.of(request), clock.now());
+      const rule = rules[place];
+      if (rule !== undefined) return { url: rule.url, variant: `rule ${place + 1}` };
+      if (split.length === 0) return { url: own, variant: "" };
+      const picked = pickSplit(split, visitors.pointOf(request, key));
+      return { url: split[picked]?.url ?? own, variant: `split ${picked + 1}` };
+    }
   };

@@ -3,6 +3,7 @@ import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { type Patience, within } from "../base/patience.ts";
 import type { Cache, Versioned } from "../cache/cache.ts";
+import type { Capture } from "../clicks/facts/capture.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
 import type { Hosts } from "../domains/hosts.ts";
 import { wrongMethod } from "../http/problem.ts";
@@ -46,6 +47,8 @@ export interface RedirectSettings {
   readonly guesses: Guesses;
   readonly gate: PasswordGate;
   readonly routeVisitor: RouteVisitor;
+  /** Takes every answer that counts, for reports. */
+  readonly capture: Pick<Capture, "record">;
   /** For the preview page; `undefined` if unavailable. */
   readonly detailsOf: (key: string) => Promise<LinkDetails | undefined>;
   /** The client's address, if known. */
@@ -74,7 +77,7 @@ const retrySeconds = 5;
 
 export function createRedirect(settings: RedirectSettings): ServeRedirect {
   const { cache, hosts, isBot, meters, guesses, gate, routeVisitor, detailsOf, addressOf } = settings;
-  const { signDownload, wait, clock, metrics, log } = settings;
+  const { capture, signDownload, wait, clock, metrics, log } = settings;
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
 
@@ -244,11 +247,13 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       return finalPage(decision, request);
     }
     count[decision.reason]++;
-    if (target === undefined || decision.reason === "fallback" || decision.reason === "over_quota") {
-      return redirect(decision);
-    }
+    // `decide` answers a missing link with a refusal.
+    if (target === undefined) return redirect(decision);
+    const place = placeOf[decision.reason];
+    if (isPersonal(decision, target)) return personalAnswer(request, key, target, place);
+    capture.record(request, key, target.clicks, place, "", target.url);
+    if (decision.reason === "fallback" || decision.reason === "over_quota") return redirect(decision);
     if (decision.kind === "preview") return preview(key, target);
-    if (target.choice !== null || target.password || target.file !== null) return personalAnswer(request, key, target);
     target.pattern ??= redirect(decision);
     return new Response(null, target.pattern);
   }
@@ -257,10 +262,13 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   function personalAnswer(
     request: Request,
     key: LinkKey,
-    { url, file, choice }: CachedLink,
+    { url: own, file, choice, clicks }: CachedLink,
+    reason: number,
   ): Response | Promise<Response> {
-    const chosen = choice === null ? url : routeVisitor(choice, url, request, key);
-    return chosen === "" && file !== null ? download(request, file) : personal(chosen);
+    const { url, sent, variant } =
+      choice === null ? { url: own, sent: own, variant: "" } : routeVisitor(choice, own, request, key);
+    capture.record(request, key, clicks, reason, variant, url);
+    return sent === "" && file !== null ? download(request, file) : personal(sent);
   }
 
   async function preview(key: LinkKey, target: CachedLink): Promise<Response> {
@@ -288,6 +296,13 @@ const personal = (url: string): Response =>
 
 const isAnswer = (decision: Decision): decision is Answer =>
   decision.kind === "redirect" || decision.kind === "download" || decision.kind === "preview";
+
+/** Whether the answer is built for this visitor. A fallback and a preview are the same for all. */
+const isPersonal = ({ kind, reason }: Answer, { choice, password, file }: CachedLink): boolean =>
+  (choice !== null || password || file !== null) &&
+  kind !== "preview" &&
+  reason !== "fallback" &&
+  reason !== "over_quota";
 
 function redirect(answer: Answer): Response {
   return answer.status === 302

@@ -17,7 +17,7 @@ export interface Visitors {
 }
 
 export interface VisitorSettings {
-  readonly countries: Countries;
+  readonly countries: Pick<Countries, "of">;
   readonly agentOf: AgentOf;
   readonly addressOf: (request: Request) => string | undefined;
   readonly secret: Uint8Array;

@@ -41,6 +41,8 @@ export interface Redis {
   readonly generation: number;
   /** Subscribes to a channel, on a separate connection that reconnects by itself. Messages sent meanwhile are lost. */
   listen(channel: string, onMessage: () => void): Promise<Listening>;
+  /** The same for any number of channels, on one separate connection. */
+  subscriber(): Subscriber;
   /** Throws if Redis does not answer in time. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -49,6 +51,12 @@ export interface Redis {
 export interface Listening {
   close(): void;
 }
+
+export interface Subscriber extends Listening {
+  subscribe(channel: string, onMessage: OnMessage): Listening;
+}
+
+export type OnMessage = (message: string) => void;
 
 export interface Script {
   readonly text: string;
@@ -159,6 +167,33 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     }
   }
 
+  function subscriber(): Subscriber {
+    const listening = connect(address, waitingMost, () => {}, silenceMostMs);
+    let wanted = true;
+    const connected = keepConnecting(
+      listening,
+      () => wanted,
+      () => {},
+    );
+    return {
+      subscribe(channel, onMessage) {
+        let open = true;
+        const isWanted = () => wanted && open;
+        void connected.then(() => keepSubscribing(listening, channel, onMessage, isWanted));
+        return {
+          close() {
+            open = false;
+            if (wanted) void listening.unsubscribe(channel, onMessage).catch(ignore);
+          },
+        };
+      },
+      close() {
+        wanted = false;
+        listening.destroy();
+      },
+    };
+  }
+
   return {
     send: (key, command) => attempt(() => run(key, command)),
     sendTo: (server, command) => attempt(() => inTime(command, () => connection.sendTo(server, command), deadlineMs)),
@@ -187,20 +222,11 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     },
 
     async listen(channel, onMessage) {
-      const listening = connect(address, waitingMost, () => {}, silenceMostMs);
-      let wanted = true;
-      void keepConnecting(
-        listening,
-        () => wanted,
-        () => {},
-      ).then(() => wanted && listening.subscribe(channel, onMessage));
-      return {
-        close() {
-          wanted = false;
-          listening.destroy();
-        },
-      };
+      const all = subscriber();
+      all.subscribe(channel, onMessage);
+      return all;
     },
+    subscriber,
 
     ping: () =>
       attempt(async () => {
@@ -224,7 +250,8 @@ interface Connection {
   connect(): Promise<unknown>;
   send(key: string | undefined, command: readonly string[]): Promise<unknown>;
   sendTo(server: string, command: readonly string[]): Promise<unknown>;
-  subscribe(channel: string, onMessage: () => void): Promise<unknown>;
+  subscribe(channel: string, onMessage: OnMessage): Promise<unknown>;
+  unsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>;
   servers(): readonly string[];
   serverOf(key: string): string;
   nodeOf(server: string): string;
@@ -247,6 +274,7 @@ const closed: Connection = {
   send: () => Promise.reject(new Error("the connection was closed")),
   sendTo: () => Promise.reject(new Error("the connection was closed")),
   subscribe: async () => {},
+  unsubscribe: async () => {},
   servers: () => [],
   serverOf: () => only,
   nodeOf: () => "",
@@ -270,6 +298,24 @@ async function keepConnecting(
     } catch (error) {
       if (!isWanted()) return;
       report("away", messageOf(error));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs(tries)));
+    }
+  }
+}
+
+/** The library subscribes again after it has reconnected, but not if the connection was lost before the first time. */
+async function keepSubscribing(
+  connection: Connection,
+  channel: string,
+  onMessage: OnMessage,
+  isWanted: () => boolean,
+): Promise<void> {
+  for (let tries = 0; isWanted(); tries++) {
+    try {
+      await connection.subscribe(channel, onMessage);
+      if (!isWanted()) await connection.unsubscribe(channel, onMessage).catch(ignore);
+      return;
+    } catch {
       await new Promise((resolve) => setTimeout(resolve, pauseMs(tries)));
     }
   }
@@ -327,6 +373,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
         return (await cluster.nodeClient(shard.master)).sendCommand([...command]);
       },
       subscribe: (channel, onMessage) => cluster.subscribe(channel, onMessage),
+      unsubscribe: (channel, onMessage) => cluster.unsubscribe(channel, onMessage as Listener),
       ...tags,
       ownerOf: (key) => cluster.slots[slotOfKey(key)]?.master.address ?? "",
       owners: () => [...new Set(masters())].filter((owner) => owner !== undefined),
@@ -353,6 +400,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
       send: (_, command) => sentinel.sendCommand(false, [...command]),
       sendTo: (_, command) => sentinel.sendCommand(false, [...command]),
       subscribe: (channel, onMessage) => sentinel.subscribe(channel, onMessage),
+      unsubscribe: (channel, onMessage) => sentinel.unsubscribe(channel, onMessage as Listener),
       ...oneServer(address.name),
       destroy: () => void sentinel.destroy().catch(ignore),
     };
@@ -366,6 +414,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
     send: (_, command) => server.sendCommand([...command]),
     sendTo: (_, command) => server.sendCommand([...command]),
     subscribe: (channel, onMessage) => server.subscribe(channel, onMessage),
+    unsubscribe: (channel, onMessage) => server.unsubscribe(channel, onMessage),
     ...oneServer(`${node?.host}:${node?.port}`),
     destroy: () => server.destroy(),
   };
@@ -386,6 +435,9 @@ function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection,
     nodeOf: (server) => [...byOwner].find(([, tag]) => tag === server)?.[0] ?? "",
   };
 }
+
+/** The library types a listener to be removed as one of bytes or text. */
+type Listener = () => void;
 
 const tags = new Map<number, string>();
 

@@ -1,4 +1,4 @@
-import { messageOf } from "../base/errors.ts";
+import { messageOf, Problem } from "../base/errors.ts";
 import { createLog } from "../base/log.ts";
 import { loadConfig } from "../config/config.ts";
 import { type Core, openCore } from "../core.ts";
@@ -34,7 +34,16 @@ async function handle(message: ToThread): Promise<void> {
       if (core === undefined) throw new Error("background thread received work before its settings");
       self.postMessage({ kind: "done", id: message.id, result: await work(onThisThread(await core), message) });
     } catch (error) {
-      self.postMessage({ kind: "failed", id: message.id, message: messageOf(error), code: codeOf(error) });
+      const { id } = message;
+      if (error instanceof Problem) {
+        self.postMessage({
+          kind: "refused",
+          id,
+          problem: { code: error.code, detail: error.detail, more: error.more },
+        });
+        return;
+      }
+      self.postMessage({ kind: "failed", id, message: messageOf(error), code: codeOf(error) });
     }
   }
 }
@@ -46,7 +55,12 @@ async function work(background: Background, job: Extract<ToThread, { id: number 
   if (job.kind === "nearLimits") return background.nearLimits();
   if (job.kind === "applyBlocklist") return background.applyBlocklist();
   if (job.kind === "raiseOutdated") return background.raiseOutdated();
+  if (job.kind === "condenseClicks") return background.condenseClicks();
+  if (job.kind === "purgeClicks") return background.purgeClicks();
+  if (job.kind === "forgetVisitors") return background.forgetVisitors();
   if (job.kind === "find") return background.find(job.tenant, job.query);
+  if (job.kind === "report") return background.report(job.tenant, job.subject, job.query);
+  if (job.kind === "clicks") return background.clicks(job.tenant, job.subject, job.query);
   if (job.kind === "busiest") return background.busiest(job.tenant);
   const results = await background.createMany(job.tenant, job.inputs, job.maker, job.atomic);
   return results.map(

@@ -4,6 +4,13 @@ import { Problem, type ProblemCode } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Resources } from "../base/resources.ts";
 import { type FoundNotices, findClickNotices } from "../clicks/notices/find-notices.ts";
+import { type ClickListQuery, type ClickPage, listClicks } from "../clicks/reports/list.ts";
+import type { ReportQuery } from "../clicks/reports/query.ts";
+import { type ClickReport, reportOn } from "../clicks/reports/report.ts";
+import type { ReportSubject } from "../clicks/reports/scope.ts";
+import { type PurgedClicks, purgeClicks } from "../clicks/rollups/purge.ts";
+import { forgetVisitors } from "../clicks/rollups/purge-visitors.ts";
+import { type Condensed, condense } from "../clicks/rollups/rounds.ts";
 import type { Core } from "../core.ts";
 import { nearLimits } from "../email/notices/near-limits.ts";
 import type { NoticeUse } from "../email/notices/thresholds.ts";
@@ -17,6 +24,7 @@ import { type BusyLink, busiestLinks } from "../links/read/busiest.ts";
 import type { LinkQuery } from "../links/read/find.ts";
 import { createFeed } from "../sql/feed.ts";
 import { pruneLeases } from "../sql/leases.ts";
+import { databaseTime } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 
 /**
@@ -35,6 +43,10 @@ export interface Background {
   createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
   /** A page of a list that no index covers. */
   find(tenant: TenantId, query: LinkQuery): Promise<readonly Link[]>;
+  /** A report on clicks. */
+  report(tenant: TenantId, subject: ReportSubject, query: ReportQuery): Promise<ClickReport>;
+  /** A page of single clicks. */
+  clicks(tenant: TenantId, subject: ReportSubject, query: ClickListQuery): Promise<ClickPage>;
   /** The links closest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
   /** Recounts a tenant's files. */
@@ -52,6 +64,12 @@ export interface Background {
   applyBlocklist(): Promise<BlocklistOutcome>;
   /** Gives new versions to the links of changed tenants if a command did not finish; returns how many. */
   raiseOutdated(): Promise<number>;
+  /** Condenses the clicks of ended hours, days and months. */
+  condenseClicks(signal?: AbortSignal): Promise<Condensed>;
+  /** Deletes clicks and roll-ups that are no longer kept. */
+  purgeClicks(signal?: AbortSignal): Promise<PurgedClicks>;
+  /** Deletes what visitors of days that are over were recognised by; returns how many. */
+  forgetVisitors(): Promise<number>;
   /** The server stops: what does not finish soon is interrupted. */
   stopSoon(): void;
   /** Interrupts what is still running. */
@@ -70,6 +88,8 @@ function inTurns({ work, upkeep }: Resources, background: Background): Backgroun
   return {
     ...background,
     find: (tenant, query) => work.run(tenant, () => background.find(tenant, query)),
+    report: (tenant, subject, query) => work.run(tenant, () => background.report(tenant, subject, query)),
+    clicks: (tenant, subject, query) => work.run(tenant, () => background.clicks(tenant, subject, query)),
     busiest: (tenant) => work.run(tenant.id, () => background.busiest(tenant)),
     recount: (tenant, dryRun) => upkeep.run("recount", () => background.recount(tenant, dryRun)),
     nearLimits: () => upkeep.run("nearLimits", () => background.nearLimits()),
@@ -77,6 +97,9 @@ function inTurns({ work, upkeep }: Resources, background: Background): Backgroun
     clean: () => upkeep.run("clean", () => background.clean()),
     applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
     raiseOutdated: () => upkeep.run("raiseOutdated", () => background.raiseOutdated()),
+    condenseClicks: (signal) => upkeep.run("condenseClicks", () => background.condenseClicks(signal)),
+    purgeClicks: (signal) => upkeep.run("purgeClicks", () => background.purgeClicks(signal)),
+    forgetVisitors: () => upkeep.run("forgetVisitors", () => background.forgetVisitors()),
   };
 }
 
@@ -98,6 +121,8 @@ export function onThisThread(core: Core): Background {
   return {
     createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
     find: (tenant, query) => core.store.find(tenant, query),
+    report: (tenant, subject, query) => reportOn(core.sql, core.clock, tenant, subject, query),
+    clicks: (tenant, subject, query) => listClicks(core.sql, core.clock, tenant, subject, query),
     busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
     recount: (tenant, dryRun) => recount(core.sql, tenant, dryRun),
     nearLimits() {
@@ -118,6 +143,11 @@ export function onThisThread(core: Core): Background {
     },
     applyBlocklist: () => applyBlocklist(core),
     raiseOutdated: () => core.outdated.finish(),
+    // By the database's time, as the writers of clicks: a server whose clock is ahead must not condense too early.
+    condenseClicks: async (signal) =>
+      condense(core.sql, { now: await databaseTime(core.sql), ...(signal && { signal }) }),
+    purgeClicks: async (signal) => purgeClicks(core.sql, await databaseTime(core.sql), signal),
+    forgetVisitors: async () => forgetVisitors(core.sql, await databaseTime(core.sql)),
     stopSoon() {}, // the database does the work, and the socket's deadline is the limit
     async close() {},
   };
@@ -140,13 +170,28 @@ export type BackgroundJob =
       readonly atomic: boolean;
     }
   | { readonly kind: "find"; readonly tenant: TenantId; readonly query: LinkQuery }
+  | {
+      readonly kind: "report";
+      readonly tenant: TenantId;
+      readonly subject: ReportSubject;
+      readonly query: ReportQuery;
+    }
+  | {
+      readonly kind: "clicks";
+      readonly tenant: TenantId;
+      readonly subject: ReportSubject;
+      readonly query: ClickListQuery;
+    }
   | { readonly kind: "busiest"; readonly tenant: Tenant }
   | { readonly kind: "recount"; readonly tenant: TenantId; readonly dryRun: boolean }
   | { readonly kind: "nearLimits" }
   | { readonly kind: "findClickNotices" }
   | { readonly kind: "clean" }
   | { readonly kind: "applyBlocklist" }
-  | { readonly kind: "raiseOutdated" };
+  | { readonly kind: "raiseOutdated" }
+  | { readonly kind: "condenseClicks" }
+  | { readonly kind: "purgeClicks" }
+  | { readonly kind: "forgetVisitors" };
 
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string>; readonly stopping: Int32Array }
@@ -156,12 +201,19 @@ export type ToThread =
 export type ThreadMessage =
   | { readonly kind: "closed" }
   | { readonly kind: "done"; readonly id: number; readonly result: unknown }
+  | { readonly kind: "refused"; readonly id: number; readonly problem: SentProblem }
   | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly code: string | undefined };
 
 /** A `Problem` loses its class between threads. */
-export type SentResult =
-  | Extract<BulkResult, { link: unknown }>
-  | { readonly problem: { readonly code: ProblemCode; readonly detail: string; readonly more: Problem["more"] } };
+export interface SentProblem {
+  readonly code: ProblemCode;
+  readonly detail: string;
+  readonly more: Problem["more"];
+}
+
+export type SentResult = Extract<BulkResult, { link: unknown }> | { readonly problem: SentProblem };
+
+const received = ({ code, detail, more }: SentProblem): Problem => new Problem(code, detail, more);
 
 const isStopping = 1;
 
@@ -184,6 +236,7 @@ function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
       const job = waiting.get(message.id);
       waiting.delete(message.id);
       if (message.kind === "done") job?.resolve(message.result);
+      else if (message.kind === "refused") job?.reject(received(message.problem));
       else if (message.code === "interrupted") job?.reject(interrupted());
       else job?.reject(Object.assign(new Error(message.message), { code: message.code }));
     };
@@ -222,13 +275,11 @@ function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
   return {
     async createMany(tenant, inputs, maker, atomic = false) {
       const results = (await run({ kind: "createMany", tenant, inputs, maker, atomic })) as SentResult[];
-      return results.map((result) =>
-        "link" in result
-          ? result
-          : { problem: new Problem(result.problem.code, result.problem.detail, result.problem.more) },
-      );
+      return results.map((result) => ("link" in result ? result : { problem: received(result.problem) }));
     },
     find: (tenant, query) => run({ kind: "find", tenant, query }) as Promise<readonly Link[]>,
+    report: (tenant, subject, query) => run({ kind: "report", tenant, subject, query }) as Promise<ClickReport>,
+    clicks: (tenant, subject, query) => run({ kind: "clicks", tenant, subject, query }) as Promise<ClickPage>,
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     recount: (tenant, dryRun) => run({ kind: "recount", tenant, dryRun }) as Promise<Recount>,
     nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly NoticeUse[]>,
@@ -236,6 +287,9 @@ function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<BlocklistOutcome>,
     raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
+    condenseClicks: () => run({ kind: "condenseClicks" }) as Promise<Condensed>,
+    purgeClicks: () => run({ kind: "purgeClicks" }) as Promise<PurgedClicks>,
+    forgetVisitors: () => run({ kind: "forgetVisitors" }) as Promise<number>,
     stopSoon() {
       notSoon = clock.after(finishMs, interrupt);
     },

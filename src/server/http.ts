@@ -1,7 +1,14 @@
 import { version } from "../../package.json";
 import { Late } from "../base/deadline.ts";
+import type { TenantId } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { liveRoutes } from "../clicks/live/api.ts";
+import type { Live } from "../clicks/live/live.ts";
+import { clickRoutes } from "../clicks/reports/api.ts";
+import { clickSettings } from "../clicks/reports/scope.ts";
+import { createClickSettings } from "../clicks/settings.ts";
+import { clickSettingsRoutes } from "../clicks/settings-api.ts";
 import type { Core } from "../core.ts";
 import { domainRoutes } from "../domains/api.ts";
 import { emailRoutes } from "../email/api.ts";
@@ -24,6 +31,7 @@ import { statesOf } from "../links/read/states.ts";
 import { qrRoutes } from "../qr/api.ts";
 import { isUnavailable } from "../sql/sql.ts";
 import { tenantRoutes } from "../tenants/api.ts";
+import { tenantNumberOf } from "../tenants/tenant-number.ts";
 import { createUsage } from "../tenants/usage.ts";
 import { usageRoutes } from "../tenants/usage-api.ts";
 import type { Background } from "./background.ts";
@@ -45,6 +53,7 @@ export interface ApiParts {
   readonly notices: Pick<LimitWatch, "made">;
   readonly mail: Mail;
   readonly jobs: Pick<Jobs, "soon">;
+  readonly live: Pick<Live, "open">;
 }
 
 /** The API, which `server.ts` loads once the socket listens. */
@@ -72,13 +81,16 @@ export function openApi({ core, log, metrics }: Wiring, parts: ApiParts): HttpAp
     isUnavailable: (error) => isUnavailable(error) || error instanceof Late || error instanceof StorageUnavailable,
     routes: [
       (api) => linkRoutes(api, { ...linkWriting(core, parts), links, baseUrl, pages, large: work }),
+      (api) => clickRoutes(api, { ...clickReading(core, background), links, pages, baseUrl, clock }),
       (api) => qrRoutes(api, links, work, baseUrl),
       (api) => tenantRoutes(api, keys, pages, clock),
       (api) => domainRoutes(api, core.domains, pages),
       (api) => usageRoutes(api, createUsage({ sql, clock, counters, storage, busiest: background.busiest })),
+      (api) => clickSettingsRoutes(api, createClickSettings(sql), () => parts.jobs.soon("tenant-changes")),
       (api) => fileRoutes(api, files.files, pages),
       (api) => emailRoutes(api, mail.stats, mail.suppressions, pages),
       (api) => emailSettingsRoutes(api, { settings, checkKey, outgoing, canSeal: core.ring !== undefined, baseUrl }),
+      (api) => liveRoutes(api, parts.live, (tenant) => tenantNumberOf(sql.db, tenant)),
       (api) => shareRoutes(api, { links, outbox, stopLinks, baseUrl, clock }),
     ],
   });
@@ -103,6 +115,10 @@ function linkWriting(
       if (some.length > 0) jobs.soon("targets");
     },
   };
+}
+
+function clickReading({ sql }: Core, { report, clicks }: Background) {
+  return { report, clicks, zoneOf: async (tenant: TenantId) => (await clickSettings(sql, tenant)).zone };
 }
 
 function openCallLimiter(

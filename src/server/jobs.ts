@@ -1,10 +1,12 @@
 import { isOutdated } from "../abuse/apply-blocklist.ts";
 import { type Job, type JobScope, type RunningJobs, startJobs } from "../base/jobs.ts";
+import { utcDay } from "../clicks/click.ts";
 import { type HotLinks, saveMs } from "../clicks/hot-links.ts";
 import type { ClickNotices } from "../clicks/notices/click-notices.ts";
 import type { LimitWatch } from "../email/notices/limit-watch.ts";
 import { sweepMs } from "../files/upkeep/upkeep.ts";
 import { createJobClaims, type Holder } from "../sql/jobs.ts";
+import { createPartitions } from "../sql/partitions.ts";
 import type { Background } from "./background.ts";
 import type { LinkCache } from "./cache.ts";
 import type { Mail } from "./email.ts";
@@ -14,7 +16,7 @@ import type { RedisClients } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
 export interface Jobs extends RunningJobs {
-  soon(name: "hot-links" | "targets"): void;
+  soon(name: "hot-links" | "targets" | "tenant-changes"): void;
 }
 
 export interface JobParts {
@@ -68,6 +70,10 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
     { name: "blocklist", everyMs: 3 * second, scope: one, deadlineMs: 10 * minute, ...blocklist },
     { name: "limit-notices", everyMs: hour, scope: one, deadlineMs: 5 * minute, work: notices.checkAll },
     { name: "click-notices", everyMs: 15 * minute, scope: one, deadlineMs: 10 * minute, work: clickNotices.run },
+    { name: "condense", everyMs: minute, scope: one, deadlineMs: hour, work: background.condenseClicks },
+    { name: "visitors", everyMs: 5 * minute, scope: one, deadlineMs: 10 * minute, work: background.forgetVisitors },
+    { name: "old-clicks", everyMs: hour, scope: one, deadlineMs: hour, work: background.purgeClicks },
+    { name: "click-partitions", everyMs: hour, scope: one, deadlineMs: minute, work: partitionsJob(wiring) },
     { name: "clean", everyMs: hour, scope: one, deadlineMs: hour, work: background.clean },
   ];
   const claims = createJobClaims(core.sql, parts.heartbeat, core.clock);
@@ -79,6 +85,11 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
 type Row = Omit<Job, "work"> & { readonly work: Job["work"] | undefined };
 
 const switchedOn = ({ work, ...row }: Row): Job[] => (work === undefined ? [] : [{ ...row, work }]);
+
+/** Weeks of clicks on PostgreSQL. */
+function partitionsJob({ core: { config, sql, clock } }: Wiring): Job["work"] | undefined {
+  return config.embedded ? undefined : () => createPartitions(sql, utcDay(clock.now()));
+}
 
 /** Each process looks at its own file. */
 function openBlocklistJob({ core, log }: Wiring, background: Background): Pick<Job, "when" | "work"> {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
-import type { EndedLease, Total } from "../limits/leases.ts";
+import type { EndedLease, RecordedTotal, Total } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
 import type { RedisLeases } from "../redis/leases.ts";
 import type { SqlLeases } from "../sql/leases.ts";
@@ -13,7 +13,7 @@ const month = { key: "abc", draws: "hits", month: "2026-11" } as const;
 
 test("what was spent of a lease from Redis is recorded in SQL, and Redis learns the total and what is left", async () => {
   const [seen, ended, recorded]: [Total[], EndedLease[], Drained[]] = [[], [], []];
-  const total: Total = { ...month, total: 7 };
+  const total: RecordedTotal = { ...month, total: 7, counted: 7 };
   const fromSql: SqlLeases = {
     acquire: () => Promise.reject(new Error("not asked")),
     cancel() {},

@@ -11,7 +11,7 @@ import { openUnforced } from "../core.ts";
 import type { OutagePolicy } from "../limits/call-limiter.ts";
 import { type Cancelling, degrading } from "../limits/degrade.ts";
 import { monitoredLeases } from "../limits/lease-monitor.ts";
-import type { Ask, EndedLease, LeaseStore, Total } from "../limits/leases.ts";
+import type { Ask, EndedLease, LeaseStore, RecordedTotal } from "../limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "../limits/meters.ts";
 import { createMonth } from "../limits/window.ts";
 import { splitKey } from "../links/link.ts";
@@ -79,7 +79,7 @@ export interface Counting {
 }
 
 /** What was recorded, and the new totals of the months. */
-export type HitsRecorded = (batch: readonly Drained[], totals: readonly Total[]) => void;
+export type HitsRecorded = (batch: readonly Drained[], totals: readonly RecordedTotal[]) => void;
 
 export interface CountingSettings {
   /** ID of this instance, new with every start: identifies its leases and recordings. */

@@ -5,12 +5,13 @@ import type { Server } from "../http/server.ts";
 import { createPasswordAttempts } from "../limits/password-attempts.ts";
 import { splitKey } from "../links/link.ts";
 import { detailsOf, passwordOf } from "../links/read/details.ts";
-import { createCountries } from "../redirect/countries.ts";
+import { createBots, type IsBot } from "../redirect/bots.ts";
+import { type Countries, createCountries } from "../redirect/countries.ts";
 import { createPasses } from "../redirect/pass-cookie.ts";
 import { createPasswordGate } from "../redirect/password-gate.ts";
 import { createRouting } from "../redirect/routing.ts";
 import type { RedirectSettings } from "../redirect/serve.ts";
-import { createAgents } from "../redirect/user-agents.ts";
+import { type AgentOf, createAgents } from "../redirect/user-agents.ts";
 import { createVisitors } from "../redirect/visitors.ts";
 import type { LinkCache } from "./cache.ts";
 import type { OpenCounters } from "./counters.ts";
@@ -20,25 +21,38 @@ export interface RedirectParts {
   readonly core: Core;
   readonly cache: LinkCache;
   readonly counters: OpenCounters;
-  /** The server listens only after this is wired. */
-  readonly server: () => Server;
-  readonly log: Logger;
+  readonly sources: VisitorSources;
 }
 
-type Visits = Pick<RedirectSettings, "gate" | "routeVisitor" | "detailsOf" | "addressOf">;
+/** What tells who a visitor is; each remembers its last answers, so that rules and reports share them. */
+export interface VisitorSources {
+  readonly addressOf: (request: Request) => string | undefined;
+  readonly countries: Countries;
+  readonly agentOf: AgentOf;
+  readonly isBot: IsBot;
+}
 
-const sqlMs = 1_000;
-
-export function openRedirect({ core, cache, counters, server, log }: RedirectParts): Visits {
-  const { config, clock, passwords, secretFor, signing } = core;
-  // Where links are looked up, so that the password is not of a version that the redirect cannot have yet.
-  const sql = cache.replica ?? core.sql;
+/** `server`: it listens only after this is wired. */
+export function openVisitorSources({ config }: Core, server: () => Server, log: Logger): VisitorSources {
   const addressOf = (request: Request) => server().addressOf(request);
   const isFromProxy = (request: Request) => server().isFromProxy(request);
   const countries = createCountries({ addressOf, isFromProxy, header: config.QL_COUNTRY_HEADER, log });
-  const visitors = createVisitors({ countries, agentOf: createAgents(), addressOf, secret: core.hashKey });
+  return { addressOf, countries, agentOf: createAgents(), isBot: createBots() };
+}
+
+type Visits = Pick<RedirectSettings, "gate" | "routeVisitor" | "detailsOf" | "addressOf" | "isBot">;
+
+const sqlMs = 1_000;
+
+export function openRedirect({ core, cache, counters, sources }: RedirectParts): Visits {
+  const { config, clock, passwords, secretFor, signing } = core;
+  // Where links are looked up, so that the password is not of a version that the redirect cannot have yet.
+  const sql = cache.replica ?? core.sql;
+  const { addressOf, countries, agentOf, isBot } = sources;
+  const visitors = createVisitors({ countries, agentOf, addressOf, secret: core.hashKey });
   return {
     addressOf,
+    isBot,
     routeVisitor: createRouting(visitors, clock),
     detailsOf(key) {
       const { domain, code } = splitKey(key);

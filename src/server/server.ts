@@ -5,6 +5,8 @@ import { createMetrics, type Metrics } from "../base/metrics.ts";
 import { countProcess } from "../base/process.ts";
 import { countShares } from "../base/shares.ts";
 import type { Publish } from "../cache/feed.ts";
+import type { Capture } from "../clicks/facts/capture.ts";
+import { mountExclude } from "../clicks/facts/exclude.ts";
 import { openHotLinks } from "../clicks/hot-links.ts";
 import type { Config } from "../config/config.ts";
 import { prepareDataFolder } from "../config/data-folder.ts";
@@ -17,7 +19,6 @@ import { type Answers, createAnswers } from "../idempotency/answers.ts";
 import { createGuesses, type Guesses } from "../limits/guesses.ts";
 import { createReportLimit } from "../limits/report-limit.ts";
 import { cacheKey } from "../links/link.ts";
-import { createBots } from "../redirect/bots.ts";
 import { createRedirect } from "../redirect/serve.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import type { Heartbeat } from "../sql/heartbeat.ts";
@@ -25,14 +26,17 @@ import { scopes } from "../tenants/keys.ts";
 import type { Peers } from "../workers/channel.ts";
 import { createBackground } from "./background.ts";
 import { type LinkCache, openCache } from "./cache.ts";
+import { openCapture } from "./click-capture.ts";
+import { openClicks } from "./clicks.ts";
 import { type OpenCounters, openCounters } from "./counters.ts";
 import { type Mail, mountMail, openMail } from "./email.ts";
 import { mountFileTransfers, type OpenFiles, openFiles } from "./files.ts";
 import type { ApiParts } from "./http.ts";
 import { openJobs } from "./jobs.ts";
 import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
+import { openLive } from "./live.ts";
 import { openClickNotices, openNotices } from "./notices.ts";
-import { openRedirect } from "./redirect.ts";
+import { openRedirect, openVisitorSources, type VisitorSources } from "./redirect.ts";
 import { openRedis } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -83,6 +87,7 @@ async function serve(
   const onRecorded: HitsRecorded = (batch, totals) => {
     hot.count(batch);
     notices.check(totals);
+    live.recorded(totals);
   };
   const hits = await openHits(wiring, { redis: redis.limits, holders: heartbeat.count, onRecorded });
   const cache = await openCache(wiring, redis.cache, hot);
@@ -100,6 +105,7 @@ async function serve(
   });
   const answers = await openAnswers(wiring);
   const notices = openNotices(wiring, { mail, background, hitsMaxOf: (key) => cache.links.recall(key)?.hitsMax });
+  const live = openLive(wiring, { redis: redis.limits, recall: cache.links.recall });
   const readiness = openReadiness(wiring, cache, redis.dependencies);
   const sampleReadiness = watchReadiness(readiness, metrics);
   const clickNotices = openClickNotices(wiring, { mail, background });
@@ -116,8 +122,12 @@ async function serve(
     sampleReadiness,
   });
 
-  const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs });
-  const server = listen(wiring, { peers, readiness, hits, cache, counters, guesses, mail, files, api });
+  const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs, live });
+  const sources = openVisitorSources(core, () => server, log);
+  const capture = await openCapture(wiring, sources);
+  openClicks(wiring, { capture, live });
+  const parts = { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture };
+  const server: Server = listen(wiring, parts);
   opened.defer(() => server.stop(stopMs));
   setImmediate(() => void api());
 
@@ -133,6 +143,7 @@ async function serve(
     async stop() {
       await firstKey.catch(() => {});
       background.stopSoon();
+      await live.close();
       await Promise.all([server.stop(stopMs), mail.close(), jobs.stop()]);
       await flushKeys();
       await opened.disposeAsync();
@@ -150,11 +161,13 @@ interface SocketParts {
   readonly mail: Mail;
   readonly files: OpenFiles;
   readonly api: () => Promise<HttpApi>;
+  readonly sources: VisitorSources;
+  readonly capture: Capture;
 }
 
 function listen(
   wiring: Wiring,
-  { peers, readiness, hits, cache, counters, guesses, mail, files, api }: SocketParts,
+  { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture }: SocketParts,
 ): Server {
   const { core, metrics, log } = wiring;
   const { config, clock } = core;
@@ -166,10 +179,10 @@ function listen(
     redirect: createRedirect({
       cache: cache.links,
       hosts: cache.hosts,
-      isBot: createBots(),
       meters: hits.meters,
       guesses,
-      ...openRedirect({ core, cache, counters, server: () => server, log }),
+      ...openRedirect({ core, cache, counters, sources }),
+      capture,
       signDownload: files.files.offer,
       wait: config.wait,
       clock,
@@ -188,6 +201,7 @@ function listen(
       mountMail(core, mail, guesses, log),
       ...mountFileTransfers(wiring, files),
       mountReportForm(wiring, cache, counters, guesses),
+      mountExclude(config.baseUrl.startsWith("https:")),
     ],
     log,
   });

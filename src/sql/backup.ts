@@ -61,12 +61,21 @@ export function snapshot(path: string, draft: string): void {
   } finally {
     database.close();
   }
-  const copy = new Database(draft, { readonly: true });
+  const copy = new Database(draft, { readwrite: true, create: false });
   try {
     requireWhole(copy, path);
+    forgetVisitors(copy);
   } finally {
     copy.close();
   }
+}
+
+/** Who visited today, and the salts of their hashes, are for today only: a backup lives longer. */
+function forgetVisitors(copy: Database): void {
+  if (copy.query("select 1 from sqlite_schema where name = 'click_visitors'").get() === null) return; // an older schema
+  copy.run("pragma secure_delete = on"); // overwritten with zeros
+  copy.run("update click_days set salt = null where salt is not null");
+  copy.run("delete from click_visitors");
 }
 
 /** Writes to `draft`, which must not exist; readable only by the owner. */

@@ -5,8 +5,8 @@ import { nameStatement } from "./statement-names.ts";
 import type { Db, OwnedTable } from "./tenant-db.ts";
 
 /**
- * Inserts thousands of rows at once, for the one subject that has so many: clicks. Rows are given as one flat list of
- * values, in the order of the columns.
+ * Inserts and finds thousands of rows at once, for the one subject that has so many: clicks. Rows are given as one flat
+ * list of values, in the order of the columns.
  *
  * PostgreSQL gets one array for each column: 10,000 events are one statement with 24 parameters, whose text never
  * changes. With a parameter for each value, the driver and the parser take longer than the insert. SQLite gets rows of
@@ -27,6 +27,19 @@ export interface BulkSettings<Table extends keyof Schema> {
   readonly tail?: string;
 }
 
+/** Finds rows by thousands of keys at once. */
+export interface BulkFind<Handle, Row> {
+  /** The keys that have a row, in no order. */
+  all(db: Handle, keys: readonly BulkValue[]): Promise<Row[]>;
+}
+
+export interface BulkFindSettings<Table extends keyof Schema> {
+  readonly from: Table;
+  /** An index must begin with these. */
+  readonly key: Partial<Record<keyof Schema[Table] & string, BulkType>>;
+  readonly select: readonly (keyof Schema[Table] & string)[];
+}
+
 /** A table of tenants is reached by a handle of `acrossTenants`. */
 type BulkHandle<Table> = Table extends OwnedTable ? Kysely<Schema> : Db;
 
@@ -42,10 +55,6 @@ export function bulkInsert<Table extends keyof Schema, Row = never>(
   const width = names.length;
   const head = `insert into ${into} (${names.map((name) => `"${name}"`).join(", ")})`;
 
-  async function execute(db: BulkHandle<Table>, text: string, parameters: readonly unknown[]): Promise<Row[]> {
-    return (await (db as Db).executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows;
-  }
-
   if (dialect === "postgres") {
     const arrays = types.map((type, place) => `$${place + 1}::${type}[]`).join(", ");
     // "where true": otherwise "on conflict" could be read as the condition of a join.
@@ -55,35 +64,81 @@ export function bulkInsert<Table extends keyof Schema, Row = never>(
       async run(db, values) {
         if (values.length === 0) return [];
         const lists = types.map((type, column) => arrayOf(type, values, column, width));
-        return await execute(db, text, lists);
+        return await execute<Row>(db, text, lists);
       },
     };
   }
 
+  const inRows = rowsOf(width, (rows) => `${head} values ${rows} ${tail}`);
+  return { run: (db, values) => inRows(values, (text, slice) => execute<Row>(db, text, slice)) };
+}
+
+export function bulkFind<Table extends keyof Schema, Row>(
+  dialect: Dialect,
+  { from, key, select }: BulkFindSettings<Table>,
+): BulkFind<BulkHandle<Table>, Row> {
+  const names = Object.keys(key);
+  const types = Object.values(key) as BulkType[];
+  const columns = select.map((name) => `t."${name}"`).join(", ");
+  // Keys are texts in byte order: with another collation the index would not be used.
+  const collated = (type: BulkType | undefined) => (dialect === "postgres" && type === "text" ? ' collate "C"' : "");
+  const same = names.map((name, place) => `t."${name}" = k.k${place}${collated(types[place])}`).join(" and ");
+  const places = names.map((_, place) => `k${place}`).join(", ");
+
+  if (dialect === "postgres") {
+    const arrays = types.map((type, place) => `$${place + 1}::${type}[]`).join(", ");
+    const text = `select ${columns} from unnest(${arrays}) as k(${places}) join ${from} t on ${same}`;
+    nameStatement(text);
+    return {
+      async all(db, keys) {
+        if (keys.length === 0) return [];
+        const lists = types.map((type, column) => arrayOf(type, keys, column, types.length));
+        return await execute<Row>(db, text, lists);
+      },
+    };
+  }
+
+  // "cross join" keeps the order: each key is looked up in the index.
+  const inRows = rowsOf(
+    types.length,
+    (rows) => `with k(${places}) as (values ${rows}) select ${columns} from k cross join ${from} t on ${same}`,
+  );
+  return { all: (db, keys) => inRows(keys, (text, slice) => execute<Row>(db, text, slice)) };
+}
+
+/** Kysely freezes parameters that it gets with a text, which takes as long as binding them. */
+async function execute<Row>(db: unknown, text: string, parameters: readonly unknown[]): Promise<Row[]> {
+  return (await (db as Db).executeQuery<Row>({ ...CompiledQuery.raw(text), parameters })).rows;
+}
+
+/** Runs a statement over rows of placeholders, in few lengths. */
+function rowsOf(width: number, textFor: (rows: string) => string) {
   const texts = new Map<number, string>();
-  function textFor(rows: number): string {
+  const most = 2 ** Math.floor(Math.log2(sqliteParametersMost / width));
+  const row = `(${Array.from({ length: width }, () => "?").join(", ")})`;
+
+  function textOf(rows: number): string {
     let text = texts.get(rows);
     if (text === undefined) {
-      const row = `(${names.map(() => "?").join(", ")})`;
-      text = `${head} values ${Array.from({ length: rows }, () => row).join(", ")} ${tail}`;
+      text = textFor(Array.from({ length: rows }, () => row).join(", "));
       texts.set(rows, text);
     }
     return text;
   }
-  const most = 2 ** Math.floor(Math.log2(sqliteParametersMost / width));
-  return {
-    async run(db, values) {
-      const found: Row[] = [];
-      const all = values.length / width;
-      for (let start = 0; start < all; ) {
-        const left = Math.min(most, all - start);
-        const rows = left <= shortMost ? left : 2 ** Math.floor(Math.log2(left));
-        const slice = values.slice(start * width, (start + rows) * width);
-        for (const row of await execute(db, textFor(rows), slice)) found.push(row);
-        start += rows;
-      }
-      return found;
-    },
+
+  return async <Row>(
+    values: readonly BulkValue[],
+    run: (text: string, slice: readonly BulkValue[]) => Promise<Row[]>,
+  ): Promise<Row[]> => {
+    const found: Row[] = [];
+    const all = values.length / width;
+    for (let start = 0; start < all; ) {
+      const left = Math.min(most, all - start);
+      const rows = left <= shortMost ? left : 2 ** Math.floor(Math.log2(left));
+      for (const one of await run(textOf(rows), values.slice(start * width, (start + rows) * width))) found.push(one);
+      start += rows;
+    }
+    return found;
   };
 }
 

@@ -1,10 +1,11 @@
 import { sql as raw, type Selectable } from "kysely";
 import { type Clock, dayMs } from "../base/clock.ts";
 import { leaseSize } from "../limits/lease-size.ts";
-import type { Ask, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
+import type { Ask, LeaseAnswer, LeaseStore, MonthOf, RecordedTotal } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
 import { monthEnd, monthName, secondsToMonthEnd } from "../limits/window.ts";
-import type { HitTable, LeaseTable, QuotaTable, RecorderTable } from "./schema.ts";
+import { setSequence } from "./recorders.ts";
+import type { HitTable, LeaseTable, QuotaTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 import { type Params, rowBatches, statement } from "./statement.ts";
 import type { Db, Trx } from "./tenant-db.ts";
@@ -23,7 +24,7 @@ export interface SqlLeases extends LeaseStore {
    * Stores what was spent and takes back what was not, once: `sequence` grows with every batch of a recorder, and
    * repeating a batch whose answer was lost changes nothing. Returns the new totals of the months.
    */
-  record(recorder: string, sequence: number, drained: readonly Drained[]): Promise<Total[]>;
+  record(recorder: string, sequence: number, drained: readonly Drained[]): Promise<RecordedTotal[]>;
   /** Counted and lent now. */
   total(month: MonthOf): Promise<number>;
 }
@@ -179,8 +180,8 @@ export function createSqlLeases(
   }
 
   /** Hundreds of links per statement: on a busy server this runs every second, on the serving thread. */
-  async function add(trx: Trx, drained: readonly Drained[]): Promise<Total[]> {
-    const totals: Total[] = [];
+  async function add(trx: Trx, drained: readonly Drained[]): Promise<RecordedTotal[]> {
+    const totals: RecordedTotal[] = [];
     const keys = new Map<string, string>();
     const quotas = new Map<string, Selectable<QuotaTable>>();
     const hits = new Map<string, HitTable>();
@@ -212,7 +213,7 @@ export function createSqlLeases(
     for (const rows of rowBatches([...quotas.values()], rowsMost)) {
       for (const { domain, code, month, draws, counted, reserved } of await addCounted.all(trx, { rows })) {
         const key = keys.get(`${domain} ${code}`);
-        if (key !== undefined) totals.push({ key, draws, month, total: counted + reserved });
+        if (key !== undefined) totals.push({ key, draws, month, total: counted + reserved, counted });
       }
     }
     const inOrder = [...hits.values()].sort(
@@ -354,17 +355,6 @@ const addHits = statement((db: Db, { rows }: Params<{ rows: readonly HitTable[] 
         hits: expression("hits.hits", "+", expression.ref("excluded.hits")),
       })),
     ),
-);
-
-/** `undefined` if this batch, or a later one, was already recorded. */
-const setSequence = statement((db: Db, { id, sequence, seen_at }: Params<RecorderTable>) =>
-  db
-    .insertInto("recorders")
-    .values({ id, sequence, seen_at })
-    .onConflict((conflict) =>
-      conflict.column("id").doUpdateSet({ sequence, seen_at }).where("recorders.sequence", "<", sequence),
-    )
-    .returning("sequence"),
 );
 
 /** Deletes old months and recorders; returns how many rows. What was counted, and why, stays in `hits`. */

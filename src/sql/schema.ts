@@ -483,6 +483,8 @@ export interface ClickTenantTable {
   hours_until: number;
   days_until: number;
   months_until: number;
+  /** Older events are deleted. */
+  events_from: Generated<number>;
 }
 
 /** A domain or tag with roll-ups. */

@@ -1,4 +1,4 @@
-import type { RawBuilder } from "kysely";
+import { type RawBuilder, sql as raw } from "kysely";
 import type { Db, Trx } from "./tenant-db.ts";
 
 export type Dialect = "sqlite" | "postgres";
@@ -26,6 +26,14 @@ export interface Sql {
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Its own clock, by which several servers agree. */
+export async function databaseTime({ db, now }: Pick<Sql, "db" | "now">): Promise<number> {
+  const { rows } = await raw<{ now: number }>`select ${now} as now`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the database does not tell its time");
+  return row.now;
 }
 
 /** PostgreSQL ends a statement, or a pause within a transaction, that lasts longer: it is stuck and blocks others. */

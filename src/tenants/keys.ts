@@ -7,7 +7,7 @@ import { type KeyId, newId, type TenantId } from "../base/ids.ts";
 import type { ApiKeyTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
-import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
 import { createOneAtATime } from "./one-at-a-time.ts";
 
 /**
@@ -16,7 +16,7 @@ import { createOneAtATime } from "./one-at-a-time.ts";
  */
 export const scopes = [
   ...(["links:read", "links:write", "files:read", "files:write"] as const),
-  ...(["usage:read", "email:read", "email:send", "admin"] as const),
+  ...(["stats:read", "usage:read", "email:read", "email:send", "admin"] as const),
 ] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -48,6 +48,8 @@ export interface Keys {
   create(tenantId: TenantId, key: NewKey): Promise<{ key: ApiKey; secret: string }>;
   /** The key, if it exists and is valid. */
   authenticate(secret: string): Promise<ApiKey | undefined>;
+  /** Whether a key that was valid still is. */
+  isValid(tenantId: TenantId, id: KeyId): Promise<boolean>;
   /** Newest first; `before` is the last one of the previous page. */
   list(tenantId: TenantId, limit: number, before?: KeyId): Promise<ApiKey[]>;
   /** False when there is no such key; revoking twice is the same as once. */
@@ -66,9 +68,9 @@ const writtenAtOnce = 100;
 
 export const keyPerMinuteMost = 1_000_000;
 
-/** `admin` includes all scopes. */
-export const allows = (key: ApiKey, scope: Scope): boolean =>
-  key.scopes.includes(scope) || key.scopes.includes("admin");
+/** `admin` includes all scopes. A key that may read links may read their clicks, as keys from before `stats:read` do. */
+export const allows = ({ scopes }: ApiKey, scope: Scope): boolean =>
+  scopes.includes(scope) || scopes.includes("admin") || (scope === "stats:read" && scopes.includes("links:read"));
 
 // Letters and digits only: a double click selects the whole key.
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -164,6 +166,11 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
       return toKey(row);
     },
 
+    async isValid(tenantId, id) {
+      const row = await selectEnd.first(ofTenant(db, tenantId), { id });
+      return row !== undefined && row.revoked_at === null && (row.expires_at ?? Infinity) > clock.now();
+    },
+
     async list(tenantId, limit, before) {
       let query = of(db, tenantId).selectAll();
       if (before !== undefined) query = query.where("id", "<", before);
@@ -204,6 +211,10 @@ const columns = [
 
 const selectByHash = statement((db: Db, { hash }: Params<{ hash: string }>) =>
   acrossTenants(db).selectFrom("api_keys").select(columns).where("hash", "=", hash),
+);
+
+const selectEnd = statement((own: TenantDb, { id }: Params<{ id: KeyId }>) =>
+  own.selectFrom("api_keys").select(["revoked_at", "expires_at"]).where("id", "=", id),
 );
 
 const setLastUsed = statement((db: Db, { id, at }: Params<{ id: KeyId; at: number }>) =>

@@ -1,9 +1,16 @@
 /** Condensing: every roll-up equals what it was made from, whatever comes in between. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Grain, grains, settledMs } from "../../src/clicks/rollups/periods.ts";
+import { join } from "node:path";
+import { utcDay } from "../../src/clicks/click.ts";
+import { grains, settledMs } from "../../src/clicks/rollups/periods.ts";
+import { purgeClicks } from "../../src/clicks/rollups/purge.ts";
+import { forgetVisitors } from "../../src/clicks/rollups/purge-visitors.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
 import { clicksOf } from "../../src/clicks/rollups/tally.ts";
+import { migrate } from "../../src/sql/migrate.ts";
+import type { LinkNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { ofTenant } from "../../src/sql/tenant-db.ts";
 import {
   type ClickTenant,
   createClickTenant,
@@ -21,8 +28,9 @@ import { onEachDatabase } from "./databases.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+const keyOf = ({ subject, grain, start }: RollupRow) => `${subject} ${grain} ${start}`;
 
-onEachDatabase(({ openTwo }) => {
+onEachDatabase(({ create, openTwo }) => {
   let [sql, other]: Sql[] = [];
   const one = () => sql as Sql;
   let names = 0;
@@ -161,7 +169,6 @@ onEachDatabase(({ openTwo }) => {
       );
       runs++;
       for (const tenant of tenants) {
-        const keyOf = ({ subject, grain, start }: RollupRow) => `${subject} ${grain} ${start}`;
         const expected = new Map(expectedRollups(tenant, now - settledMs).map((row) => [keyOf(row), row]));
         for (const row of await storedRollups(one(), tenant))
           expect(row).toEqual(expected.get(keyOf(row)) as RollupRow);
@@ -170,6 +177,43 @@ onEachDatabase(({ openTwo }) => {
     }
     expect(runs).toBeGreaterThan(3);
     for (const tenant of tenants) await requireExact(tenant, now);
+  }, 30_000);
+
+  test("a process that is killed in the middle of a transaction leaves complete rows, and the next one completes them", async () => {
+    const place = await create();
+    const here = place.connect();
+    await migrate(here);
+    const tenant = await createClickTenant(here, "killed", "Europe/Berlin");
+    const from = Date.UTC(2026, 10, 29);
+    const now = from + 5 * dayMs;
+    const clicks = randomClicks(randomOf(17), { from, until: from + 4 * dayMs, links: linksOf(250), count: 900 });
+    await storeClicks(
+      here,
+      tenant,
+      clicks.map((click) => ({ ...click, itemised: true })),
+    );
+    const expected = new Map(expectedRollups(tenant, now - settledMs).map((row) => [keyOf(row), row]));
+    let found: RollupRow[] = [];
+    for (const transactions of [2, 6]) {
+      const child = Bun.spawn(
+        [
+          process.execPath,
+          join(import.meta.dir, "condense-process.ts"),
+          place.address,
+          String(now),
+          String(transactions),
+        ],
+        { stdout: "ignore", stderr: "inherit" },
+      );
+      await child.exited;
+      expect(child.signalCode).toBe("SIGKILL");
+      found = await storedRollups(here, tenant);
+      for (const row of found) expect(row).toEqual(expected.get(keyOf(row)) as RollupRow);
+    }
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.length).toBeLessThan(expected.size);
+    await condense(here, { now });
+    expect(await storedRollups(here, tenant)).toEqual([...expected.values()]);
   }, 30_000);
 
   test("late clicks that come while periods are condensed are in them in the end", async () => {
@@ -222,13 +266,152 @@ onEachDatabase(({ openTwo }) => {
     await one().db.deleteFrom("click_overflow").where("tenant", "=", broken.number).execute();
   });
 
-  test.each(["hour", "day", "month"] as Grain[])("%s rows cover whole quarters of an hour", async (grain) => {
-    const rows = await one()
-      .db.selectFrom("click_rollups")
-      .select(["start", "until"])
-      .where("grain", "=", grains[grain])
-      .execute();
-    expect(rows.length).toBeGreaterThan(0);
-    expect(rows.filter(({ start, until }) => start % 900_000 !== 0 || until % 900_000 !== 0)).toEqual([]);
+  describe("purged", () => {
+    const from = Date.UTC(2026, 0, 3);
+    const countOf = async (table: "clicks" | "click_overflow", tenant: ClickTenant) =>
+      (await one().db.selectFrom(table).select("day").where("tenant", "=", tenant.number).execute()).map(
+        ({ day }) => day,
+      );
+
+    async function withDays(count: number, zone = "America/Los_Angeles"): Promise<ClickTenant> {
+      const tenant = await tenantIn(zone);
+      const choices = { from, until: from + count * dayMs, links: linksOf(5), count: 40 * count };
+      await storeClicks(one(), tenant, randomClicks(randomOf(count), choices));
+      return tenant;
+    }
+
+    test("are events older than the tenant's days, and nothing that its roll-ups need", async () => {
+      const [tenant, other] = [await withDays(20), await withDays(20)];
+      await ofTenant(one().db, tenant.id).updateTable("click_tenants").set({ event_days: 10 }).execute();
+      const now = from + 21 * dayMs;
+      await condense(one(), { now });
+      const before = await storedRollups(one(), tenant);
+      await purgeClicks(one(), now);
+      const cut = utcDay(now - 10 * dayMs);
+      const kept = [...(await countOf("clicks", tenant)), ...(await countOf("click_overflow", tenant))];
+      expect(Math.min(...kept)).toBe(cut);
+      expect(kept).toHaveLength(
+        tenant.clicks.filter(({ at, itemised }) => itemised && utcDay(at) >= cut).length +
+          (await countOf("click_overflow", tenant)).length,
+      );
+      expect(await countOf("clicks", other)).toHaveLength(other.clicks.filter(({ itemised }) => itemised).length);
+      expect((await storedRollups(one(), tenant)).filter(({ grain }) => grain !== grains.hour)).toEqual(
+        before.filter(({ grain }) => grain !== grains.hour),
+      );
+    });
+
+    test("are no events of days that are not condensed, however old", async () => {
+      const tenant = await withDays(3);
+      await purgeClicks(one(), from + 300 * dayMs);
+      expect(await countOf("clicks", tenant)).toHaveLength(tenant.clicks.filter(({ itemised }) => itemised).length);
+      await condense(one(), { now: from + 300 * dayMs });
+      await requireExact(tenant, from + 300 * dayMs);
+      await purgeClicks(one(), from + 300 * dayMs);
+      expect(await countOf("clicks", tenant)).toEqual([]);
+      expect(await countOf("click_overflow", tenant)).toEqual([]);
+    });
+
+    test("are no events of the last four days, because late clicks may change their roll-ups", async () => {
+      const tenant = await withDays(6, "UTC");
+      await ofTenant(one().db, tenant.id).updateTable("click_tenants").set({ event_days: 0 }).execute();
+      const now = from + 6 * dayMs + hourMs;
+      await condense(one(), { now });
+      await purgeClicks(one(), now);
+      expect(Math.min(...(await countOf("clicks", tenant)))).toBe(utcDay(now) - 4);
+      const late = { from: now - 47 * hourMs, until: now - 46 * hourMs, links: linksOf(1), count: 3 };
+      await storeLate(one(), tenant, randomClicks(randomOf(5), late));
+      await condense(one(), { now });
+      await requireExact(tenant, now);
+    });
+
+    test("are days after 400 days if their month exists, and months never", async () => {
+      const tenant = await withDays(3);
+      const now = from + 402 * dayMs;
+      await condense(one(), { now: from + 60 * dayMs });
+      const months = (await storedRollups(one(), tenant)).filter(({ grain }) => grain === grains.month);
+      const first = (await storedRollups(one(), tenant)).find(({ grain }) => grain === grains.day);
+      await one()
+        .db.deleteFrom("click_rollups")
+        .where("subject", "=", first?.subject as LinkNumber)
+        .where("grain", "=", grains.month)
+        .execute();
+      await purgeClicks(one(), now);
+      const left = await storedRollups(one(), tenant);
+      expect(left.filter(({ grain }) => grain === grains.month)).toEqual(
+        months.filter(({ subject }) => subject !== first?.subject),
+      );
+      const days = left.filter(({ grain }) => grain === grains.day);
+      expect(days.every(({ subject, start }) => subject === first?.subject || start >= now - 400 * dayMs)).toBe(true);
+      expect(days.some(({ subject, start }) => subject === first?.subject && start < now - 400 * dayMs)).toBe(true);
+    });
+
+    test("are salts and hashes of visitors an hour after their day, and not before", async () => {
+      const tenant = await tenantIn("UTC");
+      const rows = [0, 1].map((place) => ({
+        ...{ tenant: tenant.number, salt: "secret" },
+        ...{ start: from + place * dayMs, until: from + (place + 1) * dayMs },
+      }));
+      await one().db.insertInto("click_days").values(rows).execute();
+      const seen = rows.flatMap(({ until }) => [1, 2, 3].map((hash) => ({ until, subject: tenant.number, hash })));
+      await one().db.insertInto("click_visitors").values(seen).execute();
+      const left = async () => ({
+        salts: (
+          await one()
+            .db.selectFrom("click_days")
+            .select("salt")
+            .where("tenant", "=", tenant.number)
+            .orderBy("start")
+            .execute()
+        ).map(({ salt }) => salt),
+        hashes: (
+          await one().db.selectFrom("click_visitors").select("hash").where("subject", "=", tenant.number).execute()
+        ).length,
+      });
+      await forgetVisitors(one(), from + dayMs + hourMs);
+      expect(await left()).toEqual({ salts: ["secret", "secret"], hashes: 6 });
+      await forgetVisitors(one(), from + dayMs + hourMs + 1);
+      expect(await left()).toEqual({ salts: [null, "secret"], hashes: 3 });
+    });
+
+    test("are values that no event has any more", async () => {
+      const tenant = await withDays(2, "UTC");
+      const valuesOf = async () =>
+        (await one().db.selectFrom("click_values").select("id").where("tenant", "=", tenant.number).execute()).length;
+      await one()
+        .db.updateTable("click_values")
+        .set({ seen_day: utcDay(from) + 1 })
+        .where("tenant", "=", tenant.number)
+        .execute();
+      const all = await valuesOf();
+      await purgeClicks(one(), from + 3 * dayMs);
+      expect(await valuesOf()).toBe(all);
+      await condense(one(), { now: from + 300 * dayMs });
+      await purgeClicks(one(), from + 300 * dayMs);
+      await purgeClicks(one(), from + 300 * dayMs);
+      expect(await valuesOf()).toBe(0);
+      await requireExact(tenant, from + 300 * dayMs);
+      const fixed = await one().db.selectFrom("click_values").select("id").where("id", "=", 1).execute();
+      expect(fixed).toHaveLength(1);
+    });
+
+    test("is everything of a link that was deleted, 400 days after its last click", async () => {
+      const tenant = await withDays(2);
+      const link = tenant.clicks[0]?.link as LinkNumber;
+      const own = ofTenant(one().db, tenant.id);
+      const history = { link, start: from, until: from + dayMs, source: "shlink", clicks: 3, visitors: null };
+      await own.insertInto("click_history").values(history).execute();
+      await condense(one(), { now: from + 60 * dayMs });
+      const left = async () => [
+        (await one().db.selectFrom("click_rollups").select("start").where("subject", "=", link).execute()).length > 0,
+        (await own.selectFrom("click_links").select("link").where("link", "=", link).execute()).length > 0,
+        (await own.selectFrom("click_history").select("link").where("link", "=", link).execute()).length > 0,
+      ];
+      await purgeClicks(one(), from + 300 * dayMs);
+      expect(await left()).toEqual([true, true, true]);
+      await purgeClicks(one(), from + 403 * dayMs);
+      expect(await left()).toEqual([false, false, false]);
+      const groups = (await storedRollups(one(), tenant)).filter(({ subject }) => subject === tenant.number);
+      expect(groups.reduce((sum, { tally }) => sum + clicksOf(tally), 0)).toBe(tenant.clicks.length);
+    });
   });
 });

@@ -14,6 +14,8 @@ import { tempFolder } from "../ground/temp.ts";
 import { addTwin, requireUntouchedTwin } from "./two-tenants.ts";
 
 export interface Place {
+  /** A path or a URL, for another process. */
+  readonly address: string;
   /** Another client of the same database, as another process would be. */
   connect(): Sql;
 }
@@ -43,7 +45,7 @@ async function fill(sql: Sql): Promise<void> {
 }
 
 const newFile = (): string => join(tempFolder("sqlite"), "quicklink.sqlite");
-const fileAt = (path: string): Place => ({ connect: () => openSqlite(path) });
+const fileAt = (path: string): Place => ({ address: path, connect: () => openSqlite(path) });
 let filledFile: Promise<string> | undefined;
 
 async function fillFile(): Promise<string> {
@@ -63,8 +65,12 @@ const sqlite: Kind = {
   },
 };
 
+/** The database at the address of a `Place`. */
+export const connectAt = (address: string): Sql =>
+  address.startsWith("postgres") ? connectTo(address) : openSqlite(address);
+
 const connectTo = (url: string): Sql => openPostgres(url, { connections: poolSize }, log);
-const databaseAt = (url: string): Place => ({ connect: () => connectTo(url) });
+const databaseAt = (url: string): Place => ({ address: url, connect: () => connectTo(url) });
 
 const postgres: Kind = {
   name: "PostgreSQL",
@@ -126,6 +132,7 @@ export function onEachDatabase(suite: (database: OpenDatabases) => void): void {
 
       function tracked(place: Place): Place {
         return {
+          address: place.address,
           connect() {
             const sql = place.connect();
             opened.push(sql);

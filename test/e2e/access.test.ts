@@ -42,6 +42,7 @@ const bodies: Record<string, unknown> = {
   "POST /api/files/{id}/complete": {},
   "POST /api/links/{id}/share": { to: "ann@example.com" },
   "PATCH /api/email/settings": { contact: "ops@example.com" },
+  "PATCH /api/stats/settings": { timeZone: "Europe/Berlin" },
   "POST /api/email/webhook/rotate": {},
   "POST /api/keys": { name: "made", scopes: ["links:read"] },
 };

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domainsMost } from "../../src/domains/domains.ts";
 import { filesMost } from "../../src/files/files.ts";
+import { factColumns } from "../../src/sql/schema.ts";
 import { keysMost } from "../../src/tenants/keys.ts";
 import {
   type DatabaseName,
@@ -28,6 +29,9 @@ const fixed: Readonly<Record<string, string>> = {
   "getUsage.limits": "one for each limit that there is",
   "getUsage.hitsPerLinkPerMonth": "the ten links nearest to their limit",
   "getEmailStats.providers": "one for each provider that there is",
+  "getStats.series": "as many intervals as a report may have",
+  "getLinkStats.series": "as many intervals as a report may have",
+  "listLinkClicks.items": "the pages of listClicks, of one link",
   "getLink.tags": "at most 20 of a link",
   "getLink.rules": "at most 20 of a link",
   "getLink.split": "at most 10 of a link",
@@ -131,6 +135,20 @@ const lists: Readonly<Record<string, Listed>> = {
       ...{ most: filesMost, method: "POST", path: "/api/files", body: { name: "a", size: 1, type: "text/plain" } },
       problem: "collection_full",
     },
+  },
+  listClicks: {
+    fill: (site, slug, count, first) => {
+      const now = Date.now() - 60_000;
+      const facts = factColumns.map(() => "0").join(", ");
+      return query(
+        site.env,
+        `with recursive n(i) as (select ${first} union all select i + 1 from n where i < ${first + count - 1})
+         insert into clicks (day, tenant, level, link, at, seq, domain, tags, reason, first, ${factColumns.join(", ")})
+         select ${Math.floor(now / 86_400_000)}, t.number, i % 3, i, ${now}, i % 2, -1, 0, 0, 0, ${facts}
+         from n, tenants t where t.slug = '${slug}'`,
+      );
+    },
+    cap: "visitors add to it; events have a cap for each link and quarter hour, and end after some days",
   },
   listSuppressions: {
     fill: (site, slug, count, first) => {

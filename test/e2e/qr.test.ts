@@ -24,15 +24,15 @@ for (const database of databases) {
         headers: { authorization: `Bearer ${site.server.key}`, ...headers },
       });
 
-    test("a link's code leads to its short address, as SVG and as PNG", async () => {
+    test("a link's code leads to its short address with the mark of a scan, as SVG and as PNG", async () => {
       const svg = await ask("");
       expect(svg.headers.get("content-type")).toBe("image/svg+xml");
       expect(svg.headers.get("content-security-policy")).toContain("sandbox");
       expect(svg.headers.get("x-content-type-options")).toBe("nosniff");
-      expect(scan(readSvg(await svg.text()))).toBe(link.shortUrl);
+      expect(scan(readSvg(await svg.text()))).toBe(`${link.shortUrl}?qr`);
       const png = await ask("?format=png&size=300&margin=2&dark=%23003366&light=ffffff00&level=H");
       expect(png.headers.get("content-type")).toBe("image/png");
-      expect(scan(readPng(Buffer.from(await png.arrayBuffer())))).toBe(link.shortUrl);
+      expect(scan(readPng(Buffer.from(await png.arrayBuffer())))).toBe(`${link.shortUrl}?qr`);
     });
 
     test("a client that has it gets 304, and one that asks for another gets another", async () => {
@@ -66,7 +66,7 @@ for (const database of databases) {
     test("the command writes a file, or draws on the terminal", async () => {
       const path = join(tempFolder("qr"), "poster.PNG");
       must(await site.cli("link", "qr", link.code, "--out", path, "--size", "400", "--level", "Q"));
-      expect(scan(readPng(readFileSync(path)))).toEndWith(`/${link.code}`);
+      expect(scan(readPng(readFileSync(path)))).toEndWith(`/${link.code}?qr`);
       expect(must(await site.cli("link", "qr", link.id))).toMatch(/[█▀▄]{5}[\s\S]+\/for-a-poster\n$/);
       expect(await site.cli("link", "qr", link.code, "--out", "poster.gif")).toMatchObject({ code: 2 });
       const missing = join(tempFolder("qr"), "nowhere", "poster.svg");

@@ -220,8 +220,17 @@ export function siteOf(server: Server, env: Environment): Site {
 
 async function request(url: string, init: RequestInit): Promise<Reply> {
   const response = await fetch(url, { redirect: "manual", ...init });
-  const text = await response.text();
+  const streams = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  const text = streams ? await beginning(response) : await response.text();
   return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) };
+}
+
+/** A stream has no end to wait for. */
+async function beginning({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return new TextDecoder().decode(first?.value);
 }
 
 /** The output of a command that must not fail. */

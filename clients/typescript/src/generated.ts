@@ -10,6 +10,7 @@ export interface ApiKey {
     | "links:write"
     | "files:read"
     | "files:write"
+    | "stats:read"
     | "usage:read"
     | "email:read"
     | "email:send"
@@ -42,6 +43,126 @@ export interface BulkResult {
     readonly link?: Link | undefined;
     readonly problem?: Problem | undefined;
   }[];
+}
+
+export interface Click {
+  readonly at: string;
+  readonly link: {
+    readonly id: string | null;
+    readonly domain: string;
+    readonly code: string;
+  };
+  readonly reason: "counted" | "bot" | "head" | "prefetch" | "preview" | "fallback" | "over_quota";
+  /** The visitor's first click of the day. Null: not known. */
+  readonly first: boolean | null;
+  /** How many clicks it stands for: above 1 if there are too many to list. */
+  readonly weight: number;
+  readonly country: string | null;
+  readonly region: string | null;
+  readonly city: string | null;
+  readonly device: string | null;
+  readonly browser: string | null;
+  readonly os: string | null;
+  readonly referrer: string | null;
+  readonly language: string | null;
+  readonly utm_source: string | null;
+  readonly utm_medium: string | null;
+  readonly utm_campaign: string | null;
+  readonly source: string | null;
+  readonly variant: string | null;
+  readonly bot: string | null;
+}
+
+export interface ClickPage {
+  readonly items: readonly Click[];
+  readonly nextCursor: string | null;
+}
+
+export interface ClickReport {
+  readonly from: string;
+  readonly to: string;
+  readonly zone: string;
+  readonly interval: "quarter" | "hour" | "day" | "week" | "month";
+  readonly traffic: "people" | "bots" | "all";
+  /** `visitors` is the sum of daily visitors. `bots`: clicks that do not count. */
+  readonly totals: {
+    readonly clicks: number;
+    readonly visitors: number;
+    readonly bots: number;
+  };
+  readonly reasons: Readonly<Record<string, number>>;
+  readonly series: readonly {
+    readonly start: string;
+    readonly clicks: number;
+    readonly visitors: number;
+  }[];
+  readonly breakdowns: Readonly<
+    Record<
+      string,
+      {
+        readonly values: readonly {
+          readonly value: string;
+          readonly clicks: number;
+          readonly visitors: number;
+        }[];
+        readonly none: number;
+        readonly other: number;
+        readonly notItemised: number;
+      }
+    >
+  >;
+  readonly previous: {
+    readonly from: string;
+    readonly to: string;
+    readonly totals: {
+      readonly clicks: number;
+      readonly visitors: number;
+      readonly bots: number;
+    };
+    readonly series: readonly {
+      readonly start: string;
+      readonly clicks: number;
+      readonly visitors: number;
+    }[];
+  } | null;
+  /** With filters: how many of all clicks in the range are itemised, and so can be filtered. */
+  readonly itemised: {
+    readonly clicks: number;
+    readonly of: number;
+  } | null;
+  /** Not null if events were sampled. `error`: relative error of the total that 95 of 100 samples keep. */
+  readonly sampled: {
+    readonly rate: number;
+    readonly error: number;
+  } | null;
+  /** Clicks from another shortener. Not part of the totals. */
+  readonly imported: {
+    readonly clicks: number;
+    readonly visitors: number;
+  } | null;
+}
+
+export interface ClickSettings {
+  /** IANA time zone of the tenant's days. */
+  readonly timeZone: string;
+  /** Whether facts about visitors, such as country and browser, are recorded with clicks. */
+  readonly facts: boolean;
+  /** Null: as long as the plan allows. */
+  readonly eventDays: number | null;
+  /** For how many days single clicks are kept, by the plan and `eventDays`. Null: for good. */
+  readonly eventsKeptDays: number | null;
+  /** Tags whose totals are kept as long as those of links. */
+  readonly tags: readonly string[];
+}
+
+export interface ClickSettingsChange {
+  /** A change begins with the next day. */
+  readonly timeZone?: string | undefined;
+  readonly facts?: boolean | undefined;
+  /** At most what the plan allows. Clicks of the last four days are always kept. Null: as the plan. */
+  readonly eventDays?: number | null | undefined;
+  /** At most 50. Free places are taken by other tags when their links are clicked. */
+  readonly tags?: readonly string[] | undefined;
 }
 
 export type CreatedApiKey = ApiKey & {
@@ -315,6 +436,7 @@ export interface NewApiKey {
     | "links:write"
     | "files:read"
     | "files:write"
+    | "stats:read"
     | "usage:read"
     | "email:read"
     | "email:send"
@@ -430,6 +552,7 @@ export interface Problem {
     | "link_expired"
     | "rate_limited"
     | "too_many_guesses"
+    | "too_many_streams"
     | "over_quota"
     | "upload_missing"
     | "collection_full"
@@ -527,6 +650,7 @@ export interface Tenant {
     readonly emailsPerHourSmtp: number | null;
     readonly emailsPerHourSendgrid: number | null;
     readonly apiPerMinute: number | null;
+    readonly eventDays: number | null;
   };
   readonly createdAt: string;
 }
@@ -587,6 +711,92 @@ export interface GetLinkQuery {
   readonly fields?: string | undefined;
 }
 
+export interface GetLinkStatsQuery {
+  /** A date in the zone, or a time with an offset. Default: 30 days. */
+  readonly from?: string | undefined;
+  /** Exclusive if it is a time; a date includes its whole day. Default: now. */
+  readonly to?: string | undefined;
+  /** IANA time zone. Default: the tenant's. */
+  readonly zone?: string | undefined;
+  /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
+  readonly filter?: readonly string[] | undefined;
+  /** Default: by the length of the range. */
+  readonly interval?: "quarter" | "hour" | "day" | "week" | "month" | undefined;
+  /** `people`: clicks that count. `bots`: all others, such as previews. Default: people, or all with a filter on `bot` or `reason`. */
+  readonly traffic?: "people" | "bots" | "all" | undefined;
+  /** Comma separated: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot. Default: all. */
+  readonly breakdown?: string | undefined;
+  /** Values of each breakdown. */
+  readonly limit?: number | undefined;
+  /** Also count the period before, the same weekdays before, or the same dates a year before. */
+  readonly compare?: "previous" | "weekdays" | "year" | undefined;
+  /** `csv`: the series; the values of a dimension if `breakdown` names a single one. Or `Accept: text/csv`. */
+  readonly format?: "json" | "csv" | undefined;
+}
+
+export interface GetStatsQuery {
+  /** A date in the zone, or a time with an offset. Default: 30 days. */
+  readonly from?: string | undefined;
+  /** Exclusive if it is a time; a date includes its whole day. Default: now. */
+  readonly to?: string | undefined;
+  /** IANA time zone. Default: the tenant's. */
+  readonly zone?: string | undefined;
+  /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
+  readonly filter?: readonly string[] | undefined;
+  /** Default: by the length of the range. */
+  readonly interval?: "quarter" | "hour" | "day" | "week" | "month" | undefined;
+  /** `people`: clicks that count. `bots`: all others, such as previews. Default: people, or all with a filter on `bot` or `reason`. */
+  readonly traffic?: "people" | "bots" | "all" | undefined;
+  /** Comma separated: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot. Default: all. */
+  readonly breakdown?: string | undefined;
+  /** Values of each breakdown. */
+  readonly limit?: number | undefined;
+  /** Also count the period before, the same weekdays before, or the same dates a year before. */
+  readonly compare?: "previous" | "weekdays" | "year" | undefined;
+  /** `csv`: the series; the values of a dimension if `breakdown` names a single one. Or `Accept: text/csv`. */
+  readonly format?: "json" | "csv" | undefined;
+  /** Only clicks on links of this domain. */
+  readonly domain?: string | undefined;
+  /** Only clicks on links that had this tag. */
+  readonly tag?: string | undefined;
+}
+
+export interface ListLinkClicksQuery {
+  /** A date in the zone, or a time with an offset. Default: 30 days. */
+  readonly from?: string | undefined;
+  /** Exclusive if it is a time; a date includes its whole day. Default: now. */
+  readonly to?: string | undefined;
+  /** IANA time zone. Default: the tenant's. */
+  readonly zone?: string | undefined;
+  /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
+  readonly filter?: readonly string[] | undefined;
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages. */
+  readonly format?: "json" | "csv" | "jsonl" | undefined;
+}
+
+export interface ListClicksQuery {
+  /** A date in the zone, or a time with an offset. Default: 30 days. */
+  readonly from?: string | undefined;
+  /** Exclusive if it is a time; a date includes its whole day. Default: now. */
+  readonly to?: string | undefined;
+  /** IANA time zone. Default: the tenant's. */
+  readonly zone?: string | undefined;
+  /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
+  readonly filter?: readonly string[] | undefined;
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages. */
+  readonly format?: "json" | "csv" | "jsonl" | undefined;
+  /** Only clicks on links of this domain. */
+  readonly domain?: string | undefined;
+  /** Only clicks on links that had this tag. */
+  readonly tag?: string | undefined;
+}
+
 export interface GetLinkQrQuery {
   readonly format?: "svg" | "png" | undefined;
   /** Width and height in pixels, including the margin. */
@@ -622,6 +832,11 @@ export interface ListSuppressionsQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
+}
+
+export interface WatchClicksQuery {
+  /** When the stream ends. */
+  readonly seconds?: number | undefined;
 }
 
 export class QuickLink {
@@ -716,6 +931,36 @@ export class QuickLink {
       headers: { "if-match": options.ifMatch },
       signal: options.signal,
     });
+  }
+
+  /** Get a report on a link's clicks. Requires the scope `stats:read`. */
+  getLinkStats(id: string, query: GetLinkStatsQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({
+      method: "GET",
+      path: `/api/links/${encodeURIComponent(id)}/stats`,
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** Get a report on all clicks, or those of a domain or tag. Requires the scope `stats:read`. */
+  getStats(query: GetStatsQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({ method: "GET", path: "/api/stats", query, signal: options.signal });
+  }
+
+  /** List a link's clicks, newest first. Requires the scope `stats:read`. */
+  listLinkClicks(id: string, query: ListLinkClicksQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({
+      method: "GET",
+      path: `/api/links/${encodeURIComponent(id)}/clicks`,
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** List all clicks, newest first. Requires the scope `stats:read`. */
+  listClicks(query: ListClicksQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({ method: "GET", path: "/api/clicks", query, signal: options.signal });
   }
 
   /** Get a link's QR code. Requires the scope `links:read`. */
@@ -825,6 +1070,21 @@ export class QuickLink {
   /** Get all limits and their usage. Requires the scope `usage:read`. */
   getUsage(options: CallOptions = {}): Promise<Usage> {
     return this.#caller.json<Usage>({ method: "GET", path: "/api/usage", signal: options.signal });
+  }
+
+  /** Get click settings. Requires the scope `links:read`. */
+  getClickSettings(options: CallOptions = {}): Promise<ClickSettings> {
+    return this.#caller.json<ClickSettings>({ method: "GET", path: "/api/stats/settings", signal: options.signal });
+  }
+
+  /** Update click settings. Omitted fields keep their value. Requires the scope `admin`. */
+  updateClickSettings(body: ClickSettingsChange, options: CallOptions = {}): Promise<ClickSettings> {
+    return this.#caller.json<ClickSettings>({
+      method: "PATCH",
+      path: "/api/stats/settings",
+      json: body,
+      signal: options.signal,
+    });
   }
 
   /** Start an upload. Reserves the file's bytes from the tenant's storage. Send the file with `upload.method` to `upload.url` with exactly `upload.headers` before `upload.expiresAt`, then complete the upload. Requires the scope `files:write`. */
@@ -937,6 +1197,11 @@ export class QuickLink {
       idempotencyKey: options.idempotencyKey,
       signal: options.signal,
     });
+  }
+
+  /** Watch clicks as they happen. A stream of server-sent events. `click`: a click, with its link, place, source and verdict. `quota`: the hits of a link that were counted this month. `more`: how many events of the last second were not shown, because at most 50 clicks and 20 limits are shown each second. `notice`: other servers' clicks are missing, or are back. A comment is sent every 15 s. The stream ends after an hour, or after `seconds`, and when the API key is revoked; a client that reads too slowly is cut. Events are not repeated: `Last-Event-ID` is ignored. Requires the scope `stats:read`. */
+  watchClicks(query: WatchClicksQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({ method: "GET", path: "/api/live", query, signal: options.signal });
   }
 
   /** Share a link by email. Requires the scope `email:send`. */

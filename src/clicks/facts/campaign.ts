@@ -1,3 +1,4 @@
+import { qrMark } from "../../links/link.ts";
 import { none } from "../click.ts";
 import { factValue } from "./fact-value.ts";
 
@@ -11,9 +12,6 @@ export interface Campaign {
 }
 
 export const noCampaign: Campaign = { source: none, medium: none, campaign: none, scanned: false };
-
-/** The mark in the URLs of QR codes: `https://go.example.com/launch?qr`. */
-export const qrMark = "qr";
 
 /** `query` without its question mark. */
 export function campaignOf(query: string): Campaign {

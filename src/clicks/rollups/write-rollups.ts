@@ -37,8 +37,9 @@ export type Progress =
  * tallies may lack them, and nothing is written. Late clicks that come afterwards wait for the same lock, and then delete what
  * is written here.
  */
-export function replaceRollups(sql: Sql, tenant: CondensedTenant, replacement: Replacement): Promise<boolean> {
+export async function replaceRollups(sql: Sql, tenant: CondensedTenant, replacement: Replacement): Promise<boolean> {
   const { period, tallies, progress } = replacement;
+  if (tallies.size === 0 && progress === undefined) return true;
   const subjects = [...tallies.keys()];
   // Packed before the transaction: the lock is held for the writing alone.
   const rows = [...tallies].map(([subject, tally]) => ({
@@ -48,7 +49,7 @@ export function replaceRollups(sql: Sql, tenant: CondensedTenant, replacement: R
     until: period.until,
     ...writeTally(tally, period.start),
   }));
-  return sql.transaction(async (trx) => {
+  return await sql.transaction(async (trx) => {
     const own = ofTenant(trx, tenant.id);
     const row = await sql.forUpdate(own.selectFrom("click_tenants").select("late")).executeTakeFirst();
     if (row?.late !== tenant.late) return false;

@@ -20,7 +20,8 @@ export const clicks = (t: Types): string[] => [
     late ${t.integer} not null,
     hours_until ${t.time} not null,
     days_until ${t.time} not null,
-    months_until ${t.time} not null
+    months_until ${t.time} not null,
+    events_from ${t.time} not null default 0
   ) ${t.clusteredTable}`,
 
   // Domains and tags with roll-ups of their own.

@@ -68,6 +68,7 @@ export async function createModelRedis({ step, several, fate }: Steps, clock: Ma
         return generation;
       },
       listen: async () => ({ close() {} }),
+      subscriber: () => ({ subscribe: () => ({ close() {} }), close() {} }),
       ping: async () => {},
       close: async () => {},
     };

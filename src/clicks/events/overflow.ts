@@ -1,0 +1,187 @@
+import { hitReasons } from "../../redirect/decide.ts";
+import { type BulkFind, type BulkInsert, type BulkValue, bulkFind, bulkInsert } from "../../sql/bulk.ts";
+import type { ClickOverflowTable, GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts";
+import type { Sql } from "../../sql/sql.ts";
+import type { Db } from "../../sql/tenant-db.ts";
+import { dimensions, firstToLink, firstToTenant, isPerson, none, quarterOf, utcDay } from "../click.ts";
+import { readTallyText, writeTallyText } from "../rollups/packed.ts";
+import {
+  addClick,
+  addCounts,
+  addValue,
+  type FactCounts,
+  newTally,
+  type Tally,
+  trimmed,
+  valuesMost,
+} from "../rollups/tally.ts";
+import type { Step } from "./step.ts";
+
+/**
+ * Clicks without an event, as one row for each link, quarter of an hour and process, which is replaced as it grows. Only
+ * this process writes its rows, so it keeps the latest in memory, and reads the others back when it needs them.
+ *
+ * A row is taken out of memory before it changes, and put back after the commit: if the transaction fails, memory never
+ * has what the database does not have.
+ */
+export interface Overflow {
+  add(step: Step, clicks: readonly OverflowClick[], bare: readonly OverflowBare[]): Promise<void>;
+  forget(): void;
+}
+
+interface Where {
+  readonly tenant: TenantNumber;
+  readonly link: LinkNumber;
+  readonly domain: GroupNumber;
+  /** Id of the list of tags. */
+  readonly tags: number;
+}
+
+export interface OverflowClick extends Where {
+  readonly at: number;
+  readonly reason: number;
+  readonly first: number;
+  /** In the order of `dimensions`. */
+  readonly facts: readonly string[];
+}
+
+export interface OverflowBare extends Where {
+  readonly quarter: number;
+  /** Clicks by reason. */
+  readonly reasons: readonly number[];
+}
+
+interface Entry extends Where {
+  readonly quarter: number;
+  readonly ofLink: Tally;
+  readonly ofTenant: Tally;
+}
+
+/** Values of all rows in memory, of about 100 bytes each. */
+const weightMost = 200_000;
+
+export function createOverflow(sql: Sql, writer: string): Overflow {
+  const entries = new Map<string, Entry>();
+  let weight = 0;
+  const key = {
+    day: "bigint",
+    tenant: "bigint",
+    link: "bigint",
+    quarter: "bigint",
+    domain: "bigint",
+    tags: "bigint",
+  } as const;
+  const findRows: BulkFind<Db, ClickOverflowTable> = bulkFind(sql.dialect, {
+    from: "click_overflow",
+    key: { ...key, writer: "text" },
+    select: ["tenant", "link", "quarter", "domain", "tags", "tally", "tenant_tally"],
+  });
+  const replaceRows: BulkInsert<Db, never> = bulkInsert(sql.dialect, {
+    into: "click_overflow",
+    columns: { ...key, writer: "text", tally: "text", tenant_tally: "text" },
+    tail: `on conflict (day, tenant, link, quarter, domain, tags, writer)
+      do update set tally = excluded.tally, tenant_tally = excluded.tenant_tally`,
+  });
+
+  function takeOut(name: string): Entry | undefined {
+    const entry = entries.get(name);
+    if (entry === undefined) return undefined;
+    entries.delete(name);
+    weight -= weightOf(entry);
+    return entry;
+  }
+
+  function putBack(name: string, entry: Entry): void {
+    const small = { ...entry, ofLink: trimmedTally(entry.ofLink), ofTenant: trimmedTally(entry.ofTenant) };
+    entries.set(name, small);
+    weight += weightOf(small);
+    for (const oldest of entries.keys()) {
+      if (weight <= weightMost) break;
+      takeOut(oldest);
+    }
+  }
+
+  const keyOf = ({ tenant, link, quarter, domain, tags }: Where & { readonly quarter: number }): BulkValue[] => [
+    ...[utcDay(quarter), tenant, link, quarter, domain, tags],
+    writer,
+  ];
+
+  return {
+    async add(step, clicks, bare) {
+      const touched = new Map<string, Entry>();
+      const unknown = new Map<string, Where & { readonly quarter: number }>();
+      const all = [...clicks.map((click) => ({ ...click, quarter: quarterOf(click.at) })), ...bare];
+      for (const where of all) {
+        const name = nameOf(where);
+        if (touched.has(name) || unknown.has(name)) continue;
+        const entry = takeOut(name);
+        if (entry === undefined) unknown.set(name, where);
+        else touched.set(name, entry);
+      }
+      for (const row of await findRows.all(step.trx, [...unknown.values()].flatMap(keyOf))) {
+        const { tally, tenant_tally, quarter, ...where } = row;
+        touched.set(nameOf(row), {
+          ...{ ...where, quarter },
+          ...{ ofLink: readTallyText(tally, quarter), ofTenant: readTallyText(tenant_tally, quarter) },
+        });
+      }
+      const entryOf = (where: Where & { readonly quarter: number }): Entry => {
+        const name = nameOf(where);
+        let entry = touched.get(name);
+        if (entry === undefined) {
+          const { tenant, link, domain, tags, quarter } = where;
+          entry = { tenant, link, domain, tags, quarter, ofLink: newTally(), ofTenant: newTally() };
+          touched.set(name, entry);
+        }
+        return entry;
+      };
+      for (const click of clicks) {
+        const entry = entryOf({ ...click, quarter: quarterOf(click.at) });
+        addClick(entry.ofLink, { ...click, isFirst: (click.first & firstToLink) !== 0 }, false);
+        addClick(entry.ofTenant, { ...click, isFirst: (click.first & firstToTenant) !== 0 }, false);
+      }
+      for (const one of bare) {
+        const { ofLink, ofTenant } = entryOf(one);
+        for (const tally of [ofLink, ofTenant]) addBare(tally, one);
+      }
+      const values = [...touched]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([, entry]) => [
+          ...keyOf(entry),
+          ...[writeTallyText(entry.ofLink, entry.quarter), writeTallyText(entry.ofTenant, entry.quarter)],
+        ]);
+      await replaceRows.run(step.trx, values);
+      step.afterCommit(() => {
+        for (const [name, entry] of touched) putBack(name, entry);
+      });
+    },
+    forget() {
+      entries.clear();
+      weight = 0;
+    },
+  };
+}
+
+/** Facts that were dropped are unknown: they count as "none", so that every breakdown still adds up to the total. */
+function addBare(tally: Tally, { quarter, reasons }: OverflowBare): void {
+  for (const reason of hitReasons.keys()) {
+    const clicks = reasons[reason] ?? 0;
+    if (clicks === 0) continue;
+    addCounts(tally, quarter, reason, clicks, 0);
+    const values = isPerson(reason) ? tally.people : tally.rest;
+    for (const dimension of dimensions) addValue(values, dimension, none, clicks, 0);
+  }
+}
+
+const nameOf = ({ tenant, link, quarter, domain, tags }: Where & { readonly quarter: number }): string =>
+  `${tenant} ${link} ${quarter} ${domain} ${tags}`;
+
+const weightOf = ({ ofLink, ofTenant }: Entry): number =>
+  [ofLink.people, ofLink.rest, ofTenant.people, ofTenant.rest].reduce((sum, values) => sum + valuesOf(values), 0);
+
+const valuesOf = (values: FactCounts): number => [...values.values()].reduce((sum, { size }) => sum + size, 0);
+
+/** What is written is trimmed too: memory must have nothing else, or a row that is read back would differ. */
+function trimmedTally(tally: Tally): Tally {
+  return { ...tally, people: trimmed(tally.people, valuesMost), rest: trimmed(tally.rest, valuesMost) };
+}

@@ -1,0 +1,51 @@
+import type { Clock } from "../../base/clock.ts";
+import type { KeyId, TenantId } from "../../base/ids.ts";
+import type { LiveEvent } from "./live-event.ts";
+import { createSecond, type LeftOut } from "./second.ts";
+import { type EventStream, eventFrame } from "./stream.ts";
+
+/** One open stream, and whose it is. */
+export interface Reader {
+  readonly stream: EventStream;
+  readonly tenant: TenantId;
+  readonly key: KeyId;
+}
+
+/** The readers of one tenant in this process. All see the same: events of this process and of others, within one limit. */
+export interface Room {
+  readonly readers: Set<Reader>;
+  show(events: readonly LiveEvent[], more: LeftOut): void;
+  close(): void;
+}
+
+export const secondMs = 1_000;
+
+export function createRoom(clock: Clock, newId: () => string): Room {
+  const readers = new Set<Reader>();
+  const second = createSecond();
+  let stopSecond: (() => void) | undefined;
+
+  function send(kind: string, data: string): void {
+    const frame = eventFrame(newId(), kind, data);
+    for (const { stream } of [...readers]) stream.push(frame);
+  }
+
+  function endSecond(): void {
+    stopSecond = undefined;
+    const { clicks, quotas } = second.end();
+    if (clicks + quotas > 0) send("more", JSON.stringify({ clicks, quotas }));
+  }
+
+  return {
+    readers,
+    show(events, more) {
+      stopSecond ??= clock.after(secondMs, endSecond);
+      const clicks = events.filter(({ kind }) => kind === "click");
+      const quotas = events.filter(({ kind }) => kind === "quota");
+      for (const { kind, json } of second.choose(clicks, ({ link }) => link)) send(kind, json);
+      for (const { kind, json } of quotas) if (second.admitsQuota()) send(kind, json);
+      second.leaveOut(more);
+    },
+    close: () => stopSecond?.(),
+  };
+}

@@ -1,0 +1,73 @@
+import { invalid } from "../../base/errors.ts";
+import { hitReasons } from "../../redirect/decide.ts";
+import { type Dimension, dimensions } from "../click.ts";
+
+/**
+ * Filters of reports: `country=DE,AT` (is one of), `browser!=Chrome` (is none of), `referrer~news` (contains one of, without
+ * regard to the case of A to Z). A backslash before a comma makes it part of the value. An empty value means "none".
+ * All filters must hold.
+ */
+export interface ClickFilter {
+  readonly field: FilterField;
+  readonly how: "is" | "is not" | "contains";
+  readonly values: readonly string[];
+}
+
+/** A domain is a host, a link a code, or host/code on a custom domain. */
+export type FilterField = Dimension | (typeof otherFields)[number];
+const otherFields = ["link", "domain", "tag", "reason"] as const;
+export const filterFields: readonly FilterField[] = [...dimensions, ...otherFields];
+
+export const filtersMost = 20;
+export const filterValuesMost = 200;
+/** As long as the longest stored value may be. */
+const valueMost = 500;
+
+export function parseFilters(texts: readonly string[]): ClickFilter[] {
+  if (texts.length > filtersMost) throw bad("too_many", `At most ${filtersMost} filters.`);
+  const filters = texts.map(parseFilter);
+  const values = filters.reduce((sum, filter) => sum + filter.values.length, 0);
+  if (values > filterValuesMost) throw bad("too_many", `At most ${filterValuesMost} values in all filters.`);
+  return filters;
+}
+
+const pattern = /^([a-z_]{1,20})(=|!=|~)([\s\S]*)$/;
+const words = { "=": "is", "!=": "is not", "~": "contains" } as const;
+
+function parseFilter(text: string): ClickFilter {
+  const [, name, sign, rest = ""] = pattern.exec(text) ?? [];
+  const field = filterFields.find((one) => one === name);
+  if (field === undefined || sign === undefined) {
+    throw bad(
+      "bad_filter",
+      `Must be like country=DE,AT or browser!=Chrome or referrer~news, with one of: ${filterFields.join(", ")}.`,
+    );
+  }
+  const how = words[sign as keyof typeof words];
+  const values = splitValues(rest);
+  if (values.some((value) => value.length > valueMost))
+    throw bad("too_long", `A value has at most ${valueMost} characters.`);
+  if (how === "contains" && values.includes("")) throw bad("blank", "Say what the value must contain.");
+  if (how === "contains" && (field === "link" || field === "domain" || field === "tag" || field === "reason")) {
+    throw bad("bad_filter", `${field} can be compared with = and != only.`);
+  }
+  if (field === "reason" && values.some((value) => !hitReasons.some((reason) => reason === value))) {
+    throw bad("unknown_reason", `reason is one of: ${hitReasons.join(", ")}.`);
+  }
+  return { field, how, values };
+}
+
+function splitValues(text: string): string[] {
+  const values = [""];
+  for (let at = 0; at < text.length; at++) {
+    // Far more than any request may have: the answer says how many are allowed.
+    if (values.length > filterValuesMost) break;
+    const isEscaped = text[at] === "\\" && (text[at + 1] === "," || text[at + 1] === "\\");
+    if (isEscaped) at++;
+    if (text[at] === "," && !isEscaped) values.push("");
+    else values[values.length - 1] += text[at] ?? "";
+  }
+  return [...new Set(values)];
+}
+
+const bad = (code: string, message: string) => invalid("filter", code, message);

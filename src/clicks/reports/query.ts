@@ -1,0 +1,169 @@
+import { dayMs } from "../../base/clock.ts";
+import { invalid } from "../../base/errors.ts";
+import { type Dimension, dimensions, quarterMs } from "../click.ts";
+import { type ClickFilter, parseFilters } from "./filters.ts";
+import {
+  firstMoment,
+  type Interval,
+  intervals,
+  isZone,
+  lastMoment,
+  localDay,
+  movedBy,
+  startOfDay,
+  startsWithin,
+} from "./zones.ts";
+
+/** What a report is asked for, from the parameters of a request or a command. */
+export interface ReportQuery extends Span {
+  readonly zone: string;
+  readonly interval: Interval;
+  readonly traffic: Traffic;
+  readonly breakdown: readonly Dimension[];
+  /** Values of each breakdown. */
+  readonly limit: number;
+  readonly compare: Comparison | undefined;
+  readonly filters: readonly ClickFilter[];
+}
+
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** People are the clicks that count; bots are all others, such as previews. */
+export const traffics = ["people", "bots", "all"] as const;
+export type Traffic = (typeof traffics)[number];
+
+/** The period before, the same weekdays before, the same dates a year before. */
+export const comparisons = ["previous", "weekdays", "year"] as const;
+export type Comparison = (typeof comparisons)[number];
+
+/** As sent. */
+export interface ReportParams {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly interval?: Interval | undefined;
+  readonly traffic?: Traffic | undefined;
+  readonly breakdown?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly compare?: Comparison | undefined;
+  readonly filter?: readonly string[] | undefined;
+}
+
+export const breakdownLimit = 10;
+/** As many as a roll-up keeps of a dimension. */
+export const breakdownMost = 300;
+/** A chart has fewer points; an answer of this size has about 200 kB. */
+export const intervalsMost = 3_000;
+const defaultDays = 30;
+/** Ten years and their leap days. */
+const spanMostMs = 3_653 * dayMs;
+
+export function parseReport(params: ReportParams, tenantZone: string, now: number): ReportQuery {
+  const { limit = breakdownLimit, compare } = params;
+  const zone = parseZone(params.zone ?? tenantZone);
+  const filters = parseFilters(params.filter ?? []);
+  const span = parseSpan(params, zone, now);
+  const interval = params.interval ?? usualInterval(span);
+  const isOfBots = filters.some(({ field }) => field === "reason" || field === "bot");
+  const query = {
+    ...span,
+    ...{ zone, interval, limit, compare, filters },
+    traffic: params.traffic ?? (isOfBots ? "all" : "people"),
+    breakdown: parseBreakdown(params.breakdown),
+  };
+  if (startsWithin(zone, interval, span.from, span.to, intervalsMost).length > intervalsMost) {
+    const coarser = intervals.find(
+      (one) => startsWithin(zone, one, span.from, span.to, intervalsMost).length <= intervalsMost,
+    );
+    const message = `More than ${intervalsMost} intervals. Choose ${coarser ?? "month"}, or a shorter range.`;
+    throw invalid("interval", "too_many", message);
+  }
+  return query;
+}
+
+/** Null and missing zones are the caller's default. */
+export function parseZone(text: string): string {
+  if (isZone(text)) return text;
+  throw invalid("zone", "unknown_zone", "Must be a time zone, such as Europe/Berlin.");
+}
+
+/**
+ * A range of whole quarter hours: that is how finely all clicks are counted. A date means the whole day in the zone, so a
+ * range from 1 to 31 January includes the 31st.
+ */
+export function parseSpan({ from, to }: Pick<ReportParams, "from" | "to">, zone: string, now: number): Span {
+  const until = to === undefined ? ceilQuarter(now) : parseMoment("to", to, zone);
+  const start =
+    from === undefined
+      ? startOfDay(zone, localDay(zone, until - 1) - defaultDays + 1)
+      : parseMoment("from", from, zone);
+  if (start >= until) throw invalid("to", "before_from", "Must be after `from`.");
+  if (until - start > spanMostMs) throw invalid("from", "too_long", "A range covers at most ten years.");
+  return { from: start, to: until };
+}
+
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
+const momentPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+function parseMoment(field: "from" | "to", text: string, zone: string): number {
+  const at = readMoment(field, text, zone);
+  if (at === undefined) {
+    throw invalid(field, "bad_time", "Must be a date (2026-01-31) or a time with an offset (2026-01-31T10:00:00Z).");
+  }
+  if (at < firstMoment || at > lastMoment) throw invalid(field, "out_of_range", "Must be in the years 2012 to 2099.");
+  return at;
+}
+
+function readMoment(field: "from" | "to", text: string, zone: string): number | undefined {
+  const [date, year, month, day] = datePattern.exec(text) ?? [];
+  if (date !== undefined) {
+    const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day));
+    // There is no 30 February: `Date` would take it for 2 March.
+    if (!new Date(midnight).toISOString().startsWith(date)) return undefined;
+    if (midnight < firstMoment - dayMs || midnight > lastMoment + dayMs) return midnight;
+    return startOfDay(zone, midnight / dayMs + (field === "to" ? 1 : 0));
+  }
+  if (!momentPattern.test(text)) return undefined;
+  const at = new Date(text).getTime();
+  if (Number.isNaN(at)) return undefined;
+  return field === "from" ? at - (at % quarterMs) : ceilQuarter(at);
+}
+
+const ceilQuarter = (at: number): number => Math.ceil(at / quarterMs) * quarterMs;
+
+/** A chart of 24 to 100 points, where there is one. */
+function usualInterval({ from, to }: Span): Interval {
+  const days = (to - from) / dayMs;
+  if (days <= 0.5) return "quarter";
+  if (days <= 3) return "hour";
+  if (days <= 120) return "day";
+  return days <= 800 ? "week" : "month";
+}
+
+function parseBreakdown(text: string | undefined): readonly Dimension[] {
+  if (text === undefined) return dimensions;
+  const names = text === "" ? [] : text.split(",").slice(0, dimensions.length + 1);
+  const unknown = names.find((name) => !dimensions.some((dimension) => dimension === name));
+  if (unknown !== undefined) {
+    throw invalid("breakdown", "unknown_dimension", `Must be a list of: ${dimensions.join(", ")}.`);
+  }
+  return dimensions.filter((dimension) => names.includes(dimension));
+}
+
+/** The range to compare with, by the calendar of the zone: its days have as many hours as they have. */
+export function comparedSpan({ from, to, zone }: Span & { readonly zone: string }, compare: Comparison): Span {
+  const moved = (by: { days?: number; months?: number }): Span => ({
+    from: movedBy(zone, from, by),
+    to: movedBy(zone, to, by),
+  });
+  if (compare === "year") return moved({ months: -12 });
+  const days = Math.max(1, Math.ceil((to - from - dayMs / 12) / dayMs)); // a day may have 25 hours, or 23
+  if (compare === "weekdays") return moved({ days: -7 * Math.ceil(days / 7) });
+  const wall = (at: number) => localDay(zone, at) * dayMs;
+  const isWholeDays = startOfDay(zone, localDay(zone, from)) === from && startOfDay(zone, localDay(zone, to)) === to;
+  if (!isWholeDays) return { from: from - (to - from), to: from };
+  return { from: movedBy(zone, from, { days: -(wall(to) - wall(from)) / dayMs }), to: from };
+}

@@ -1,0 +1,167 @@
+import { pageParams, pageSchema } from "../../http/pagination.ts";
+import { z } from "../../http/route.ts";
+import { hitReasons } from "../../redirect/decide.ts";
+import { dimensions } from "../click.ts";
+import { filterFields, filtersMost, filterValuesMost } from "./filters.ts";
+import type { ListedClick } from "./list.ts";
+import { breakdownLimit, breakdownMost, comparisons, type ReportQuery, traffics } from "./query.ts";
+import type { ClickReport, SeriesPoint } from "./report.ts";
+import { intervals, toLocalIso } from "./zones.ts";
+
+/** Reports and clicks as JSON: what may be asked, and what is returned. */
+const moment = z.string().max(40).optional();
+const filters = z.array(z.string().max(20_000)).max(100);
+
+const range = {
+  from: moment.openapi({
+    description: "A date in the zone, or a time with an offset. Default: 30 days.",
+    example: "2026-11-01",
+  }),
+  to: moment.openapi({ description: "Exclusive if it is a time; a date includes its whole day. Default: now." }),
+  zone: z
+    .string()
+    .max(100)
+    .optional()
+    .openapi({ description: "IANA time zone. Default: the tenant's.", example: "Europe/Berlin" }),
+  filter: z
+    .preprocess((given) => (typeof given === "string" ? [given] : given), filters)
+    .optional()
+    .openapi({
+      type: "array",
+      items: { type: "string" },
+      description: `\`country=DE,AT\` (is), \`browser!=Chrome\` (is not), \`referrer~news\` (contains). Repeat it for several; all must hold. Write a comma in a value as \`\\,\`. At most ${filtersMost} filters with ${filterValuesMost} values. Fields: ${filterFields.join(", ")}.`,
+    }),
+};
+
+const report = {
+  ...range,
+  interval: z.enum(intervals).optional().openapi({ description: "Default: by the length of the range." }),
+  traffic: z.enum(traffics).optional().openapi({
+    description:
+      "`people`: clicks that count. `bots`: all others, such as previews. Default: people, or all with a filter on `bot` or `reason`.",
+  }),
+  breakdown: z
+    .string()
+    .max(500)
+    .optional()
+    .openapi({ description: `Comma separated: ${dimensions.join(", ")}. Default: all.` }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(breakdownMost)
+    .default(breakdownLimit)
+    .openapi({ description: "Values of each breakdown." }),
+  compare: z.enum(comparisons).optional().openapi({
+    description: "Also count the period before, the same weekdays before, or the same dates a year before.",
+  }),
+  format: z.enum(["json", "csv"]).optional().openapi({
+    description:
+      "`csv`: the series; the values of a dimension if `breakdown` names a single one. Or `Accept: text/csv`.",
+  }),
+};
+
+const group = {
+  domain: z.string().max(300).optional().openapi({ description: "Only clicks on links of this domain." }),
+  tag: z.string().min(1).max(50).optional().openapi({ description: "Only clicks on links that had this tag." }),
+};
+
+const list = {
+  ...range,
+  ...pageParams,
+  format: z.enum(["json", "csv", "jsonl"]).optional().openapi({
+    description: "`csv` and `jsonl` stream all matching clicks, at most a million, without pages.",
+  }),
+};
+
+export const linkReportParams = z.strictObject(report);
+export const tenantReportParams = z.strictObject({ ...report, ...group });
+export const linkClicksParams = z.strictObject(list);
+export const tenantClicksParams = z.strictObject({ ...list, ...group });
+
+const totalsSchema = z.object({ clicks: z.int(), visitors: z.int(), bots: z.int() });
+const seriesSchema = z.array(z.object({ start: z.string(), clicks: z.int(), visitors: z.int() }));
+
+export const reportSchema = z
+  .object({
+    from: z.string(),
+    to: z.string(),
+    zone: z.string(),
+    interval: z.enum(intervals),
+    traffic: z.enum(traffics),
+    totals: totalsSchema.openapi({
+      description: "`visitors` is the sum of daily visitors. `bots`: clicks that do not count.",
+    }),
+    reasons: z.record(z.string(), z.int()),
+    series: seriesSchema,
+    breakdowns: z.record(
+      z.string(),
+      z.object({
+        values: z.array(z.object({ value: z.string(), clicks: z.int(), visitors: z.int() })),
+        none: z.int(),
+        other: z.int(),
+        notItemised: z.int(),
+      }),
+    ),
+    previous: z.object({ from: z.string(), to: z.string(), totals: totalsSchema, series: seriesSchema }).nullable(),
+    itemised: z.object({ clicks: z.int(), of: z.int() }).nullable().openapi({
+      description: "With filters: how many of all clicks in the range are itemised, and so can be filtered.",
+    }),
+    sampled: z.object({ rate: z.number(), error: z.number() }).nullable().openapi({
+      description: "Not null if events were sampled. `error`: relative error of the total that 95 of 100 samples keep.",
+    }),
+    imported: z.object({ clicks: z.int(), visitors: z.int() }).nullable().openapi({
+      description: "Clicks from another shortener. Not part of the totals.",
+    }),
+  })
+  .openapi("ClickReport");
+
+const clickSchema = z
+  .object({
+    at: z.string(),
+    link: z.object({ id: z.string().nullable(), domain: z.string(), code: z.string() }),
+    reason: z.enum(hitReasons),
+    first: z.boolean().nullable().openapi({ description: "The visitor's first click of the day. Null: not known." }),
+    weight: z.int().openapi({ description: "How many clicks it stands for: above 1 if there are too many to list." }),
+    ...Object.fromEntries(dimensions.map((name) => [name, z.string().nullable()])),
+  })
+  .openapi("Click");
+
+export const clickPageSchema = pageSchema(clickSchema, "ClickPage");
+
+/** Times as the clock of the report's zone shows them. */
+export function showReport(found: ClickReport, { zone, interval, traffic }: ReportQuery) {
+  const time = (at: number) => toLocalIso(zone, at);
+  const series = (points: readonly SeriesPoint[]) => points.map((point) => ({ ...point, start: time(point.start) }));
+  const { previous, breakdowns, reasons, ...rest } = found;
+  return {
+    ...rest,
+    ...{ zone, interval, traffic },
+    from: time(found.from),
+    to: time(found.to),
+    reasons: { ...reasons },
+    series: series(found.series),
+    breakdowns: Object.fromEntries(
+      Object.entries(breakdowns).map(([name, one]) => [name, { ...one, values: [...one.values] }]),
+    ),
+    previous: previous && {
+      from: time(previous.from),
+      to: time(previous.to),
+      totals: previous.totals,
+      series: series(previous.series),
+    },
+  };
+}
+
+export function showClick(
+  { at, link, reason, first, weight, facts }: ListedClick,
+  zone: string,
+  host: (domain: string) => string,
+) {
+  return {
+    at: toLocalIso(zone, at),
+    link: { ...link, domain: host(link.domain) },
+    ...{ reason, first, weight },
+    ...Object.fromEntries(dimensions.map((name) => [name, facts[name] === "" ? null : facts[name]])),
+  };
+}

@@ -1,0 +1,179 @@
+import { type RawBuilder, sql as raw } from "kysely";
+import { invalid, Problem } from "../../base/errors.ts";
+import type { LinkId, TenantId } from "../../base/ids.ts";
+import { type HitReason, hitReasons } from "../../redirect/decide.ts";
+import type { GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
+import { tenantNumberOf } from "../../tenants/tenant-number.ts";
+import { type Dimension, none, other } from "../click.ts";
+import { defaultZone } from "../events/days.ts";
+import type { EventScope } from "./events.ts";
+import type { ClickFilter } from "./filters.ts";
+
+/** What a report is about. */
+export type ReportSubject =
+  | { readonly kind: "link"; readonly id: LinkId }
+  | { readonly kind: "tenant" }
+  /** As stored: the server's own domain is empty. */
+  | { readonly kind: "domain"; readonly name: string }
+  | { readonly kind: "tag"; readonly name: string };
+
+export interface SubjectScope extends EventScope {
+  /** Undefined: it has no roll-ups. */
+  readonly number: LinkNumber | GroupNumber | undefined;
+  readonly condensedUntil: number;
+}
+
+/** Progress and zone of a tenant. */
+export async function clickSettings({ db }: Pick<Sql, "db">, tenant: TenantId) {
+  const row = await ofTenant(db, tenant).selectFrom("click_tenants").select(["zone", "days_until"]).executeTakeFirst();
+  return { zone: row?.zone ?? defaultZone, condensedUntil: row?.days_until ?? 0 };
+}
+
+/** Values that a filter may match: more would be a long statement. */
+const matchesMost = 2_000;
+
+export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubject): Promise<SubjectScope> {
+  const own = ofTenant(sql.db, tenantId);
+  const tenant = await tenantNumberOf(sql.db, tenantId);
+  const { condensedUntil } = await clickSettings(sql, tenantId);
+  const common = { tenant, link: undefined, conditions: [], whose: "tenant" as const, condensedUntil };
+  switch (subject.kind) {
+    case "tenant":
+      return { ...common, number: tenant };
+    case "link": {
+      const row = await own.selectFrom("links").select("number").where("id", "=", subject.id).executeTakeFirst();
+      const link = row?.number ?? undefined;
+      if (link === undefined) throw new Problem("not_found", "No such link.");
+      return { ...common, link, whose: "link", number: link };
+    }
+    case "domain": {
+      const number = await groupNumber(own, "domain", subject.name);
+      // Its first click creates the group.
+      return { ...common, number, conditions: [number === undefined ? nothing : raw<boolean>`domain = ${number}`] };
+    }
+    case "tag":
+      return {
+        ...common,
+        number: await groupNumber(own, "tag", subject.name),
+        // A tag may have got its roll-ups after its first clicks: a day without one may have some.
+        condensedUntil: 0,
+        conditions: [isIn("tags", await idsOfTags(sql, tenant, [subject.name]))],
+      };
+  }
+}
+
+async function groupNumber(own: TenantDb, kind: "domain" | "tag", name: string): Promise<GroupNumber | undefined> {
+  const groups = own.selectFrom("click_groups").select("number").where("kind", "=", kind).where("name", "=", name);
+  return (await groups.executeTakeFirst())?.number;
+}
+
+/** The filters as conditions on events. */
+export async function conditionsFor(
+  sql: Sql,
+  tenantId: TenantId,
+  tenant: TenantNumber,
+  filters: readonly ClickFilter[],
+): Promise<RawBuilder<boolean>[]> {
+  const conditions: RawBuilder<boolean>[] = [];
+  for (const filter of filters) {
+    const { column, ids } = await matchesOf(sql, tenantId, tenant, filter);
+    const condition = isIn(column, ids);
+    conditions.push(filter.how === "is not" ? raw<boolean>`not ${condition}` : condition);
+  }
+  return conditions;
+}
+
+async function matchesOf(
+  sql: Sql,
+  tenantId: TenantId,
+  tenant: TenantNumber,
+  filter: ClickFilter,
+): Promise<{ column: string; ids: readonly number[] }> {
+  const own = ofTenant(sql.db, tenantId);
+  const { field, values } = filter;
+  switch (field) {
+    case "reason":
+      return { column: "reason", ids: values.map((value) => hitReasons.indexOf(value as HitReason)) };
+    case "tag":
+      return { column: "tags", ids: await idsOfTags(sql, tenant, values) };
+    case "domain": {
+      const groups = own.selectFrom("click_groups").select("number").where("kind", "=", "domain");
+      const rows = await groups.where("name", "in", values).execute();
+      return { column: "domain", ids: rows.map(({ number }) => number) };
+    }
+    case "link": {
+      const places = values.map((value) => ({
+        domain: value.includes("/") ? value.slice(0, value.indexOf("/")).toLowerCase() : "",
+        code: value.slice(value.indexOf("/") + 1),
+      }));
+      const rows = await own
+        .selectFrom("links")
+        .select("number")
+        .where((is) =>
+          is.or(places.map(({ domain, code }) => is.and([is("domain", "=", domain), is("code", "=", code)]))),
+        )
+        .execute();
+      return { column: "link", ids: rows.flatMap(({ number }) => number ?? []) };
+    }
+    default:
+      return { column: field, ids: await idsOfValues(sql, tenant, field, filter) };
+  }
+}
+
+async function idsOfValues(
+  sql: Sql,
+  tenant: TenantNumber,
+  dimension: Dimension,
+  { how, values }: ClickFilter,
+): Promise<number[]> {
+  const known = sql.db
+    .selectFrom("click_values")
+    .select("id")
+    .where("tenant", "in", [0 as const, tenant])
+    .where("dimension", "=", dimension);
+  if (how !== "contains") {
+    const rows = await known.where("value", "in", values).execute();
+    return [...rows.map(({ id }) => id), ...(values.includes(none) ? [0] : []), ...(values.includes(other) ? [1] : [])];
+  }
+  const holds = values.map(
+    (value) => raw<boolean>`${sql.lowerAscii("value")} like ${`%${escapeLike(lower(value))}%`} escape '\\'`,
+  );
+  const rows = await known
+    .where(raw<boolean>`(${raw.join(holds, raw` or `)})`)
+    .limit(matchesMost + 1)
+    .execute();
+  if (rows.length > matchesMost) throw tooMany();
+  return rows.map(({ id }) => id);
+}
+
+/** Tags are stored as the sorted list of a link's tags. */
+async function idsOfTags({ db }: Pick<Sql, "db">, tenant: TenantNumber, tags: readonly string[]): Promise<number[]> {
+  const holds = tags.map((tag) => raw<boolean>`value like ${`%${escapeLike(JSON.stringify(tag))}%`} escape '\\'`);
+  const rows = await db
+    .selectFrom("click_values")
+    .select(["id", "value"])
+    .where("tenant", "=", tenant)
+    .where("dimension", "=", "tags")
+    .where(raw<boolean>`(${raw.join(holds, raw` or `)})`)
+    .limit(matchesMost + 1)
+    .execute();
+  if (rows.length > matchesMost) throw tooMany();
+  // `like` is case-insensitive on SQLite, and a tag may contain the text of another.
+  return rows
+    .filter(({ value }) => (JSON.parse(value) as string[]).some((tag) => tags.includes(tag)))
+    .map(({ id }) => id);
+}
+
+const tooMany = () =>
+  invalid("filter", "too_many_matches", `Matches more than ${matchesMost} values. Be more specific.`);
+
+const nothing = raw<boolean>`(1 = 0)`;
+
+/** Numbers that come from the database, as part of the text: a list has too many lengths to be prepared. */
+const isIn = (column: string, ids: readonly number[]): RawBuilder<boolean> =>
+  ids.length === 0 ? nothing : raw<boolean>`(${raw.ref(column)} in (${raw.join(ids.map((id) => raw.lit(id)))}))`;
+
+const escapeLike = (text: string): string => text.replace(/[\\%_]/g, (character) => `\\${character}`);
+const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

@@ -1,0 +1,133 @@
+import { dayMs } from "../../base/clock.ts";
+import type { TenantId } from "../../base/ids.ts";
+import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { ofTenant } from "../../sql/tenant-db.ts";
+import { utcDay } from "../click.ts";
+import { daysKeptDays } from "./periods.ts";
+
+/** A tenant as its old events are deleted. */
+export interface PurgedTenant {
+  readonly id: TenantId;
+  readonly number: TenantNumber;
+  /** By its plan and its own setting; null keeps events for good. */
+  readonly eventDays: number | null;
+  readonly daysUntil: number;
+  readonly monthsUntil: number;
+  readonly eventsFrom: number;
+}
+
+/**
+ * Clicks may arrive 48 hours late. The roll-ups that contain them are then made again, which needs all events of the day, and
+ * a tenant's day lies in up to three days of UTC.
+ */
+export const eventsLeastDays = 4;
+/** A few milliseconds on SQLite. */
+const eventsAtOnce = 5_000;
+const overflowAtOnce = 200;
+
+/** Where the events that are kept begin: before that, all days are condensed. */
+async function eventsKeptFrom({ db }: Sql, tenant: PurgedTenant, now: number): Promise<number> {
+  const { number, eventDays, daysUntil, eventsFrom } = tenant;
+  if (eventDays === null) return eventsFrom;
+  const open = await db
+    .selectFrom("click_days")
+    .select("start")
+    .where("tenant", "=", number)
+    .where("until", ">", daysUntil)
+    .orderBy("start")
+    .limit(1)
+    .executeTakeFirst();
+  const from = Math.min(now - Math.max(eventDays, eventsLeastDays) * dayMs, open?.start ?? now);
+  return Math.max(eventsFrom, utcDay(from) * dayMs);
+}
+
+/** Deletes the events and overflow rows of days that are older than the tenant keeps them, and condensed. */
+export async function purgeEvents(sql: Sql, tenant: PurgedTenant, now: number): Promise<number> {
+  const { db } = sql;
+  const from = await eventsKeptFrom(sql, tenant, now);
+  const days = await db
+    .selectFrom("click_days")
+    .select(["start", "until"])
+    .where("tenant", "=", tenant.number)
+    .where("until", ">", tenant.eventsFrom)
+    .where("start", "<", from)
+    .orderBy("start")
+    .execute();
+  if (days.length === 0) return 0;
+  const utcDays = new Set(
+    days.flatMap(({ start, until }) => [utcDay(start), utcDay((start + until) / 2), utcDay(until - 1)]),
+  );
+  let deleted = 0;
+  for (const day of [...utcDays].filter((one) => one * dayMs < from).toSorted((a, b) => a - b)) {
+    deleted += await deleteDay(sql, tenant.number, day);
+  }
+  // Late clicks may have set back the progress meanwhile, but not by so much.
+  await ofTenant(db, tenant.id).updateTable("click_tenants").set({ events_from: from }).execute();
+  return deleted;
+}
+
+async function deleteDay({ db }: Sql, tenant: TenantNumber, day: number): Promise<number> {
+  let deleted = 0;
+  for (let level = 0; level <= 12; level++) {
+    const rows = () =>
+      db.selectFrom("clicks").where("day", "=", day).where("tenant", "=", tenant).where("level", "=", level);
+    for (;;) {
+      const last = await rows()
+        .select(["link", "at"])
+        .orderBy("link")
+        .orderBy("at")
+        .offset(eventsAtOnce - 1)
+        .limit(1)
+        .executeTakeFirst();
+      const all = db
+        .deleteFrom("clicks")
+        .where("day", "=", day)
+        .where("tenant", "=", tenant)
+        .where("level", "=", level);
+      const { numDeletedRows } = await (last === undefined
+        ? all
+        : all.where((row) =>
+            row.or([row("link", "<", last.link), row.and([row("link", "=", last.link), row("at", "<=", last.at)])]),
+          )
+      ).executeTakeFirst();
+      deleted += Number(numDeletedRows);
+      if (last === undefined) break;
+    }
+  }
+  for (;;) {
+    const last = await db
+      .selectFrom("click_overflow")
+      .select("link")
+      .where("day", "=", day)
+      .where("tenant", "=", tenant)
+      .orderBy("link")
+      .offset(overflowAtOnce - 1)
+      .limit(1)
+      .executeTakeFirst();
+    await db
+      .deleteFrom("click_overflow")
+      .where("day", "=", day)
+      .where("tenant", "=", tenant)
+      .where("link", "<=", last?.link ?? (Number.MAX_SAFE_INTEGER as LinkNumber))
+      .execute();
+    if (last === undefined) return deleted;
+  }
+}
+
+/** Days that no roll-up and no event needs any more. */
+export async function purgeDays({ db }: Sql, tenant: PurgedTenant, now: number): Promise<void> {
+  const until = Math.min(now - daysKeptDays * dayMs, tenant.monthsUntil, tenant.eventsFrom);
+  await db.deleteFrom("click_days").where("tenant", "=", tenant.number).where("until", "<", until).execute();
+}
+
+/** Where the tenant's first day with events begins; now if there is none. */
+export async function oldestDay(sql: Sql, tenant: PurgedTenant, now: number): Promise<number> {
+  const from = await eventsKeptFrom(sql, tenant, now);
+  const day = sql.db
+    .selectFrom("click_days")
+    .select("start")
+    .where("tenant", "=", tenant.number)
+    .where("until", ">", from);
+  return (await day.orderBy("start").limit(1).executeTakeFirst())?.start ?? now;
+}

@@ -1,0 +1,94 @@
+import type { TenantId } from "../../base/ids.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { acrossTenants } from "../../sql/tenant-db.ts";
+import { storedLimits } from "../../tenants/tenants.ts";
+import { utcDay } from "../click.ts";
+import { oldestDay, type PurgedTenant, purgeDays, purgeEvents } from "./purge-events.ts";
+import { purgeRollups } from "./purge-rollups.ts";
+
+/**
+ * Deletes what is no longer kept: events by the tenant's plan, roll-ups of hours and days, values without events, and the
+ * rows of deleted links and tenants. In short statements, so that other writers wait for one of them at most.
+ */
+export interface PurgedClicks {
+  readonly events: number;
+  readonly rollups: number;
+  readonly values: number;
+}
+
+const tenantsAtOnce = 500;
+const valuesAtOnce = 500;
+const dropsKeptDays = 400;
+
+export async function purgeClicks(sql: Sql, now: number, signal?: AbortSignal): Promise<PurgedClicks> {
+  const eventDays = new Map<TenantId, number | null>();
+  let events = 0;
+  let oldest = now;
+  for await (const tenant of tenantsWithClicks(sql)) {
+    signal?.throwIfAborted();
+    eventDays.set(tenant.id, tenant.eventDays);
+    events += await purgeEvents(sql, tenant, now);
+    await purgeDays(sql, tenant, now);
+    oldest = Math.min(oldest, await oldestDay(sql, tenant, now));
+  }
+  const rollups = await purgeRollups(sql, { now, eventDaysOf: (tenant) => eventDays.get(tenant) ?? null });
+  const values = await purgeValues(sql, utcDay(oldest) - marginDays);
+  await sql.db
+    .deleteFrom("click_drops")
+    .where("day", "<", utcDay(now) - dropsKeptDays)
+    .execute();
+  return { events, rollups, values };
+}
+
+async function* tenantsWithClicks({ db }: Sql): AsyncGenerator<PurgedTenant> {
+  for (let after = "" as TenantId; ; ) {
+    const rows = await acrossTenants(db)
+      .selectFrom("click_tenants as c")
+      .innerJoin("tenants as t", "t.id", "c.tenant_id")
+      .leftJoin("plans as p", "p.name", "t.plan")
+      .select(["t.id", "t.number", "t.plan", "t.limits", "p.limits as planLimits", "c.event_days"])
+      .select(["c.days_until", "c.months_until", "c.events_from"])
+      .where("c.tenant_id", ">", after)
+      .orderBy("c.tenant_id")
+      .limit(tenantsAtOnce)
+      .execute();
+    for (const { id, number, plan, limits, planLimits, event_days, days_until, months_until, events_from } of rows) {
+      const { eventDays } = storedLimits({ plan, planLimits, overrides: limits });
+      yield {
+        ...{ id, number, eventDays: shorter(eventDays, event_days) },
+        ...{ daysUntil: days_until, monthsUntil: months_until, eventsFrom: events_from },
+      };
+    }
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}
+
+/** A tenant may keep its events for less time than its plan allows, and not for longer. */
+export function shorter(plan: number | null, own: number | null): number | null {
+  if (plan === null || own === null) return own ?? plan;
+  return Math.min(plan, own);
+}
+
+/** Values that no event can have: last used before the oldest event of any tenant. */
+async function purgeValues({ db }: Sql, before: number): Promise<number> {
+  for (let deleted = 0; ; ) {
+    const old = await db
+      .selectFrom("click_values")
+      .select("id")
+      .where("seen_day", "<", before)
+      .where("id", ">", lastFixedId)
+      .limit(valuesAtOnce)
+      .execute();
+    if (old.length === 0) return deleted;
+    const ids = old.map(({ id }) => id);
+    await db.deleteFrom("click_values").where("id", "in", ids).where("seen_day", "<", before).execute();
+    deleted += ids.length;
+  }
+}
+
+/** "None" and "other". */
+const lastFixedId = 1;
+/** A day of a tenant begins up to 14 hours before that of UTC, and a batch that uses a value may still be on its way. */
+const marginDays = 3;

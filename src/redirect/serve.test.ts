@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test";
+import { manualClock } from "../base/clock.ts";
+import { createLog } from "../base/log.ts";
+import { createMetrics } from "../base/metrics.ts";
+import type { Verdict } from "../limits/verdict.ts";
+import type { TargetFile } from "../links/link.ts";
+import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
+import { createBots } from "./bots.ts";
+import { hitReasons } from "./decide.ts";
+import type { CachedLink } from "./link-source.ts";
+import { createRouting } from "./routing.ts";
+import { createRedirect } from "./serve.ts";
+import { createAgents } from "./user-agents.ts";
+import { createVisitors } from "./visitors.ts";
+
+const now = Date.UTC(2026, 10, 17);
+const log = createLog("silent", { write() {} }, false, () => now);
+const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0";
+const home = "https://example.com/";
+const file: TargetFile = { key: "k", name: "a.pdf", type: "application/pdf", sizeBytes: 1, sha256: null };
+const plain: CachedLink = {
+  ...{ url: home, file: null, permanent: false, expiresAt: null, fallbackUrl: null, password: false },
+  ...{ suspended: false, choice: null, hitsMax: null, pattern: undefined },
+  clicks: { link: 1 as LinkNumber, tenant: 1 as TenantNumber, tags: [], facts: true },
+};
+const choice = { rules: [], split: [], forwardQuery: false };
+
+interface Visit {
+  readonly link?: Partial<CachedLink> | undefined;
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  /** Answers of the limits, in turn. */
+  readonly verdicts?: readonly Verdict["kind"][];
+  /** Answers only after a turn of the loop, as a limit does that has to be asked for. */
+  readonly late?: boolean;
+  readonly query?: string;
+}
+
+/** Serves one visit from memory, and returns the status with all records that it left. */
+async function visit({ link = {}, path = "abc", method = "GET", headers = {}, query = "", ...more }: Visit) {
+  const clock = manualClock(now);
+  const addressOf = () => "203.0.113.7";
+  const visitors = createVisitors({
+    countries: { of: () => "DE" },
+    agentOf: createAgents(),
+    addressOf,
+    secret: new Uint8Array(32),
+  });
+  const known = { version: 1, value: { ...plain, ...link } };
+  const verdicts = [...(more.verdicts ?? [])];
+  const records: string[] = [];
+  const serve = createRedirect({
+    cache: {
+      peek: (key: string) => (key === "abc" ? known : undefined),
+      lookup: async () => known,
+      announce() {},
+    } as never,
+    hosts: { of: () => ({ kind: "ours", named: true }) },
+    isBot: createBots(),
+    meters: {
+      of: () => ({}),
+      spend() {
+        const verdict = { kind: verdicts.shift() ?? "granted", retryAfterSeconds: 1 };
+        return more.late === true ? Promise.resolve(verdict) : verdict;
+      },
+    } as never,
+    guesses: { blockedFor: () => undefined, missed: async () => undefined, blocked: 0 },
+    gate: {
+      isOpen: (request) => request.headers.get("cookie") === "open",
+      tryPassword: async (request) =>
+        (await request.text()) === "right" ? { kind: "open", version: 1, pass: "a=b" } : { kind: "wrong_password" },
+    },
+    routeVisitor: createRouting(visitors, clock),
+    capture: {
+      record: (_request, key, { link: number }, reason, variant, url) =>
+        void records.push([key, number, hitReasons[reason], variant, url].join(" | ")),
+    },
+    detailsOf: async () => undefined,
+    addressOf,
+    signDownload: async () => "https://files.example/signed",
+    wait: { redis: 50, sql: 100 },
+    clock,
+    metrics: createMetrics(),
+    log,
+  });
+  const body = method === "POST" ? { body: headers["x-password"] ?? "right" } : {};
+  const request = new Request(`http://localhost/${path}${query}`, {
+    ...{ method, headers: { "user-agent": browser, ...headers } },
+    ...body,
+  });
+  const response = await serve(request, path, "");
+  return { status: response?.status, location: response?.headers.get("location") ?? undefined, records };
+}
+
+const record = (reason: string, variant = "", url = home) => `abc | 1 | ${reason} | ${variant} | ${url}`;
+const rules = [
+  { when: { country: ["FR"] }, url: `${home}fr` },
+  { when: { country: ["DE"] }, url: `${home}de` },
+];
+const split = [
+  { url: `${home}a`, weight: 1 },
+  { url: `${home}b`, weight: 1_000_000_000 },
+];
+
+describe("an answer that counts is recorded exactly once:", () => {
+  const cases: [string, Visit, number, string][] = [
+    ["a redirect", {}, 302, record("counted")],
+    ["one whose limit was asked", { late: true }, 302, record("counted")],
+    ["a permanent one", { link: { permanent: true } }, 301, record("counted")],
+    ["a bot", { headers: { "user-agent": "curl/8.5.0" } }, 302, record("bot")],
+    ["HEAD", { method: "HEAD" }, 302, record("head")],
+    ["a prefetch", { headers: { "sec-purpose": "prefetch" } }, 302, record("prefetch")],
+    ["a preview", { path: "abc+" }, 200, record("preview")],
+    [
+      "a preview of a link with rules",
+      { path: "abc+", link: { choice: { ...choice, rules } } },
+      200,
+      record("preview"),
+    ],
+    ["an expired link with a fallback", { link: { expiresAt: 1, fallbackUrl: `${home}f` } }, 302, record("fallback")],
+    [
+      "a link over its limit, with a fallback",
+      { link: { fallbackUrl: `${home}f`, choice: { ...choice, rules } }, verdicts: ["denied", "granted"] },
+      302,
+      record("over_quota"),
+    ],
+    [
+      "the same if the limits are asked",
+      { link: { fallbackUrl: `${home}f` }, verdicts: ["denied", "granted"], late: true },
+      302,
+      record("over_quota"),
+    ],
+    ["a rule", { link: { choice: { ...choice, rules } } }, 302, record("counted", "rule 2", `${home}de`)],
+    ["a part of a split", { link: { choice: { ...choice, split } } }, 302, record("counted", "split 2", `${home}b`)],
+    [
+      "no rule that fits, and no split",
+      { link: { choice: { ...choice, rules: rules.slice(0, 1) } } },
+      302,
+      record("counted"),
+    ],
+    [
+      "forwarded parameters, which are not part of the destination's campaign",
+      { link: { choice: { ...choice, forwardQuery: true } }, query: "?a=1" },
+      302,
+      record("counted"),
+    ],
+    ["a download", { link: { url: "", file } }, 302, record("counted", "", "")],
+    ["an open password session", { link: { password: true }, headers: { cookie: "open" } }, 302, record("counted")],
+    ["the right password", { link: { password: true }, method: "POST" }, 303, record("counted")],
+  ];
+  test.each(cases)("%s", async (_, given, status, expected) => {
+    const answer = await visit(given);
+    expect([answer.status, answer.records]).toEqual([status, [expected]]);
+  });
+});
+
+describe("what does not count is not recorded:", () => {
+  const cases: [string, Visit, number][] = [
+    ["a suspended link", { link: { suspended: true } }, 451],
+    ["an expired link", { link: { expiresAt: 1 } }, 410],
+    ["a password that is asked for", { link: { password: true } }, 401],
+    ["a wrong password", { link: { password: true }, method: "POST", headers: { "x-password": "wrong" } }, 403],
+    ["a link over its limit", { verdicts: ["denied"] }, 429],
+    ["a link over both limits", { link: { fallbackUrl: home }, verdicts: ["denied", "denied"] }, 429],
+    ["a limit that cannot be asked", { verdicts: ["unavailable"] }, 503],
+    ["a form sent to a link without a password", { method: "POST" }, 405],
+  ];
+  test.each(cases)("%s", async (_, given, status) => {
+    const answer = await visit(given);
+    expect([answer.status, answer.records]).toEqual([status, []]);
+  });
+});
+
+test("the mark of a QR code is not forwarded, everything else is", async () => {
+  const link = { choice: { ...choice, forwardQuery: true } };
+  expect((await visit({ link, query: "?qr" })).location).toBe(home);
+  expect((await visit({ link, query: "?qr&a=1" })).location).toBe(`${home}?a=1`);
+});

@@ -1,0 +1,32 @@
+import { createBotKinds } from "../clicks/facts/bot-kinds.ts";
+import { type Capture, createCapture } from "../clicks/facts/capture.ts";
+import { createFacts, type SeenVisit } from "../clicks/facts/facts.ts";
+import { createPlaces, openCityTable } from "../clicks/facts/places.ts";
+import { createVisitorHash } from "../clicks/facts/visitor-hash.ts";
+import type { VisitorSources } from "./redirect.ts";
+import type { Wiring } from "./wiring.ts";
+
+/** Takes clicks from the redirect, with facts about their visitors unless the operator switched them off. */
+export async function openCapture({ core, metrics }: Wiring, sources: VisitorSources): Promise<Capture> {
+  const { config, clock, secretFor } = core;
+  const { addressOf, countries, agentOf, isBot } = sources;
+  const withFacts = config.QL_CLICK_FACTS === "on";
+  const path = config.QL_CITY_DATABASE;
+  const cities = withFacts && path !== undefined ? await openCityTable(path) : undefined;
+  if (withFacts) countries.load();
+
+  const visitOf = withFacts
+    ? (request: Request): SeenVisit => ({
+        headers: request.headers,
+        seen: { url: request.url, address: addressOf(request), country: countries.told(request) },
+      })
+    : ({ headers }: Request): SeenVisit => ({ headers, seen: undefined });
+  const readFacts = createFacts({
+    agentOf,
+    botKindOf: createBotKinds(isBot),
+    places: createPlaces(countries, cities),
+    hash: createVisitorHash(secretFor("visitors")),
+    ownHosts: config.ownNames.names,
+  });
+  return createCapture({ readFacts, visitOf, clock, metrics });
+}

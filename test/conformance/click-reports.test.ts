@@ -1,0 +1,298 @@
+/** Reports against a slow exact reckoning, before and after condensing, of two tenants that share every name. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { Problem } from "../../src/base/errors.ts";
+import { type LinkId, newId } from "../../src/base/ids.ts";
+import { createPasswords } from "../../src/base/passwords.ts";
+import {
+  type Dimension,
+  dimensions,
+  firstToLink,
+  firstToTenant,
+  isPerson,
+  none,
+  other,
+  tooLate,
+} from "../../src/clicks/click.ts";
+import type { ClickFilter } from "../../src/clicks/reports/filters.ts";
+import { intervalsMost, parseReport, type ReportParams, type ReportQuery } from "../../src/clicks/reports/query.ts";
+import { type ClickReport, reportOn } from "../../src/clicks/reports/report.ts";
+import type { ReportSubject } from "../../src/clicks/reports/scope.ts";
+import { startsWithin } from "../../src/clicks/reports/zones.ts";
+import { condense } from "../../src/clicks/rollups/rounds.ts";
+import { createLinks } from "../../src/links/links.ts";
+import { createLinkStore } from "../../src/links/store.ts";
+import { hitReasons } from "../../src/redirect/decide.ts";
+import type { LinkNumber } from "../../src/sql/schema.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { ofTenant } from "../../src/sql/tenant-db.ts";
+import { createTenants } from "../../src/tenants/tenants.ts";
+import {
+  type ClickTenant,
+  createClickTenant,
+  randomClicks,
+  randomOf,
+  storeClicks,
+  type TestClick,
+} from "./click-world.ts";
+import { onEachDatabase } from "./databases.ts";
+
+const zones = [
+  "UTC",
+  "Europe/Berlin",
+  "Asia/Kathmandu",
+  "America/St_Johns",
+  "Pacific/Kiritimati",
+  "Australia/Lord_Howe",
+];
+const linksEach = 3;
+
+interface World {
+  readonly tenant: ClickTenant;
+  readonly links: readonly { readonly id: LinkId; readonly code: string; readonly number: LinkNumber }[];
+}
+
+function belongs({ links }: World, subject: ReportSubject, click: TestClick): boolean {
+  switch (subject.kind) {
+    case "tenant":
+      return true;
+    case "link":
+      return links.some(({ id, number }) => id === subject.id && number === click.link);
+    case "domain":
+      return click.domain === subject.name;
+    case "tag":
+      return click.tags.includes(subject.name);
+  }
+}
+
+function valuesOf({ links }: World, field: ClickFilter["field"], click: TestClick): readonly string[] {
+  if (field === "link") return links.filter(({ number }) => number === click.link).map(({ code }) => code);
+  if (field === "domain") return [click.domain];
+  if (field === "tag") return click.tags;
+  return field === "reason" ? [hitReasons[click.reason] ?? ""] : [click.facts[field]];
+}
+
+function passes(world: World, filters: readonly ClickFilter[], click: TestClick): boolean {
+  return filters.every(({ field, how, values }) => {
+    const own = valuesOf(world, field, click);
+    if (how === "contains") {
+      // "Other" stands for many values, and is not searched.
+      return values.some((value) =>
+        own.some((one) => one !== other && one.toLowerCase().includes(value.toLowerCase())),
+      );
+    }
+    return own.some((one) => values.includes(one)) === (how === "is");
+  });
+}
+
+/** Click by click. */
+function reckon(world: World, subject: ReportSubject, query: ReportQuery) {
+  const { from, to, traffic, filters, limit } = query;
+  const bit = subject.kind === "link" ? firstToLink : firstToTenant;
+  const isFirst = ({ reason, first }: TestClick) => isPerson(reason) && first !== tooLate && (first & bit) !== 0;
+  const isShown = ({ reason }: TestClick) => traffic === "all" || isPerson(reason) === (traffic === "people");
+  const inRange = world.tenant.clicks.filter((one) => belongs(world, subject, one) && one.at >= from && one.at < to);
+  const found = filters.length === 0 ? inRange : inRange.filter((one) => one.itemised && passes(world, filters, one));
+  const clicks = found.filter(isShown);
+  const starts = startsWithin(query.zone, query.interval, from, to, intervalsMost);
+  const breakdown = (dimension: Dimension) => {
+    const groups = [...Map.groupBy(clicks, ({ facts }) => facts[dimension])];
+    const sizeOf = (value: string) => groups.find(([one]) => one === value)?.[1].length ?? 0;
+    const values = groups
+      .filter(([value]) => value !== none && value !== other)
+      .map(([value, some]) => ({ value, clicks: some.length, visitors: some.filter(isFirst).length }))
+      .toSorted((a, b) => b.clicks - a.clicks || (a.value < b.value ? -1 : 1));
+    const beyond = values.slice(limit).reduce((sum, one) => sum + one.clicks, 0);
+    return { values: values.slice(0, limit), none: sizeOf(none), other: sizeOf(other) + beyond, notItemised: 0 };
+  };
+  return {
+    totals: {
+      clicks: clicks.length,
+      visitors: clicks.filter(isFirst).length,
+      bots: found.filter(({ reason }) => !isPerson(reason)).length,
+    },
+    reasons: Object.fromEntries(
+      hitReasons.map((name, reason) => [name, found.filter((one) => one.reason === reason).length]),
+    ),
+    series: starts.map((start, place) => {
+      const some = clicks.filter(({ at }) => at >= start && at < (starts[place + 1] ?? to));
+      return { start, clicks: some.length, visitors: some.filter(isFirst).length };
+    }),
+    breakdowns: Object.fromEntries(query.breakdown.map((dimension) => [dimension, breakdown(dimension)])),
+    itemised:
+      filters.length === 0 ? null : { clicks: inRange.filter(({ itemised }) => itemised).length, of: inRange.length },
+    sampled: null,
+  };
+}
+
+onEachDatabase(({ open }) => {
+  describe("reports", () => {
+    let sql: Sql;
+    const from = Date.UTC(2026, 9, 20);
+    const until = Date.UTC(2026, 10, 4);
+    const worlds: World[] = [];
+    const random = randomOf(14);
+    const pick = <One>(list: readonly One[]): One => list[Math.floor(random() * list.length)] as One;
+
+    beforeAll(async () => {
+      sql = await open();
+      let next = 0;
+      const links = createLinks({
+        store: createLinkStore(sql),
+        issuer: { next: async () => `code${++next}` } as never,
+        passwords: createPasswords(),
+        clock: systemClock,
+        ownHosts: new Set(["localhost"]),
+        defaultDays: 365,
+        publish() {},
+      });
+      for (const [slug, zone] of [
+        ["one", "Europe/Berlin"],
+        ["two", "Asia/Kathmandu"],
+      ] as const) {
+        const tenant = await createClickTenant(sql, slug, zone);
+        const owner = await createTenants(sql, systemClock).bySlug(slug);
+        if (owner === undefined) throw new Error("no tenant");
+        const made = [];
+        for (let i = 0; i < linksEach; i++) {
+          const { id, code } = await links.create(owner, { url: "https://example.com/" }, "operator");
+          const row = await ofTenant(sql.db, tenant.id)
+            .selectFrom("links")
+            .select("number")
+            .where("id", "=", id)
+            .executeTakeFirstOrThrow();
+          made.push({ id, code, number: row.number as LinkNumber });
+        }
+        await storeClicks(
+          sql,
+          tenant,
+          randomClicks(random, { from, until, links: made.map(({ number }) => number), count: 1_500 }),
+        );
+        worlds.push({ tenant, links: made });
+      }
+    }, 60_000);
+
+    function randomFilter({ links }: World): string {
+      const field = pick<string>([...dimensions, "tag", "reason", "link"]);
+      if (field === "tag") return `tag${pick(["=", "!="])}${pick(["spring", "summer", "untracked", "unknown"])}`;
+      if (field === "reason") return `reason${pick(["=", "!="])}${pick(["bot,head", "counted"])}`;
+      if (field === "link") return `link${pick(["=", "!="])}${pick(links).code}`;
+      return pick([
+        `${field}=${field} 1`,
+        `${field}=${field} 2,`,
+        `${field}!=${field} 1,…`,
+        `${field}~${field.toUpperCase()} 1,3`,
+        `${field}=missing`,
+        `${field}!=missing`,
+      ]);
+    }
+
+    function randomParams(world: World): ReportParams {
+      const quarters = (until - from) / 900_000;
+      const [a, b] = [Math.floor(random() * quarters), Math.floor(random() * quarters)];
+      const time = (quarter: number) => new Date(from + quarter * 900_000).toISOString();
+      const whole = { from: "2026-10-01", to: "2026-11-30" };
+      return {
+        ...(random() < 0.3 ? whole : { from: time(Math.min(a, b)), to: time(Math.max(a, b) + 1) }),
+        zone: random() < 0.5 ? world.tenant.zone : pick(zones),
+        interval: pick(["hour", "day", "week", "month"] as const),
+        traffic: pick(["people", "bots", "all"] as const),
+        limit: pick([1, 2, 300]),
+        filter: Array.from({ length: pick([0, 0, 1, 2, 3]) }, () => randomFilter(world)),
+      };
+    }
+
+    async function compare(world: World, subject: ReportSubject, params: ReportParams): Promise<ClickReport> {
+      const query = parseReport(params, world.tenant.zone, until);
+      const report = await reportOn(sql, systemClock, world.tenant.id, subject, query);
+      const { from: _, to: __, previous: ___, imported: ____, ...figures } = report;
+      expect({ params, subject, ...figures }).toEqual({ params, subject, ...reckon(world, subject, query) } as never);
+      return report;
+    }
+
+    const subjectsOf = ({ links }: World): ReportSubject[] => [
+      { kind: "tenant" },
+      ...links.map(({ id }): ReportSubject => ({ kind: "link", id })),
+      { kind: "domain", name: "" },
+      { kind: "domain", name: "go.example" },
+      { kind: "tag", name: "spring" },
+      { kind: "tag", name: "untracked" },
+    ];
+
+    async function compareMany(runs: number): Promise<void> {
+      for (let run = 0; run < runs; run++) {
+        const world = pick(worlds);
+        await compare(world, pick(subjectsOf(world)), randomParams(world));
+      }
+    }
+
+    test("equal a reckoning click by click, from events alone", () => compareMany(40));
+
+    test("are the same when days are condensed, and some are open", async () => {
+      await condense(sql, { now: Date.UTC(2026, 9, 30, 12) });
+      await compareMany(40);
+    });
+
+    test("are the same when days and months are condensed", async () => {
+      await condense(sql, { now: Date.UTC(2026, 11, 5) });
+      await compareMany(40);
+    });
+
+    test("compare with the period before, the weekdays before and the year before", async () => {
+      const [world] = worlds as [World];
+      const params = { from: "2026-10-28", to: "2026-10-30", interval: "day" } as const;
+      for (const [compared, span] of [
+        ["previous", { from: "2026-10-25", to: "2026-10-27" }],
+        ["weekdays", { from: "2026-10-21", to: "2026-10-23" }],
+        ["year", { from: "2025-10-28", to: "2025-10-30" }],
+      ] as const) {
+        const { previous } = await compare(world, { kind: "tenant" }, { ...params, compare: compared });
+        const { totals, series } = await compare(world, { kind: "tenant" }, { ...params, ...span });
+        expect(previous).toMatchObject({ totals, series });
+      }
+    });
+
+    test("count all clicks when events are gone, and say which values are unknown", async () => {
+      const [world] = worlds as [World];
+      await sql.db.deleteFrom("clicks").where("tenant", "=", world.tenant.number).execute();
+      await sql.db.deleteFrom("click_overflow").where("tenant", "=", world.tenant.number).execute();
+      await compare(world, { kind: "tenant" }, { from: "2026-10-01", to: "2026-11-30", interval: "day" });
+      const cut = parseReport(
+        { from: "2026-10-22T10:00:00Z", to: "2026-10-28T10:00:00Z", zone: "Asia/Kathmandu" },
+        "UTC",
+        until,
+      );
+      const report = await reportOn(sql, systemClock, world.tenant.id, { kind: "tenant" }, cut);
+      const expected = reckon(world, { kind: "tenant" }, cut);
+      expect(report.totals).toEqual(expected.totals);
+      expect(report.series).toEqual(expected.series);
+      for (const { values, none, other, notItemised } of Object.values(report.breakdowns)) {
+        expect(notItemised).toBeGreaterThan(0);
+        expect(values.reduce((sum, { clicks }) => sum + clicks, none + other + notItemised)).toBe(report.totals.clicks);
+      }
+      const filtered = parseReport(
+        { from: "2026-10-01", to: "2026-11-30", filter: ["country=country 1"] },
+        "UTC",
+        until,
+      );
+      const { itemised, totals } = await reportOn(sql, systemClock, world.tenant.id, { kind: "tenant" }, filtered);
+      expect({ itemised, totals }).toEqual({
+        itemised: { clicks: 0, of: world.tenant.clicks.length },
+        totals: { clicks: 0, visitors: 0, bots: 0 },
+      });
+    });
+
+    test("on a link of another tenant, or none, find nothing", async () => {
+      const [one, two] = worlds as [World, World];
+      const query = parseReport({}, "UTC", until);
+      const ids = [two.links[0]?.id ?? newId("link", systemClock), newId("link", systemClock)];
+      for (const id of ids) {
+        const refused = await reportOn(sql, systemClock, one.tenant.id, { kind: "link", id }, query).catch(
+          (error) => error,
+        );
+        expect(refused).toBeInstanceOf(Problem);
+        expect((refused as Problem).code).toBe("not_found");
+      }
+    });
+  });
+});

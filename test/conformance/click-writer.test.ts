@@ -1,0 +1,532 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { firstToLink, firstToTenant, none, other, quarterOf, tooLate, utcDay } from "../../src/clicks/click.ts";
+import { eventsMost } from "../../src/clicks/events/caps.ts";
+import { naturalDay } from "../../src/clicks/events/days.ts";
+import { groupedTagsMost } from "../../src/clicks/events/groups.ts";
+import { newValuesOfLinkMost } from "../../src/clicks/events/values.ts";
+import { type ClickWriter, type ClickWriterSettings, createClickWriter } from "../../src/clicks/events/writer.ts";
+import { readTallyText } from "../../src/clicks/rollups/packed.ts";
+import { clicksOf, peopleOf } from "../../src/clicks/rollups/tally.ts";
+import { hitReasons } from "../../src/redirect/decide.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { ofTenant } from "../../src/sql/tenant-db.ts";
+import { batchOf, clickTenant, storedClicks, storedValues, type TestClick, type TestTenant } from "./click-batches.ts";
+import { onEachDatabase } from "./databases.ts";
+
+const secret = new Uint8Array(32).fill(7);
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const dayMs = 24 * hourMs;
+/** Noon in UTC: a day and its quarters are far away on both sides. */
+const noon = Date.UTC(2026, 10, 17, 12);
+
+onEachDatabase(({ open, openTwo }) => {
+  describe("clicks are written", () => {
+    let sql: Sql;
+    let now: number;
+    let acme: TestTenant;
+    let writers = 0;
+
+    beforeEach(async () => {
+      sql = await open();
+      now = noon;
+      acme = await clickTenant(sql, "acme");
+    });
+
+    const writerOn = (on: Sql, more: Partial<ClickWriterSettings> = {}): ClickWriter =>
+      createClickWriter({ sql: on, secret, writerId: `w${++writers}`, databaseTime: () => now, ...more });
+
+    const events = async (tenant = acme) =>
+      await sql.db.selectFrom("clicks").selectAll().where("tenant", "=", tenant.number).orderBy("at").execute();
+    const overflowRows = async () => await sql.db.selectFrom("click_overflow").selectAll().orderBy("link").execute();
+    const textOf = async (id: number) =>
+      id === 0
+        ? none
+        : id === 1
+          ? other
+          : (await sql.db.selectFrom("click_values").select("value").where("id", "=", id).executeTakeFirstOrThrow())
+              .value;
+
+    test("with all of their facts", async () => {
+      const link = acme.link(5, { domain: "go.example.org", tags: ["b", "a"] });
+      const facts = {
+        country: "DE",
+        browser: "Firefox",
+        referrer: "news.example",
+        utm_source: "mail",
+        variant: "rule 1",
+      };
+      const written = await writerOn(sql).write(1, batchOf([{ link, at: now - 5, visitor: 9, facts }]));
+      expect(written).toEqual({
+        ...{ events: 1, overflow: 0, late: 0, tooLate: 0, corrected: 0, dropped: 0, excluded: 0 },
+        firstClicks: [link],
+      });
+      const [event] = await events();
+      expect(event).toMatchObject({ day: utcDay(now), tenant: acme.number, link: 5, at: now - 5, reason: 0, first: 3 });
+      expect(event?.level).toBeWithin(0, 13);
+      for (const [name, value] of Object.entries(facts)) {
+        expect(await textOf(event?.[name as keyof typeof facts] ?? -1)).toBe(value);
+      }
+      expect(event).toMatchObject({ city: 0, language: 0, bot: 0 });
+      expect(await textOf(event?.tags ?? -1)).toBe('["a","b"]');
+      expect(await storedValues(sql, 0, "country")).toEqual(["DE"]);
+      expect(await storedValues(sql, acme.number, "referrer")).toEqual(["news.example"]);
+      const groups = await ofTenant(sql.db, acme.id)
+        .selectFrom("click_groups")
+        .select(["kind", "name", "number"])
+        .orderBy("kind")
+        .orderBy("name")
+        .execute();
+      expect(groups.map(({ kind, name }) => [kind, name])).toEqual([
+        ["domain", "go.example.org"],
+        ["tag", "a"],
+        ["tag", "b"],
+      ]);
+      expect(groups[0]?.number).toBe(event?.domain as never);
+      const totals = await ofTenant(sql.db, acme.id).selectFrom("click_links").selectAll().execute();
+      expect(totals).toEqual([
+        {
+          ...{ link: 5, tenant_id: acme.id, domain: "go.example.org", code: "code5", clicks: 1 },
+          ...{ first_at: now - 5, last_at: now - 5 },
+        } as never,
+      ]);
+    });
+
+    test("once, however often a batch is sent, and in parts as at once", async () => {
+      const link = acme.link(1);
+      const writer = writerOn(sql, { clicksMost: 7 });
+      const batch = batchOf(
+        Array.from({ length: 50 }, (_, i) => ({ link, at: now - 50 + i, visitor: i })),
+        [{ link, quarter: quarterOf(now), reasons: { counted: 3, bot: 2 } }],
+        4,
+        6,
+      );
+      for (let i = 0; i < 3; i++) await writer.write(1, batch);
+      expect(await storedClicks(sql, acme.number)).toEqual({ 1: 55 });
+      expect((await events()).length).toBe(50);
+      expect(await sql.db.selectFrom("click_drops").select(["dropped", "excluded"]).execute()).toEqual([
+        { dropped: 4, excluded: 6 },
+      ]);
+      await writer.write(2, batch);
+      expect(await storedClicks(sql, acme.number)).toEqual({ 1: 110 });
+      const own = ofTenant(sql.db, acme.id).selectFrom("click_links");
+      expect(await own.select("clicks").execute()).toEqual([{ clicks: 106 }]);
+    });
+
+    test("once, when the commit succeeds and its answer is lost", async () => {
+      const link = acme.link(1);
+      let loses = false;
+      const losing: Sql = {
+        ...sql,
+        async transaction(work) {
+          const result = await sql.transaction(work);
+          if (loses) throw Object.assign(new Error("Connection terminated"), { code: "ECONNRESET" });
+          return result;
+        },
+      };
+      const writer = writerOn(losing, { clicksMost: 200 });
+      const batch = (n: number) =>
+        batchOf(Array.from({ length: 400 }, (_, i) => ({ link, at: now - 500 + i, visitor: n * 1_000 + i + 1 })));
+      await writer.write(1, batch(1));
+      loses = true;
+      for (let tries = 0; tries < 2; tries++) await expect(writer.write(2, batch(2))).rejects.toThrow("terminated");
+      loses = false;
+      const written = await writer.write(2, batch(2));
+      await writer.write(3, batch(3));
+      expect(written.events + written.overflow).toBe(400);
+      expect(await storedClicks(sql, acme.number)).toEqual({ 1: 1_200 });
+      expect((await events()).length).toBe(eventsMost);
+      const [row] = await overflowRows();
+      expect(readTallyText(row?.tally ?? "", row?.quarter ?? 0)).toMatchObject({ visitors: 700 });
+    });
+
+    test("and nothing of a transaction that fails is believed later", async () => {
+      const link = acme.link(1, { tags: ["x"] });
+      let fails = true;
+      const failing: Sql = {
+        ...sql,
+        transaction: (work) =>
+          sql.transaction(async (trx) => {
+            const result = await work(trx);
+            if (fails) throw new Error("no");
+            return result;
+          }),
+      };
+      const writer = writerOn(failing);
+      const clicks = Array.from({ length: 600 }, (_, i) => ({
+        link,
+        at: now,
+        visitor: i + 1,
+        facts: { referrer: "a" },
+      }));
+      for (let tries = 0; tries < 3; tries++) await expect(writer.write(1, batchOf(clicks))).rejects.toThrow("no");
+      fails = false;
+      await writer.write(1, batchOf(clicks));
+      expect((await events()).length).toBe(eventsMost);
+      expect(await storedClicks(sql, acme.number)).toEqual({ 1: 600 });
+      expect((await events()).filter(({ first }) => first === (firstToLink | firstToTenant)).length).toBe(eventsMost);
+      expect(await storedValues(sql, acme.number, "referrer")).toEqual(["a"]);
+    });
+
+    test("as events up to the cap of a quarter, people and others apart, and in overflow beyond", async () => {
+      const link = acme.link(1, { tags: ["t"] });
+      const many = (reason: "counted" | "bot", at: number, count: number): TestClick[] =>
+        Array.from({ length: count }, (_, i) => ({
+          ...{ link, at, reason, visitor: reason === "bot" ? 0 : i + 1 },
+          facts: { country: i % 2 === 0 ? "DE" : "FR", browser: "Safari" },
+        }));
+      const writer = writerOn(sql);
+      const quarter = quarterOf(now);
+      await writer.write(1, batchOf(many("counted", quarter + 1, 400)));
+      const { overflow } = await writer.write(
+        2,
+        batchOf([
+          ...many("counted", quarter + 2, 200),
+          ...many("bot", quarter + 3, 510),
+          ...many("bot", quarter - 1, 7),
+        ]),
+      );
+      expect(overflow).toBe(110);
+      const stored = await events();
+      expect(stored.filter(({ reason }) => reason === 0).length).toBe(500);
+      expect(stored.filter(({ reason }) => reason === 1).length).toBe(507);
+      const rows = await overflowRows();
+      expect(rows.length).toBe(1);
+      const tally = readTallyText(rows[0]?.tally ?? "", quarter);
+      expect(tally.reasons).toEqual(hitReasons.map((reason) => ({ counted: 100, bot: 10 })[reason as "bot"] ?? 0));
+      expect(tally).toMatchObject({ visitors: 0, itemised: 0 });
+      expect(tally.people.get("country")?.get("DE")?.clicks).toBe(50);
+      for (const values of tally.people.values()) {
+        expect([...values.values()].reduce((sum, { clicks }) => sum + clicks, 0)).toBe(peopleOf(tally));
+      }
+    });
+
+    test("beyond the cap with the visitors of the link and of the tenant apart", async () => {
+      const [one, two] = [acme.link(1), acme.link(2)];
+      const writer = writerOn(sql);
+      const visits = (link: typeof one, count: number, from: number): TestClick[] =>
+        Array.from({ length: count }, (_, i) => ({ link, at: now, visitor: from + i }));
+      await writer.write(1, batchOf(visits(one, 600, 1)));
+      await writer.write(2, batchOf(visits(two, 700, 1)));
+      const [first, second] = await overflowRows();
+      const visitorsOf = (text = "") => readTallyText(text, quarterOf(now)).visitors;
+      expect([visitorsOf(first?.tally), visitorsOf(first?.tenant_tally)]).toEqual([100, 100]);
+      expect([visitorsOf(second?.tally), visitorsOf(second?.tenant_tally)]).toEqual([200, 100]);
+    });
+
+    test("without facts under pressure, as unknown, so that breakdowns add up", async () => {
+      const link = acme.link(1);
+      const quarter = quarterOf(now);
+      await writerOn(sql).write(1, batchOf([], [{ link, quarter, reasons: { counted: 9, prefetch: 2 } }]));
+      const [row] = await overflowRows();
+      const tally = readTallyText(row?.tally ?? "", quarter);
+      expect(clicksOf(tally)).toBe(11);
+      expect([...tally.people.values()].map((values) => values.get(none)?.clicks)).toEqual(Array(14).fill(9));
+      expect([...tally.rest.values()].map((values) => values.get(none)?.clicks)).toEqual(Array(14).fill(2));
+      const own = ofTenant(sql.db, acme.id).selectFrom("click_links");
+      expect(await own.select(["clicks", "last_at"]).execute()).toEqual([{ clicks: 9, last_at: quarter }]);
+    });
+
+    test("and the first click ever of a link is reported once; bots are none", async () => {
+      const [one, two] = [acme.link(1), acme.link(2)];
+      const writer = writerOn(sql);
+      const click = (link: typeof one, reason: "counted" | "bot" = "counted") => ({ link, at: now, reason });
+      expect((await writer.write(1, batchOf([click(one, "bot")]))).firstClicks).toEqual([]);
+      expect((await writer.write(2, batchOf([click(one), click(one), click(two, "bot")]))).firstClicks).toEqual([one]);
+      expect((await writer.write(3, batchOf([click(one), click(two)]))).firstClicks).toEqual([two]);
+      expect((await writerOn(sql).write(1, batchOf([click(one), click(two)]))).firstClicks).toEqual([]);
+    });
+
+    test("with the database's time, if theirs cannot be", async () => {
+      const link = acme.link(1);
+      const times = [now + 16 * minuteMs, now + 14 * minuteMs, now - 49 * hourMs, Number.NaN, now - 47 * hourMs];
+      const { corrected, late } = await writerOn(sql).write(1, batchOf(times.map((at) => ({ link, at }))));
+      expect([corrected, late]).toEqual([3, 1]);
+      expect((await events()).map(({ at }) => at)).toEqual([now - 47 * hourMs, now, now, now, now + 14 * minuteMs]);
+    });
+
+    test("and those of a tenant that does not exist are declared, and stop nobody", async () => {
+      const gone = { ...acme.link(9), tenant: -999_999 as never };
+      const written = await writerOn(sql).write(
+        1,
+        batchOf(
+          [
+            { link: acme.link(1), at: now },
+            { link: gone, at: now },
+          ],
+          [{ link: gone, quarter: quarterOf(now), reasons: { bot: 3 } }],
+        ),
+      );
+      expect([written.events, written.overflow, written.dropped]).toEqual([1, 0, 4]);
+    });
+
+    test("whatever texts visitors send", async () => {
+      const link = acme.link(1, { tags: ["ü".repeat(50), "\ud800"] });
+      const nasty = [
+        "a\0b",
+        "\ud800",
+        "…",
+        "x".repeat(5_000),
+        "__proto__",
+        "'); drop table clicks; --",
+        "{1,2}",
+        '"\\',
+      ];
+      const clicks = Array.from({ length: 1_200 }, (_, i) => ({
+        link,
+        at: now,
+        facts: { referrer: nasty[i % 8] ?? "" },
+      }));
+      await writerOn(sql).write(1, batchOf(clicks));
+      expect(await storedClicks(sql, acme.number)).toEqual({ 1: 1_200 });
+      expect((await storedValues(sql, acme.number, "referrer")).toSorted()).toEqual(
+        ["ab", "\ufffd", "x".repeat(500), "__proto__", "'); drop table clicks; --", "{1,2}", '"\\'].toSorted(),
+      );
+    });
+
+    test("and a flood of new values on one link takes no place from another", async () => {
+      const [attacked, quiet] = [acme.link(1), acme.link(2)];
+      const writer = writerOn(sql, { clicksMost: 5_000 });
+      for (let batch = 0; batch < 10; batch++) {
+        const flood = Array.from({ length: 10_000 }, (_, i) => ({
+          ...{ link: attacked, at: now + (batch % 5) * 10 },
+          facts: { referrer: `r${batch * 10_000 + i}.example`, utm_campaign: `c${batch * 10_000 + i}` },
+        }));
+        await writer.write(batch + 1, batchOf(flood));
+      }
+      expect((await storedValues(sql, acme.number, "referrer")).length).toBe(newValuesOfLinkMost);
+      const visits = Array.from({ length: 50 }, (_, i) => ({
+        link: quiet,
+        at: now,
+        facts: { referrer: `q${i}.example` },
+      }));
+      await writer.write(11, batchOf(visits));
+      expect((await storedValues(sql, acme.number, "referrer")).filter((value) => value.startsWith("q")).length).toBe(
+        50,
+      );
+      const quietEvents = (await events()).filter(({ link }) => link === 2);
+      expect(quietEvents.filter(({ referrer }) => referrer <= 1)).toEqual([]);
+      const rows = await overflowRows();
+      expect(rows.length).toBe(1);
+      expect(rows[0]?.tally.length).toBeLessThan(40_000);
+      const tally = readTallyText(rows[0]?.tally ?? "", quarterOf(now));
+      expect(clicksOf(tally)).toBe(100_000 - eventsMost);
+      expect(tally.people.get("referrer")?.size).toBeLessThanOrEqual(301);
+    }, 60_000);
+
+    test("and values are marked as used once a day, and come back if they were collected", async () => {
+      const link = acme.link(1);
+      const writer = writerOn(sql);
+      const visit = () => batchOf([{ link, at: now, facts: { referrer: "news.example", country: "DE" } }]);
+      const marked = async () =>
+        (await sql.db.selectFrom("click_values").select("seen_day").where("id", ">", 1).execute()).map(
+          (row) => row.seen_day,
+        );
+      await writer.write(1, visit());
+      expect(await marked()).toEqual([utcDay(now), utcDay(now)]);
+      now += dayMs;
+      await writer.write(2, visit());
+      expect(await marked()).toEqual([utcDay(now), utcDay(now)]);
+      await sql.db.deleteFrom("click_values").where("id", ">", 1).execute();
+      now += dayMs;
+      await writer.write(3, visit());
+      const last = (await events()).at(-1);
+      expect([await textOf(last?.referrer ?? -1), await textOf(last?.country ?? -1)]).toEqual(["news.example", "DE"]);
+    });
+
+    test("and only the first tags of a tenant get a group", async () => {
+      const links = Array.from({ length: 60 }, (_, i) => acme.link(i + 1, { tags: [`tag${i}`, "common"] }));
+      const writer = writerOn(sql, { clicksMost: 10 });
+      await writer.write(1, batchOf(links.map((link) => ({ link, at: now }))));
+      const tags = await ofTenant(sql.db, acme.id)
+        .selectFrom("click_groups")
+        .select("name")
+        .where("kind", "=", "tag")
+        .execute();
+      expect(tags.length).toBe(groupedTagsMost);
+      expect((await storedValues(sql, acme.number, "tags")).length).toBe(60);
+    });
+  });
+
+  describe("visitors", () => {
+    test("are exact over two processes, many links, zones and the end of a day", async () => {
+      const [sql, second] = await openTwo();
+      let now = noon;
+      const tenants = [await clickTenant(sql, "acme"), await clickTenant(sql, "globex")];
+      const zones = ["Asia/Kathmandu", "America/New_York"];
+      for (const [place, { id }] of tenants.entries()) {
+        const progress = { late: 0, hours_until: 0, days_until: 0, months_until: 0 };
+        await ofTenant(sql.db, id)
+          .insertInto("click_tenants")
+          .values({ zone: zones[place] ?? "", facts: 1, event_days: null, ...progress })
+          .execute();
+      }
+      const writers = [sql, second].map((on, i) =>
+        createClickWriter({ sql: on, secret, writerId: `v${i}`, databaseTime: () => now, clicksMost: 300 }),
+      );
+      const random = seeded(14);
+      const seen = new Map<string, Set<number>>();
+      const add = (name: string, visitor: number) => seen.set(name, (seen.get(name) ?? new Set()).add(visitor));
+      for (let round = 1; round <= 12; round++) {
+        const batches = writers.map(() =>
+          Array.from({ length: 250 }, (): TestClick => {
+            const place = random(2);
+            const tenant = tenants[place];
+            if (tenant === undefined) throw new Error("no tenant");
+            const [visitor, reason] = [random(60), random(5) === 0 ? ("bot" as const) : ("counted" as const)];
+            const [link, at] = [tenant.link(place * 10 + random(4) + 1), now - random(9 * minuteMs)];
+            const day = naturalDay(at, zones[place] ?? "").start;
+            if (reason === "counted" && visitor > 0) {
+              add(`${day} ${link.link}`, visitor);
+              add(`${day} ${tenant.number}`, visitor);
+            }
+            return { link, at, reason, visitor };
+          }),
+        );
+        await Promise.all(writers.map((writer, i) => writer.write(round, batchOf(batches[i] ?? []))));
+        now += 2 * hourMs + 11 * minuteMs;
+      }
+      const found = new Map<string, number>();
+      for (const { tenant, link, at, first } of await sql.db.selectFrom("clicks").selectAll().execute()) {
+        const place = tenants.findIndex(({ number }) => number === tenant);
+        const day = naturalDay(at, zones[place] ?? "").start;
+        expect(first).toBeLessThan(tooLate);
+        if ((first & firstToLink) !== 0) found.set(`${day} ${link}`, (found.get(`${day} ${link}`) ?? 0) + 1);
+        if ((first & firstToTenant) !== 0) found.set(`${day} ${tenant}`, (found.get(`${day} ${tenant}`) ?? 0) + 1);
+      }
+      expect(Object.fromEntries(found)).toEqual(Object.fromEntries([...seen].map(([name, { size }]) => [name, size])));
+      expect(found.size).toBe(20); // two days of eight links and two tenants
+    }, 30_000);
+
+    test("whose day is over are not told apart, and leave no hash", async () => {
+      const sql = await (await openTwo())[0];
+      let now = noon;
+      const acme = await clickTenant(sql, "acme");
+      const writer = createClickWriter({ sql, secret, writerId: "late", databaseTime: () => now });
+      const click = { link: acme.link(1), at: now, visitor: 5 };
+      await writer.write(1, batchOf([click]));
+      now = naturalDay(noon, "UTC").until + 14 * minuteMs;
+      const soon = await writer.write(2, batchOf([{ ...click, visitor: 6 }]));
+      now += 2 * minuteMs;
+      const late = await writer.write(
+        3,
+        batchOf([
+          { ...click, visitor: 7 },
+          { ...click, visitor: 5 },
+        ]),
+      );
+      expect([soon.tooLate, late.tooLate]).toEqual([0, 2]);
+      expect((await sql.db.selectFrom("click_visitors").select("hash").execute()).length).toBe(4);
+      const firsts = await sql.db.selectFrom("clicks").select("first").orderBy("first").execute();
+      expect(firsts.map(({ first }) => first)).toEqual([3, 3, 4, 4]);
+    });
+
+    test("of a day whose salt a backup left out are told apart again", async () => {
+      const [sql] = await openTwo();
+      const acme = await clickTenant(sql, "acme");
+      const settings = { sql, secret, databaseTime: () => noon };
+      const visit = batchOf([{ link: acme.link(1), at: noon, visitor: 5 }]);
+      await createClickWriter({ ...settings, writerId: "before" }).write(1, visit);
+      await sql.db.updateTable("click_days").set({ salt: null }).execute();
+      await sql.db.deleteFrom("click_visitors").execute();
+      const after = createClickWriter({ ...settings, writerId: "after" });
+      await after.write(1, visit);
+      await after.write(2, visit);
+      const firsts = await sql.db.selectFrom("clicks").select("first").execute();
+      expect(firsts.map(({ first }) => first).toSorted()).toEqual([0, 3, 3]);
+      expect((await sql.db.selectFrom("click_days").select("salt").execute())[0]?.salt).toMatch(/^[0-9a-f]{64}$/);
+    });
+
+    test("of a changed zone have a day that begins where the old one ends", async () => {
+      const [sql] = await openTwo();
+      const acme = await clickTenant(sql, "acme");
+      let now = noon;
+      const writer = createClickWriter({ sql, secret, writerId: "zone", databaseTime: () => now });
+      const visit = () => batchOf([{ link: acme.link(1), at: now, visitor: 5 }]);
+      await writer.write(1, visit());
+      await ofTenant(sql.db, acme.id).updateTable("click_tenants").set({ zone: "America/New_York" }).execute();
+      for (const hours of [11, 2, 12, 12]) {
+        now += hours * hourMs;
+        await writer.write(now, visit());
+      }
+      const days = await sql.db.selectFrom("click_days").select(["start", "until"]).orderBy("start").execute();
+      const midnight = Date.UTC(2026, 10, 18);
+      expect(days).toEqual([
+        { start: midnight - dayMs, until: midnight },
+        { start: midnight, until: midnight + 5 * hourMs },
+        { start: midnight + 5 * hourMs, until: midnight + 29 * hourMs },
+      ]);
+    });
+  });
+
+  describe("late clicks", () => {
+    test("delete the roll-ups that lack them, and move the tenant's progress back", async () => {
+      const [sql] = await openTwo();
+      const [acme, globex] = [await clickTenant(sql, "acme"), await clickTenant(sql, "globex")];
+      const writer = createClickWriter({ sql, secret, writerId: "late", databaseTime: () => noon });
+      const link = acme.link(1, { tags: ["news"] });
+      const clickAt = noon - 90 * minuteMs;
+      await writer.write(
+        1,
+        batchOf([
+          { link, at: noon },
+          { link: globex.link(2), at: noon },
+        ]),
+      );
+      const groups = await ofTenant(sql.db, acme.id).selectFrom("click_groups").select("number").execute();
+      const hour = noon - 2 * hourMs;
+      const [day, month] = [Date.UTC(2026, 10, 17), Date.UTC(2026, 10, 1)];
+      const subjects = [1, acme.number, ...groups.map(({ number }) => number), 2, globex.number];
+      const periods = [
+        ...[hour - hourMs, hour, hour + hourMs].map((start) => ({ grain: 1, start, until: start + hourMs })),
+        ...[day - dayMs, day].map((start) => ({ grain: 2, start, until: start + dayMs })),
+        ...[Date.UTC(2026, 9, 1), month].map((start) => ({ grain: 3, start, until: start + 30 * dayMs })),
+      ];
+      const counts = { reasons: "[]", visitors: 0, itemised: 0, series: "[]", facts: "{}" };
+      await sql.db
+        .insertInto("click_rollups")
+        .values(
+          subjects.flatMap((subject) => periods.map((period) => ({ ...counts, ...period, subject: subject as never }))),
+        )
+        .execute();
+      const progress = { hours_until: noon - hourMs, days_until: noon, months_until: noon };
+      for (const { id } of [acme, globex])
+        await ofTenant(sql.db, id).updateTable("click_tenants").set(progress).execute();
+
+      expect((await writer.write(2, batchOf([{ link, at: noon - 9 * minuteMs }]))).late).toBe(0);
+      expect((await sql.db.selectFrom("click_rollups").select("start").execute()).length).toBe(subjects.length * 7);
+      expect((await writer.write(3, batchOf([{ link, at: clickAt }]))).late).toBe(1);
+      const left = await sql.db.selectFrom("click_rollups").select(["subject", "grain", "start"]).execute();
+      const ofSubject = (subject: number) =>
+        left
+          .filter((row) => row.subject === subject)
+          .map(({ start }) => start)
+          .toSorted();
+      const kept = periods
+        .map(({ start }) => start)
+        .filter((start) => ![hour, day, month].includes(start))
+        .toSorted();
+      for (const subject of subjects.slice(0, 4)) expect(ofSubject(subject)).toEqual(kept);
+      for (const subject of subjects.slice(4)) expect(ofSubject(subject).length).toBe(7);
+      const progressOf = async ({ id }: TestTenant) =>
+        await ofTenant(sql.db, id)
+          .selectFrom("click_tenants")
+          .select(["late", "hours_until", "days_until", "months_until"])
+          .executeTakeFirstOrThrow();
+      expect(await progressOf(acme)).toEqual({ late: 1, hours_until: hour, days_until: day, months_until: month });
+      expect(await progressOf(globex)).toEqual({ late: 0, ...progress });
+
+      const bare = [{ link, quarter: quarterOf(clickAt), reasons: { counted: 2 } }];
+      expect((await writer.write(4, batchOf([], bare))).late).toBe(2);
+      expect((await progressOf(acme)).late).toBe(3);
+    });
+  });
+});
+
+function seeded(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}

@@ -1,0 +1,102 @@
+/** Several processes write clicks at the same time, and one is killed. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { sql as raw } from "kysely";
+import { systemClock } from "../../src/base/clock.ts";
+import { createLog } from "../../src/base/log.ts";
+import { createClickWriter } from "../../src/clicks/events/writer.ts";
+import { migrate } from "../../src/sql/migrate.ts";
+import { openPostgres } from "../../src/sql/postgres.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { openSqlite } from "../../src/sql/sqlite.ts";
+import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
+import { startProcess, until } from "../ground/process.ts";
+import { tempFolder } from "../ground/temp.ts";
+import { batchOf, clickTenant, storedClicks, type TestClick, type TestTenant } from "./click-batches.ts";
+
+const secret = new Uint8Array(32).fill(7);
+const log = createLog("silent", { write() {} }, false, systemClock.now);
+
+const newPlaces: Readonly<Record<string, () => Promise<string>>> = {
+  SQLite: async () => join(tempFolder("sqlite"), "quicklink.sqlite"),
+  ...(postgresAvailable() && { PostgreSQL: async () => (await sharedPostgres()).createDatabase("writers") }),
+};
+const openAt = (place: string): Sql =>
+  place.startsWith("postgres:") ? openPostgres(place, { connections: 2 }, log) : openSqlite(place, "normal");
+
+/** Many tenants, links, tags and values that all processes share, in an order of its own for each of them. */
+function clicksFor(tenants: readonly TestTenant[], process: number, round: number, now: number): TestClick[] {
+  const clicks = Array.from({ length: 400 }, (_, i): TestClick => {
+    const place = (i * 7 + process * 13 + round) % tenants.length;
+    const tenant = tenants[place];
+    if (tenant === undefined) throw new Error("no tenant");
+    return {
+      link: tenant.link(place * 100 + ((i * 31 + process) % 20) + 1, { tags: [`t${i % 3}`] }),
+      at: now - (i % 4 === 0 ? 20 * 60_000 : i % 60_000),
+      visitor: ((i * 17 + process * 5) % 90) + 1,
+      facts: { referrer: `r${(i * 11 + round) % 40}.example`, country: `C${i % 30}` },
+    };
+  });
+  return process % 2 === 0 ? clicks : clicks.toReversed();
+}
+
+/** The server may still be at the last statement of a process that is gone. */
+async function isAlone(sql: Sql): Promise<true | undefined> {
+  const { rows } = await raw`select 1 from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`.execute(sql.db);
+  return rows.length === 0 || undefined;
+}
+
+for (const [name, newPlace] of Object.entries(newPlaces)) {
+  describe(name, () => {
+    test("four processes write to the same rows without a deadlock, and lose nothing", async () => {
+      const place = await newPlace();
+      const sql = openAt(place);
+      await migrate(sql);
+      const tenants = await Promise.all([..."abcde"].map((slug) => clickTenant(sql, slug)));
+      const now = systemClock.now();
+      const clients = [0, 1, 2, 3].map(() => openAt(place));
+      await Promise.all(
+        clients.map(async (client, process) => {
+          const writer = createClickWriter({ sql: client, secret, writerId: `c${process}` });
+          for (let round = 1; round <= 6; round++) {
+            await writer.write(round, batchOf(clicksFor(tenants, process, round, now)));
+          }
+        }),
+      );
+      const stored = await Promise.all(tenants.map(({ number }) => storedClicks(sql, number)));
+      expect(stored.flatMap((links) => Object.values(links)).reduce((sum, n) => sum + n, 0)).toBe(4 * 6 * 400);
+      if (sql.dialect === "postgres") {
+        const { rows } = await raw<{ deadlocks: number }>`
+          select deadlocks from pg_stat_database where datname = current_database()`.execute(sql.db);
+        expect(Number(rows[0]?.deadlocks)).toBe(0);
+      }
+      await Promise.all([sql, ...clients].map((one) => one.close()));
+    }, 60_000);
+
+    test("a process that is killed loses its last batch at most, and leaves a database that others write to", async () => {
+      const place = await newPlace();
+      const sql = openAt(place);
+      await migrate(sql);
+      const acme = await clickTenant(sql, "acme");
+      const child = startProcess(
+        [process.execPath, join(import.meta.dir, "click-writer-child.ts"), place, String(acme.number)],
+        {
+          cwd: join(import.meta.dir, "../.."),
+          env: {},
+        },
+      );
+      await until("five batches", () => child.output().includes("written 5\n") || undefined);
+      await child.kill();
+      if (sql.dialect === "postgres") await until("the end of its connection", () => isAlone(sql));
+      const answered = Number(/written (\d+)\n(?!.*written)/s.exec(child.output())?.[1]);
+      const stored = (await storedClicks(sql, acme.number))[1] ?? 0;
+      expect(stored % 100).toBe(0);
+      expect(stored / 1_000).toBeWithin(answered, answered + 2);
+      const writer = createClickWriter({ sql, secret, writerId: "next" });
+      await writer.write(1, batchOf([{ link: acme.link(1), at: systemClock.now(), visitor: 3 }]));
+      expect((await storedClicks(sql, acme.number))[1]).toBe(stored + 1);
+      await sql.close();
+    }, 60_000);
+  });
+}
