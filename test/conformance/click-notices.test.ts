@@ -5,7 +5,7 @@ import { createSigningKeys } from "../../src/base/signature.ts";
 import { dimensions, quarterMs, quarterOf, utcDay } from "../../src/clicks/click.ts";
 import { createClickNotices } from "../../src/clicks/notices/click-notices.ts";
 import { findClickNotices } from "../../src/clicks/notices/find-notices.ts";
-import { writeTally } from "../../src/clicks/rollups/packed.ts";
+import { writeTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
 import { grains } from "../../src/clicks/rollups/periods.ts";
 import { addClick, newTally } from "../../src/clicks/rollups/tally.ts";
 import { createStopLinks } from "../../src/email/delivery/unsubscribe.ts";
@@ -111,7 +111,7 @@ onEachDatabase((database) => {
       number
     >;
     const rows = Array.from({ length: count }, () => ({
-      ...{ day: utcDay(at), tenant, level: Math.clz32(++seq & -seq) % 13, link: to, at, seq },
+      ...{ day: utcDay(at), tenant, level: Math.min(12, 31 - Math.clz32(++seq & -seq)), link: to, at, seq },
       ...{ domain: tenant as GroupNumber, tags: 0, reason: counted, first: 3, ...facts },
     }));
     for (let place = 0; place < rows.length; place += 500) {
@@ -244,6 +244,32 @@ onEachDatabase((database) => {
     for (const { number } of [fresh, gone]) await clicks(world, tenant, number, quarterOf(now) - quarterMs, 300);
     await world.run();
     expect(await mails(world, tenant)).toEqual([]);
+  });
+
+  test("a spike is found in a sample of a busy tenant's clicks, and beyond the cap of events", async () => {
+    const world = await open();
+    const tenant = await owner(world, { spike: true });
+    const now = world.clock.now();
+    const at = quarterOf(now) - quarterMs;
+    const old = { firstAt: now - 60 * dayMs, clicks: 5_000, lastAt: now };
+    const [hot, beyond] = [await link(world, tenant, "hot", old), await link(world, tenant, "beyond", old)];
+    // So many that the rest is sampled: each of these links has two clicks in the sample, and few in all.
+    for (let other = 1; other <= 90; other++) await clicks(world, tenant, (900_000 + other) as LinkNumber, at, 2);
+    for (let times = 0; times < 50; times++) await clicks(world, tenant, (900_100 + times) as LinkNumber, at, 400);
+    await clicks(world, tenant, hot.number, at, 900);
+    const tally = newTally();
+    const facts = dimensions.map(() => "");
+    for (let each = 0; each < 700; each++) addClick(tally, { at, reason: counted, isFirst: false, facts }, false);
+    const text = writeTallyText(tally, at);
+    const place = { day: utcDay(at), tenant: tenant.number, link: beyond.number, domain: tenant.number as GroupNumber };
+    await world.sql.db
+      .insertInto("click_overflow")
+      .values({ ...place, quarter: at, tags: 0, writer: "w", tally: text, tenant_tally: text })
+      .execute();
+    await world.run();
+    const [mail] = await mails(world, tenant);
+    expect(mail?.text).toContain("go.example.com/hot: 900 clicks");
+    expect(mail?.text).toContain("go.example.com/beyond: 700 clicks");
   });
 
   test("a steady link that gets hardly any clicks is told once, until it has recovered", async () => {

@@ -1,11 +1,12 @@
 import { dayMs } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { LinkId, TenantId } from "../../base/ids.ts";
 import { switchesOf } from "../../email/settings/notice-kinds.ts";
 import { type LinkHealth, shortUrl } from "../../links/link.ts";
 import type { LinkNumber } from "../../sql/schema.ts";
 import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
 import { quarterOf } from "../click.ts";
-import type { NoticeSources, NoticeTenant } from "./find-notices.ts";
+import type { FailedTenant, NoticeSources, NoticeTenant } from "./find-notices.ts";
 import { end, note } from "./notice-rows.ts";
 import { quartersOf } from "./quarter-counts.ts";
 
@@ -19,15 +20,19 @@ const pagesMost = 10;
 const weekMs = 7 * dayMs;
 const checkedAtOnce = 100;
 
-export async function noteDeadTargets(sources: NoticeSources): Promise<void> {
+/** Returns the tenants for which it failed. */
+export async function noteDeadTargets(sources: NoticeSources): Promise<FailedTenant[]> {
   const { sql } = sources;
   const { db } = sql;
   const saved = await db.selectFrom("walks").select("position").where("name", "=", walkName).executeTakeFirst();
+  const failed: FailedTenant[] = [];
   let position = (saved?.position ?? "") as LinkId;
   for (let pages = 0; pages < pagesMost; pages++) {
     const page = await deadAfter(sources, position);
     for (const [tenant, links] of Map.groupBy(page, ({ tenant_id }) => tenant_id)) {
-      await noteDead(sources, tenant, links);
+      await noteDead(sources, tenant, links).catch((error: unknown) =>
+        failed.push({ tenant, error: messageOf(error) }),
+      );
     }
     position = page.length < pageLinks ? ("" as LinkId) : (page.at(-1)?.id ?? position);
     if (position === "") break;
@@ -37,6 +42,7 @@ export async function noteDeadTargets(sources: NoticeSources): Promise<void> {
     .values({ name: walkName, position })
     .onConflict((conflict) => conflict.column("name").doUpdateSet({ position }))
     .execute();
+  return failed;
 }
 
 const columns = ["l.id", "l.tenant_id", "l.number", "l.domain", "l.code", "l.url", "l.title"] as const;

@@ -44,10 +44,15 @@ export type ClickNotice = { readonly tenant: TenantId; readonly zone: string } &
   | DigestNotice
 );
 
+/** A tenant that could not be looked at, and why. */
+export interface FailedTenant {
+  readonly tenant: TenantId;
+  readonly error: string;
+}
+
 export interface FoundNotices {
   readonly notices: readonly ClickNotice[];
-  /** Tenants that could not be looked at, with the reason. */
-  readonly failed: readonly { readonly tenant: TenantId; readonly error: string }[];
+  readonly failed: readonly FailedTenant[];
   /** Whether this run reached the last tenant. */
   readonly isEnd: boolean;
 }
@@ -63,9 +68,8 @@ export async function findClickNotices(sources: NoticeSources): Promise<FoundNot
   const { sql, clock } = sources;
   const started = clock.elapsed();
   const notices: ClickNotice[] = [];
-  const failed: { tenant: TenantId; error: string }[] = [];
   let last = await readPosition(sql);
-  if (last === "") await noteDeadTargets(sources);
+  const failed = last === "" ? await noteDeadTargets(sources) : [];
   for (;;) {
     const page = await tenantsAfter(sql, last as TenantId);
     for (const tenant of page) {
