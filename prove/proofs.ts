@@ -13,9 +13,10 @@ import { redirect } from "./redirect.ts";
 import { regions } from "./regions.ts";
 import { ssrf } from "./ssrf.ts";
 import { storage } from "./storage.ts";
+import { zones } from "./zones.ts";
 
 /** Every proof, in the order in which they run. */
 export const proofs: readonly Proof[] = [
   ...[codes, coherence, crash, email, fairness, idempotency, importing, limits, outage, quota, redirect],
-  ...[regions, ssrf, storage],
+  ...[regions, ssrf, storage, zones],
 ];

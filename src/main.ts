@@ -50,6 +50,10 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   tenant: ["manage tenants and their limits", async () => (await import("./cli/tenant.ts")).tenantCommand()],
   key: ["manage API keys", async () => (await import("./cli/key.ts")).keyCommand()],
   plan: ["manage plans (the limits a tenant gets)", async () => (await import("./cli/plan.ts")).planCommand()],
+  stats: [
+    "show clicks and visitors of a link or a tenant",
+    async () => (await import("./cli/stats.ts")).statsCommand(),
+  ],
   usage: ["show a tenant's usage and limits", async () => (await import("./cli/usage.ts")).usageCommand()],
   sync: ["recount stored files and correct drift", async () => (await import("./cli/sync.ts")).syncCommand()],
   import: [

@@ -4,6 +4,30 @@ const recorder = ["src/clicks/recorder.test.ts"];
 const hot = ["src/clicks/hot-links.test.ts"];
 
 export const clicks: Mistakes = {
+  "privacy-control-ignored": {
+    file: "clicks/facts/facts.ts",
+    from: ' || headers.get("sec-gpc") === "1"',
+    to: "",
+    tests: ["src/clicks/facts/facts.test.ts"],
+  },
+  "email-kept-in-a-campaign": {
+    file: "clicks/facts/fact-value.ts",
+    from: "email.test(text) || ",
+    to: "",
+    tests: ["src/clicks/facts/values.test.ts"],
+  },
+  "columns-without-a-bound": {
+    file: "clicks/facts/capture.ts",
+    from: "closedBytes += sizeOf(open);",
+    to: "",
+    tests: ["src/clicks/facts/capture.test.ts"],
+  },
+  "text-keeps-its-old-place": {
+    file: "clicks/facts/columns.ts",
+    from: "if (fact.columns === columns) return fact.place;",
+    to: "if (fact.columns !== undefined) return fact.place;",
+    tests: ["src/clicks/facts/capture.test.ts"],
+  },
   "unsure-batch-under-a-new-number": {
     file: "clicks/recorder.ts",
     from: "if (unsure === undefined) sequence++;",

@@ -5,6 +5,18 @@ const pass = ["src/redirect/pass-cookie.test.ts"];
 const password = ["test/e2e/password.test.ts"];
 
 export const redirect: Mistakes = {
+  "personal-answers-not-recorded": {
+    file: "redirect/serve.ts",
+    from: "capture.record(request, key, clicks, reason, variant, url);",
+    to: "",
+    tests: ["src/redirect/serve.test.ts"],
+  },
+  "qr-mark-forwarded": {
+    file: "redirect/forward-query.ts",
+    from: 'parameters.delete(qrMark, "");',
+    to: "",
+    tests: ["src/redirect/forward-query.test.ts"],
+  },
   "suspended-link-answers": {
     file: "redirect/decide.ts",
     from: "if (target.suspended) return suspended;",

@@ -26,8 +26,8 @@ export const tenantMistakes: Mistakes = {
   },
   "any-scope-is-enough": {
     file: "tenants/keys.ts",
-    from: 'key.scopes.includes(scope) || key.scopes.includes("admin");',
-    to: "key.scopes.length > 0 || key.scopes.includes(scope);",
+    from: 'scopes.includes(scope) || scopes.includes("admin") ||',
+    to: "scopes.length > 0 ||",
     tests: tenants,
     only: "a key works for its tenant",
   },

@@ -72,7 +72,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   const started = systemClock.elapsed();
   let bytes = 0;
   const settings: ImportSettings = {
-    ...{ sql, links, store, positions, tenant, id, dryRun },
+    ...{ sql, links, store, positions, tenant, id, dryRun, now: systemClock.now },
     ...(options.rate !== undefined && { throttle: createThrottle(options.rate, systemClock, sleep) }),
     refused: createRefused(progress, errors),
     moved(to) {

@@ -19,7 +19,17 @@ export interface ImportFormat {
 export const formatNames = ["quicklink", "shlink", "yourls", "kutt", "bitly"] as const;
 export type FormatName = (typeof formatNames)[number];
 
-export type Fields = Readonly<Record<string, unknown>>;
+/** A symbol, so that no column of a file has this name. */
+export const pastClicks: unique symbol = Symbol("clicks in another shortener");
+
+/** As the file has it. */
+export interface PastClicks {
+  readonly source: FormatName;
+  readonly field: string;
+  readonly clicks: unknown;
+}
+
+export type Fields = Readonly<Record<string, unknown>> & { readonly [pastClicks]?: PastClicks };
 
 /** The columns of our own format. */
 export const ownColumns = [
@@ -34,44 +44,54 @@ export const ownDomainWord = "own";
 const shlink: ImportFormat = {
   name: "shlink",
   needs: ["longUrl", "shortCode"],
-  toLink: ({ longUrl, shortCode, title, tags, createdAt }) =>
-    given({ url: longUrl, code: shortCode, title, tags: split(tags, "|"), createdAt, expiresAt: null }),
+  toLink: ({ longUrl, shortCode, title, tags, createdAt, visits }) => ({
+    ...given({ url: longUrl, code: shortCode, title, tags: split(tags, "|"), createdAt, expiresAt: null }),
+    ...counted("shlink", "visits", visits),
+  }),
 };
 
 /** Written by the plugin YOURLS-Import-Export. */
 const yourlsPlugin: ImportFormat = {
   name: "yourls",
   needs: ["source", "target"],
-  toLink: ({ source, target }) => given({ url: target, code: String(source).replaceAll("/", ""), expiresAt: null }),
+  toLink: ({ source, target, hits }) => ({
+    ...given({ url: target, code: String(source).replaceAll("/", ""), expiresAt: null }),
+    ...counted("yourls", "hits", hits),
+  }),
 };
 
 /** The table `yourls_url` itself. Its times have no time zone. */
 const yourlsTable: ImportFormat = {
   name: "yourls",
   needs: ["keyword", "url"],
-  toLink: ({ keyword, url, title, timestamp }) =>
-    given({
+  toLink: ({ keyword, url, title, timestamp, clicks }) => ({
+    ...given({
       url,
       code: keyword,
       title,
       createdAt: typeof timestamp === "string" && timestamp !== "" ? `${timestamp.replace(" ", "T")}Z` : undefined,
       expiresAt: null,
     }),
+    ...counted("yourls", "clicks", clicks),
+  }),
 };
 
 const kutt: ImportFormat = {
   name: "kutt",
   needs: ["address", "target"],
-  toLink({ address, target, description, expire_in: expiresAt, created_at: createdAt, banned, password }) {
+  toLink({ address, target, description, expire_in: expiresAt, created_at: createdAt, banned, password, visit_count }) {
     if (password === true) return "has a password, which Kutt does not export: create this link by hand";
-    return given({
-      url: target,
-      code: address,
-      notes: description,
-      createdAt,
-      status: banned === true ? "disabled" : "active",
-      expiresAt: expiresAt ?? null,
-    });
+    return {
+      ...given({
+        url: target,
+        code: address,
+        notes: description,
+        createdAt,
+        status: banned === true ? "disabled" : "active",
+        expiresAt: expiresAt ?? null,
+      }),
+      ...counted("kutt", "visit_count", visit_count),
+    };
   },
 };
 
@@ -123,6 +143,10 @@ export function ownCells(cells: Fields): Fields {
 }
 
 const inJson = ["rules", "split", "utm"] as const;
+
+/** How often the link was clicked there. Our own format has no such field. */
+const counted = (source: FormatName, field: string, clicks: unknown): Fields =>
+  clicks === undefined || clicks === null || clicks === "" ? {} : { [pastClicks]: { source, field, clicks } };
 
 const flags: Readonly<Record<string, boolean>> = {
   true: true,

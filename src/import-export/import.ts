@@ -5,7 +5,8 @@ import { parseNewLink } from "../links/schemas.ts";
 import type { LinkStore } from "../links/store.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import type { Fields } from "./formats.ts";
+import { parsePastClicks, storePastClicks } from "./click-history.ts";
+import { type Fields, pastClicks } from "./formats.ts";
 import type { ImportPosition, Positions } from "./import-position.ts";
 import {
   predictOutcomes,
@@ -37,6 +38,7 @@ export interface ImportSettings {
   readonly id: string | undefined;
   /** Checks everything and writes nothing. */
   readonly dryRun: boolean;
+  readonly now: () => number;
   /** Called after each batch with its number of rows. */
   readonly throttle?: Throttle;
   readonly refused: (line: number, problem: string) => void;
@@ -101,7 +103,11 @@ async function take(
 async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings): Promise<WantedRow | RefusedRow> {
   if ("problem" in row) return row;
   const { line, value } = row;
-  const { createdAt: created, ...sent } = value;
+  const { createdAt: created, [pastClicks]: before, ...sent } = value;
+  const past = before && parsePastClicks(before);
+  if (before !== undefined && past === undefined) {
+    return { line, problem: `${before.field}: Must be a whole number of at least 0.` };
+  }
   const createdAt = created === undefined || created === null ? undefined : fromIso(String(created));
   if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: Must be a time." };
   try {
@@ -109,7 +115,7 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
     const link = dryRun ? undefined : await links.draft(tenant, input);
     const { url, file, domain } = link ?? links.check(tenant, input);
     const made = link && { ...link, ...(createdAt !== undefined && { createdAt }) };
-    return { line, input, url, file, domain, link: made };
+    return { line, input, url, file, domain, link: made, past };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return { line, problem: sentenceOf(error) };
@@ -137,6 +143,7 @@ async function write(
         const sorted = await sortOutcomes(wanted, kinds, tenant.id, trx);
         const to = arrive(kinds.filter((kind) => kind === "created").length, sorted);
         if (id !== undefined) await positions.move(trx, tenant.id, id, from, to);
+        await storePastClicks(trx, tenant.id, wanted, sorted.refusals, settings.now());
         refusals = sorted.refusals;
       });
       return refusals;

@@ -6,6 +6,7 @@ import { cacheKey, type LinkKey, ownDomain } from "../links/link.ts";
 import type { LinkInput } from "../links/links.ts";
 import type { LinkStore } from "../links/store.ts";
 import { type Db, ofTenant } from "../sql/tenant-db.ts";
+import type { PastTotal } from "./click-history.ts";
 
 /** Finds out why valid rows cannot become links: after an attempt to write them, or before it in a dry run. */
 export interface WantedRow extends Destined {
@@ -14,6 +15,8 @@ export interface WantedRow extends Destined {
   readonly domain: string;
   /** Undefined in a dry run, because generating a code uses it up. */
   readonly link: NewLink | undefined;
+  /** Its clicks in another shortener. */
+  readonly past: PastTotal | undefined;
 }
 
 /** The destination. */

@@ -55,10 +55,6 @@ export function bulkInsert<Table extends keyof Schema, Row = never>(
   const width = names.length;
   const head = `insert into ${into} (${names.map((name) => `"${name}"`).join(", ")})`;
 
-  async function execute(db: BulkHandle<Table>, text: string, parameters: readonly unknown[]): Promise<Row[]> {
-    return (await (db as Db).executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows;
-  }
-
   if (dialect === "postgres") {
     const arrays = types.map((type, place) => `$${place + 1}::${type}[]`).join(", ");
     // "where true": otherwise "on conflict" could be read as the condition of a join.
@@ -68,13 +64,13 @@ export function bulkInsert<Table extends keyof Schema, Row = never>(
       async run(db, values) {
         if (values.length === 0) return [];
         const lists = types.map((type, column) => arrayOf(type, values, column, width));
-        return await execute(db, text, lists);
+        return await execute<Row>(db, text, lists);
       },
     };
   }
 
   const inRows = rowsOf(width, (rows) => `${head} values ${rows} ${tail}`);
-  return { run: (db, values) => inRows(values, (text, slice) => execute(db, text, slice)) };
+  return { run: (db, values) => inRows(values, (text, slice) => execute<Row>(db, text, slice)) };
 }
 
 export function bulkFind<Table extends keyof Schema, Row>(
@@ -89,10 +85,6 @@ export function bulkFind<Table extends keyof Schema, Row>(
   const same = names.map((name, place) => `t."${name}" = k.k${place}${collated(types[place])}`).join(" and ");
   const places = names.map((_, place) => `k${place}`).join(", ");
 
-  async function execute(db: BulkHandle<Table>, text: string, parameters: readonly unknown[]): Promise<Row[]> {
-    return (await (db as Db).executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows;
-  }
-
   if (dialect === "postgres") {
     const arrays = types.map((type, place) => `$${place + 1}::${type}[]`).join(", ");
     const text = `select ${columns} from unnest(${arrays}) as k(${places}) join ${from} t on ${same}`;
@@ -101,7 +93,7 @@ export function bulkFind<Table extends keyof Schema, Row>(
       async all(db, keys) {
         if (keys.length === 0) return [];
         const lists = types.map((type, column) => arrayOf(type, keys, column, types.length));
-        return await execute(db, text, lists);
+        return await execute<Row>(db, text, lists);
       },
     };
   }
@@ -111,7 +103,12 @@ export function bulkFind<Table extends keyof Schema, Row>(
     types.length,
     (rows) => `with k(${places}) as (values ${rows}) select ${columns} from k cross join ${from} t on ${same}`,
   );
-  return { all: (db, keys) => inRows(keys, (text, slice) => execute(db, text, slice)) };
+  return { all: (db, keys) => inRows(keys, (text, slice) => execute<Row>(db, text, slice)) };
+}
+
+/** Kysely freezes parameters that it gets with a text, which takes as long as binding them. */
+async function execute<Row>(db: unknown, text: string, parameters: readonly unknown[]): Promise<Row[]> {
+  return (await (db as Db).executeQuery<Row>({ ...CompiledQuery.raw(text), parameters })).rows;
 }
 
 /** Runs a statement over rows of placeholders, in few lengths. */

@@ -170,7 +170,7 @@ onEachDatabase(({ open }) => {
         );
         worlds.push({ tenant, links: made });
       }
-    });
+    }, 60_000);
 
     function randomFilter({ links }: World): string {
       const field = pick<string>([...dimensions, "tag", "reason", "link"]);

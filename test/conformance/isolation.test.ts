@@ -166,7 +166,7 @@ onEachDatabase(({ open }) => {
 
     test("learns that their code is taken, but not where it leads", async () => {
       await link(theirs, "theirs");
-      const one = { line: 1, input: { url: fields.url, code: "theirs" }, domain: "", link: undefined };
+      const one = { line: 1, input: { url: fields.url, code: "theirs" }, domain: "", link: undefined, past: undefined };
       const wanted: WantedRow[] = [{ ...one, url: fields.url, file: null }];
       const kinds = await predictOutcomes(wanted, ours, createLinkStore(sql), sql.db);
       expect(kinds).toEqual(["taken"]);
@@ -178,7 +178,13 @@ onEachDatabase(({ open }) => {
       const store = createLinkStore(sql);
       const { id } = await link(theirs, "deleted");
       await store.remove(theirs, id, clock.now());
-      const one = { line: 1, input: { url: fields.url, code: "deleted" }, domain: "", link: undefined };
+      const one = {
+        line: 1,
+        input: { url: fields.url, code: "deleted" },
+        domain: "",
+        link: undefined,
+        past: undefined,
+      };
       const wanted: WantedRow[] = [{ ...one, url: fields.url, file: null }];
       expect(await predictOutcomes(wanted, ours, store, sql.db)).toEqual(["taken"]);
       expect(await predictOutcomes(wanted, theirs, store, sql.db)).toEqual(["created"]);

@@ -211,7 +211,7 @@ onEachDatabase(({ create, open, openTwo }) => {
         apiPerMinute: null,
       });
       expect(await keysElsewhere.authenticate(secret)).toEqual(key);
-      expect(scopes.filter((scope) => allows(key, scope))).toEqual(["links:read", "links:write"]);
+      expect(scopes.filter((scope) => allows(key, scope))).toEqual(["links:read", "links:write", "stats:read"]);
     });
 
     test("may have its own limit", async () => {

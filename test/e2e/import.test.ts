@@ -72,6 +72,59 @@ describe.each([...databases])("importing into %s", (database) => {
       ),
     );
 
+  describe("clicks in another shortener", () => {
+    const shlinkColumns = "createdAt,domain,shortCode,shortUrl,longUrl,title,tags,visits";
+    const shlinkRow = (code: string, visits: string) =>
+      `2024-03-05T10:11:12Z,s.example,${code},https://s.example/${code},https://example.com/${code},,,${visits}`;
+    const history = async (codes: string) =>
+      (
+        (await query(
+          site.env,
+          `select l.code, h.source, h.clicks, h.start from click_history h join links l on l.number = h.link and l.tenant_id = h.tenant_id
+            where l.code like '${codes}' order by l.code`,
+        )) as { code: string; source: string; clicks: unknown; start: unknown }[]
+      ).map(({ code, source, clicks, start }) => [code, source, Number(clicks), Number(start)]);
+
+    test("are kept as one total since the link was created, with the name of the shortener", async () => {
+      const at = Date.parse("2024-03-05T10:11:12Z");
+      await take(
+        file([shlinkColumns, shlinkRow("past-a", "12"), shlinkRow("past-b", "0"), shlinkRow("past-c", "")].join("\n")),
+      );
+      await take(
+        file("keyword,url,title,timestamp,ip,clicks\npast-d,https://example.com/d,,2024-03-05 10:11:12,,42\n"),
+      );
+      const kutt = {
+        address: "past-e",
+        target: "https://example.com/e",
+        visit_count: 3,
+        created_at: "2024-03-05T10:11:12.000Z",
+      };
+      await take(file(JSON.stringify(kutt), "past.jsonl"));
+      expect(await history("past-%")).toEqual([
+        ["past-a", "shlink", 12, at],
+        ["past-d", "yourls", 42, at],
+        ["past-e", "kutt", 3, at],
+      ]);
+    });
+
+    test("are replaced when the link is imported again, and counted once", async () => {
+      const first = file(`${shlinkColumns}\n${shlinkRow("twice", "12")}\n`);
+      await take(first);
+      expect(await take(first, "--again")).toMatchObject({ made: 0, present: 1 });
+      expect((await history("twice")).map(([, , clicks]) => clicks)).toEqual([12]);
+      await take(file(`${shlinkColumns}\n${shlinkRow("twice", "15")}\n`));
+      expect((await history("twice")).map(([, , clicks]) => clicks)).toEqual([15]);
+    });
+
+    test("that are no number refuse the row with the name of the column, and a dry run stores none", async () => {
+      const refused = await take(file(`${shlinkColumns}\n${shlinkRow("many", "-3")}\n${shlinkRow("some", "1e9")}\n`));
+      expect(refused).toMatchObject({ made: 0, refused: 2 });
+      expect(refused.said).toContain("visits: Must be a whole number of at least 0.");
+      await take(file(`${shlinkColumns}\n${shlinkRow("dry", "5")}\n`), "--dry-run");
+      expect(await history("dry")).toEqual([]);
+    });
+  });
+
   test("every example of docs/import.md is imported, and its format detected", async () => {
     const examples = [...docs.matchAll(/^```(?:csv|json) import ?(\w*)\n([\s\S]*?)^```$/gm)];
     expect(examples.map(([, who]) => who)).toEqual(["", "", "shlink", "yourls", "yourls", "kutt", "bitly"]);

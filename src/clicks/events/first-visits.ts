@@ -61,11 +61,11 @@ export function createFirstVisits(sql: Sql): FirstVisits {
     tail: "on conflict do nothing returning subject, hash",
   });
 
-  function hashOf(day: TenantDay & { readonly key: Uint8Array }, visitor: number): number {
-    const name = `${day.tenant} ${day.start} ${visitor}`;
+  function hashOf({ tenant, start }: TenantDay, key: Uint8Array, visitor: number): number {
+    const name = `${tenant} ${start} ${visitor}`;
     let hash = hashes.get(name);
     if (hash === undefined) {
-      hash = visitorHash(day.key, visitor);
+      hash = visitorHash(key, visitor);
       if (hashes.size >= hashesMost) hashes.clear();
       hashes.set(name, hash);
     }
@@ -98,7 +98,7 @@ export function createFirstVisits(sql: Sql): FirstVisits {
       const asked = new Map<number, Seen>();
       const marks = clicks.map(({ link, reason, visitor, day }): readonly [number, number] | undefined => {
         if (!isPerson(reason) || visitor === 0 || day.key === undefined) return undefined;
-        const hash = hashOf({ ...day, key: day.key }, visitor);
+        const hash = hashOf(day, day.key, visitor);
         const both = [link.link, link.tenant].map((subject) => {
           const mark = markOf(subject, hash);
           if (!known.get(day.until)?.has(mark)) asked.set(mark, { until: day.until, subject, hash });

@@ -140,12 +140,17 @@ export function createTenantDays(sql: Sql, secret: Uint8Array): TenantDays {
       step.afterCommit(() => {
         for (const [tenant, list] of days) memo.set(tenant, latest([...list, ...(memo.get(tenant) ?? [])]));
       });
+      const last = new Map<TenantNumber, TenantDay>();
       return {
         locked,
         dayOf(tenant, at) {
-          const day = findIn(memo.get(tenant), at) ?? findIn(days.get(tenant), at);
-          if (day === undefined) throw new Error("a click has no day");
-          return now < day.until + recognisedMs ? day : { ...day, key: undefined };
+          const before = last.get(tenant);
+          if (before !== undefined && contains(before, at)) return before;
+          const found = findIn(memo.get(tenant), at) ?? findIn(days.get(tenant), at);
+          if (found === undefined) throw new Error("a click has no day");
+          const day = now < found.until + recognisedMs ? found : { ...found, key: undefined };
+          last.set(tenant, day);
+          return day;
         },
       };
     },

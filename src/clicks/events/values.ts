@@ -115,7 +115,7 @@ export function createClickValues(sql: Sql): ClickValues {
   }
 
   /** The values that links may still bring in. */
-  async function admitted(step: Step, asked: readonly Asked[], missing: ReadonlyMap<string, ValueKey>) {
+  async function admitted(step: Step, asked: Iterable<Asked>, missing: ReadonlyMap<string, ValueKey>) {
     const day = utcDay(step.now);
     const used = new Map<string, number>();
     const left = new Map<string, number>();
@@ -157,7 +157,8 @@ export function createClickValues(sql: Sql): ClickValues {
       const { trx, now } = step;
       const day = utcDay(now);
       const texts = textsOf(batch);
-      const { asked, keys } = collect(wanted, batch, texts);
+      const collected = collect(wanted, batch, texts);
+      const { keys } = collected;
       const found = new Map<string, Known>();
       const unknown = new Map<string, ValueKey>();
       for (const [name, key] of keys) {
@@ -182,7 +183,7 @@ export function createClickValues(sql: Sql): ClickValues {
       }
       const missing = new Map([...keys].filter(([name]) => !found.has(name)));
       if (missing.size > 0) {
-        const added = await admitted(step, asked, missing);
+        const added = await admitted(step, askedBy(wanted, batch, collected), missing);
         if (added.size > 0) for (const [name, known] of await insert(trx, added, day)) found.set(name, known);
       }
       step.afterCommit(() => {
@@ -215,38 +216,55 @@ export function storedText(text: string): string {
   return short.includes("\0") || !short.isWellFormed() ? short.replaceAll("\0", "").toWellFormed() : short;
 }
 
-/** The values that are wanted, each once; and who asks for it first. Ids of facts are looked up again by `lookups`. */
-function collect(wanted: readonly WantedValues[], batch: ClickBatch, texts: readonly string[]) {
+interface Collected {
+  /** The values that are wanted, by their names. */
+  readonly keys: ReadonlyMap<string, ValueKey>;
+  /** Names, by whose they are and by place: `text * dimensions.length + column`. */
+  readonly names: ReadonlyMap<number, ReadonlyMap<number, string>>;
+}
+
+function collect(wanted: readonly WantedValues[], batch: ClickBatch, texts: readonly string[]): Collected {
   const keys = new Map<string, ValueKey>();
-  const asked: Asked[] = [];
-  const seen = new Set<number>();
-  const links = new Map<LinkNumber, number>();
-  function ask(link: LinkNumber, key: ValueKey): void {
-    if (key.value === none || key.value === other) return;
+  const names = new Map<number, Map<number, string>>();
+  const ask = (key: ValueKey): string => {
     const name = nameOf(key);
-    keys.set(name, key);
-    asked.push({ link, name });
-  }
+    if (key.value !== none && key.value !== other) keys.set(name, key);
+    return name;
+  };
   const width = dimensions.length;
+  let before: WantedValues["link"] | undefined;
   for (const { link, place, tags } of wanted) {
-    let ofLink = links.get(link.link);
-    if (ofLink === undefined) {
-      ofLink = links.size;
-      links.set(link.link, ofLink);
-      ask(link.link, { tenant: link.tenant, dimension: "tags", value: tags });
-    }
+    if (link !== before) ask({ tenant: link.tenant, dimension: "tags", value: tags });
+    before = link;
     if (place === undefined) continue;
     for (const [column, dimension] of dimensions.entries()) {
       const text = batch.facts[place * width + column] ?? 0;
       if (text === 0) continue;
-      // Once for each link, because it is links that may be refused a new value.
-      const mark = (ofLink * width + column) * texts.length + text;
-      if (seen.has(mark)) continue;
-      seen.add(mark);
-      ask(link.link, { tenant: isOwn[column] ? link.tenant : 0, dimension, value: texts[text] ?? none });
+      const tenant = isOwn[column] ? link.tenant : 0;
+      let ofOwner = names.get(tenant);
+      if (ofOwner === undefined) {
+        ofOwner = new Map();
+        names.set(tenant, ofOwner);
+      }
+      const mark = text * width + column;
+      if (!ofOwner.has(mark)) ofOwner.set(mark, ask({ tenant, dimension, value: texts[text] ?? none }));
     }
   }
-  return { asked, keys };
+  return { keys, names };
+}
+
+/** Who asks for which value, in the order of clicks: it is links that may be refused a new one. */
+function* askedBy(wanted: readonly WantedValues[], batch: ClickBatch, { names }: Collected): Generator<Asked> {
+  const width = dimensions.length;
+  for (const { link, place, tags } of wanted) {
+    yield { link: link.link, name: nameOf({ tenant: link.tenant, dimension: "tags", value: tags }) };
+    if (place === undefined) continue;
+    for (let column = 0; column < width; column++) {
+      const mark = (batch.facts[place * width + column] ?? 0) * width + column;
+      const name = names.get(isOwn[column] ? link.tenant : 0)?.get(mark);
+      if (name !== undefined) yield { link: link.link, name };
+    }
+  }
 }
 
 function lookups(batch: ClickBatch, texts: readonly string[], found: ReadonlyMap<string, Known>): FoundValues {

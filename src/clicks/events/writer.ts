@@ -209,7 +209,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
 
     const firsts = await visitors.firsts(
       step,
-      clicks.map((click) => ({ ...click, day: dayOf(click.link.tenant, click.at) })),
+      clicks.map(({ link, at, reason, visitor }) => ({ link, reason, visitor, day: dayOf(link.tenant, at) })),
     );
     const firstOf = new Map(clicks.map(({ place }, index) => [place, firsts[index] ?? 0]));
 
@@ -333,23 +333,22 @@ function addedClicks(
   bare: BatchPart["bare"],
   idOf: (link: ClickedLink) => TenantId,
 ): Iterable<AddedClicks> {
-  const added = new Map<number, AddedClicks>();
-  function add(link: ClickedLink, clicks: number, first: number, last: number): void {
-    const before = added.get(link.link);
-    const firstAt = clicks === 0 ? null : first;
-    const lastAt = clicks === 0 ? null : last;
-    added.set(link.link, {
-      link,
-      tenantId: idOf(link),
-      clicks: (before?.clicks ?? 0) + clicks,
-      firstAt: before?.firstAt == null ? firstAt : Math.min(before.firstAt, firstAt ?? before.firstAt),
-      lastAt: before?.lastAt == null ? lastAt : Math.max(before.lastAt, lastAt ?? before.lastAt),
-    });
+  const added = new Map<number, { -readonly [Name in keyof AddedClicks]: AddedClicks[Name] }>();
+  function add(link: ClickedLink, clicks: number, at: number): void {
+    let sum = added.get(link.link);
+    if (sum === undefined) {
+      sum = { link, tenantId: idOf(link), clicks: 0, firstAt: null, lastAt: null };
+      added.set(link.link, sum);
+    }
+    if (clicks === 0) return;
+    sum.clicks += clicks;
+    sum.firstAt = Math.min(sum.firstAt ?? at, at);
+    sum.lastAt = Math.max(sum.lastAt ?? at, at);
   }
-  for (const { link, at, reason } of clicks) add(link, isPerson(reason) ? 1 : 0, Math.floor(at), Math.floor(at));
+  for (const { link, at, reason } of clicks) add(link, isPerson(reason) ? 1 : 0, Math.floor(at));
   for (const { link, quarter, reasons } of bare) {
     const people = sumOf(reasons.filter((_, reason) => isPerson(reason)));
-    add(link, people, quarter, quarter);
+    add(link, people, quarter);
   }
   return added.values();
 }

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { Countries } from "../../redirect/countries.ts";
 import { none } from "../click.ts";
@@ -75,9 +76,12 @@ export async function openCityTable(path: string): Promise<CityTable> {
   return {
     get(address) {
       try {
-        return cityRecord(reader.get(address.replace(/^::ffff:(?=\d+\.)/i, "")));
+        const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
+        // A table for IPv4 would take the first bits of an IPv6 address for one.
+        if (isIP(plain) === 0 || (reader.metadata.ipVersion === 4 && isIP(plain) === 6)) return undefined;
+        return cityRecord(reader.get(plain));
       } catch {
-        // An IPv6 address in a table for IPv4, or a damaged part of the file.
+        // A damaged part of the file.
         return undefined;
       }
     },

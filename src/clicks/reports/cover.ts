@@ -52,7 +52,7 @@ export function coverOf<Row extends RollupPeriod>(
   const leftOver = (grain: number, ranges: readonly Span[]) =>
     rows.filter((row) => row.grain === grain && !whole.includes(row) && ranges.some((range) => overlaps(range, row)));
   const cut = leftOver(grains.day, remaining);
-  const cutMonths = leftOver(grains.month, without(remaining, cut)).filter((row) => row.to <= condensedUntil);
+  const cutMonths = leftOver(grains.month, without(remaining, cut));
   const open = remaining.flatMap((range) => clipped(range, { from: condensedUntil, to }));
   const ofCut = cut.flatMap((row) => remaining.flatMap((range) => clipped(range, row)));
   return { whole, cut, cutMonths, gaps: merged([...open, ...ofCut]) };

@@ -1,12 +1,12 @@
 import type { Sql } from "../../sql/sql.ts";
-import { utcDay } from "../click.ts";
+import { type Dimension, utcDay } from "../click.ts";
 import { idsOf, toTally } from "../rollups/id-counts.ts";
-import { readTally, readTallyText } from "../rollups/packed.ts";
+import { readCounts, readTally, readTallyText } from "../rollups/packed.ts";
 import { grains } from "../rollups/periods.ts";
 import { addTally, type Counts, countsAt, type FactCounts, newTally, type Tally } from "../rollups/tally.ts";
 import { createValueNames } from "../rollups/value-names.ts";
 import { coverOf, type RollupPeriod } from "./cover.ts";
-import { chooseSample, countEvents, type EventScope } from "./events.ts";
+import { chooseSample, countEvents, type EventCount, type EventScope } from "./events.ts";
 import type { Span } from "./query.ts";
 import type { SubjectScope } from "./scope.ts";
 
@@ -22,6 +22,8 @@ export interface Gathered {
 
 interface GatherSettings {
   readonly starts: readonly number[];
+  /** The dimensions whose values are needed. */
+  readonly wanted: readonly Dimension[];
   readonly check: () => void;
 }
 
@@ -30,7 +32,7 @@ interface StoredPeriod extends RollupPeriod {
 }
 
 export async function gather(sql: Sql, scope: SubjectScope, span: Span, settings: GatherSettings): Promise<Gathered> {
-  const { starts, check } = settings;
+  const { starts, wanted, check } = settings;
   const periods = scope.number === undefined ? [] : await periodsOf(sql, scope.number, span);
   const hasMonths = periods.some(({ grain }) => grain === grains.month);
   const days = hasMonths ? await daysOf(sql, scope.tenant, span) : [];
@@ -38,19 +40,19 @@ export async function gather(sql: Sql, scope: SubjectScope, span: Span, settings
   const condensedUntil = scope.number === undefined ? 0 : scope.condensedUntil;
   const cover = coverOf(span, periods, { starts, days, condensedUntil });
   const tally = newTally();
-  for (const one of await talliesOfRows(sql, scope, cover.whole)) {
+  for (const one of await talliesOfRows(sql, scope, cover.whole, wanted.length > 0)) {
     check();
     addTally(tally, one);
   }
-  const { open, level } = await countOpen(sql, scope, cover.gaps, check);
+  const { open, level } = await countOpen(sql, scope, cover.gaps, settings);
   const unknown = { people: 0, visitors: 0, rest: 0 };
   const isGap = (at: number) => cover.gaps.some((gap) => at >= gap.from && at < gap.to);
-  for (const row of await talliesOfRows(sql, scope, cover.cut)) {
+  for (const row of await talliesOfRows(sql, scope, cover.cut, false)) {
     for (const [at, counts] of row.series) if (isGap(at)) raise(open, unknown, at, counts);
   }
   const isLeft = (at: number) =>
     at >= span.from && at < span.to && !cover.whole.some((row) => at >= row.from && at < row.to);
-  for (const row of await talliesOfRows(sql, scope, cover.cutMonths)) {
+  for (const row of await talliesOfRows(sql, scope, cover.cutMonths, false)) {
     for (const [at, counts] of row.series) {
       if (isLeft(at) && !cover.cut.some((day) => at >= day.from && at < day.to)) raise(open, unknown, at, counts);
     }
@@ -69,11 +71,11 @@ function raise(open: Tally, unknown: Counts, at: number, truth: Counts): void {
   }
 }
 
-async function countOpen(sql: Sql, scope: SubjectScope, gaps: readonly Span[], check: () => void) {
+async function countOpen(sql: Sql, scope: SubjectScope, gaps: readonly Span[], { wanted, check }: GatherSettings) {
   if (gaps.length === 0) return { open: newTally(), level: 0 };
   // Much is open only while roll-ups are far behind.
   const { level } = await chooseSample(sql, scope, gaps);
-  const open = await itemisedTally(sql, scope, gaps, level, check);
+  const open = await itemisedTally(sql, scope, gaps, { level, wanted, check });
   for (const gap of gaps) {
     check();
     for (const row of await overflowOf(sql, scope, gap)) addTally(open, row);
@@ -86,13 +88,12 @@ export async function itemisedTally(
   sql: Sql,
   scope: EventScope,
   spans: readonly Span[],
-  level: number,
-  check: () => void,
+  count: EventCount,
 ): Promise<Tally> {
-  const counts = await countEvents(sql, scope, spans, level, check);
+  const counts = await countEvents(sql, scope, spans, count);
   const names = createValueNames(sql);
   await names.load(idsOf(counts));
-  return scaled(toTally(counts, names.of), 2 ** level);
+  return scaled(toTally(counts, names.of), 2 ** count.level);
 }
 
 function scaled(tally: Tally, by: number): Tally {
@@ -174,13 +175,19 @@ async function daysOf({ db }: Sql, tenant: number, { from, to }: Span): Promise<
 
 const rowsAtOnce = 200;
 
-async function talliesOfRows({ db }: Sql, { number }: SubjectScope, rows: readonly StoredPeriod[]): Promise<Tally[]> {
+async function talliesOfRows(
+  { db }: Sql,
+  { number }: SubjectScope,
+  rows: readonly StoredPeriod[],
+  hasValues: boolean,
+): Promise<Tally[]> {
   const tallies: Tally[] = [];
   for (const [grain, ofGrain] of Map.groupBy(rows, (row) => row.grain)) {
     for (let at = 0; at < ofGrain.length; at += rowsAtOnce) {
       const found = await db
         .selectFrom("click_rollups")
-        .select(["start", "reasons", "visitors", "itemised", "series", "facts"])
+        .select(["start", "reasons", "visitors", "itemised", "series"])
+        .$if(hasValues, (query) => query.select("facts"))
         .where("subject", "=", number as never)
         .where("grain", "=", grain)
         .where(
@@ -189,7 +196,14 @@ async function talliesOfRows({ db }: Sql, { number }: SubjectScope, rows: readon
           ofGrain.slice(at, at + rowsAtOnce).map(({ start }) => start),
         )
         .execute();
-      for (const { start, ...packed } of found) tallies.push(readTally(packed, start));
+      for (const { start, ...packed } of found) {
+        const { facts } = packed;
+        tallies.push(
+          facts === undefined
+            ? { ...newTally(), ...readCounts(packed, start) }
+            : readTally({ ...packed, facts }, start),
+        );
+      }
     }
   }
   return tallies;

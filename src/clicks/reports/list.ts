@@ -8,7 +8,7 @@ import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import { type ClickFacts, dimensions, firstToLink, firstToTenant, tooLate } from "../click.ts";
 import { createValueNames } from "../rollups/value-names.ts";
-import { chooseSample, type EventScope, eventsMost, eventsOf, levelMost } from "./events.ts";
+import { chooseSample, type EventScope, eventsOf, eventsReadMost, levelMost } from "./events.ts";
 import type { ClickFilter } from "./filters.ts";
 import type { Span } from "./query.ts";
 import { conditionsFor, type ReportSubject, scopeOf } from "./scope.ts";
@@ -86,7 +86,7 @@ export async function listClicks(
     looked += sample.events;
     to = from;
     days = Math.min(longestDays, days * 2);
-    if (looked >= eventsMost || clock.elapsed() > end) break;
+    if (looked >= eventsReadMost || clock.elapsed() > end) break;
   }
   const isFull = rows() > query.limit;
   const items = await shownClicks(sql, tenant, scope, isFull ? found.slice(0, query.limit * columns.length) : found);

@@ -6,7 +6,7 @@ import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import { type Dimension, none, other } from "../click.ts";
 import { addValues, type Counts, clicksOf, peopleOf, type Tally, type ValueCount } from "../rollups/tally.ts";
-import { chooseSample, eventsWithin } from "./events.ts";
+import { chooseSample, type EventCount, eventsWithin } from "./events.ts";
 import { gather, itemisedTally } from "./gather.ts";
 import { comparedSpan, intervalsMost, type ReportQuery, type Span, type Traffic } from "./query.ts";
 import { conditionsFor, type ReportSubject, type SubjectScope, scopeOf } from "./scope.ts";
@@ -70,10 +70,11 @@ export async function reportOn(
   const conditions = await conditionsFor(sql, tenant, scope.tenant, query.filters);
   const filtered =
     query.filters.length === 0 ? undefined : { ...scope, conditions: [...scope.conditions, ...conditions] };
-  const read = (span: Span) => countsOf(sql, scope, filtered, query, span, check);
-  const now = await read(query);
+  const read = (span: Span, wanted: readonly Dimension[]) =>
+    countsOf(sql, scope, filtered, query, span, { wanted, check });
+  const now = await read(query, query.breakdown);
   const before = query.compare && comparedSpan(query, query.compare);
-  const compared = before && (await read(before));
+  const compared = before && (await read(before, []));
   return {
     from: query.from,
     to: query.to,
@@ -108,15 +109,15 @@ async function countsOf(
   filtered: SubjectScope | undefined,
   { zone, interval }: ReportQuery,
   span: Span,
-  check: () => void,
+  { wanted, check }: Pick<EventCount, "wanted" | "check">,
 ): Promise<RangeCounts> {
   const starts = startsWithin(zone, interval, span.from, span.to, intervalsMost);
-  const all = await gather(sql, scope, span, { starts, check });
+  const all = await gather(sql, scope, span, { starts, wanted: filtered === undefined ? wanted : [], check });
   if (filtered === undefined) return { ...all, starts, itemised: null };
   const sample = await chooseSample(sql, scope, [span]);
   const { level } = sample;
   const events = await eventsWithin(sql, scope, span, sample);
-  const tally = await itemisedTally(sql, filtered, [span], level, check);
+  const tally = await itemisedTally(sql, filtered, [span], { level, wanted, check });
   const of = clicksOf(all.tally) + all.unknown.people + all.unknown.rest;
   const unknown = { people: 0, visitors: 0, rest: 0 };
   // A sample may be somewhat larger than what it was taken from.

@@ -5,6 +5,7 @@ import { type HitReason, hitReasons } from "../../redirect/decide.ts";
 import type { GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
+import { tenantNumberOf } from "../../tenants/tenant-number.ts";
 import { type Dimension, none, other } from "../click.ts";
 import { defaultZone } from "../events/days.ts";
 import type { EventScope } from "./events.ts";
@@ -35,7 +36,7 @@ const matchesMost = 2_000;
 
 export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubject): Promise<SubjectScope> {
   const own = ofTenant(sql.db, tenantId);
-  const tenant = await tenantNumber(sql, tenantId);
+  const tenant = await tenantNumberOf(sql.db, tenantId);
   const { condensedUntil } = await clickSettings(sql, tenantId);
   const common = { tenant, link: undefined, conditions: [], whose: "tenant" as const, condensedUntil };
   switch (subject.kind) {
@@ -56,14 +57,11 @@ export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubje
       return {
         ...common,
         number: await groupNumber(own, "tag", subject.name),
+        // A tag may have got its roll-ups after its first clicks: a day without one may have some.
+        condensedUntil: 0,
         conditions: [isIn("tags", await idsOfTags(sql, tenant, [subject.name]))],
       };
   }
-}
-
-export async function tenantNumber({ db }: Pick<Sql, "db">, id: TenantId): Promise<TenantNumber> {
-  const { number } = await db.selectFrom("tenants").select("number").where("id", "=", id).executeTakeFirstOrThrow();
-  return number;
 }
 
 async function groupNumber(own: TenantDb, kind: "domain" | "tag", name: string): Promise<GroupNumber | undefined> {

@@ -1,0 +1,46 @@
+import { Command, Option } from "commander";
+import { comparisons, parseReport, type ReportParams } from "../clicks/reports/query.ts";
+import { reportOn } from "../clicks/reports/report.ts";
+import { showReport } from "../clicks/reports/schemas.ts";
+import { clickSettings, type ReportSubject } from "../clicks/reports/scope.ts";
+import { intervals } from "../clicks/reports/zones.ts";
+import { shortUrl } from "../links/link.ts";
+import { printDrawing, printJson } from "./print.ts";
+import { statsLines } from "./stats-drawing.ts";
+import { findLink, type TenantOption, withTenant } from "./tenant-links.ts";
+
+type Given = TenantOption & Omit<ReportParams, "limit" | "breakdown">;
+
+export function statsCommand(): Command {
+  return new Command("stats")
+    .argument("[code]", "code, host/code or ID of a link; without it, all links")
+    .option("--tenant <slug>", "tenant that owns the link", "default")
+    .option("--from <time>", "a date, or a time with an offset (default: 30 days ago)")
+    .option("--to <time>", "a date, which includes its whole day, or a time (default: now)")
+    .option("--zone <name>", "time zone, such as Europe/Berlin (default: the tenant's)")
+    .addOption(new Option("--interval <name>", "interval of the series").choices(intervals))
+    .addOption(new Option("--compare <period>", "period to compare with").choices(comparisons).default("previous"))
+    .option("--filter <filter...>", "such as country=DE,AT or browser!=Chrome or referrer~news")
+    .option("--json", "print as JSON")
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ quicklink stats spring --from 2026-03-01 --to 2026-03-31 --filter country=DE",
+    )
+    .action((code: string | undefined, options: Given) =>
+      withTenant(options, async (core, tenant) => {
+        const link = code === undefined ? undefined : await findLink(core, tenant, code);
+        const subject: ReportSubject = link === undefined ? { kind: "tenant" } : { kind: "link", id: link.id };
+        const { zone } = await clickSettings(core.sql, tenant.id);
+        const query = parseReport(options, zone, core.clock.now());
+        const report = await reportOn(core.sql, core.clock, tenant.id, subject, query);
+        if (options.json) {
+          printJson(showReport(report, query));
+          return;
+        }
+        const { stdout } = process;
+        const layout = { columns: stdout.columns || 80, colours: stdout.isTTY && stdout.hasColors() };
+        const title = link === undefined ? tenant.slug : shortUrl(core.config.baseUrl, link);
+        for (const line of statsLines(report, title, layout)) printDrawing(line);
+      }),
+    );
+}
