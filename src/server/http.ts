@@ -6,7 +6,7 @@ import type { Metrics } from "../base/metrics.ts";
 import { liveRoutes } from "../clicks/live/api.ts";
 import type { Live } from "../clicks/live/live.ts";
 import { clickRoutes } from "../clicks/reports/api.ts";
-import { clickSettings, tenantNumber } from "../clicks/reports/scope.ts";
+import { clickSettings } from "../clicks/reports/scope.ts";
 import { createClickSettings } from "../clicks/settings.ts";
 import { clickSettingsRoutes } from "../clicks/settings-api.ts";
 import type { Core } from "../core.ts";
@@ -31,6 +31,7 @@ import { statesOf } from "../links/read/states.ts";
 import { qrRoutes } from "../qr/api.ts";
 import { isUnavailable } from "../sql/sql.ts";
 import { tenantRoutes } from "../tenants/api.ts";
+import { tenantNumberOf } from "../tenants/tenant-number.ts";
 import { createUsage } from "../tenants/usage.ts";
 import { usageRoutes } from "../tenants/usage-api.ts";
 import type { Background } from "./background.ts";
@@ -89,7 +90,7 @@ export function openApi({ core, log, metrics }: Wiring, parts: ApiParts): HttpAp
       (api) => fileRoutes(api, files.files, pages),
       (api) => emailRoutes(api, mail.stats, mail.suppressions, pages),
       (api) => emailSettingsRoutes(api, { settings, checkKey, outgoing, canSeal: core.ring !== undefined, baseUrl }),
-      (api) => liveRoutes(api, parts.live, (tenant) => tenantNumber(sql, tenant)),
+      (api) => liveRoutes(api, parts.live, (tenant) => tenantNumberOf(sql.db, tenant)),
       (api) => shareRoutes(api, { links, outbox, stopLinks, baseUrl, clock }),
     ],
   });
