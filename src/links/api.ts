@@ -164,10 +164,6 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   const { links, baseUrl, large, createMany, find, pages, made, statesOf, wantTitles } = settings;
   /** For a new link, about which nothing else is known yet. */
   const show = (link: Link) => showLink(link, baseUrl);
-  const showAll = async (some: readonly Link[]) => {
-    const states = await statesOf(some);
-    return some.map((link) => showLink(link, baseUrl, states.get(link.id)));
-  };
   const showKnown = async (link: Link) => showLink(link, baseUrl, (await statesOf([link])).get(link.id));
   const wantTitle = (link: Link, { fetchTitle = false }: { fetchTitle?: boolean | undefined }) =>
     fetchTitle && link.title === null ? wantTitles([link]) : undefined;
@@ -228,17 +224,22 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
       domain: domain === undefined ? undefined : links.domainOf(domain),
       file: file === undefined ? undefined : parseId("file", file),
     };
+    let states = new Map<LinkId, LinkState>();
     const { items, nextCursor } = await pages.page(
       { tenant, name: `links by ${query.sort} ${query.order}` },
       { limit: query.limit, cursor },
-      (limit, after: Place | undefined) =>
-        find(tenant, { ...query, limit, after: after && { value: after[0], id: after[1] } }),
+      async (limit, after: Place | undefined) => {
+        const found = await find(tenant, { ...query, limit, after: after && { value: after[0], id: after[1] } });
+        states = await statesOf(found);
+        return found;
+      },
       (link): Place => {
-        const { value, id } = positionOf(query.sort, link);
+        const { value, id } = positionOf(query.sort, link, states.get(link.id));
         return [value, id];
       },
     );
-    return c.json({ items: (await showAll(items)).map((link) => only(link, fields)), nextCursor }, 200);
+    const shown = items.map((link) => showLink(link, baseUrl, states.get(link.id)));
+    return c.json({ items: shown.map((link) => only(link, fields)), nextCursor }, 200);
   });
 
   api.openapi(routes.get, async (c) => {

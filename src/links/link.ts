@@ -46,6 +46,9 @@ export interface LinkState {
   readonly target: LinkHealth | null;
   /** Why the operator suspended it; null if not suspended. */
   readonly suspended: string | null;
+  /** Clicks that count, since ever. */
+  readonly clicks: number;
+  readonly lastClickAt: number | null;
 }
 
 export interface LinkHealth {
@@ -55,7 +58,7 @@ export interface LinkHealth {
   readonly reason: string | null;
 }
 
-export const stateless: LinkState = { target: null, suspended: null };
+export const stateless: LinkState = { target: null, suspended: null, clicks: 0, lastClickAt: null };
 
 /** What a redirect needs, and nothing that it must not leak. */
 export interface Target {

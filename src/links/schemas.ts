@@ -165,6 +165,10 @@ export const linkSchema = z
       .string()
       .nullable()
       .openapi({ description: "Why the operator suspended the link; until restored, it answers 451." }),
+    clicks: z
+      .int()
+      .openapi({ description: "Clicks that count, since the link was created. See `/api/links/{id}/stats`." }),
+    lastClickAt: z.string().nullable(),
     version: z.int(),
     createdAt: z.string(),
     updatedAt: z.string(),
@@ -254,7 +258,11 @@ export const ifMatch = z.object({
 });
 
 /** A link as the API and the command line show it. */
-export function showLink(link: Link, baseUrl: string, { target, suspended }: LinkState = stateless) {
+export function showLink(
+  link: Link,
+  baseUrl: string,
+  { target, suspended, clicks, lastClickAt }: LinkState = stateless,
+) {
   const { tenantId: _, url, expiresAt, createdAt, updatedAt, ...rest } = link;
   return {
     ...rest,
@@ -266,6 +274,8 @@ export function showLink(link: Link, baseUrl: string, { target, suspended }: Lin
     expiresAt: expiresAt === null ? null : toIso(expiresAt),
     target: target && { ...target, checkedAt: toIso(target.checkedAt) },
     suspended,
+    clicks,
+    lastClickAt: lastClickAt === null ? null : toIso(lastClickAt),
     createdAt: toIso(createdAt),
     updatedAt: toIso(updatedAt),
   };

@@ -14,12 +14,16 @@ import {
   other,
   tooLate,
 } from "../../src/clicks/click.ts";
-import type { ClickFilter } from "../../src/clicks/reports/filters.ts";
+import { chooseSample } from "../../src/clicks/reports/events.ts";
+import { type ClickFilter, parseFilters } from "../../src/clicks/reports/filters.ts";
+import { itemisedTally } from "../../src/clicks/reports/gather.ts";
+import { type ClickPlace, listClicks } from "../../src/clicks/reports/list.ts";
 import { intervalsMost, parseReport, type ReportParams, type ReportQuery } from "../../src/clicks/reports/query.ts";
 import { type ClickReport, reportOn } from "../../src/clicks/reports/report.ts";
-import type { ReportSubject } from "../../src/clicks/reports/scope.ts";
+import { type ReportSubject, scopeOf } from "../../src/clicks/reports/scope.ts";
 import { startsWithin } from "../../src/clicks/reports/zones.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
+import { clicksOf } from "../../src/clicks/rollups/tally.ts";
 import { createLinks } from "../../src/links/links.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { hitReasons } from "../../src/redirect/decide.ts";
@@ -227,6 +231,42 @@ onEachDatabase(({ open }) => {
     }
 
     test("equal a reckoning click by click, from events alone", () => compareMany(40));
+
+    test("read the levels that fit, and scale them up", async () => {
+      const [{ tenant }] = worlds as [World];
+      const scope = await scopeOf(sql, tenant.id, { kind: "tenant" });
+      const span = { from, to: until };
+      const levels = await sql.db.selectFrom("clicks").select("level").where("tenant", "=", tenant.number).execute();
+      const above = (level: number) => levels.filter((one) => one.level >= level).length;
+      for (const most of [30, 200, 700, 10_000]) {
+        const { level, events } = await chooseSample(sql, scope, [span], most);
+        expect([most, events]).toEqual([most, above(level)]);
+        expect(events).toBeLessThanOrEqual(most);
+        if (level > 0) expect(above(level - 1)).toBeGreaterThan(most);
+        const tally = await itemisedTally(sql, scope, [span], { level, wanted: ["country"], check() {} });
+        const countries = [tally.people, tally.rest].flatMap((values) => [...(values.get("country")?.values() ?? [])]);
+        expect(clicksOf(tally)).toBe(events * 2 ** level);
+        expect(countries.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(events * 2 ** level);
+      }
+    });
+
+    test("list single clicks over pages, each once and newest first", async () => {
+      for (const world of worlds) {
+        for (const filter of [[], ["country!=country 1", "reason=counted"]]) {
+          const filters = parseFilters(filter);
+          const times: number[] = [];
+          for (let after: ClickPlace | undefined, page = 0; page < 100; page++) {
+            const asked = { from, to: until, filters, limit: 100, after };
+            const { items, next } = await listClicks(sql, systemClock, world.tenant.id, { kind: "tenant" }, asked);
+            times.push(...items.map(({ at }) => at));
+            if (next === null) break;
+            after = next;
+          }
+          const own = world.tenant.clicks.filter((click) => click.itemised && passes(world, filters, click));
+          expect(times).toEqual(own.map(({ at }) => at).toSorted((a, b) => b - a));
+        }
+      }
+    });
 
     test("are the same when days are condensed, and some are open", async () => {
       await condense(sql, { now: Date.UTC(2026, 9, 30, 12) });

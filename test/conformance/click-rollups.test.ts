@@ -8,6 +8,7 @@ import { forgetVisitors } from "../../src/clicks/rollups/purge-visitors.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
 import { clicksOf } from "../../src/clicks/rollups/tally.ts";
 import { migrate } from "../../src/sql/migrate.ts";
+import { createPartitions, partitions } from "../../src/sql/partitions.ts";
 import type { LinkNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { ofTenant } from "../../src/sql/tenant-db.ts";
@@ -28,6 +29,8 @@ import { onEachDatabase } from "./databases.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+const partitionsOf = async (sql: Sql): Promise<number[]> =>
+  sql.dialect === "sqlite" ? [] : (await partitions(sql)).map(({ start }) => start);
 const keyOf = ({ subject, grain, start }: RollupRow) => `${subject} ${grain} ${start}`;
 
 onEachDatabase(({ create, openTwo }) => {
@@ -237,6 +240,30 @@ onEachDatabase(({ create, openTwo }) => {
     for (const tenant of tenants) await requireExact(tenant, now);
   });
 
+  test("late clicks between the reading of a page and its transaction are in the roll-ups in the end", async () => {
+    const tenant = await tenantIn("Europe/Berlin");
+    const random = randomOf(18);
+    const from = Date.UTC(2026, 11, 10);
+    const links = linksOf(3);
+    await storeClicks(one(), tenant, randomClicks(random, { from, until: from + 2 * dayMs, links, count: 60 }));
+    const now = from + 3 * dayMs;
+    const late = () => randomClicks(random, { from: from + dayMs, until: from + dayMs + hourMs, links, count: 2 });
+    for (let place = 1; place <= 6; place++) {
+      await storeLate(one(), tenant, late()); // so that the day is condensed again
+      let transactions = 0;
+      const interrupted: Sql = {
+        ...one(),
+        async transaction(work) {
+          if (++transactions === place) await storeLate(other as Sql, tenant, late());
+          return one().transaction(work);
+        },
+      };
+      await condense(interrupted, { now });
+      await condense(one(), { now });
+      await requireExact(tenant, now);
+    }
+  });
+
   test("late clicks of a condensed month bring back its day and month with them", async () => {
     const tenant = await tenantIn("America/Sao_Paulo");
     const random = randomOf(14);
@@ -298,6 +325,37 @@ onEachDatabase(({ create, openTwo }) => {
       expect((await storedRollups(one(), tenant)).filter(({ grain }) => grain !== grains.hour)).toEqual(
         before.filter(({ grain }) => grain !== grains.hour),
       );
+    });
+
+    test("are whole weeks of PostgreSQL that no tenant keeps, and no others", async () => {
+      const place = await create();
+      const here = place.connect();
+      await migrate(here);
+      const [first, second] = [
+        await createClickTenant(here, "first", "UTC"),
+        await createClickTenant(here, "second", "UTC"),
+      ];
+      await createPartitions(here, utcDay(from));
+      await createPartitions(here, utcDay(from + 30 * dayMs));
+      const before = await partitionsOf(here);
+      for (const tenant of [first, second]) {
+        const choices = { from, until: from + 35 * dayMs, links: linksOf(3), count: 100 };
+        await storeClicks(here, tenant, randomClicks(randomOf(21), choices));
+        await ofTenant(here.db, tenant.id)
+          .updateTable("click_tenants")
+          .set({ event_days: tenant === first ? 10 : 20 })
+          .execute();
+      }
+      const now = from + 40 * dayMs;
+      await purgeClicks(here, now);
+      expect(await partitionsOf(here)).toEqual(before.filter((start) => start + 7 > utcDay(from))); // nothing is condensed yet
+      await condense(here, { now });
+      await purgeClicks(here, now);
+      const cut = utcDay(now - 20 * dayMs);
+      expect(await partitionsOf(here)).toEqual(before.filter((start) => start + 7 > cut));
+      const left = await here.db.selectFrom("clicks").select("at").where("tenant", "=", second.number).execute();
+      const kept = second.clicks.filter(({ at, itemised }) => itemised && utcDay(at) >= cut).map(({ at }) => at);
+      expect(left.map(({ at }) => at).toSorted()).toEqual(kept.toSorted());
     });
 
     test("are no events of days that are not condensed, however old", async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { firstToLink, firstToTenant, none, other, quarterOf, tooLate, utcDay } from "../../src/clicks/click.ts";
-import { eventsMost } from "../../src/clicks/events/caps.ts";
+import { eventsOfQuarterMost } from "../../src/clicks/events/caps.ts";
 import { naturalDay } from "../../src/clicks/events/days.ts";
 import { groupedTagsMost } from "../../src/clicks/events/groups.ts";
 import { newValuesOfLinkMost } from "../../src/clicks/events/values.ts";
@@ -135,7 +135,7 @@ onEachDatabase(({ open, openTwo }) => {
       await writer.write(3, batch(3));
       expect(written.events + written.overflow).toBe(400);
       expect(await storedClicks(sql, acme.number)).toEqual({ 1: 1_200 });
-      expect((await events()).length).toBe(eventsMost);
+      expect((await events()).length).toBe(eventsOfQuarterMost);
       const [row] = await overflowRows();
       expect(readTallyText(row?.tally ?? "", row?.quarter ?? 0)).toMatchObject({ visitors: 700 });
     });
@@ -162,9 +162,11 @@ onEachDatabase(({ open, openTwo }) => {
       for (let tries = 0; tries < 3; tries++) await expect(writer.write(1, batchOf(clicks))).rejects.toThrow("no");
       fails = false;
       await writer.write(1, batchOf(clicks));
-      expect((await events()).length).toBe(eventsMost);
+      expect((await events()).length).toBe(eventsOfQuarterMost);
       expect(await storedClicks(sql, acme.number)).toEqual({ 1: 600 });
-      expect((await events()).filter(({ first }) => first === (firstToLink | firstToTenant)).length).toBe(eventsMost);
+      expect((await events()).filter(({ first }) => first === (firstToLink | firstToTenant)).length).toBe(
+        eventsOfQuarterMost,
+      );
       expect(await storedValues(sql, acme.number, "referrer")).toEqual(["a"]);
     });
 
@@ -310,7 +312,7 @@ onEachDatabase(({ open, openTwo }) => {
       expect(rows.length).toBe(1);
       expect(rows[0]?.tally.length).toBeLessThan(40_000);
       const tally = readTallyText(rows[0]?.tally ?? "", quarterOf(now));
-      expect(clicksOf(tally)).toBe(100_000 - eventsMost);
+      expect(clicksOf(tally)).toBe(100_000 - eventsOfQuarterMost);
       expect(tally.people.get("referrer")?.size).toBeLessThanOrEqual(301);
     }, 60_000);
 

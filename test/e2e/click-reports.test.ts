@@ -85,6 +85,55 @@ for (const database of databases) {
       expect(all.text).toContain("'=DE");
     });
 
+    test("are shown with each link of a list, which can be sorted by them over its pages", async () => {
+      const own = await site.tenant("sorting");
+      const made: string[] = [];
+      for (let i = 0; i < 4; i++) {
+        const { id } = (
+          await site.call("POST", "/api/links", { key: own, body: { url: "https://example.com/" } })
+        ).json<{
+          id: string;
+        }>();
+        made.push(id);
+      }
+      const [a, b, c, d] = made;
+      for (const [id, clicks, last] of [
+        [b, 7, 1_000],
+        [c, 3, 9_000],
+      ] as const) {
+        await query(
+          site.env,
+          `insert into click_links (link, tenant_id, domain, code, clicks, first_at, last_at)
+           select number, tenant_id, domain, code, ${clicks}, 1, ${last} from links where id = '${id}'`,
+        );
+      }
+      const sorted = async (sort: string) => {
+        const found: unknown[] = [];
+        for (let cursor: string | null = ""; cursor !== null; ) {
+          const reply = await get(`/api/links?limit=1&${sort}${cursor && `&cursor=${cursor}`}`, own);
+          const page: { items: { id: string; clicks: number }[]; nextCursor: string | null } = reply.json();
+          found.push(...page.items.map(({ id, clicks }) => [id, clicks]));
+          cursor = page.nextCursor;
+        }
+        return found;
+      };
+      const [byClicks, byLast] = [await sorted("sort=clicks"), await sorted("sort=lastClickAt&order=asc")];
+      expect(byClicks).toEqual([
+        [b, 7],
+        [c, 3],
+        [d, 0],
+        [a, 0],
+      ]);
+      expect(byLast).toEqual([
+        [a, 0],
+        [d, 0],
+        [b, 7],
+        [c, 3],
+      ]);
+      const link = (await get(`/api/links/${c}`, own)).json<{ clicks: number; lastClickAt: string }>();
+      expect(link).toMatchObject({ clicks: 3, lastClickAt: "1970-01-01T00:00:09.000Z" });
+    });
+
     test("of a link of another tenant are not found", async () => {
       for (const path of ["stats", "clicks"]) {
         expect((await get(`/api/links/${link.id}/${path}`, stranger)).status).toBe(404);

@@ -54,6 +54,8 @@ for (const database of databases) {
         password: false,
         target: null,
         suspended: null,
+        clicks: 0,
+        lastClickAt: null,
         version: 1,
         createdAt: expect.any(String),
         updatedAt: link.createdAt,

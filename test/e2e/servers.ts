@@ -43,6 +43,8 @@ export type LinkBody = {
   password: boolean;
   target: { state: string; checkedAt: string; httpStatus: number | null; reason: string | null } | null;
   suspended: string | null;
+  clicks: number;
+  lastClickAt: string | null;
   version: number;
   createdAt: string;
   updatedAt: string;

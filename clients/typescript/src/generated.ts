@@ -331,6 +331,9 @@ export interface Link {
   readonly target: LinkTarget | null;
   /** Why the operator suspended the link; until restored, it answers 451. */
   readonly suspended: string | null;
+  /** Clicks that count, since the link was created. See `/api/links/{id}/stats`. */
+  readonly clicks: number;
+  readonly lastClickAt: string | null;
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -656,7 +659,7 @@ export interface ListLinksQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
-  readonly sort?: "createdAt" | "updatedAt" | "code" | "expiresAt" | undefined;
+  readonly sort?: "createdAt" | "updatedAt" | "code" | "expiresAt" | "clicks" | "lastClickAt" | undefined;
   readonly order?: "asc" | "desc" | undefined;
   /** Only links with this tag; repeat the parameter for several tags, at most 10. */
   readonly tag?: readonly string[] | undefined;

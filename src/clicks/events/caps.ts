@@ -17,14 +17,14 @@ interface CappedClick {
   readonly reason: number;
 }
 
-export const eventsMost = 500;
+export const eventsOfQuarterMost = 500;
 
 /** Older quarters leave memory: a link has at most so many events once more if clicks of them still come. */
 const quartersMost = 8;
 /** Links and classes of one quarter. Beyond, counting starts again. */
 const countedMost = 500_000;
 
-export function createCaps(most = eventsMost): Caps {
+export function createCaps(most = eventsOfQuarterMost): Caps {
   const quarters = new Map<number, Map<number, number>>();
 
   function countsOf(quarter: number): Map<number, number> {

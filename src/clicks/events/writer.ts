@@ -81,8 +81,8 @@ export interface ClickWriterSettings {
 
 export const firstClicksMost = 1_000;
 
-/** SQLite has one writer, and others wait for it: about 10 ms. PostgreSQL: about a second, most of it in the database. */
-const clicksMostOf = { sqlite: 500, postgres: 20_000 } as const;
+/** SQLite has one writer, and others wait for it: 10 to 20 ms. PostgreSQL: about a second. */
+const clicksMostOf = { sqlite: 250, postgres: 20_000 } as const;
 
 const aheadMs = 15 * 60_000;
 const behindMs = 48 * 3_600_000;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql as raw } from "kysely";
 import type { FileId, LinkId } from "../../base/ids.ts";
 import type { Sql } from "../../sql/sql.ts";
-import type { LinkStatus } from "../link.ts";
+import { type LinkState, type LinkStatus, stateless } from "../link.ts";
 
 /**
  * Which links a list shows, and in which order. Only the plain list, newest first, and the links of one file use an
@@ -29,7 +29,7 @@ export interface LinkQuery {
   readonly search?: string | undefined;
 }
 
-export const linkSorts = ["createdAt", "updatedAt", "code", "expiresAt"] as const;
+export const linkSorts = ["createdAt", "updatedAt", "code", "expiresAt", "clicks", "lastClickAt"] as const;
 export type LinkSort = (typeof linkSorts)[number];
 
 export interface ListPosition {
@@ -51,14 +51,20 @@ const columns: Readonly<Record<LinkSort, RawBuilder<string | number>>> = {
   updatedAt: raw<number>`links.updated_at`,
   code: raw<string>`links.code`,
   expiresAt: raw<number>`coalesce(links.expires_at, ${raw.lit(never)})`,
+  clicks: raw<number>`coalesce((select c.clicks from click_links as c where c.link = links.number), 0)`,
+  lastClickAt: raw<number>`coalesce((select c.last_at from click_links as c where c.link = links.number), 0)`,
 };
 
 /** The position of this link in the order. */
 export function positionOf(
   sort: LinkSort,
   link: { id: LinkId; code: string; updatedAt: number; expiresAt: number | null },
+  { clicks, lastClickAt }: Pick<LinkState, "clicks" | "lastClickAt"> = stateless,
 ): ListPosition {
-  const values = { createdAt: link.id, updatedAt: link.updatedAt, code: link.code, expiresAt: link.expiresAt ?? never };
+  const values = {
+    ...{ createdAt: link.id, updatedAt: link.updatedAt, code: link.code, expiresAt: link.expiresAt ?? never },
+    ...{ clicks, lastClickAt: lastClickAt ?? 0 },
+  };
   return { value: values[sort], id: link.id };
 }
 
