@@ -4,6 +4,7 @@ import { base } from "./mistakes/base.ts";
 import { cache } from "./mistakes/cache.ts";
 import { cli } from "./mistakes/cli.ts";
 import { clicks } from "./mistakes/clicks.ts";
+import { clicksLive } from "./mistakes/clicks-live.ts";
 import { codes } from "./mistakes/codes.ts";
 import { configMistakes } from "./mistakes/config.ts";
 import { doctor } from "./mistakes/doctor.ts";
@@ -28,7 +29,19 @@ import { workers } from "./mistakes/workers.ts";
 
 /** By room of `src/`. */
 const rooms: Readonly<Record<string, Mistakes>> = {
-  ...{ abuse, base, cache, cli, clicks, codes, config: configMistakes, doctor, domains, email, files: fileMistakes },
+  ...{
+    abuse,
+    base,
+    cache,
+    cli,
+    clicks: { ...clicks, ...clicksLive },
+    codes,
+    config: configMistakes,
+    doctor,
+    domains,
+    email,
+    files: fileMistakes,
+  },
   ...{ http, idempotency, "import-export": importExport, "in-memory": inMemory, limits, "link-health": linkHealth },
   ...{ links, qr: qrMistakes, redirect, redis, "safe-fetch": safeFetch, server, sql, tenants: tenantMistakes, workers },
 };

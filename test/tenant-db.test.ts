@@ -9,6 +9,8 @@ const root = join(import.meta.dir, "..");
 
 /** How often each file calls `acrossTenants`, and why it may. A new use is a decision: add it here. */
 const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> = {
+  "src/clicks/notices/dead-targets.ts": [1, "walks over the dead destinations of all tenants; each is told of its own"],
+  "src/clicks/notices/find-notices.ts": [1, "finds the tenants that want notices; each is then read by its own handle"],
   "src/abuse/apply-blocklist.ts": [3, "the blocklist and the operator's restore hold for the links of all tenants"],
   "src/clicks/rollups/purge.ts": [1, "one process deletes the old clicks of all tenants, each by its own plan"],
   "src/clicks/rollups/purge-rollups.ts": [

@@ -9,6 +9,7 @@ import { webhookUrl } from "../email/delivery/webhook.ts";
 import { createPlatformEmails } from "../email/platform-usage.ts";
 import type { HandOver, Mailbox, RejectReason } from "../email/providers/provider.ts";
 import type { Sender } from "../email/providers/senders.ts";
+import { isNoticeKind, type NoticeKind, noticeNames } from "../email/settings/notice-kinds.ts";
 import { createEmailSettings } from "../email/settings/settings.ts";
 import { render } from "../email/templates/letter.ts";
 import { connectCounters } from "../server/counters.ts";
@@ -70,6 +71,15 @@ export function emailCommand(): Command {
       }),
     );
   command
+    .command("notices")
+    .option("--tenant <slug>", "whose", "default")
+    .option("--on <kinds>", `kinds to switch on, comma separated: ${noticeNames.join(", ")}`, noticeList)
+    .option("--off <kinds>", "kinds to switch off", noticeList)
+    .option("--json", "print as JSON")
+    .description("show or change which emails about clicks a tenant's contact address gets")
+    .addHelpText("after", "\nExample:\n  $ quicklink email notices --tenant acme --on firstClick,drop --off digest")
+    .action((options: NoticeOptions) => withCore((core) => notices(core, options)));
+  command
     .command("stats")
     .option("--top <n>", "maximum number of tenants to list", positive, 10)
     .option("--json", "print as JSON")
@@ -77,6 +87,32 @@ export function emailCommand(): Command {
     .addHelpText("after", "\nThe last fifth of the limit is reserved for verification and password reset emails.")
     .action((options: OutputFormat & { top: number }) => withCore((core) => stats(core, options)));
   return command;
+}
+
+interface NoticeOptions extends OutputFormat {
+  readonly tenant: string;
+  readonly on?: readonly NoticeKind[];
+  readonly off?: readonly NoticeKind[];
+}
+
+async function notices(core: Core, { tenant: slug, on = [], off = [], ...format }: NoticeOptions): Promise<void> {
+  const { id } = await requireTenant(core, slug);
+  const both = on.find((kind) => off.includes(kind));
+  if (both !== undefined) throw new Problem("invalid_input", `"${both}" is in --on and in --off. Choose one.`);
+  const settings = createEmailSettings(core.sql, core.ring, core.clock);
+  const wanted = (kinds: readonly NoticeKind[], isOn: boolean) => kinds.map((kind) => [kind, isOn] as const);
+  const change = Object.fromEntries([...wanted(on, true), ...wanted(off, false)]);
+  const saved = await (on.length + off.length === 0 ? settings.of(id) : settings.change(id, { notices: change }));
+  if (format.json) return printJson({ contact: saved.contact, notices: saved.notices });
+  const shown = Object.entries(saved.notices).map(([kind, isOn]) => [kind, isOn ? "on" : "off"]);
+  printFields({ contact: saved.contact ?? "none: no notices are sent", ...Object.fromEntries(shown) }, format);
+}
+
+function noticeList(text: string): readonly NoticeKind[] {
+  return text.split(",").map((name) => {
+    if (isNoticeKind(name)) return name;
+    throw new InvalidArgumentError(`"${name}" is not one of ${noticeNames.join(", ")}.`);
+  });
 }
 
 async function stats({ config, clock, sql, tenants }: Core, { top, ...format }: OutputFormat & { top: number }) {

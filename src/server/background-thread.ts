@@ -51,6 +51,7 @@ async function handle(message: ToThread): Promise<void> {
 async function work(background: Background, job: Extract<ToThread, { id: number }>): Promise<unknown> {
   if (job.kind === "clean") return background.clean();
   if (job.kind === "recount") return background.recount(job.tenant, job.dryRun);
+  if (job.kind === "findClickNotices") return background.findClickNotices();
   if (job.kind === "nearLimits") return background.nearLimits();
   if (job.kind === "applyBlocklist") return background.applyBlocklist();
   if (job.kind === "raiseOutdated") return background.raiseOutdated();

@@ -3,6 +3,7 @@ import { dayMs } from "../base/clock.ts";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Resources } from "../base/resources.ts";
+import { type FoundNotices, findClickNotices } from "../clicks/notices/find-notices.ts";
 import { type ClickListQuery, type ClickPage, listClicks } from "../clicks/reports/list.ts";
 import type { ReportQuery } from "../clicks/reports/query.ts";
 import { type ClickReport, reportOn } from "../clicks/reports/report.ts";
@@ -52,6 +53,8 @@ export interface Background {
   recount(tenant: TenantId, dryRun: boolean): Promise<Recount>;
   /** The nearly or fully used limits of tenants with a contact address. */
   nearLimits(): Promise<readonly NoticeUse[]>;
+  /** What tenants are to be told about their clicks: a part of them in each call. */
+  findClickNotices(): Promise<FoundNotices>;
   /**
    * Reduces links a year past expiry to their version rows; deletes changes that every follower has seen, old months,
    * and emails 90 days after their end.
@@ -90,6 +93,7 @@ function inTurns({ work, upkeep }: Resources, background: Background): Backgroun
     busiest: (tenant) => work.run(tenant.id, () => background.busiest(tenant)),
     recount: (tenant, dryRun) => upkeep.run("recount", () => background.recount(tenant, dryRun)),
     nearLimits: () => upkeep.run("nearLimits", () => background.nearLimits()),
+    findClickNotices: () => upkeep.run("findClickNotices", () => background.findClickNotices()),
     clean: () => upkeep.run("clean", () => background.clean()),
     applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
     raiseOutdated: () => upkeep.run("raiseOutdated", () => background.raiseOutdated()),
@@ -125,6 +129,7 @@ export function onThisThread(core: Core): Background {
       const now = core.clock.now();
       return nearLimits(core.sql, core.tenants, monthName(now), now);
     },
+    findClickNotices: () => findClickNotices({ ...core, baseUrl: core.config.baseUrl }),
     async clean() {
       const now = core.clock.now();
       const feed = createFeed(core.sql);
@@ -180,6 +185,7 @@ export type BackgroundJob =
   | { readonly kind: "busiest"; readonly tenant: Tenant }
   | { readonly kind: "recount"; readonly tenant: TenantId; readonly dryRun: boolean }
   | { readonly kind: "nearLimits" }
+  | { readonly kind: "findClickNotices" }
   | { readonly kind: "clean" }
   | { readonly kind: "applyBlocklist" }
   | { readonly kind: "raiseOutdated" }
@@ -277,6 +283,7 @@ function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     recount: (tenant, dryRun) => run({ kind: "recount", tenant, dryRun }) as Promise<Recount>,
     nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly NoticeUse[]>,
+    findClickNotices: () => run({ kind: "findClickNotices" }) as Promise<FoundNotices>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<BlocklistOutcome>,
     raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,

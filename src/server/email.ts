@@ -21,6 +21,7 @@ import type { Message, ProviderName } from "../email/providers/provider.ts";
 import { createSenders, type Senders } from "../email/providers/senders.ts";
 import { createSendgrid } from "../email/providers/sendgrid.ts";
 import { createSmtp } from "../email/providers/smtp.ts";
+import { isNoticeKind } from "../email/settings/notice-kinds.ts";
 import { createEmailSettings, type EmailSettingsStore } from "../email/settings/settings.ts";
 import { createEmailStats, type EmailStats } from "../email/stats.ts";
 import type { Mount } from "../http/mount.ts";
@@ -61,7 +62,9 @@ export function openMail({ core, metrics, log, opened }: Wiring, counters: Count
   const messageOf = (email: ClaimedEmail, sender: Message["from"]): Message => ({
     ...{ id: email.id, messageId: `<${email.id}@${host}>`, from: sender, to: email.to, replyTo: email.replyTo },
     ...{ subject: email.subject, text: email.text, html: email.html },
-    unsubscribeUrl: mailKinds[email.kind].stoppable ? stopLinks.urlFor(email.tenant, email.to) : null,
+    unsubscribeUrl: mailKinds[email.kind].stoppable
+      ? stopLinks.urlFor(email.tenant, email.to, isNoticeKind(email.kind) ? email.kind : undefined)
+      : null,
   });
   const chance = Math.random;
   const attempts = createSendAttempts({
@@ -116,7 +119,7 @@ export function mountMail({ sql, clock, tenants }: Core, mail: Mail, guesses: Gu
   const { suppressions, settings, stopLinks } = mail;
   const deliveries = createDeliveries(sql, suppressions, clock);
   const webhook = createWebhook({ deliveries, settings, guesses, clock });
-  return mountEmail({ stopLinks, suppressions, tenants, guesses, webhook, log });
+  return mountEmail({ stopLinks, suppressions, settings, tenants, guesses, webhook, log });
 }
 
 function countOutcomes(metrics: Metrics, providers: readonly ProviderName[]): SendAttemptSettings["count"] {

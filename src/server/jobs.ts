@@ -2,6 +2,7 @@ import { isOutdated } from "../abuse/apply-blocklist.ts";
 import { type Job, type JobScope, type RunningJobs, startJobs } from "../base/jobs.ts";
 import { utcDay } from "../clicks/click.ts";
 import { type HotLinks, saveMs } from "../clicks/hot-links.ts";
+import type { ClickNotices } from "../clicks/notices/click-notices.ts";
 import type { LimitWatch } from "../email/notices/limit-watch.ts";
 import { sweepMs } from "../files/upkeep/upkeep.ts";
 import { createJobClaims, type Holder } from "../sql/jobs.ts";
@@ -25,6 +26,7 @@ export interface JobParts {
   readonly heartbeat: Holder;
   readonly hot: HotLinks;
   readonly mail: Mail;
+  readonly clickNotices: ClickNotices;
   readonly notices: LimitWatch;
   readonly redis: RedisClients;
   readonly sampleReadiness: () => Promise<void>;
@@ -47,7 +49,7 @@ const one: JobScope = "one for all";
  */
 export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
   const { core, metrics, log, opened } = wiring;
-  const { background, cache, files, hot, mail, notices, redis } = parts;
+  const { background, cache, clickNotices, files, hot, mail, notices, redis } = parts;
   const checkTargets = openLinkHealth(wiring);
   const blocklist = openBlocklistJob(wiring, background);
   const raiseVersions = tenantChanges(wiring, background);
@@ -67,6 +69,7 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
     { name: "targets", everyMs: 10 * second, scope: one, deadlineMs: 10 * minute, work: checkTargets },
     { name: "blocklist", everyMs: 3 * second, scope: one, deadlineMs: 10 * minute, ...blocklist },
     { name: "limit-notices", everyMs: hour, scope: one, deadlineMs: 5 * minute, work: notices.checkAll },
+    { name: "click-notices", everyMs: 15 * minute, scope: one, deadlineMs: 10 * minute, work: clickNotices.run },
     { name: "condense", everyMs: minute, scope: one, deadlineMs: hour, work: background.condenseClicks },
     { name: "visitors", everyMs: 5 * minute, scope: one, deadlineMs: 10 * minute, work: background.forgetVisitors },
     { name: "old-clicks", everyMs: hour, scope: one, deadlineMs: hour, work: background.purgeClicks },

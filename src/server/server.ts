@@ -35,7 +35,7 @@ import type { ApiParts } from "./http.ts";
 import { openJobs } from "./jobs.ts";
 import { forVisitors, type Hits, type HitsRecorded, type LimitsRedis, openHits } from "./limits.ts";
 import { openLive } from "./live.ts";
-import { openNotices } from "./notices.ts";
+import { openClickNotices, openNotices } from "./notices.ts";
 import { openRedirect, openVisitorSources, type VisitorSources } from "./redirect.ts";
 import { openRedis } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
@@ -108,7 +108,19 @@ async function serve(
   const live = openLive(wiring, { redis: redis.limits, recall: cache.links.recall });
   const readiness = openReadiness(wiring, cache, redis.dependencies);
   const sampleReadiness = watchReadiness(readiness, metrics);
-  const jobs = openJobs(wiring, { background, cache, files, heartbeat, hot, mail, notices, redis, sampleReadiness });
+  const clickNotices = openClickNotices(wiring, { mail, background });
+  const jobs = openJobs(wiring, {
+    background,
+    cache,
+    clickNotices,
+    files,
+    heartbeat,
+    hot,
+    mail,
+    notices,
+    redis,
+    sampleReadiness,
+  });
 
   const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs, live });
   const sources = openVisitorSources(core, () => server, log);

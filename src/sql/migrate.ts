@@ -21,6 +21,7 @@ import { fileCount } from "./migrations/0018-file-count.ts";
 import { changeKinds } from "./migrations/0019-change-kinds.ts";
 import { jobRuns } from "./migrations/0020-job-runs.ts";
 import { clicks } from "./migrations/0021-clicks.ts";
+import { clickNotices } from "./migrations/0022-click-notices.ts";
 import type { Dialect, Sql } from "./sql.ts";
 
 /**
@@ -50,6 +51,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0019-change-kinds": changeKinds,
   "0020-job-runs": jobRuns,
   "0021-clicks": clicks,
+  "0022-click-notices": clickNotices,
 };
 
 export interface Types {

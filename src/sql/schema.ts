@@ -38,6 +38,7 @@ export interface Schema {
   idempotency: IdempotencyTable;
   imports: ImportTable;
   click_tenants: ClickTenantTable;
+  click_notices: ClickNoticeTable;
   click_groups: ClickGroupTable;
   click_values: ClickValueTable;
   clicks: ClickTable;
@@ -326,6 +327,8 @@ export interface EmailSettingsTable {
   webhook_key: string | null;
   /** The secret part of the webhook URL. */
   webhook_secret: string | null;
+  /** JSON: which emails about clicks it wants, where it has chosen. */
+  notices: string | null;
   updated_at: number;
 }
 
@@ -604,4 +607,22 @@ export interface ClickHistoryTable {
   source: string;
   clicks: number;
   visitors: number | null;
+}
+
+/** Something about a link's clicks that its tenant is told by email. */
+export interface ClickNoticeTable {
+  tenant_id: TenantId;
+  kind: "firstClick" | "spike" | "drop" | "deadTarget" | "digest";
+  /** 0: all of them. */
+  link: LinkNumber | 0;
+  /** When it began. */
+  since: number;
+  /** When it was last seen to go on. */
+  seen_at: number;
+  /** JSON: the numbers that the email shows. */
+  facts: string;
+  /** The key of its email. Null: it waits for the next one. */
+  mail: string | null;
+  /** 1 once its email is in the outbox. */
+  told: Flag;
 }

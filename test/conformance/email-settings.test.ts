@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { TenantId } from "../../src/base/ids.ts";
 import { createRing, newKey } from "../../src/base/seal.ts";
+import { defaultSwitches } from "../../src/email/settings/notice-kinds.ts";
 import { resealAll } from "../../src/email/settings/reseal.ts";
 import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import type { Sql } from "../../src/sql/sql.ts";
@@ -32,7 +33,7 @@ onEachDatabase((database) => {
     const sql = await database.open();
     const tenant = await newTenant(sql);
     const none = { contact: null, sender: null, sendgrid: null, webhookKey: null, webhookSecret: null };
-    expect(await settingsOf(sql).of(tenant)).toEqual(none);
+    expect(await settingsOf(sql).of(tenant)).toEqual({ ...none, notices: defaultSwitches });
     expect(await settingsOf(sql).ownKey(tenant)).toBeUndefined();
   });
 
@@ -50,6 +51,25 @@ onEachDatabase((database) => {
     });
     expect(await settings.ownKey(tenant)).toBeUndefined();
     expect((await settings.of(other)).contact).toBe("other@example.com");
+  });
+
+  test("each kind of notice is switched by itself, and the others keep their state", async () => {
+    const sql = await database.open();
+    const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
+    const settings = settingsOf(sql);
+    await settings.change(tenant, { contact: "ops@example.com", notices: { digest: false } });
+    await Promise.all([
+      settings.change(tenant, { notices: { drop: true } }),
+      settings.change(tenant, { notices: { firstClick: true } }),
+      settings.change(tenant, { sender: "links@example.com" }),
+    ]);
+    const expected = { firstClick: true, spike: true, drop: true, deadTarget: true, digest: false };
+    expect(await settings.of(tenant)).toMatchObject({ contact: "ops@example.com", notices: expected });
+    expect((await settings.change(tenant, { notices: { spike: false } })).notices).toEqual({
+      ...expected,
+      spike: false,
+    });
+    expect((await settings.of(other)).notices).toEqual(defaultSwitches);
   });
 
   test("a key is sealed in SQL, opens for its tenant, and in no other row", async () => {

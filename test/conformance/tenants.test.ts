@@ -279,6 +279,19 @@ onEachDatabase(({ create, open, openTwo }) => {
       expect((await keys.list(tenant.id, 1_000)).find(({ id }) => id === key.id)?.revokedAt).toBe(revokedAt);
     });
 
+    test("that was valid is known to be so by its id, until it is revoked or expires", async () => {
+      const made = await keys.create(tenant.id, { name: "long", scopes: ["admin"] });
+      const brief = await keys.create(tenant.id, { name: "brief", scopes: ["admin"], expiresAt: clock.now() + 1_000 });
+      const areValid = () => Promise.all([made, brief].map(({ key }) => keysElsewhere.isValid(tenant.id, key.id)));
+      expect(await areValid()).toEqual([true, true]);
+      const stranger = await tenants.create("stranger-to-keys", "x");
+      expect(await keys.isValid(stranger.id, made.key.id)).toBe(false);
+      clock.advance(1_000);
+      expect(await areValid()).toEqual([true, false]);
+      await keys.revoke(tenant.id, made.key.id);
+      expect(await areValid()).toEqual([false, false]);
+    });
+
     test("of another tenant can be neither seen nor revoked", async () => {
       const stranger = await tenants.create(fresh("stranger"), "x");
       const { key, secret } = await keys.create(tenant.id, { name: "mine", scopes: ["admin"] });

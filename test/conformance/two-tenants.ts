@@ -66,6 +66,7 @@ const copies: Readonly<Record<OwnedTable | "link_versions", Copy>> = {
   },
   click_groups: { differs: {} },
   click_history: { differs: { link: "-new.link" } },
+  click_notices: { differs: { mail: "'twin'", told: "0" } },
   click_links: { differs: { link: "-new.link", domain: `'${twinDomain}'`, clicks: "123456789" } },
   click_tenants: { differs: { zone: "'Pacific/Kiritimati'" }, changes: ["hours_until", "days_until", "months_until"] },
   suppressions: { differs: { reason: "'complaint'" } },

@@ -131,9 +131,13 @@ const written: Readonly<Record<string, readonly string[]>> = {
       values (1, 1, ${at}, ${later}, '[1]', 1, 1, '[]', '{}')`,
     `insert into click_links (link, tenant_id, domain, code, clicks, first_at, last_at)
       values (1, 'ten_1', '', 'active', 1, ${at}, ${at})`,
-    "insert into click_drops (day, writer, dropped) values (20758, 'rec_1', 1)",
+    "insert into click_drops (day, writer, dropped, excluded) values (20758, 'rec_1', 1, 0)",
     `insert into click_history (tenant_id, link, start, until, source, clicks, visitors)
       values ('ten_1', 1, ${at}, ${later}, 'bitly', 5, null)`,
+  ],
+  "0022-click-notices": [
+    `insert into click_notices (tenant_id, kind, link, since, seen_at, facts, mail, told)
+      values ('ten_1', 'spike', 1, ${at}, ${at}, '{}', 'spike:1', 1)`,
   ],
 };
 

@@ -11,6 +11,7 @@ type Settings = {
   sendgrid: { hint: string; checkedAt: string } | null;
   webhookUrl: string | null;
   webhookKey: string | null;
+  notices: Record<string, boolean>;
 };
 type Stats = { current: string; providers: Record<string, unknown>[] };
 type Mail = { id: string; state: string; provider_id: string | null; delivery: string | null; recipient: string };
@@ -88,6 +89,7 @@ for (const database of databases) {
         const key = await site.tenant("settings");
         expect(await settings(key)).toEqual({
           ...{ contact: null, sender: null, sendgrid: null, webhookUrl: null, webhookKey: null },
+          notices: { firstClick: false, spike: true, drop: false, deadTarget: true, digest: true },
         });
         const first = (await patch({ contact: "Ops@Example.COM" }, key)).json<Settings>();
         expect(first.contact).toBe("Ops@example.com");
@@ -98,6 +100,24 @@ for (const database of databases) {
         expect((await patch({ sender }, key)).json<Settings>()).toMatchObject({ contact: "Ops@example.com", sender });
         expect((await patch({ contact: null }, key)).json<Settings>()).toMatchObject({ contact: null, sender });
         expect((await settings(key)).webhookUrl).toBe(first.webhookUrl);
+      });
+
+      test("switch each kind of notice, and name a kind that does not exist", async () => {
+        const key = await site.tenant("switching");
+        const before = { firstClick: false, spike: true, drop: false, deadTarget: true, digest: true };
+        expect(await settings(key)).toMatchObject({ notices: before });
+        const changed = await patch({ notices: { firstClick: true, digest: false } }, key);
+        expect([changed.status, changed.json<{ notices: unknown }>().notices]).toEqual([
+          200,
+          { ...before, firstClick: true, digest: false },
+        ]);
+        for (const notices of [{ digests: true }, { digest: "yes" }, { digest: null }]) {
+          const refused = await patch({ notices }, key);
+          expect([refused.status, bad(refused.json<ProblemBody>())?.[0]?.[0]]).toEqual([
+            422,
+            expect.stringMatching(/^notices/),
+          ]);
+        }
       });
 
       test("take a SendGrid key that SendGrid accepts, and show its end only", async () => {

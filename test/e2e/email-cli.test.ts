@@ -65,6 +65,24 @@ describe("quicklink email test", () => {
   });
 });
 
+test("quicklink email notices shows and switches the kinds of a tenant", async () => {
+  const env = await newDatabase("SQLite");
+  must(await cli(["tenant", "create", "default"], { env }));
+  const notices = async (...more: string[]) =>
+    JSON.parse(must(await cli(["email", "notices", "--json", ...more], { env }))) as unknown;
+  const before = { firstClick: false, spike: true, drop: false, deadTarget: true, digest: true };
+  expect(await notices()).toEqual({ contact: null, notices: before });
+  const changed = { contact: null, notices: { ...before, firstClick: true, drop: true, digest: false } };
+  expect(await notices("--on", "firstClick,drop", "--off", "digest")).toEqual(changed);
+  expect(await notices()).toEqual(changed);
+  for (const wrong of [
+    ["--on", "digests"],
+    ["--on", "drop", "--off", "drop"],
+  ]) {
+    expect((await cli(["email", "notices", ...wrong], { env })).code).not.toBe(0);
+  }
+});
+
 describe("quicklink doctor", () => {
   const findings = async (env: Record<string, string>) => {
     const { stdout } = await cli(["doctor", "--json"], { env });

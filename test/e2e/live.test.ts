@@ -1,6 +1,7 @@
 /** Live clicks of real servers, over real connections. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { eventsOf, QuickLink, type ServerEvent } from "../../clients/typescript/src/index.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { eventFrame, openEventStream, type StreamEnd } from "../../src/clicks/live/stream.ts";
 import { codesOf, type LiveReader, readEvents } from "../ground/live.ts";
@@ -84,6 +85,18 @@ describe("live clicks of one server", () => {
     expect((await site.call("HEAD", "/api/live")).status).toBe(200);
     expect((await site.call("GET", "/api/live", { key: null })).status).toBe(401);
     expect(await streams()).toBe(0);
+  });
+
+  test("the client iterates over events until the stream ends, beyond its timeout for a call", async () => {
+    const client = new QuickLink({ baseUrl: site.server.url, key: site.server.key, timeoutMs: 1_000 });
+    await client.createLink({ url: "https://example.com/client", code: "live-client" });
+    const response = await client.watchClicks({ seconds: 3 });
+    expect((await site.visit("/live-client")).status).toBe(302);
+    const events: ServerEvent[] = [];
+    for await (const event of eventsOf(response)) events.push(event);
+    const click = events.find(({ event }) => event === "click");
+    expect(click?.data).toMatchObject({ link: { domain: "", code: "live-client" }, verdict: "counted" });
+    expect(events.map(({ event }) => event)).toContain("quota");
   });
 
   test("a tenant has at most 20 streams, and another tenant still gets one", async () => {

@@ -13,7 +13,7 @@ export interface ClientSettings {
   readonly baseUrl: string;
   /** `ql_…` */
   readonly key: string;
-  /** Timeout of one attempt. */
+  /** Timeout of one attempt; of a stream, until it begins. */
   readonly timeoutMs?: number;
   /** Total waiting time between the attempts of one call. 0: never retry. */
   readonly retryBudgetMs?: number;
@@ -106,16 +106,22 @@ export class Caller {
   async #attempt(asked: Asked, key: string | undefined): Promise<unknown> {
     const { timeoutMs = defaultTimeoutMs, fetch: send = globalThis.fetch } = this.#settings;
     const late = AbortSignal.timeout(timeoutMs);
+    const given = new AbortController();
+    const giveUp = () => given.abort(late.reason);
+    late.addEventListener("abort", giveUp);
     try {
       const response = await send(
         new Request(this.#address(asked), {
           method: asked.method,
           headers: this.#headers(asked, key),
           redirect: "manual",
-          signal: asked.signal ? AbortSignal.any([asked.signal, late]) : late,
+          signal: asked.signal ? AbortSignal.any([asked.signal, given.signal]) : given.signal,
           ...bodyOf(asked),
         }),
       );
+      // It lasts as long as there is something to tell.
+      const streams = response.headers.get("content-type")?.startsWith("text/event-stream");
+      if (streams) late.removeEventListener("abort", giveUp);
       return response.ok ? response : await errorOf(response);
     } catch (error) {
       return error;

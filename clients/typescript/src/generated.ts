@@ -234,7 +234,7 @@ export interface EmailProviderStats {
 }
 
 export interface EmailSettings {
-  /** Address for limit notices. Null: none are sent. */
+  /** Address for notices about limits and clicks. Null: none are sent. */
   readonly contact: string | null;
   /** Sender of emails through your SendGrid key. */
   readonly sender: string | null;
@@ -246,10 +246,11 @@ export interface EmailSettings {
   /** URL for SendGrid's Event Webhook. Null until you save a setting. Keep it secret. */
   readonly webhookUrl: string | null;
   readonly webhookKey: string | null;
+  readonly notices: NoticeSwitches;
 }
 
 export interface EmailSettingsChange {
-  /** Address for limit notices. */
+  /** Address for notices about limits and clicks. */
   readonly contact?: string | null | undefined;
   /** A sender verified at SendGrid: `Acme <links@example.com>`. */
   readonly sender?: string | null | undefined;
@@ -257,6 +258,21 @@ export interface EmailSettingsChange {
   readonly sendgridKey?: string | null | undefined;
   /** Verification key of SendGrid's Signed Event Webhook. */
   readonly webhookKey?: string | null | undefined;
+  /** Emails about clicks, to switch on or off. Omitted ones stay as they are. */
+  readonly notices?:
+    | {
+        /** About the first click of a link. Off unless you choose. */
+        readonly firstClick?: boolean | undefined;
+        /** About a link that gets many more clicks than usual. On unless you choose. */
+        readonly spike?: boolean | undefined;
+        /** About a busy link that gets hardly any clicks. Off unless you choose. */
+        readonly drop?: boolean | undefined;
+        /** About a link whose destination no longer works. On unless you choose. */
+        readonly deadTarget?: boolean | undefined;
+        /** About the weekly summary of clicks. On unless you choose. */
+        readonly digest?: boolean | undefined;
+      }
+    | undefined;
 }
 
 export interface EmailStats {
@@ -486,6 +502,20 @@ export interface NewLink {
   readonly domain?: string | null | undefined;
   /** Generate twelve random characters instead of seven, so that the code is hard to guess. */
   readonly private?: boolean | undefined;
+}
+
+/** Which emails about clicks go to `contact`. */
+export interface NoticeSwitches {
+  /** About the first click of a link. Off unless you choose. */
+  readonly firstClick: boolean;
+  /** About a link that gets many more clicks than usual. On unless you choose. */
+  readonly spike: boolean;
+  /** About a busy link that gets hardly any clicks. Off unless you choose. */
+  readonly drop: boolean;
+  /** About a link whose destination no longer works. On unless you choose. */
+  readonly deadTarget: boolean;
+  /** About the weekly summary of clicks. On unless you choose. */
+  readonly digest: boolean;
 }
 
 export interface Problem {

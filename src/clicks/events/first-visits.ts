@@ -54,20 +54,31 @@ export function createFirstVisits(sql: Sql): FirstVisits {
   /** By the end of their day. */
   let known = new Map<number, Set<number>>();
   let size = 0;
-  const hashes = new Map<string, number>();
+  /** By tenant and day, and by visitor. */
+  const hashes = new Map<string, Map<number, number>>();
+  let hashed = 0;
   const insertVisitors: BulkInsert<Db, { subject: Subject; hash: number }> = bulkInsert(sql.dialect, {
     into: "click_visitors",
     columns: { until: "bigint", subject: "bigint", hash: "bigint" },
     tail: "on conflict do nothing returning subject, hash",
   });
 
-  function hashOf({ tenant, start }: TenantDay, key: Uint8Array, visitor: number): number {
-    const name = `${tenant} ${start} ${visitor}`;
-    let hash = hashes.get(name);
+  function hashesOf({ tenant, start }: TenantDay): Map<number, number> {
+    const name = `${tenant} ${start}`;
+    let ofDay = hashes.get(name);
+    if (ofDay === undefined) {
+      ofDay = new Map();
+      hashes.set(name, ofDay);
+    }
+    return ofDay;
+  }
+
+  function hashOf(ofDay: Map<number, number>, key: Uint8Array, visitor: number): number {
+    let hash = ofDay.get(visitor);
     if (hash === undefined) {
       hash = visitorHash(key, visitor);
-      if (hashes.size >= hashesMost) hashes.clear();
-      hashes.set(name, hash);
+      ofDay.set(visitor, hash);
+      hashed++;
     }
     return hash;
   }
@@ -96,9 +107,15 @@ export function createFirstVisits(sql: Sql): FirstVisits {
   return {
     async firsts(step, clicks) {
       const asked = new Map<number, Seen>();
+      if (hashed >= hashesMost) {
+        hashes.clear();
+        hashed = 0;
+      }
+      let [lastDay, ofDay]: [TenantDay | undefined, Map<number, number>] = [undefined, new Map()];
       const marks = clicks.map(({ link, reason, visitor, day }): readonly [number, number] | undefined => {
         if (!isPerson(reason) || visitor === 0 || day.key === undefined) return undefined;
-        const hash = hashOf(day, day.key, visitor);
+        if (day !== lastDay) [lastDay, ofDay] = [day, hashesOf(day)];
+        const hash = hashOf(ofDay, day.key, visitor);
         const both = [link.link, link.tenant].map((subject) => {
           const mark = markOf(subject, hash);
           if (!known.get(day.until)?.has(mark)) asked.set(mark, { until: day.until, subject, hash });

@@ -3,11 +3,11 @@ import { type BulkFind, type BulkInsert, type BulkValue, bulkFind, bulkInsert } 
 import type { ClickOverflowTable, GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import type { Db } from "../../sql/tenant-db.ts";
-import { dimensions, firstToLink, firstToTenant, isPerson, none, quarterOf, utcDay } from "../click.ts";
+import { dimensions, isPerson, none, utcDay } from "../click.ts";
 import { readTallyText, writeTallyText } from "../rollups/packed.ts";
 import {
-  addClick,
   addCounts,
+  addTally,
   addValue,
   type FactCounts,
   newTally,
@@ -15,6 +15,7 @@ import {
   trimmed,
   valuesMost,
 } from "../rollups/tally.ts";
+import type { BothTallies } from "./batch-tally.ts";
 import type { Step } from "./step.ts";
 
 /**
@@ -25,7 +26,7 @@ import type { Step } from "./step.ts";
  * has what the database does not have.
  */
 export interface Overflow {
-  add(step: Step, clicks: readonly OverflowClick[], bare: readonly OverflowBare[]): Promise<void>;
+  add(step: Step, clicks: readonly OverflowClicks[], bare: readonly OverflowBare[]): Promise<void>;
   forget(): void;
 }
 
@@ -37,12 +38,9 @@ interface Where {
   readonly tags: number;
 }
 
-export interface OverflowClick extends Where {
-  readonly at: number;
-  readonly reason: number;
-  readonly first: number;
-  /** In the order of `dimensions`. */
-  readonly facts: readonly string[];
+/** Clicks of a link and a quarter. */
+export interface OverflowClicks extends Where, BothTallies {
+  readonly quarter: number;
 }
 
 export interface OverflowBare extends Where {
@@ -51,11 +49,7 @@ export interface OverflowBare extends Where {
   readonly reasons: readonly number[];
 }
 
-interface Entry extends Where {
-  readonly quarter: number;
-  readonly ofLink: Tally;
-  readonly ofTenant: Tally;
-}
+type Entry = OverflowClicks;
 
 /** Values of all rows in memory, of about 100 bytes each. */
 const weightMost = 200_000;
@@ -110,8 +104,7 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
     async add(step, clicks, bare) {
       const touched = new Map<string, Entry>();
       const unknown = new Map<string, Where & { readonly quarter: number }>();
-      const all = [...clicks.map((click) => ({ ...click, quarter: quarterOf(click.at) })), ...bare];
-      for (const where of all) {
+      for (const where of [...clicks, ...bare]) {
         const name = nameOf(where);
         if (touched.has(name) || unknown.has(name)) continue;
         const entry = takeOut(name);
@@ -135,10 +128,10 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
         }
         return entry;
       };
-      for (const click of clicks) {
-        const entry = entryOf({ ...click, quarter: quarterOf(click.at) });
-        addClick(entry.ofLink, { ...click, isFirst: (click.first & firstToLink) !== 0 }, false);
-        addClick(entry.ofTenant, { ...click, isFirst: (click.first & firstToTenant) !== 0 }, false);
+      for (const some of clicks) {
+        const { ofLink, ofTenant } = entryOf(some);
+        addTally(ofLink, some.ofLink);
+        addTally(ofTenant, some.ofTenant);
       }
       for (const one of bare) {
         const { ofLink, ofTenant } = entryOf(one);

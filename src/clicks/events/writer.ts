@@ -18,12 +18,13 @@ import {
   tooLate,
   utcDay,
 } from "../click.ts";
+import { tallyPlaces } from "./batch-tally.ts";
 import { createCaps } from "./caps.ts";
 import { createFirstVisits } from "./first-visits.ts";
 import { createClickGroups, type GroupName } from "./groups.ts";
 import { type LateClick, lateMs, undoRollups } from "./late.ts";
 import { type AddedClicks, createLinkTotals } from "./link-totals.ts";
-import { createOverflow, type OverflowClick } from "./overflow.ts";
+import { createOverflow } from "./overflow.ts";
 import { type BatchPart, type PendingClick, partsMost, partsOf } from "./parts.ts";
 import type { Step } from "./step.ts";
 import { createTenantDays } from "./tenant-days.ts";
@@ -179,7 +180,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
       step,
       [
         ...events.map(({ link, place }) => ({ link, place, tags: tagsOf(link) })),
-        ...[...beyond, ...bare].map(({ link }) => ({ link, place: undefined, tags: tagsOf(link) })),
+        ...[...tagLists].map(([link, tags]) => ({ link, place: undefined, tags })),
       ],
       part.batch,
     );
@@ -232,12 +233,10 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     if (beyond.length + bare.length > 0) {
       await overflow.add(
         step,
-        beyond.map(
-          ({ link, place, at, reason }): OverflowClick => ({
-            ...whereOf(link),
-            ...{ at, reason, first: firstOf.get(place) ?? 0, facts: factTexts(part.batch, place) },
-          }),
-        ),
+        byQuarter(beyond).map(({ link, quarter, clicks }) => {
+          const places = clicks.map(({ place, reason }) => ({ place, reason, first: firstOf.get(place) ?? 0 }));
+          return { ...whereOf(link), quarter, ...tallyPlaces(part.batch, quarter, places) };
+        }),
         bare.map(({ link, quarter, reasons }) => ({ ...whereOf(link), quarter, reasons })),
       );
     }
@@ -322,16 +321,43 @@ function* groupNames(links: readonly ClickedLink[], idOf: (link: ClickedLink) =>
 /** One for each tenant and quarter: no day ends within a quarter. */
 function timesOf(clicks: readonly PendingClick[], bare: BatchPart["bare"], idOf: (link: ClickedLink) => TenantId) {
   const times = new Map<string, { tenant: ClickedLink["tenant"]; id: TenantId; at: number }>();
+  let [lastTenant, lastQuarter] = [0, 0];
   for (const { link, at } of [...clicks, ...bare.map(({ link, quarter }) => ({ link, at: quarter }))]) {
+    if (link.tenant === lastTenant && quarterOf(at) === lastQuarter) continue;
+    [lastTenant, lastQuarter] = [link.tenant, quarterOf(at)];
     const name = `${link.tenant} ${quarterOf(at)}`;
     if (!times.has(name)) times.set(name, { tenant: link.tenant, id: idOf(link), at });
   }
   return [...times.values()];
 }
 
-function factTexts(batch: ClickBatch, place: number): string[] {
-  const width = dimensions.length;
-  return dimensions.map((_, column) => storedText(batch.texts[batch.facts[place * width + column] ?? 0] ?? ""));
+interface ClicksOfQuarter {
+  readonly link: ClickedLink;
+  readonly quarter: number;
+  readonly clicks: PendingClick[];
+}
+
+function byQuarter(clicks: readonly PendingClick[]): ClicksOfQuarter[] {
+  const all: ClicksOfQuarter[] = [];
+  const ofLink = new Map<ClickedLink, Map<number, ClicksOfQuarter>>();
+  for (const click of clicks) {
+    const { link } = click;
+    const quarter = quarterOf(click.at);
+    let quarters = ofLink.get(link);
+    if (quarters === undefined) {
+      quarters = new Map();
+      ofLink.set(link, quarters);
+    }
+    const known = quarters.get(quarter);
+    if (known !== undefined) {
+      known.clicks.push(click);
+      continue;
+    }
+    const added = { link, quarter, clicks: [click] };
+    quarters.set(quarter, added);
+    all.push(added);
+  }
+  return all;
 }
 
 function addedClicks(

@@ -61,7 +61,7 @@ describe("a stream of events", () => {
 
   test("what the client takes makes room again", async () => {
     const { stream, text, ends } = start();
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 200; round++) {
       for (let n = 0; n < queuedMost; n++) stream.push(frame(n));
       expect(await text()).toStartWith("id: 0\n");
     }

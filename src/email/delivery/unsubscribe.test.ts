@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { manualClock, systemClock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import { createSigningKeys } from "../../base/signature.ts";
+import { noticeNames } from "../settings/notice-kinds.ts";
 import { createStopLinks, stopPath } from "./unsubscribe.ts";
 
 const signerOf = (key: string) =>
@@ -21,6 +22,14 @@ describe("a link to stop further emails", () => {
       expect(links.read(tokenOf(url))).toEqual({ tenant, address });
     },
   );
+
+  test("names the kind of notice that it stops, and no other is read from it", () => {
+    for (const notice of noticeNames) {
+      const url = links.urlFor(tenant, "jo@example.com", notice);
+      expect(links.read(tokenOf(url))).toEqual({ tenant, address: "jo@example.com", notice });
+    }
+    expect(links.read(tokenOf(links.urlFor(tenant, "jo@example.com", "toString" as "digest")))).toBeUndefined();
+  });
 
   test("is the same every time: an old email's works as well", () => {
     expect(links.urlFor(tenant, "jo@example.com")).toBe(links.urlFor(tenant, "jo@example.com"));

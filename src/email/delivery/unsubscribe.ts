@@ -1,13 +1,15 @@
 import { parseId, type TenantId } from "../../base/ids.ts";
 import type { Signer } from "../../base/signature.ts";
 import { parseAddress } from "../address.ts";
+import { isNoticeKind, type NoticeKind } from "../settings/notice-kinds.ts";
 
 /**
  * Unsubscribe links. A link contains the tenant and the address, signed by us, so nothing has to be stored and only a
  * recipient of the email can unsubscribe the address.
  */
 export interface StopLinks {
-  urlFor(tenant: TenantId, address: string): string;
+  /** `notice`: to stop only this kind of notice. */
+  urlFor(tenant: TenantId, address: string, notice?: NoticeKind): string;
   /** `undefined` if it was not made here. */
   read(token: string): Recipient | undefined;
 }
@@ -15,6 +17,8 @@ export interface StopLinks {
 export interface Recipient {
   readonly tenant: TenantId;
   readonly address: string;
+  /** What to stop; everything if there is none. */
+  readonly notice?: NoticeKind;
 }
 
 export const stopPath = "/email/unsubscribe/";
@@ -22,8 +26,9 @@ const tokenMaxChars = 600; // the longest address has 254 bytes
 
 export function createStopLinks(signer: Signer, baseUrl: string): StopLinks {
   return {
-    urlFor(tenant, address) {
-      const payload = Buffer.from(`${tenant} ${address}`).toString("base64url");
+    urlFor(tenant, address, notice) {
+      const about = notice === undefined ? tenant : `${tenant}/${notice}`;
+      const payload = Buffer.from(`${about} ${address}`).toString("base64url");
       return `${baseUrl}${stopPath}${payload}.${signer.sign(payload)}`;
     },
 
@@ -33,8 +38,11 @@ export function createStopLinks(signer: Signer, baseUrl: string): StopLinks {
       if (!signer.isSigned(payload, signature)) return undefined;
       const text = Buffer.from(payload, "base64url").toString("utf8");
       const space = text.indexOf(" ");
-      const [tenant, address] = [parseId("tenant", text.slice(0, space)), parseAddress(text.slice(space + 1))];
-      return tenant === undefined || address === undefined ? undefined : { tenant, address };
+      const [id = "", notice] = text.slice(0, space).split("/");
+      const [tenant, address] = [parseId("tenant", id), parseAddress(text.slice(space + 1))];
+      if (tenant === undefined || address === undefined) return undefined;
+      if (notice === undefined) return { tenant, address };
+      return isNoticeKind(notice) ? { tenant, address, notice } : undefined;
     },
   };
 }

@@ -4,6 +4,7 @@ import { manualClock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import { createMemoryCounters } from "../../in-memory/counters.ts";
 import { createGuesses } from "../../limits/guesses.ts";
+import { defaultSwitches } from "../settings/notice-kinds.ts";
 import { createWebhook } from "./webhook.ts";
 
 const clock = manualClock(1_763_287_200_000);
@@ -33,7 +34,10 @@ function open() {
       async of() {
         asked.settings++;
         const webhookKey = publicKey.export({ format: "der", type: "spki" }).toString("base64");
-        return { contact: null, sender: null, sendgrid: null, webhookKey, webhookSecret: secret };
+        return {
+          ...{ contact: null, sender: null, sendgrid: null, webhookKey, webhookSecret: secret },
+          notices: defaultSwitches,
+        };
       },
     },
     guesses,

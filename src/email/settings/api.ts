@@ -7,12 +7,26 @@ import { parseAddress, parseMailbox } from "../address.ts";
 import { parseWebhookKey } from "../delivery/signature.ts";
 import { webhookUrl } from "../delivery/webhook.ts";
 import type { KeyCheck } from "../providers/sendgrid-key.ts";
+import { type NoticeKind, type NoticeSwitches, noticeKinds } from "./notice-kinds.ts";
 import type { EmailSettings, EmailSettingsChange, EmailSettingsStore } from "./settings.ts";
 
 /** The routes of a tenant's email settings. A key can be set but never read. */
+const noticesSchema = z
+  .object({
+    firstClick: aboutNotice("firstClick"),
+    spike: aboutNotice("spike"),
+    drop: aboutNotice("drop"),
+    deadTarget: aboutNotice("deadTarget"),
+    digest: aboutNotice("digest"),
+  } satisfies Record<NoticeKind, unknown>)
+  .openapi("NoticeSwitches");
+
 const settingsSchema = z
   .object({
-    contact: z.string().nullable().openapi({ description: "Address for limit notices. Null: none are sent." }),
+    contact: z
+      .string()
+      .nullable()
+      .openapi({ description: "Address for notices about limits and clicks. Null: none are sent." }),
     sender: z.string().nullable().openapi({ description: "Sender of emails through your SendGrid key." }),
     sendgrid: z
       .object({ hint: z.string(), checkedAt: z.string() })
@@ -22,6 +36,7 @@ const settingsSchema = z
       description: "URL for SendGrid's Event Webhook. Null until you save a setting. Keep it secret.",
     }),
     webhookKey: z.string().nullable(),
+    notices: noticesSchema.openapi({ description: "Which emails about clicks go to `contact`." }),
   })
   .openapi("EmailSettings");
 
@@ -29,10 +44,14 @@ const text = z.string().max(1_000).nullable();
 
 const changeSchema = z
   .strictObject({
-    contact: text.openapi({ description: "Address for limit notices." }),
+    contact: text.openapi({ description: "Address for notices about limits and clicks." }),
     sender: text.openapi({ description: "A sender verified at SendGrid: `Acme <links@example.com>`." }),
     sendgridKey: text.openapi({ description: "Checked with SendGrid, then stored encrypted. Null removes it." }),
     webhookKey: text.openapi({ description: "Verification key of SendGrid's Signed Event Webhook." }),
+    notices: z
+      .strictObject(noticesSchema.shape)
+      .partial()
+      .openapi({ description: "Emails about clicks, to switch on or off. Omitted ones stay as they are." }),
   })
   .partial()
   .openapi("EmailSettingsChange", { example: { contact: "ops@example.com" } });
@@ -99,6 +118,7 @@ export function emailSettingsRoutes(
     sendgrid: saved.sendgrid && { hint: saved.sendgrid.hint, checkedAt: toIso(saved.sendgrid.checkedAt) },
     webhookUrl: webhookUrl(baseUrl, tenant, saved),
     webhookKey: saved.webhookKey,
+    notices: saved.notices,
   });
 
   api.openapi(routes.get, async (c) => {
@@ -126,14 +146,18 @@ export function emailSettingsRoutes(
 
 /** Values as stored, or a problem that names the field. */
 function checked(sent: z.infer<typeof changeSchema>): EmailSettingsChange {
-  const { contact, sender, sendgridKey, webhookKey } = sent;
+  const { contact, sender, sendgridKey, webhookKey, notices } = sent;
   return {
+    ...(notices === undefined ? {} : { notices: chosen(notices) }),
     ...(contact === undefined ? {} : { contact: contact === null ? null : contactOf(contact) }),
     ...(sender === undefined ? {} : { sender: sender === null ? null : senderOf(sender) }),
     ...(sendgridKey === undefined ? {} : { sendgridKey: sendgridKey === null ? null : keyOf(sendgridKey) }),
     ...(webhookKey === undefined ? {} : { webhookKey: webhookKey === null ? null : webhookKeyOf(webhookKey) }),
   };
 }
+
+const chosen = (notices: Partial<Record<NoticeKind, boolean | undefined>>): Partial<NoticeSwitches> =>
+  Object.fromEntries(Object.entries(notices).filter(([, isOn]) => isOn !== undefined));
 
 function contactOf(text: string): string {
   const address = parseAddress(text);
@@ -204,3 +228,8 @@ const noSecretKeys = () =>
     "not_set_up",
     "This server cannot encrypt your key. The operator must set QL_SECRET_KEYS to the same value on every machine.",
   );
+
+function aboutNotice(kind: NoticeKind) {
+  const { about, isOn } = noticeKinds[kind];
+  return z.boolean().openapi({ description: `About ${about}. ${isOn ? "On" : "Off"} unless you choose.` });
+}

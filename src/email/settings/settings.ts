@@ -7,9 +7,10 @@ import { pagesOf } from "../../base/pages.ts";
 import type { Ring } from "../../base/seal.ts";
 import type { EmailSettingsTable } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
+import { acrossTenants, type Db, ofTenant } from "../../sql/tenant-db.ts";
 import { parseMailbox } from "../address.ts";
 import type { Mailbox } from "../providers/provider.ts";
+import { changeSwitches, defaultSwitches, type NoticeSwitches, switchesOf } from "./notice-kinds.ts";
 
 /** A tenant's email settings. Its SendGrid key is stored encrypted, and decrypted only for the sender. */
 export interface EmailSettings {
@@ -21,6 +22,8 @@ export interface EmailSettings {
   readonly webhookKey: string | null;
   /** The secret part of the webhook URL. Null until the tenant saves its first setting. */
   readonly webhookSecret: string | null;
+  /** Which emails about clicks go to its contact address. */
+  readonly notices: NoticeSwitches;
 }
 
 /** Omitted fields stay; null removes. */
@@ -30,6 +33,7 @@ export interface EmailSettingsChange {
   /** Must have been checked: it is stored with the current time. */
   readonly sendgridKey?: string | null;
   readonly webhookKey?: string | null;
+  readonly notices?: Partial<NoticeSwitches>;
 }
 
 export interface OwnSendgrid {
@@ -48,7 +52,10 @@ export interface EmailSettingsStore {
   ownKey(tenant: TenantId): Promise<OwnSendgrid | undefined>;
 }
 
-const none: EmailSettings = { contact: null, sender: null, sendgrid: null, webhookKey: null, webhookSecret: null };
+const none: EmailSettings = {
+  ...{ contact: null, sender: null, sendgrid: null, webhookKey: null, webhookSecret: null },
+  notices: defaultSwitches,
+};
 const hintChars = 4;
 const webhookSecretBytes = 24;
 
@@ -79,7 +86,7 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
       return row === undefined ? none : toSettings(row);
     },
 
-    async change(tenant, { contact, sender, sendgridKey, webhookKey }) {
+    async change(tenant, { contact, sender, sendgridKey, webhookKey, notices }) {
       const secret = newSecret();
       const columns = {
         ...(contact === undefined ? {} : { contact }),
@@ -88,18 +95,24 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
         ...(webhookKey === undefined ? {} : { webhook_key: webhookKey }),
         updated_at: clock.now(),
       };
-      const row = await ofTenant(sql.db, tenant)
-        .insertInto("email_settings")
-        .values({ ...columns, webhook_secret: secret })
-        .onConflict((conflict) =>
-          conflict.column("tenant_id").doUpdateSet((row) => ({
-            ...columns,
-            webhook_secret: row.fn.coalesce("email_settings.webhook_secret", row.val(secret)),
-          })),
-        )
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      return toSettings(row);
+      const write = (trx: Db, changed: typeof columns & { notices?: string }) =>
+        ofTenant(trx, tenant)
+          .insertInto("email_settings")
+          .values({ ...changed, webhook_secret: secret })
+          .onConflict((conflict) =>
+            conflict.column("tenant_id").doUpdateSet((row) => ({
+              ...changed,
+              webhook_secret: row.fn.coalesce("email_settings.webhook_secret", row.val(secret)),
+            })),
+          )
+          .returningAll()
+          .executeTakeFirstOrThrow();
+      if (notices === undefined) return toSettings(await write(sql.db, columns));
+      // The other switches of the row are kept, so it is read first, and locked by what is written meanwhile.
+      return await sql.transaction(async (trx) => {
+        const { notices: before } = await write(trx, columns);
+        return toSettings(await write(trx, { ...columns, notices: changeSwitches(before, notices, clock.now()) }));
+      });
     },
 
     async rotateWebhook(tenant, chance) {
@@ -139,6 +152,7 @@ function toSettings(row: Selectable<EmailSettingsTable>): EmailSettings {
     sendgrid: key === null ? null : { hint: hint ?? "", checkedAt: checkedAt ?? 0 },
     webhookKey: row.webhook_key,
     webhookSecret: row.webhook_secret,
+    notices: switchesOf(row.notices),
   };
 }
 

@@ -1,4 +1,5 @@
 import { escapeHtml } from "../../base/escape-html.ts";
+import { type FigurePart, figureHtml, figureText } from "./figures.ts";
 
 /**
  * An email as its author sees it: a title and parts, in reading order. Text and HTML are both generated from it, so
@@ -13,6 +14,8 @@ export interface Letter {
   readonly parts: readonly LetterPart[];
   /** Why the recipient gets it, in a sentence. */
   readonly why: string;
+  /** What the unsubscribe link does, if not to unsubscribe from everything. */
+  readonly stop?: string;
 }
 
 export type LetterPart =
@@ -22,7 +25,8 @@ export type LetterPart =
   /** A button; its URL is also spelled out, for mail programs that show no links. */
   | { readonly kind: "action"; readonly label: string; readonly url: string }
   /** How much of a limit is used. */
-  | { readonly kind: "meter"; readonly label: string; readonly used: number; readonly max: number };
+  | { readonly kind: "meter"; readonly label: string; readonly used: number; readonly max: number }
+  | FigurePart;
 
 export interface Rendered {
   readonly subject: string;
@@ -43,8 +47,10 @@ function oneLine(text: string): string {
   return line.length <= subjectMost ? line : `${line.slice(0, subjectMost - 1).toWellFormed()}…`;
 }
 
-function toText({ title, parts, why }: Letter, stopUrl: string | null): string {
-  const stop = stopUrl === null ? [] : [`Unsubscribe: ${stopUrl}`];
+const unsubscribe = "Unsubscribe";
+
+function toText({ title, parts, why, stop: label = unsubscribe }: Letter, stopUrl: string | null): string {
+  const stop = stopUrl === null ? [] : [`${label}: ${stopUrl}`];
   return `${[title, ...parts.map(partText), "-- ", why, ...stop].join("\n\n")}\n`;
 }
 
@@ -58,6 +64,8 @@ function partText(part: LetterPart): string {
       return `${part.label}: ${part.url}`;
     case "meter":
       return `${part.label} (${percentOf(part)} %)`;
+    default:
+      return figureText(part);
   }
 }
 
@@ -70,11 +78,14 @@ const dark = `
   .line { border-color: #2b3441 !important }
   .trough { background: #2b3441 !important }
   .link { color: #86a8ff !important }
+  .bar { background: #7da3ff !important }
 `;
 
-function toHtml({ title, parts, why }: Letter, stopUrl: string | null): string {
+function toHtml({ title, parts, why, stop: label = unsubscribe }: Letter, stopUrl: string | null): string {
   const stop =
-    stopUrl === null ? "" : ` <a class="link" href="${escapeHtml(stopUrl)}" style="color:#2456d6">Unsubscribe</a>`;
+    stopUrl === null
+      ? ""
+      : ` <a class="link" href="${escapeHtml(stopUrl)}" style="color:#2456d6">${escapeHtml(label)}</a>`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
@@ -106,6 +117,8 @@ function partHtml(part: LetterPart): string {
     }
     case "meter":
       return meterHtml(part);
+    default:
+      return figureHtml(part);
   }
 }
 

@@ -1,0 +1,140 @@
+import { sql as raw } from "kysely";
+import { hitReasons } from "../../redirect/decide.ts";
+import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { quarterMs, utcDay } from "../click.ts";
+import { type PackedTally, readCounts } from "../rollups/packed.ts";
+import { grains } from "../rollups/periods.ts";
+
+/** Clicks of people by quarter of an hour: from roll-ups of days, and from events since the last one. */
+export interface CountedTenant {
+  readonly number: TenantNumber;
+  /** Days before that are condensed. A day after it may be half done, so its events count. */
+  readonly daysUntil: number;
+}
+
+export type Quarters = ReadonlyMap<number, number>;
+
+const counted = hitReasons.indexOf("counted");
+const levels = Array.from({ length: 13 }, (_, level) => level);
+/** One in eight clicks has such a level. */
+const sampleLevels = levels.slice(3);
+const linksAtOnce = 50;
+/** No day is longer. */
+const longestDayMs = 26 * 3_600_000;
+
+export async function quartersOf(
+  sql: Sql,
+  tenant: CountedTenant,
+  links: readonly LinkNumber[],
+  from: number,
+  until: number,
+): Promise<Map<LinkNumber, Quarters>> {
+  const counts = new Map(links.map((link) => [link, new Map<number, number>()]));
+  const add = (link: LinkNumber, quarter: number, clicks: number) => {
+    const ofLink = counts.get(link);
+    if (ofLink === undefined || clicks === 0 || quarter < from || quarter >= until) return;
+    ofLink.set(quarter, (ofLink.get(quarter) ?? 0) + clicks);
+  };
+  for (let place = 0; place < links.length; place += linksAtOnce) {
+    const some = links.slice(place, place + linksAtOnce);
+    for (const row of await condensedDays(sql, tenant, some, from, until)) {
+      const { series } = readCounts({ ...row, itemised: 0, visitors: 0 }, row.start);
+      for (const [quarter, { people }] of series) add(row.subject as LinkNumber, quarter, people);
+    }
+    const since = Math.max(from, tenant.daysUntil);
+    if (since >= until) continue;
+    for (const { link, quarter, clicks } of await events(sql, tenant, some, since, until)) add(link, quarter, clicks);
+    for (const { link, quarter, tally } of await overflow(sql, tenant, some, since, until)) {
+      for (const [, { people }] of readCounts(JSON.parse(tally) as PackedTally, quarter).series) {
+        add(link, quarter, people);
+      }
+    }
+  }
+  return counts;
+}
+
+const condensedDays = (
+  { db }: Sql,
+  { daysUntil }: CountedTenant,
+  links: readonly LinkNumber[],
+  from: number,
+  until: number,
+) =>
+  db
+    .selectFrom("click_rollups")
+    .select(["subject", "start", "reasons", "series"])
+    .where("subject", "in", links)
+    .where("grain", "=", grains.day)
+    .where("start", ">", from - longestDayMs)
+    .where("start", "<", until)
+    .where("until", "<=", daysUntil)
+    .execute();
+
+/** Of these links, or of all. */
+function eventsWithin({ db }: Sql, { number }: CountedTenant, from: number, until: number, some = levels) {
+  const first = utcDay(from);
+  const days = Array.from({ length: utcDay(until - 1) - first + 1 }, (_, place) => first + place);
+  return db
+    .selectFrom("clicks")
+    .where("day", "in", days)
+    .where("tenant", "=", number)
+    .where("level", "in", some)
+    .where("at", ">=", from)
+    .where("at", "<", until)
+    .where("reason", "=", counted);
+}
+
+function events(sql: Sql, tenant: CountedTenant, links: readonly LinkNumber[], from: number, until: number) {
+  const quarter = raw<number>`at - at % ${raw.lit(quarterMs)}`;
+  return eventsWithin(sql, tenant, from, until)
+    .select(["link", quarter.as("quarter"), (row) => row.fn.countAll<number>().as("clicks")])
+    .where("link", "in", links)
+    .groupBy(["link", quarter])
+    .execute();
+}
+
+const overflowWithin = ({ db }: Sql, { number }: CountedTenant, from: number, until: number) =>
+  db
+    .selectFrom("click_overflow")
+    .where("day", ">=", utcDay(from))
+    .where("day", "<=", utcDay(until - 1))
+    .where("tenant", "=", number)
+    .where("quarter", ">=", from)
+    .where("quarter", "<", until);
+
+const overflow = (sql: Sql, tenant: CountedTenant, links: readonly LinkNumber[], from: number, until: number) =>
+  overflowWithin(sql, tenant, from, until).select(["link", "quarter", "tally"]).where("link", "in", links).execute();
+
+/** A tenant with fewer sampled clicks is counted fully: its whole day is some hundred thousand rows. */
+const fullBelow = 2_500;
+const sampledLeast = 2;
+
+/**
+ * The links with the most clicks in the range, if they have `least`. Found in a sample if the tenant is busy: a link with 50 is
+ * overlooked once in 70 times, one with 100 once in 20,000. A link beyond the cap of events is always among them.
+ */
+export async function busyLinks(
+  sql: Sql,
+  tenant: CountedTenant,
+  from: number,
+  until: number,
+  least: number,
+  most: number,
+): Promise<LinkNumber[]> {
+  const ranked = (some: typeof levels, atLeast: number) =>
+    eventsWithin(sql, tenant, from, until, some)
+      .select(["link", (row) => row.fn.countAll<number>().as("clicks")])
+      .groupBy("link")
+      .having((row) => row.fn.countAll<number>(), ">=", atLeast)
+      .orderBy("clicks", "desc")
+      .orderBy("link")
+      .limit(most)
+      .execute();
+  const { clicks } = await eventsWithin(sql, tenant, from, until, sampleLevels)
+    .select((row) => row.fn.countAll<number>().as("clicks"))
+    .executeTakeFirstOrThrow();
+  const found = await (clicks < fullBelow ? ranked(levels, least) : ranked(sampleLevels, sampledLeast));
+  const beyond = await overflowWithin(sql, tenant, from, until).select("link").distinct().limit(most).execute();
+  return [...new Set([...beyond, ...found].map(({ link }) => link))].slice(0, most);
+}

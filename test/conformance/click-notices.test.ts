@@ -1,0 +1,506 @@
+import { expect, test } from "bun:test";
+import { dayMs, type ManualClock, manualClock, systemClock } from "../../src/base/clock.ts";
+import { newId, type TenantId } from "../../src/base/ids.ts";
+import { createSigningKeys } from "../../src/base/signature.ts";
+import { dimensions, quarterMs, quarterOf, utcDay } from "../../src/clicks/click.ts";
+import { createClickNotices } from "../../src/clicks/notices/click-notices.ts";
+import { findClickNotices } from "../../src/clicks/notices/find-notices.ts";
+import { writeTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
+import { grains } from "../../src/clicks/rollups/periods.ts";
+import { addClick, newTally } from "../../src/clicks/rollups/tally.ts";
+import { createStopLinks } from "../../src/email/delivery/unsubscribe.ts";
+import type { Outbox } from "../../src/email/outbox/outbox.ts";
+import type { NoticeSwitches } from "../../src/email/settings/notice-kinds.ts";
+import { createEmailSettings } from "../../src/email/settings/settings.ts";
+import { createHealthStore } from "../../src/link-health/store.ts";
+import { hitReasons } from "../../src/redirect/decide.ts";
+import type { GroupNumber, LinkNumber, TenantNumber } from "../../src/sql/schema.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
+import { createTenants } from "../../src/tenants/tenants.ts";
+import { onEachDatabase } from "./databases.ts";
+import { newTenant, openOutbox, silent } from "./outbox.ts";
+import { twin } from "./two-tenants.ts";
+
+const hourMs = 3_600_000;
+/** A Wednesday. */
+const wednesday = Date.UTC(2026, 10, 18, 12, 2);
+const monday = Date.UTC(2026, 10, 16);
+const counted = hitReasons.indexOf("counted");
+const off: NoticeSwitches = { firstClick: false, spike: false, drop: false, deadTarget: false, digest: false };
+
+interface World {
+  readonly sql: Sql;
+  readonly clock: ManualClock;
+  readonly run: () => Promise<void>;
+  readonly other: () => () => Promise<void>;
+  readonly outbox: { current: Pick<Outbox, "enqueue"> };
+}
+
+interface Owner {
+  readonly id: TenantId;
+  readonly number: TenantNumber;
+}
+
+onEachDatabase((database) => {
+  async function open(now = wednesday): Promise<World> {
+    const sql = await database.open();
+    const clock = manualClock(now);
+    const signing = createSigningKeys([{ id: "k1", key: Buffer.from("secret") }], clock);
+    const stopLinks = createStopLinks(signing.signerFor("unsubscribe"), "https://go.example.com");
+    const tenants = createTenants(sql, systemClock);
+    const settings = createEmailSettings(sql, undefined, clock);
+    const outbox = { current: openOutbox(sql).outbox as Pick<Outbox, "enqueue"> };
+    const sources = { sql, tenants, targets: createHealthStore(sql), baseUrl: "https://go.example.com", clock };
+    const other = () => {
+      const notices = createClickNotices({
+        ...{ find: () => findClickNotices(sources), sql, tenants, settings, stopLinks, log: silent },
+        outbox: { enqueue: (mail) => outbox.current.enqueue(mail) },
+      });
+      return () => notices.run(new AbortController().signal);
+    };
+    return { sql, clock, run: other(), other, outbox };
+  }
+
+  /** A tenant that wants these notices only. */
+  async function owner({ sql, clock }: World, wanted: Partial<NoticeSwitches>, zone = "UTC"): Promise<Owner> {
+    const id = await newTenant(sql);
+    const settings = createEmailSettings(sql, undefined, clock);
+    await settings.change(id, { contact: `${id}@ops.example`, notices: { ...off, ...wanted } });
+    const progress = { late: 0, hours_until: 0, days_until: 0, months_until: 0 };
+    await ofTenant(sql.db, id)
+      .insertInto("click_tenants")
+      .values({ zone, facts: 1, event_days: null, ...progress })
+      .execute();
+    const row = await sql.db.selectFrom("tenants").select("number").where("id", "=", id).executeTakeFirstOrThrow();
+    return { id, number: row.number };
+  }
+
+  async function link(
+    { sql }: World,
+    { id: tenant }: Owner,
+    code: string,
+    more: { domain?: string; firstAt?: number; clicks?: number; lastAt?: number; title?: string } = {},
+  ) {
+    const { domain = "", firstAt = null, clicks = firstAt === null ? 0 : 1, lastAt = firstAt, title = null } = more;
+    const id = newId("link", systemClock);
+    const at = systemClock.now();
+    await acrossTenants(sql.db)
+      .insertInto("links")
+      .values({
+        ...{ id, tenant_id: tenant, domain, code, url: "https://example.com/", permanent: 0, status: "active" },
+        ...{ expires_at: null, title, notes: null, tags: "[]", fallback_url: null, password_hash: null },
+        ...{ hits_per_month: null, created_at: at, updated_at: at, file_id: null },
+        ...{ rules: null, split: null, utm: null, forward_query: 0 },
+      })
+      .execute();
+    const own = ofTenant(sql.db, tenant);
+    const { number } = await own.selectFrom("links").select("number").where("id", "=", id).executeTakeFirstOrThrow();
+    await own
+      .insertInto("click_links")
+      .values({ link: number, domain, code, clicks, first_at: firstAt, last_at: lastAt })
+      .execute();
+    return { id, number };
+  }
+
+  let seq = 0;
+
+  async function clicks({ sql }: World, { number: tenant }: Owner, to: LinkNumber, at: number, count: number) {
+    const facts = Object.fromEntries(dimensions.map((name) => [name, 0])) as Record<
+      (typeof dimensions)[number],
+      number
+    >;
+    const rows = Array.from({ length: count }, () => ({
+      ...{ day: utcDay(at), tenant, level: Math.min(12, 31 - Math.clz32(++seq & -seq)), link: to, at, seq },
+      ...{ domain: tenant as GroupNumber, tags: 0, reason: counted, first: 3, ...facts },
+    }));
+    for (let place = 0; place < rows.length; place += 500) {
+      await sql.db
+        .insertInto("clicks")
+        .values(rows.slice(place, place + 500))
+        .execute();
+    }
+  }
+
+  /** A condensed day: so many clicks at these times. */
+  async function condensed(
+    { sql }: World,
+    tenant: Owner,
+    subject: LinkNumber | TenantNumber,
+    start: number,
+    visits: readonly {
+      readonly at: number;
+      readonly count: number;
+      readonly facts?: Readonly<Record<string, string>>;
+    }[],
+  ) {
+    const tally = newTally();
+    for (const { at, count, facts = {} } of visits) {
+      const values = dimensions.map((name) => facts[name] ?? "");
+      for (let each = 0; each < count; each++) {
+        addClick(tally, { at, reason: counted, isFirst: each % 2 === 0, facts: values }, true);
+      }
+    }
+    const until = start + dayMs;
+    await sql.db
+      .insertInto("click_rollups")
+      .values({ subject, grain: grains.day, start, until, ...writeTally(tally, start) })
+      .execute();
+    await sql.db
+      .insertInto("click_days")
+      .values({ tenant: tenant.number, start, until, salt: null })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const own = ofTenant(sql.db, tenant.id);
+    await own.updateTable("click_tenants").set({ days_until: until }).where("days_until", "<", until).execute();
+  }
+
+  async function mails({ sql }: World, { id }: Owner) {
+    const rows = await ofTenant(sql.db, id)
+      .selectFrom("emails")
+      .select(["kind", "dedupe_key", "recipient", "subject", "text", "html"])
+      .orderBy("id")
+      .execute();
+    return rows.map((row) => ({ ...row, text: row.text ?? "", html: row.html ?? "" }));
+  }
+
+  const subjects = async (world: World, tenant: Owner) => (await mails(world, tenant)).map(({ subject }) => subject);
+
+  test("links with a first click are told together, once ever, and not those from before the switch was on", async () => {
+    const world = await open();
+    const [tenant, uninterested] = [await owner(world, { firstClick: true }), await owner(world, {})];
+    const now = world.clock.now();
+    await link(world, tenant, "before", { firstAt: now - hourMs });
+    await link(world, tenant, "one", { firstAt: now + 1_000, title: "One" });
+    await link(world, tenant, "two", { firstAt: now + 2_000 });
+    await link(world, tenant, "none");
+    const deleted = await link(world, tenant, "deleted", { firstAt: now + 1_000 });
+    await ofTenant(world.sql.db, tenant.id).deleteFrom("links").where("id", "=", deleted.id).execute();
+    await link(world, uninterested, "one", { firstAt: now + 1_000, domain: "theirs.example" });
+    world.clock.advance(quarterMs);
+    await world.run();
+    await world.run();
+    const [mail, ...more] = await mails(world, tenant);
+    expect(more).toEqual([]);
+    expect(mail).toMatchObject({ kind: "firstClick", subject: "2 links had their first click: A tenant" });
+    expect(mail?.text).toContain("go.example.com/one: 18 November, 12:02");
+    expect(mail?.text).not.toContain("before");
+    expect(await mails(world, uninterested)).toEqual([]);
+    // In the same six hours the next one waits; a late click that moves the first one back changes nothing.
+    await link(world, tenant, "three", { firstAt: world.clock.now() });
+    await world.run();
+    expect(await subjects(world, tenant)).toHaveLength(1);
+    world.clock.advance(6 * hourMs);
+    await world.run();
+    world.clock.advance(8 * dayMs);
+    await world.run();
+    expect((await subjects(world, tenant)).slice(1)).toEqual(["A link had its first click: A tenant"]);
+  });
+
+  test("a spike is told once, however long it lasts, and the other tenant's link of the same name is not in it", async () => {
+    const world = await open();
+    const [tenant, quiet] = [await owner(world, { spike: true }), await owner(world, { spike: true })];
+    const now = world.clock.now();
+    const old = { firstAt: now - 60 * dayMs, clicks: 5_000, lastAt: now };
+    const hot = await link(world, tenant, "sale", old);
+    const usual = await link(world, tenant, "usual", old);
+    await link(world, quiet, "sale", { ...old, domain: "quiet.example" });
+    const today = now - (now % dayMs);
+    for (let day = 1; day <= 28; day++) {
+      const start = today - day * dayMs;
+      const noon = start + 11 * hourMs + 3 * quarterMs;
+      await condensed(world, tenant, hot.number, start, [{ at: noon, count: 8 }]);
+      await condensed(world, tenant, usual.number, start, [{ at: noon, count: 60 }]);
+    }
+    for (let hour = 0; hour < 5; hour++) {
+      const at = quarterOf(world.clock.now()) - quarterMs;
+      await clicks(world, tenant, hot.number, at, 120);
+      await clicks(world, tenant, usual.number, at, hour === 0 ? 70 : 0);
+      await world.run();
+      world.clock.advance(hourMs);
+    }
+    const [mail, ...more] = await mails(world, tenant);
+    expect(more).toEqual([]);
+    expect(mail).toMatchObject({ kind: "spike", subject: "A link gets many more clicks than usual: A tenant" });
+    expect(mail?.text).toContain("go.example.com/sale: 120 clicks");
+    expect(mail?.text).toContain("usually 8");
+    expect(await mails(world, quiet)).toEqual([]);
+    // Half a day later it is over, and a larger one is told again.
+    world.clock.advance(12 * hourMs);
+    await world.run();
+    await clicks(world, tenant, hot.number, quarterOf(world.clock.now()) - quarterMs, 400);
+    await world.run();
+    expect(await subjects(world, tenant)).toHaveLength(2);
+  });
+
+  test("a link of two days, and one that was deleted, have no spike", async () => {
+    const world = await open();
+    const tenant = await owner(world, { spike: true });
+    const now = world.clock.now();
+    const fresh = await link(world, tenant, "fresh", { firstAt: now - 2 * dayMs, clicks: 500, lastAt: now });
+    const gone = await link(world, tenant, "gone", { firstAt: now - 20 * dayMs, clicks: 500, lastAt: now });
+    await ofTenant(world.sql.db, tenant.id).deleteFrom("links").where("id", "=", gone.id).execute();
+    await link(world, tenant, "gone", { firstAt: now - 20 * dayMs });
+    for (const { number } of [fresh, gone]) await clicks(world, tenant, number, quarterOf(now) - quarterMs, 300);
+    await world.run();
+    expect(await mails(world, tenant)).toEqual([]);
+  });
+
+  test("a spike is found in a sample of a busy tenant's clicks, and beyond the cap of events", async () => {
+    const world = await open();
+    const tenant = await owner(world, { spike: true });
+    const now = world.clock.now();
+    const at = quarterOf(now) - quarterMs;
+    const old = { firstAt: now - 60 * dayMs, clicks: 5_000, lastAt: now };
+    const [hot, beyond] = [await link(world, tenant, "hot", old), await link(world, tenant, "beyond", old)];
+    // So many that the rest is sampled: each of these links has two clicks in the sample, and few in all.
+    for (let other = 1; other <= 90; other++) await clicks(world, tenant, (900_000 + other) as LinkNumber, at, 2);
+    for (let times = 0; times < 50; times++) await clicks(world, tenant, (900_100 + times) as LinkNumber, at, 400);
+    await clicks(world, tenant, hot.number, at, 900);
+    const tally = newTally();
+    const facts = dimensions.map(() => "");
+    for (let each = 0; each < 700; each++) addClick(tally, { at, reason: counted, isFirst: false, facts }, false);
+    const text = writeTallyText(tally, at);
+    const place = { day: utcDay(at), tenant: tenant.number, link: beyond.number, domain: tenant.number as GroupNumber };
+    await world.sql.db
+      .insertInto("click_overflow")
+      .values({ ...place, quarter: at, tags: 0, writer: "w", tally: text, tenant_tally: text })
+      .execute();
+    await world.run();
+    const [mail] = await mails(world, tenant);
+    expect(mail?.text).toContain("go.example.com/hot: 900 clicks");
+    expect(mail?.text).toContain("go.example.com/beyond: 700 clicks");
+  });
+
+  test("a steady link that gets hardly any clicks is told once, until it has recovered", async () => {
+    const world = await open();
+    const tenant = await owner(world, { drop: true });
+    const now = world.clock.now();
+    const { number } = await link(world, tenant, "steady", { firstAt: now - 60 * dayMs, clicks: 30_000, lastAt: now });
+    const today = now - (now % dayMs);
+    const everyHour = (start: number) =>
+      Array.from({ length: 24 }, (_, hour) => ({ at: start + hour * hourMs, count: 20 }));
+    for (let day = 1; day <= 28; day++) {
+      await condensed(world, tenant, number, today - day * dayMs, everyHour(today - day * dayMs));
+    }
+    for (let hour = 0; hour < 6; hour++) await clicks(world, tenant, number, today + hour * hourMs, 20);
+    for (let times = 0; times < 3; times++) {
+      await world.run();
+      world.clock.advance(hourMs);
+    }
+    expect(await subjects(world, tenant)).toEqual(["A busy link gets hardly any clicks: A tenant"]);
+    expect((await mails(world, tenant))[0]?.text).toContain("steady: 0 clicks");
+    const row = () => ofTenant(world.sql.db, tenant.id).selectFrom("click_notices").select("kind").execute();
+    expect(await row()).toEqual([{ kind: "drop" }]);
+    await clicks(world, tenant, number, quarterOf(world.clock.now()) - quarterMs, 100);
+    await world.run();
+    expect(await row()).toEqual([]);
+  });
+
+  test("dead destinations are told once a day, with their clicks, and again only after they have recovered", async () => {
+    const world = await open();
+    const [tenant, other] = [await owner(world, { deadTarget: true }), await owner(world, { deadTarget: true })];
+    const targets = createHealthStore(world.sql);
+    const now = () => world.clock.now();
+    const set = async (id: Awaited<ReturnType<typeof link>>["id"], state: "dead" | "ok") => {
+      const verdict = { state, httpStatus: state === "dead" ? 404 : 200, reason: null, failures: 7 };
+      await targets.want(id, now());
+      await targets.record({ id, url: "https://example.com/" }, verdict, now(), now() + dayMs);
+    };
+    const [first, second, fine] = [
+      await link(world, tenant, "first"),
+      await link(world, tenant, "second"),
+      await link(world, tenant, "fine"),
+    ];
+    await set(first.id, "dead");
+    await set(fine.id, "ok");
+    await set((await link(world, other, "first", { domain: "other.example" })).id, "ok");
+    await clicks(world, tenant, first.number, now() - dayMs, 7);
+    await clicks(world, tenant, first.number, now() - 8 * dayMs, 9);
+    // A condensed day has its events still; its clicks count once.
+    const dayBefore = now() - (now() % dayMs) - 2 * dayMs;
+    await condensed(world, tenant, first.number, dayBefore, [{ at: dayBefore, count: 3 }]);
+    await clicks(world, tenant, first.number, dayBefore, 3);
+    await world.run();
+    await world.run();
+    expect(await subjects(world, tenant)).toEqual(["The destination of a link no longer works: A tenant"]);
+    expect((await mails(world, tenant))[0]?.text).toContain(
+      "go.example.com/first: 10 clicks\n  The destination answers 404.",
+    );
+    expect(await mails(world, other)).toEqual([]);
+    await set(second.id, "dead");
+    await world.run();
+    expect(await subjects(world, tenant)).toHaveLength(1);
+    world.clock.advance(dayMs);
+    await world.run();
+    expect((await mails(world, tenant))[1]?.text).toContain("go.example.com/second");
+    expect((await mails(world, tenant))[1]?.text).not.toContain("go.example.com/first");
+    world.clock.advance(dayMs);
+    await set(first.id, "ok");
+    await world.run();
+    await set(first.id, "dead");
+    await world.run();
+    world.clock.advance(dayMs);
+    await world.run();
+    expect((await mails(world, tenant)).slice(2).map(({ text }) => text.includes("go.example.com/first"))).toEqual([
+      true,
+    ]);
+  });
+
+  test("a destination that was changed since the check is not called dead", async () => {
+    const world = await open();
+    const tenant = await owner(world, { deadTarget: true });
+    const { id } = await link(world, tenant, "moved");
+    const targets = createHealthStore(world.sql);
+    await targets.want(id, 0);
+    const verdict = { state: "dead", httpStatus: 404, reason: null, failures: 7 } as const;
+    await targets.record({ id, url: "https://example.com/before" }, verdict, 0, 1);
+    await world.run();
+    expect(await mails(world, tenant)).toEqual([]);
+  });
+
+  const domainOf = ({ number }: Owner) => `go${-number}.example`;
+
+  /** Two clicks a day for two weeks, and more on the last Thursday. */
+  async function busyWeeks(world: World, tenant: Owner, offsetMs = 0) {
+    const { number } = await link(world, tenant, "sale", {
+      domain: domainOf(tenant),
+      ...{ firstAt: monday - 30 * dayMs, clicks: 100, lastAt: monday - hourMs, title: "Sale" },
+    });
+    for (let day = 14; day >= 1; day--) {
+      const start = monday - day * dayMs - offsetMs;
+      const visits = [
+        { at: start + 10 * hourMs, count: day === 4 ? 10 : 2, facts: { country: "DE", referrer: "a.example" } },
+      ];
+      for (const subject of [number, tenant.number]) await condensed(world, tenant, subject, start, visits);
+    }
+    return number;
+  }
+
+  test("the digest comes on Monday at 8:00 of the tenant's zone, once, with the week's numbers", async () => {
+    const world = await open(monday + 6 * hourMs + 59 * 60_000);
+    const [berlin, utc] = [await owner(world, { digest: true }, "Europe/Berlin"), await owner(world, { digest: true })];
+    await busyWeeks(world, berlin, hourMs);
+    await busyWeeks(world, utc);
+    await world.run();
+    expect(await mails(world, berlin)).toEqual([]);
+    world.clock.advance(60_000);
+    await Promise.all([world.run(), world.other()(), world.other()()]);
+    await world.run();
+    const [mail, ...more] = await mails(world, berlin);
+    expect([more, await mails(world, utc)]).toEqual([[], []]);
+    expect(mail).toMatchObject({
+      ...{ kind: "digest", dedupe_key: "digest:2026-W46", subject: "Your week: 22 clicks: A tenant" },
+      recipient: `${berlin.id}@ops.example`,
+    });
+    expect(mail?.text).toContain("9 to 15 November 2026");
+    expect(mail?.text).toContain("Clicks: 22 (57 % more than the week before)");
+    expect(mail?.text).toContain("Daily visitors: 11 (57 % more than the week before)");
+    expect(mail?.text).toContain("▂▂▂█▂▂▂");
+    expect(mail?.text).toContain(`${domainOf(berlin)}/sale: 22`);
+    expect(mail?.text).toContain("Germany: 22 (100 %)");
+    expect(mail?.text).toContain("a.example: 22 (100 %)");
+    world.clock.advance(hourMs);
+    await world.run();
+    expect([await subjects(world, berlin), await subjects(world, utc)].map((one) => one.length)).toEqual([1, 1]);
+    world.clock.advance(dayMs);
+    await world.run();
+    expect(await subjects(world, berlin)).toHaveLength(1);
+  });
+
+  test("the digest waits until the week is condensed, and until Thursday at most", async () => {
+    const world = await open(monday + 8 * hourMs);
+    const [slow, never] = [await owner(world, { digest: true }), await owner(world, { digest: true })];
+    for (const tenant of [slow, never]) {
+      await busyWeeks(world, tenant);
+      const own = ofTenant(world.sql.db, tenant.id).updateTable("click_tenants");
+      await own.set({ days_until: monday - dayMs }).execute();
+    }
+    await world.run();
+    expect(await mails(world, slow)).toEqual([]);
+    await ofTenant(world.sql.db, slow.id).updateTable("click_tenants").set({ days_until: monday }).execute();
+    world.clock.advance(quarterMs);
+    await world.run();
+    expect(await subjects(world, slow)).toHaveLength(1);
+    world.clock.set(monday + 3 * dayMs);
+    await ofTenant(world.sql.db, never.id).updateTable("click_tenants").set({ days_until: monday }).execute();
+    await world.run();
+    expect(await mails(world, never)).toEqual([]);
+  });
+
+  test("a tenant without clicks in two weeks gets no digest, and one whose clicks stopped does", async () => {
+    const world = await open(monday + 9 * hourMs);
+    const [silentOne, stopped] = [await owner(world, { digest: true }), await owner(world, { digest: true })];
+    await busyWeeks(world, stopped);
+    await world.run();
+    world.clock.advance(7 * dayMs);
+    await world.run();
+    world.clock.advance(7 * dayMs);
+    await world.run();
+    expect(await mails(world, silentOne)).toEqual([]);
+    expect(await subjects(world, stopped)).toEqual(["Your week: 22 clicks: A tenant", "Your week: 0 clicks: A tenant"]);
+  });
+
+  test("what is switched off is not told, and neither is a tenant without a contact", async () => {
+    const world = await open(monday + 9 * hourMs);
+    const [none, gone] = [await owner(world, {}), await owner(world, { digest: true, firstClick: true })];
+    for (const tenant of [none, gone]) await busyWeeks(world, tenant);
+    await createEmailSettings(world.sql, undefined, world.clock).change(gone.id, { contact: null });
+    await world.run();
+    expect([await mails(world, none), await mails(world, gone)]).toEqual([[], []]);
+  });
+
+  test("a process that dies before the outbox has the email loses nothing, and tells nothing twice", async () => {
+    const world = await open();
+    const tenant = await owner(world, { firstClick: true });
+    await link(world, tenant, "one", { firstAt: world.clock.now() });
+    const real = world.outbox.current;
+    world.outbox.current = { enqueue: () => Promise.reject(new Error("killed")) };
+    await expect(world.run()).rejects.toThrow("failed for 1 tenants or emails");
+    world.outbox.current = {
+      async enqueue(mail) {
+        await real.enqueue(mail);
+        throw new Error("killed after it was stored");
+      },
+    };
+    world.clock.advance(6 * hourMs);
+    await expect(world.run()).rejects.toThrow("failed");
+    world.outbox.current = real;
+    world.clock.advance(6 * hourMs);
+    await world.run();
+    expect(await subjects(world, tenant)).toEqual(["A link had its first click: A tenant"]);
+  });
+
+  test("a tenant that fails does not keep the others from being told", async () => {
+    const world = await open(monday + 9 * hourMs);
+    const [broken, fine] = [await owner(world, { digest: true }), await owner(world, { digest: true })];
+    for (const tenant of [broken, fine]) await busyWeeks(world, tenant);
+    await world.sql.db.updateTable("click_rollups").set({ series: "{" }).where("subject", "=", broken.number).execute();
+    await expect(world.run()).rejects.toThrow("failed for 1 tenants or emails");
+    expect(await subjects(world, fine)).toHaveLength(1);
+  });
+
+  test("a run that takes too long stops, and the next one continues with the next tenant", async () => {
+    const world = await open();
+    const all = [await owner(world, { firstClick: true }), await owner(world, { firstClick: true })];
+    for (const tenant of all)
+      await link(world, tenant, "one", { firstAt: world.clock.now(), domain: `${tenant.number}.example` });
+    let elapsed = 0;
+    const slow = { ...world.clock, elapsed: () => (elapsed += 25_000) };
+    const tenants = createTenants(world.sql, systemClock);
+    const sources = {
+      sql: world.sql,
+      tenants,
+      targets: createHealthStore(world.sql),
+      baseUrl: "https://x.example",
+      clock: slow,
+    };
+    const found = [await findClickNotices(sources), await findClickNotices(sources), await findClickNotices(sources)];
+    expect(found.map(({ notices, isEnd }) => [notices.map(({ tenant }) => tenant), isEnd])).toEqual([
+      [[all[0]?.id], false],
+      [[all[1]?.id], false],
+      [[], true],
+    ] as never);
+    expect(all.map(({ id }) => id)).not.toContain(twin);
+  });
+});
