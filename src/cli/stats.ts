@@ -4,7 +4,7 @@ import { reportOn } from "../clicks/reports/report.ts";
 import { showReport } from "../clicks/reports/schemas.ts";
 import { clickSettings, type ReportSubject } from "../clicks/reports/scope.ts";
 import { intervals } from "../clicks/reports/zones.ts";
-import { shortUrl } from "../links/link.ts";
+import { originOf, shortUrl } from "../links/link.ts";
 import { printDrawing, printJson } from "./print.ts";
 import { statsLines } from "./stats-drawing.ts";
 import { findLink, type TenantOption, withTenant } from "./tenant-links.ts";
@@ -34,7 +34,7 @@ export function statsCommand(): Command {
         const query = parseReport(options, zone, core.clock.now());
         const report = await reportOn(core.sql, core.clock, tenant.id, subject, query);
         if (options.json) {
-          printJson(showReport(report, query));
+          printJson(showReport(report, query, (domain) => new URL(originOf(core.config.baseUrl, domain)).host));
           return;
         }
         const { stdout } = process;

@@ -121,7 +121,7 @@ export function clickRoutes(api: Api, settings: ClickApiSettings): void {
     const query = { ...parsed, filters: stored(parsed.filters) };
     const found = await settings.report(tenant, subject, query);
     const isCsv = params.format === undefined ? /^text\/csv\b/.test(accept ?? "") : params.format === "csv";
-    return isCsv ? textResponse(reportCsv(found, query), "csv") : Response.json(showReport(found, query));
+    return isCsv ? textResponse(reportCsv(found, query), "csv") : Response.json(showReport(found, query, host));
   }
 
   async function answerClicks(

@@ -70,4 +70,7 @@ function splitValues(text: string): string[] {
   return [...new Set(values)];
 }
 
+/** Upper and lower case are the same for A to Z only, as in both databases. */
+export const lowerAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
 const bad = (code: string, message: string) => invalid("filter", code, message);
