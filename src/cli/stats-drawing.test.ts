@@ -56,6 +56,21 @@ describe("a report in the terminal", () => {
     expect(lines.find((line) => line.startsWith("country"))).toMatch(/^country {55}device$/);
   });
 
+  test("aligns values whose characters are wide", () => {
+    const values = ["東京キャンペーン", "spring sale"].map((value) => ({ value, clicks: 20, visitors: 0 }));
+    const breakdowns = { utm_campaign: { values, none: 0, other: 0, notItemised: 0 } };
+    const [, east, west] = statsLines({ ...report, breakdowns }, about, plain).slice(-3);
+    expect(east).toMatch(/^ {2}東京キャンペーン {2}█/);
+    expect(west).toMatch(/^ {2}spring sale {7}█/);
+    const long = {
+      ...report,
+      breakdowns: {
+        utm_campaign: { ...breakdowns.utm_campaign, values: [{ value: "東".repeat(40), clicks: 1, visitors: 0 }] },
+      },
+    };
+    expect(statsLines(long, about, plain).at(-1)).toStartWith(`  ${"東".repeat(13)}…  █`);
+  });
+
   test("shows hours with their time", () => {
     const lines = statsLines(report, { ...about, interval: "hour" }, { ...plain, columns: 100 });
     expect(lines[0]).toEndWith("29 Mar 2026 00:00 – 2 Apr 2026 00:00, Europe/Berlin");

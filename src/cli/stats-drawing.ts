@@ -181,7 +181,7 @@ function barsOf(name: string, { values, none }: Breakdown, total: number, column
     count: grouped(clicks),
     share: `${Math.round((clicks / Math.max(1, total)) * 100)}%`,
   }));
-  const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => text.length));
+  const widest = (texts: readonly string[]) => Math.max(0, ...texts.map(widthOf));
   const countWidth = widest(figures.map(({ count }) => count));
   const shareWidth = widest(figures.map(({ share }) => share));
   const fixed = indent.length + countWidth + shareWidth + 6;
@@ -195,7 +195,7 @@ function barsOf(name: string, { values, none }: Breakdown, total: number, column
     { text: paint.bold(title), width: title.length },
     ...rows.map(({ clicks }, i) => {
       const bar = width < 1 ? "" : "█".repeat(Math.max(1, Math.round((clicks / most) * width))).padEnd(width);
-      const label = (labels[i] ?? "").padEnd(labelWidth);
+      const label = padded(labels[i] ?? "", labelWidth);
       const count = (figures[i]?.count ?? "").padStart(countWidth);
       const share = (figures[i]?.share ?? "").padStart(shareWidth);
       const text = `${indent}${label}  ${paint.cyan(bar)}  ${count}  ${paint.dim(share)}`;
@@ -205,8 +205,23 @@ function barsOf(name: string, { values, none }: Breakdown, total: number, column
   ];
 }
 
-const cut = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, Math.max(0, most - 1))}…` : text;
+/** Chinese, Japanese and Korean characters and most emoji take two columns. */
+const wide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\u30fc\uff01-\uff60]|\p{Emoji_Presentation}/u;
+const widthOf = (text: string): number => [...text].reduce((sum, one) => sum + (wide.test(one) ? 2 : 1), 0);
+const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)));
+
+function cut(text: string, most: number): string {
+  if (widthOf(text) <= most) return text;
+  const kept: string[] = [];
+  let width = 1;
+  for (const one of text) {
+    width += widthOf(one);
+    if (width > most) break;
+    kept.push(one);
+  }
+  return `${kept.join("")}…`;
+}
 
 function wrapped(text: string, columns: number): string[] {
   const lines = [""];
@@ -225,7 +240,7 @@ const isShort = ({ interval }: StatsTitle): boolean => interval === "quarter" ||
 function dateOf(at: number, { zone }: StatsTitle, withTime: boolean): string {
   const date = { timeZone: zone, day: "numeric", month: "short", year: "numeric" } as const;
   const time = withTime ? ({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const) : {};
-  return new Intl.DateTimeFormat("en-GB", { ...date, ...time }).format(at).replace(",", "");
+  return new Intl.DateTimeFormat("en-GB", { ...date, ...time }).format(at).replace(",", "").replace("Sept", "Sep");
 }
 
 function periodOf({ from, to }: { readonly from: number; readonly to: number }, about: StatsTitle): string {
