@@ -1,94 +1,60 @@
 /**
- * What facts about clicks cost.
+ * Clicks: what facts about them cost a redirect (`clicks/facts.ts`), how many are recorded per second (`clicks/recording.ts`), how
+ * long reports take over a year of them (`clicks/reports.ts`), and what they take on disk (`clicks/sizes.ts`).
  *
- * Method: two servers of ours with everything on, one with `QL_CLICK_FACTS=on` and one with `off`, which records the time
- * and reason of each click only; a bare `Bun.serve` and nginx with a constant 302. All get the 14 headers that Chrome sends.
- * The figure is CPU time per request of the whole process: reading facts, and writing clicks in another thread, included.
- * How it is measured is in `contenders.ts`.
+ * A hundred million clicks take about 25 GB of disk and some minutes to write. Where the disk has less room, the
+ * benchmark says so and goes up to ten million.
  */
-import type { Bench, Figure, Target } from "./bench.ts";
-import { type Contender, measure, ours, type Sample, startBare, startNginx } from "./contenders.ts";
-import { pin, twoCores } from "./cpu.ts";
-import { chromeHeaders } from "./load.ts";
-import { compare } from "./rounds.ts";
-import { median, progress, round, table } from "./show.ts";
-import { createLink, createLinks, startSubject } from "./subject.ts";
+import { statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { startPostgres } from "../test/ground/postgres.ts";
+import type { Bench, Figure } from "./bench.ts";
+import { factsCost } from "./clicks/facts.ts";
+import { type Filled, fill } from "./clicks/fill.ts";
+import { recording } from "./clicks/recording.ts";
+import { figuresOf, showReports, timeReports } from "./clicks/reports.ts";
+import { showSizes } from "./clicks/sizes.ts";
+import { progress } from "./show.ts";
 
-export const clickTargets = {
-  off: { most: 1.25 },
-  nginx: { most: 1.7 },
-} as const satisfies Record<string, Target>;
-
-const rounds = 7;
-const warmSeconds = 3;
-const roundSeconds = 2;
-const links = 1_000;
+const sizes = [1_000_000, 10_000_000, 100_000_000] as const;
+const bytesOfClick = 250;
 
 export const clicks: Bench = {
   name: "clicks",
-  shows: "CPU per redirect with facts about clicks, without, and against nginx and a bare Bun.serve",
-  needs: ["nginx", "wrk"],
+  shows: "CPU of facts per redirect, clicks recorded per second, reports over 1 M to 100 M clicks, and bytes per click",
+  needs: ["nginx", "wrk", "postgresql"],
   run,
 };
 
 async function run(): Promise<readonly Figure[]> {
-  const cores = twoCores();
-  const [nginx, bare] = [await startNginx(), await startBare()];
-  const [on, off] = [
-    await startSubject("sqlite", { QL_CLICK_FACTS: "on" }),
-    await startSubject("sqlite", { QL_CLICK_FACTS: "off" }),
-  ];
+  const facts = await factsCost();
   const shown = progress();
   try {
-    const own = async (name: string, { server }: typeof on) =>
-      fromChrome(ours(name, server, [await createLink(server)]));
-    const many = async (name: string, { server }: typeof on) =>
-      fromChrome(ours(`${name}, 1,000 links`, server, await createLinks(server, links)));
-    const one = { on: await own("facts on", on), off: await own("facts off", off) };
-    const all = { on: await many("facts on", on), off: await many("facts off", off) };
-    const linked = { ...one.on, name: "facts on, referrer and campaign", ...plus(one.on) };
-    const [constant, least] = [fromChrome(nginx), fromChrome(bare)];
-    const contenders = [constant, least, one.off, one.on, linked, all.off, all.on];
-    for (const { pid } of [nginx, bare, one.on, one.off]) await pin(pid, cores.server);
-    const samples = await measure(contenders, { rounds, warmSeconds, roundSeconds, core: cores.client }, shown);
-    shown.end();
-    show(contenders, samples);
-    const ratio = (name: string, a: Contender, b: Contender, target: Target): Figure => ({
-      ...{ name, target },
-      ...compare(microsOf(samples(a)), microsOf(samples(b))),
-    });
-    return [
-      ratio("facts on / off", one.on, one.off, clickTargets.off),
-      ratio("facts on with referrer and campaign / off", linked, one.off, clickTargets.off),
-      ratio("facts on / off, 1,000 links", all.on, all.off, clickTargets.off),
-      ratio("facts on / nginx", one.on, constant, clickTargets.nginx),
-    ];
+    await recording(shown);
+    return [...facts, ...(await reports(shown))];
   } finally {
     shown.end();
-    await Promise.all([nginx.child.stop({ signal: "SIGTERM" }), bare.child.stop(), on.stop(), off.stop()]);
   }
 }
 
-const fromChrome = (contender: Contender): Contender => ({ ...contender, headers: chromeHeaders });
-
-const plus = ({ url, headers }: Contender): Pick<Contender, "url" | "headers"> => ({
-  url: `${url}?qr&utm_source=poster`,
-  headers: [...headers, "Referer: https://news.example.com/"],
-});
-
-const microsOf = (samples: readonly Sample[]): number[] => samples.map(({ micros }) => micros);
-
-function show(contenders: readonly Contender[], samples: (contender: Contender) => readonly Sample[]): void {
-  table([
-    ["", "CPU µs per request", "min", "requests/s"],
-    ...contenders.map((contender) => {
-      const all = samples(contender);
-      return [
-        contender.name,
-        round(median(microsOf(all))),
-        round(Math.min(...microsOf(all))),
-        round(median(all.map(({ perSecond }) => perSecond))),
-      ];
-    }),
-  ]);
+async function reports(shown: ReturnType<typeof progress>): Promise<readonly Figure[]> {
+  const { bavail, bsize } = statfsSync(tmpdir());
+  const fitting = sizes.filter((clicks) => clicks * bytesOfClick < bavail * bsize);
+  if (fitting.length < sizes.length) {
+    shown.end();
+    console.log(`  ${tmpdir()} has no room for ${sizes.at(-1)?.toLocaleString("en-US")} clicks: they are left out`);
+  }
+  const postgres = await startPostgres();
+  const filled: Filled[] = [];
+  try {
+    for (const clicks of fitting) filled.push(...(await fill(clicks, postgres, shown.now)));
+    const timed = await timeReports(filled, shown);
+    shown.end();
+    showReports(timed);
+    showSizes(filled);
+    return figuresOf(timed);
+  } finally {
+    for (const { sql } of filled) await sql.close();
+    await postgres.stop();
+  }
 }

@@ -3,7 +3,7 @@ import type { ClickReport } from "../clicks/reports/report.ts";
 import { statsLines } from "./stats-drawing.ts";
 
 const report: ClickReport = {
-  ...{ from: 0, to: 1, reasons: {}, itemised: null, sampled: null, imported: null },
+  ...{ from: 0, to: 1, subject: { kind: "tenant" }, reasons: {}, itemised: null, sampled: null, imported: null },
   totals: { clicks: 40, visitors: 30, bots: 1 },
   series: [0, 1, 2, 37].map((clicks, start) => ({ start, clicks, visitors: 0 })),
   breakdowns: {
@@ -15,7 +15,14 @@ const report: ClickReport = {
       ...{ none: 0, other: 0, notItemised: 0 },
     },
   },
-  previous: { from: 0, to: 1, totals: { clicks: 20, visitors: 60, bots: 0 }, series: [] },
+  previous: {
+    from: 0,
+    to: 1,
+    totals: { clicks: 20, visitors: 60, bots: 0 },
+    series: [],
+    itemised: null,
+    sampled: null,
+  },
 };
 const plain = { columns: 60, colours: false };
 

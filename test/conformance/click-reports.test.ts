@@ -96,37 +96,63 @@ function reckon(world: World, subject: ReportSubject, query: ReportQuery) {
   const isFirst = ({ reason, first }: TestClick) => isPerson(reason) && first !== tooLate && (first & bit) !== 0;
   const isShown = ({ reason }: TestClick) => traffic === "all" || isPerson(reason) === (traffic === "people");
   const inRange = world.tenant.clicks.filter((one) => belongs(world, subject, one) && one.at >= from && one.at < to);
-  const found = filters.length === 0 ? inRange : inRange.filter((one) => one.itemised && passes(world, filters, one));
+  // One filter on one dimension needs no single clicks, except for what is known about other dimensions.
+  const dimension = filteredDimension(filters);
+  const isKnown = ({ itemised, facts }: TestClick) => (dimension === undefined ? itemised : facts[dimension] !== other);
+  const known = filters.length === 0 ? inRange : inRange.filter(isKnown);
+  const found = known.filter((one) => passes(world, filters, one));
   const clicks = found.filter(isShown);
+  const isUnknown = ({ itemised, reason }: TestClick) => dimension !== undefined && !itemised && !isPerson(reason);
   const starts = startsWithin(query.zone, query.interval, from, to, intervalsMost);
-  const breakdown = (dimension: Dimension) => {
-    const groups = [...Map.groupBy(clicks, ({ facts }) => facts[dimension])];
+  const breakdown = (name: Dimension) => {
+    const some = clicks.filter(({ itemised }) => dimension === undefined || dimension === name || itemised);
+    const groups = [...Map.groupBy(some, ({ facts }) => facts[name])];
     const sizeOf = (value: string) => groups.find(([one]) => one === value)?.[1].length ?? 0;
     const values = groups
       .filter(([value]) => value !== none && value !== other)
       .map(([value, some]) => ({ value, clicks: some.length, visitors: some.filter(isFirst).length }))
       .toSorted((a, b) => b.clicks - a.clicks || (a.value < b.value ? -1 : 1));
     const beyond = values.slice(limit).reduce((sum, one) => sum + one.clicks, 0);
-    return { values: values.slice(0, limit), none: sizeOf(none), other: sizeOf(other) + beyond, notItemised: 0 };
+    return {
+      values: values.slice(0, limit),
+      none: sizeOf(none),
+      other: sizeOf(other) + beyond,
+      notItemised: clicks.length - some.length,
+    };
   };
+  const unknown = found.filter(isUnknown).length;
+  const series = (all: readonly TestClick[]) =>
+    starts.map((start, place) => {
+      const some = all.filter(({ at }) => at >= start && at < (starts[place + 1] ?? to));
+      return { start, clicks: some.length, visitors: some.filter(isFirst).length };
+    });
   return {
     totals: {
       clicks: clicks.length,
       visitors: clicks.filter(isFirst).length,
       bots: found.filter(({ reason }) => !isPerson(reason)).length,
     },
-    reasons: Object.fromEntries(
-      hitReasons.map((name, reason) => [name, found.filter((one) => one.reason === reason).length]),
-    ),
-    series: starts.map((start, place) => {
-      const some = clicks.filter(({ at }) => at >= start && at < (starts[place + 1] ?? to));
-      return { start, clicks: some.length, visitors: some.filter(isFirst).length };
-    }),
+    reasons: {
+      ...Object.fromEntries(
+        hitReasons.map((name, reason) => [
+          name,
+          found.filter((one) => one.reason === reason && !isUnknown(one)).length,
+        ]),
+      ),
+      ...(unknown > 0 && { unknown }),
+    },
+    series: series(clicks),
+    /** Where roll-ups are longer than an interval. */
+    itemisedSeries: series(dimension === undefined ? clicks : clicks.filter(({ itemised }) => itemised)),
     breakdowns: Object.fromEntries(query.breakdown.map((dimension) => [dimension, breakdown(dimension)])),
-    itemised:
-      filters.length === 0 ? null : { clicks: inRange.filter(({ itemised }) => itemised).length, of: inRange.length },
+    itemised: filters.length === 0 ? null : { clicks: known.length, of: inRange.length },
     sampled: null,
   };
+}
+
+function filteredDimension([filter, second]: readonly ClickFilter[]): Dimension | undefined {
+  if (filter === undefined || second !== undefined || filter.values.includes(other)) return undefined;
+  return dimensions.find((dimension) => dimension === filter.field);
 }
 
 onEachDatabase(({ open }) => {
@@ -206,11 +232,38 @@ onEachDatabase(({ open }) => {
       };
     }
 
+    let isCondensed = false;
+    const isByDay = ({ zone, interval, filters }: ReportQuery, { tenant }: World) =>
+      filters.length === 0 || (zone === tenant.zone && interval !== "hour");
+
     async function compare(world: World, subject: ReportSubject, params: ReportParams): Promise<ClickReport> {
       const query = parseReport(params, world.tenant.zone, until);
       const report = await reportOn(sql, systemClock, world.tenant.id, subject, query);
-      const { from: _, to: __, previous: ___, imported: ____, ...figures } = report;
-      expect({ params, subject, ...figures }).toEqual({ params, subject, ...reckon(world, subject, query) } as never);
+      const { from: _, to: __, previous: ___, imported: ____, subject: about, series, itemised, ...figures } = report;
+      const { series: all, itemisedSeries, itemised: known, ...expected } = reckon(world, subject, query);
+      expect({ params, subject, ...figures }).toEqual({ params, subject, ...expected } as never);
+      expect(about).toMatchObject(subject);
+      expect(itemised).toEqual(
+        known && {
+          ...known,
+          notInSeries: expected.totals.clicks - series.reduce((sum, { clicks }) => sum + clicks, 0),
+        },
+      );
+      if (!isCondensed || isByDay(query, world))
+        expect({ params, subject, series }).toEqual({ params, subject, series: all });
+      for (const [place, { start, clicks, visitors }] of series.entries()) {
+        const [most, least] = [all[place], itemisedSeries[place]];
+        const isWithin = (count: number, name: "clicks" | "visitors") =>
+          count >= (least?.[name] ?? 0) && count <= (most?.[name] ?? 0);
+        expect({
+          params,
+          subject,
+          start,
+          isWithin: isWithin(clicks, "clicks") && isWithin(visitors, "visitors"),
+        }).toEqual({
+          ...{ params, subject, start, isWithin: true },
+        });
+      }
       return report;
     }
 
@@ -270,6 +323,7 @@ onEachDatabase(({ open }) => {
 
     test("are the same when days are condensed, and some are open", async () => {
       await condense(sql, { now: Date.UTC(2026, 9, 30, 12) });
+      isCondensed = true;
       await compareMany(40);
     });
 
@@ -311,15 +365,83 @@ onEachDatabase(({ open }) => {
         expect(values.reduce((sum, { clicks }) => sum + clicks, none + other + notItemised)).toBe(report.totals.clicks);
       }
       const filtered = parseReport(
-        { from: "2026-10-01", to: "2026-11-30", filter: ["country=country 1"] },
+        { from: "2026-10-01", to: "2026-11-30", filter: ["country=country 1", "city!=city 1"] },
         "UTC",
         until,
       );
       const { itemised, totals } = await reportOn(sql, systemClock, world.tenant.id, { kind: "tenant" }, filtered);
       expect({ itemised, totals }).toEqual({
-        itemised: { clicks: 0, of: world.tenant.clicks.length },
+        itemised: { clicks: 0, of: world.tenant.clicks.length, notInSeries: 0 },
         totals: { clicks: 0, visitors: 0, bots: 0 },
       });
+    });
+
+    test("with one filter on one dimension need no events: is, is not and not itemised are all clicks", async () => {
+      const [world] = worlds as [World];
+      for (const subject of subjectsOf(world).slice(0, 6)) {
+        const read = async (filter: string[], interval: "day" | "hour" = "day") => {
+          const params = { from: "2026-10-01", to: "2026-11-30", interval, traffic: "all", filter } as const;
+          const query = parseReport(params, world.tenant.zone, until);
+          return {
+            report: await reportOn(sql, systemClock, world.tenant.id, subject, query),
+            expected: reckon(world, subject, query),
+          };
+        };
+        const { report: all } = await read([]);
+        const { report: is, expected } = await read(["city=city 1,"]);
+        const { report: isNot } = await read(["city!=city 1,"]);
+        expect(is.totals).toEqual(expected.totals);
+        expect(is.series).toEqual(expected.series);
+        expect(is.itemised).toEqual({ ...expected.itemised, notInSeries: 0 } as never);
+        expect(is.breakdowns.city).toEqual(expected.breakdowns.city);
+        expect(is.breakdowns.os?.notItemised).toBe(is.totals.clicks);
+        const unknown = all.totals.clicks - (is.itemised?.clicks ?? 0);
+        expect(is.totals.clicks + isNot.totals.clicks + unknown).toBe(all.totals.clicks);
+        const { report: byHour } = await read(["city=city 1,"], "hour");
+        expect(byHour.totals).toEqual(is.totals);
+        expect(byHour.itemised?.notInSeries).toBe(is.totals.clicks);
+        expect((await read(["city~CITY 1"])).report.totals).toEqual((await read(["city=city 1"])).report.totals);
+      }
+    });
+
+    test("find a deleted link by its code, and refuse one that never was", async () => {
+      const [, world] = worlds as [World, World];
+      const [first, second] = world.links;
+      if (first === undefined || second === undefined) throw new Error("no links");
+      const read = (filter: string) => {
+        const query = parseReport({ from: "2026-10-01", to: "2026-11-30", filter: [filter] }, "UTC", until);
+        return reportOn(sql, systemClock, world.tenant.id, { kind: "tenant" }, query);
+      };
+      const refusalOf = (filter: string) =>
+        read(filter).catch((error: Problem) => [error.code, error.more.errors?.[0]?.field]);
+      const before = await read(`link=${first.code}`);
+      expect(before.totals.clicks).toBeGreaterThan(0);
+      expect((await read(`link=${first.id}`)).totals).toEqual(before.totals);
+      const own = ofTenant(sql.db, world.tenant.id);
+      // As the writer notes it.
+      await own.updateTable("click_links").set({ code: first.code }).where("link", "=", first.number).execute();
+      const [row] = await own.selectFrom("links").selectAll().where("id", "=", first.id).execute();
+      await own.deleteFrom("links").where("id", "=", first.id).execute();
+      expect((await read(`link=${first.code}`)).totals).toEqual(before.totals);
+      const [{ items }, refused] = [
+        await listClicks(
+          sql,
+          systemClock,
+          world.tenant.id,
+          { kind: "tenant" },
+          {
+            ...{ from, to: until, filters: parseFilters([`link=${first.code}`]), limit: 1, after: undefined },
+          },
+        ),
+        await refusalOf(`link=${first.id}`),
+      ];
+      expect(items.map(({ link }) => link)).toEqual([{ id: null, domain: "", code: first.code }]);
+      expect(refused).toEqual(["invalid_input", "filter"]);
+      expect(await refusalOf("link=never-was")).toEqual(["invalid_input", "filter"]);
+      // Another link has the code now: it is the one that is meant.
+      await own.updateTable("links").set({ code: first.code }).where("id", "=", second.id).execute();
+      expect((await read(`link=${first.code}`)).totals).toEqual((await read(`link=${second.id}`)).totals);
+      expect(row?.code).toBe(first.code);
     });
 
     test("on a link of another tenant, or none, find nothing", async () => {

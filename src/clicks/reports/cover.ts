@@ -9,7 +9,8 @@ import type { Span } from "./query.ts";
  * any: before `condensedUntil` a period without a roll-up has no clicks.
  *
  * A roll-up that the range cuts still says how many clicks its quarter hours (or days, for a month) have. Its events may be
- * gone; then these clicks are known, but not their values. `cut` lists such roll-ups.
+ * gone; then these clicks are known, but not their values. `cut` lists such roll-ups. Of a month that is cut, events are read
+ * where its days have no roll-ups any more and all events are kept.
  */
 export interface RollupPeriod extends Span {
   readonly grain: number;
@@ -19,10 +20,13 @@ export interface Cover<Row> {
   readonly whole: readonly Row[];
   /** Days, which count by quarter hour. */
   readonly cut: readonly Row[];
-  /** Months, which count by day. */
+  /** Months, which count by day, and the parts of the range that only they count. */
   readonly cutMonths: readonly Row[];
+  readonly ofMonths: readonly Span[];
   /** To read from events: in order, without overlap. */
   readonly gaps: readonly Span[];
+  /** The parts of the gaps that days count. */
+  readonly ofCut: readonly Span[];
 }
 
 export interface CoverSettings {
@@ -31,16 +35,23 @@ export interface CoverSettings {
   /** Days of the tenant, for months. */
   readonly days: readonly Span[];
   readonly condensedUntil: number;
+  /** Events before this are deleted. */
+  readonly eventsFrom: number;
+  /** Days that begin later have a roll-up, if they have clicks. */
+  readonly daysFrom: number;
+  /** Whether a month is read day by day where it can be, unless it is within one interval. */
+  readonly byDay: boolean;
 }
 
 export function coverOf<Row extends RollupPeriod>(
   { from, to }: Span,
   rows: readonly Row[],
-  { starts, days, condensedUntil }: CoverSettings,
+  { starts, days, condensedUntil, eventsFrom, daysFrom, byDay }: CoverSettings,
 ): Cover<Row> {
   const isInside = (row: Span) => row.from >= from && row.to <= to;
   const splitDays = days.filter((day) => hasWithin(starts, day));
-  const isSplit = (row: Row) => splitDays.some((day) => overlaps(day, row));
+  const isSplit = (row: Row) =>
+    splitDays.some((day) => overlaps(day, row)) || (byDay && row.from >= daysFrom && hasWithin(starts, row));
   const fits = (row: Row) => isInside(row) && (row.grain !== grains.month || !isSplit(row));
   const whole: Row[] = [];
   for (const grain of ["month", "day", "hour"] as const satisfies readonly Grain[]) {
@@ -52,14 +63,17 @@ export function coverOf<Row extends RollupPeriod>(
   const leftOver = (grain: number, ranges: readonly Span[]) =>
     rows.filter((row) => row.grain === grain && !whole.includes(row) && ranges.some((range) => overlaps(range, row)));
   const cut = leftOver(grains.day, remaining);
-  const cutMonths = leftOver(grains.month, without(remaining, cut));
-  const open = remaining.flatMap((range) => clipped(range, { from: condensedUntil, to }));
   const ofCut = cut.flatMap((row) => remaining.flatMap((range) => clipped(range, row)));
-  return { whole, cut, cutMonths, gaps: merged([...open, ...ofCut]) };
+  const cutMonths = leftOver(grains.month, without(remaining, ofCut));
+  const inMonths = cutMonths.flatMap((row) => without(remaining, ofCut).flatMap((range) => clipped(range, row)));
+  const hasEvents = (range: Span) => range.from >= eventsFrom && range.from < daysFrom;
+  const open = remaining.flatMap((range) => clipped(range, { from: condensedUntil, to }));
+  const gaps = merged([...without(open, inMonths), ...ofCut, ...inMonths.filter(hasEvents)]);
+  return { whole, cut, cutMonths, ofMonths: inMonths.filter((range) => !hasEvents(range)), gaps, ofCut: merged(ofCut) };
 }
 
 /** Whether an interval begins after the start of this range, and before its end. */
-function hasWithin(starts: readonly number[], { from, to }: Span): boolean {
+export function hasWithin(starts: readonly number[], { from, to }: Span): boolean {
   let [low, high] = [0, starts.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -87,12 +101,12 @@ export function without(ranges: readonly Span[], others: readonly Span[]): Span[
   return left;
 }
 
-function clipped(range: Span, { from, to }: Span): Span[] {
+export function clipped(range: Span, { from, to }: Span): Span[] {
   const part = { from: Math.max(range.from, from), to: Math.min(range.to, to) };
   return part.from < part.to ? [part] : [];
 }
 
-function merged(ranges: readonly Span[]): Span[] {
+export function merged(ranges: readonly Span[]): Span[] {
   const result: { from: number; to: number }[] = [];
   for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
     const last = result.at(-1);

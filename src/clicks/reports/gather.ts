@@ -1,14 +1,17 @@
+import { Problem } from "../../base/errors.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { type Dimension, utcDay } from "../click.ts";
+import { type Dimension, quarterMs, utcDay } from "../click.ts";
 import { idsOf, toTally } from "../rollups/id-counts.ts";
 import { readCounts, readTally, readTallyText } from "../rollups/packed.ts";
 import { grains } from "../rollups/periods.ts";
-import { addTally, type Counts, countsAt, type FactCounts, newTally, type Tally } from "../rollups/tally.ts";
+import { addTally, type Counts, countsAt, newTally, type Tally } from "../rollups/tally.ts";
 import { createValueNames } from "../rollups/value-names.ts";
-import { coverOf, type RollupPeriod } from "./cover.ts";
+import { coverOf, type RollupPeriod, without } from "./cover.ts";
 import { chooseSample, countEvents, type EventCount, type EventScope } from "./events.ts";
 import type { Span } from "./query.ts";
+import { countsIn, fitted, scaled } from "./sample.ts";
 import type { SubjectScope } from "./scope.ts";
+import { matchedCounts, type ValueFilter } from "./value-filter.ts";
 
 /** All clicks of a subject in a range, from roll-ups where there are, and from events and overflow elsewhere. */
 export interface Gathered {
@@ -18,12 +21,25 @@ export interface Gathered {
   readonly unknown: Counts;
   /** Above 0: what is not in roll-ups is a sample of 1 in 2^level events. */
   readonly level: number;
+  /** How many clicks of the tally are scaled up from the sample. */
+  readonly sampled: Counts;
+  /** Read from events. */
+  readonly gaps: readonly Span[];
+  /** What matches the filter in each roll-up and overflow row. */
+  readonly matches: readonly MatchedPeriod[];
+}
+
+export interface MatchedPeriod extends Span {
+  readonly counts: Counts;
 }
 
 interface GatherSettings {
   readonly starts: readonly number[];
   /** The dimensions whose values are needed. */
   readonly wanted: readonly Dimension[];
+  /** Days that begin later have a roll-up, if they have clicks. */
+  readonly daysFrom: number;
+  readonly filter?: ValueFilter;
   readonly check: () => void;
 }
 
@@ -31,56 +47,110 @@ interface StoredPeriod extends RollupPeriod {
   readonly start: number;
 }
 
+const attemptsMost = 3;
+
 export async function gather(sql: Sql, scope: SubjectScope, span: Span, settings: GatherSettings): Promise<Gathered> {
-  const { starts, wanted, check } = settings;
+  for (let attempt = 1; attempt <= attemptsMost; attempt++) {
+    settings.check();
+    const found = await gatherOnce(sql, scope, span, settings);
+    if (found !== undefined) return found;
+  }
+  throw new Problem("busy", "These clicks are being counted again. Try again shortly.", { retryAfterSeconds: 5 });
+}
+
+/** Undefined if a late click deleted a roll-up while they were read. */
+async function gatherOnce(
+  sql: Sql,
+  scope: SubjectScope,
+  span: Span,
+  settings: GatherSettings,
+): Promise<Gathered | undefined> {
+  const { starts, wanted, daysFrom, filter, check } = settings;
   const periods = scope.number === undefined ? [] : await periodsOf(sql, scope.number, span);
   const hasMonths = periods.some(({ grain }) => grain === grains.month);
   const days = hasMonths ? await daysOf(sql, scope.tenant, span) : [];
   // Without roll-ups of its own, everything about it is in events.
   const condensedUntil = scope.number === undefined ? 0 : scope.condensedUntil;
-  const cover = coverOf(span, periods, { starts, days, condensedUntil });
+  const { eventsFrom } = scope;
+  const byDay = filter !== undefined;
+  const cover = coverOf(span, periods, { starts, days, condensedUntil, eventsFrom, daysFrom, byDay });
   const tally = newTally();
-  for (const one of await talliesOfRows(sql, scope, cover.whole, wanted.length > 0)) {
+  const matches: MatchedPeriod[] = [];
+  const whole = await talliesOfRows(sql, scope, cover.whole, wanted.length > 0);
+  if (whole.length < cover.whole.length) return undefined;
+  for (const { from, to, tally: one } of whole) {
     check();
     addTally(tally, one);
+    if (filter !== undefined) matches.push({ from, to, counts: matchedCounts(one, filter) });
   }
-  const { open, level } = await countOpen(sql, scope, cover.gaps, settings);
-  const unknown = { people: 0, visitors: 0, rest: 0 };
-  const isGap = (at: number) => cover.gaps.some((gap) => at >= gap.from && at < gap.to);
-  for (const row of await talliesOfRows(sql, scope, cover.cut, false)) {
-    for (const [at, counts] of row.series) if (isGap(at)) raise(open, unknown, at, counts);
-  }
-  const isLeft = (at: number) =>
-    at >= span.from && at < span.to && !cover.whole.some((row) => at >= row.from && at < row.to);
-  for (const row of await talliesOfRows(sql, scope, cover.cutMonths, false)) {
-    for (const [at, counts] of row.series) {
-      if (isLeft(at) && !cover.cut.some((day) => at >= day.from && at < day.to)) raise(open, unknown, at, counts);
-    }
-  }
-  addTally(tally, open);
-  return { tally, unknown, level };
+  // Much is open only while roll-ups are far behind, or where a busy day is cut.
+  const { level } = cover.gaps.length === 0 ? { level: 0 } : await chooseSample(sql, scope, cover.gaps);
+  const open = await readGaps(sql, scope, without(cover.gaps, cover.ofCut), { ...settings, level });
+  const cut = await readGaps(sql, scope, cover.ofCut, { ...settings, level });
+  const truth = new Map<number, Counts>();
+  const isIn = (spans: readonly Span[], at: number) => spans.some(({ from, to }) => at >= from && at < to);
+  const cutDays = await talliesOfRows(sql, scope, cover.cut, false);
+  const cutMonths = await talliesOfRows(sql, scope, cover.cutMonths, false);
+  if (cutDays.length + cutMonths.length < cover.cut.length + cover.cutMonths.length) return undefined;
+  for (const { tally: one } of cutDays)
+    for (const [at, counts] of one.series) if (isIn(cover.ofCut, at)) truth.set(at, counts);
+  const known = level === 0 ? cut.tally : fitted(cut.tally, sumOf(truth.values()));
+  for (const { tally: one } of cutMonths)
+    for (const [at, counts] of one.series) if (isIn(cover.ofMonths, at)) truth.set(at, counts);
+  const unknown = raise(known, truth);
+  addTally(tally, open.tally);
+  addTally(tally, known);
+  const sampled = level === 0 ? noCounts() : countsIn(open.events);
+  return { tally, unknown, level, sampled, gaps: cover.gaps, matches: [...matches, ...open.matches, ...cut.matches] };
 }
 
-/** A roll-up is the truth. Where events have fewer clicks, the others are counted without their values. */
-function raise(open: Tally, unknown: Counts, at: number, truth: Counts): void {
-  const found = countsAt(open.series, at);
-  for (const name of ["people", "visitors", "rest"] as const) {
-    const missing = Math.max(0, truth[name] - found[name]);
-    found[name] += missing;
-    unknown[name] += missing;
+const noCounts = (): Counts => ({ people: 0, visitors: 0, rest: 0 });
+
+function sumOf(all: Iterable<Counts>): Counts {
+  const sum = noCounts();
+  for (const { people, visitors, rest } of all) {
+    sum.people += people;
+    sum.visitors += visitors;
+    sum.rest += rest;
   }
+  return sum;
 }
 
-async function countOpen(sql: Sql, scope: SubjectScope, gaps: readonly Span[], { wanted, check }: GatherSettings) {
-  if (gaps.length === 0) return { open: newTally(), level: 0 };
-  // Much is open only while roll-ups are far behind.
-  const { level } = await chooseSample(sql, scope, gaps);
-  const open = await itemisedTally(sql, scope, gaps, { level, wanted, check });
+/**
+ * Roll-ups are the truth about their series. Where events have fewer clicks, the others are counted without their values:
+ * returns how many. A sample has too many in some quarter hours, and too few in others.
+ */
+function raise(known: Tally, truth: ReadonlyMap<number, Counts>): Counts {
+  const found = countsIn(known);
+  for (const [at, counts] of truth) Object.assign(countsAt(known.series, at), counts);
+  const all = sumOf(known.series.values());
+  return {
+    people: Math.max(0, all.people - found.people),
+    visitors: Math.max(0, all.visitors - found.visitors),
+    rest: Math.max(0, all.rest - found.rest),
+  };
+}
+
+async function readGaps(
+  sql: Sql,
+  scope: SubjectScope,
+  gaps: readonly Span[],
+  { wanted, filter, level, check }: GatherSettings & { readonly level: number },
+): Promise<{ tally: Tally; events: Tally; matches: MatchedPeriod[] }> {
+  const matches: MatchedPeriod[] = [];
+  const tally = newTally();
+  if (gaps.length === 0) return { tally, events: tally, matches };
+  const events = await itemisedTally(sql, scope, gaps, { level, wanted, check });
+  addTally(tally, events);
   for (const gap of gaps) {
     check();
-    for (const row of await overflowOf(sql, scope, gap)) addTally(open, row);
+    for (const { quarter, tally: row } of await overflowOf(sql, scope, gap)) {
+      addTally(tally, row);
+      if (filter === undefined) continue;
+      matches.push({ from: quarter, to: quarter + quarterMs, counts: matchedCounts(row, filter) });
+    }
   }
-  return { open, level };
+  return { tally, events, matches };
 }
 
 /** The events of these ranges with the names of their values. A sample is scaled up. */
@@ -96,41 +166,12 @@ export async function itemisedTally(
   return scaled(toTally(counts, names.of), 2 ** count.level);
 }
 
-function scaled(tally: Tally, by: number): Tally {
-  if (by === 1) return tally;
-  const times = (values: FactCounts): FactCounts =>
-    new Map(
-      [...values].map(([dimension, ofDimension]) => [
-        dimension,
-        new Map(
-          [...ofDimension].map(([value, { clicks, visitors }]) => [
-            value,
-            { clicks: clicks * by, visitors: visitors * by },
-          ]),
-        ),
-      ]),
-    );
-  return {
-    reasons: tally.reasons.map((clicks) => clicks * by),
-    visitors: tally.visitors * by,
-    itemised: tally.itemised * by,
-    series: new Map(
-      [...tally.series].map(([at, { people, visitors, rest }]) => [
-        at,
-        { people: people * by, visitors: visitors * by, rest: rest * by },
-      ]),
-    ),
-    people: times(tally.people),
-    rest: times(tally.rest),
-  };
-}
-
 /** The overflow rows of a link, or of the links in a group. */
 async function overflowOf(
   { db }: Sql,
   { tenant, link, conditions, whose }: SubjectScope,
   { from, to }: Span,
-): Promise<Tally[]> {
+): Promise<{ quarter: number; tally: Tally }[]> {
   const first = utcDay(from);
   const days = Array.from({ length: utcDay(to - 1) - first + 1 }, (_, place) => first + place);
   const column = whose === "link" ? "tally" : "tenant_tally";
@@ -143,7 +184,7 @@ async function overflowOf(
     .where("quarter", "<", to);
   if (link !== undefined) query = query.where("link", "=", link);
   for (const condition of conditions) query = query.where(condition);
-  return (await query.execute()).map(({ quarter, text }) => readTallyText(text, quarter));
+  return (await query.execute()).map(({ quarter, text }) => ({ quarter, tally: readTallyText(text, quarter) }));
 }
 
 /** A month has at most 32 days; a row that begins before the range may reach into it. */
@@ -180,13 +221,13 @@ async function talliesOfRows(
   { number }: SubjectScope,
   rows: readonly StoredPeriod[],
   hasValues: boolean,
-): Promise<Tally[]> {
-  const tallies: Tally[] = [];
+): Promise<(Span & { readonly tally: Tally })[]> {
+  const tallies: (Span & { readonly tally: Tally })[] = [];
   for (const [grain, ofGrain] of Map.groupBy(rows, (row) => row.grain)) {
     for (let at = 0; at < ofGrain.length; at += rowsAtOnce) {
       const found = await db
         .selectFrom("click_rollups")
-        .select(["start", "reasons", "visitors", "itemised", "series"])
+        .select(["start", "until", "reasons", "visitors", "itemised", "series"])
         .$if(hasValues, (query) => query.select("facts"))
         .where("subject", "=", number as never)
         .where("grain", "=", grain)
@@ -196,13 +237,13 @@ async function talliesOfRows(
           ofGrain.slice(at, at + rowsAtOnce).map(({ start }) => start),
         )
         .execute();
-      for (const { start, ...packed } of found) {
+      for (const { start, until, ...packed } of found) {
         const { facts } = packed;
-        tallies.push(
+        const tally =
           facts === undefined
             ? { ...newTally(), ...readCounts(packed, start) }
-            : readTally({ ...packed, facts }, start),
-        );
+            : readTally({ ...packed, facts }, start);
+        tallies.push({ from: start, to: until, tally });
       }
     }
   }

@@ -3,31 +3,35 @@ import { Problem } from "../../base/errors.ts";
 import type { TenantId } from "../../base/ids.ts";
 import { hitReasons } from "../../redirect/decide.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { ofTenant } from "../../sql/tenant-db.ts";
 import { type Dimension, none, other } from "../click.ts";
-import { addValues, type Counts, clicksOf, peopleOf, type Tally, type ValueCount } from "../rollups/tally.ts";
-import { chooseSample, type EventCount, eventsWithin } from "./events.ts";
-import { gather, itemisedTally } from "./gather.ts";
-import { comparedSpan, intervalsMost, type ReportQuery, type Span, type Traffic } from "./query.ts";
-import { conditionsFor, type ReportSubject, type SubjectScope, scopeOf } from "./scope.ts";
-import { startsWithin } from "./zones.ts";
+import { addValues, clicksOf, peopleOf, type Tally, type ValueCount } from "../rollups/tally.ts";
+import { countsOf, type RangeCounts } from "./counts.ts";
+import { type ImportedClicks, importedOf } from "./imported.ts";
+import { comparedSpan, type ReportQuery, type Span, type Traffic } from "./query.ts";
+import { errorOf } from "./sample.ts";
+import { conditionsFor, type ReportedSubject, type ReportSubject, scopeOf } from "./scope.ts";
+import { eventFilters } from "./value-filter.ts";
 
 /**
  * A report: totals, a series and breakdowns of the clicks of a link, a domain, a tag or a tenant. Without filters it comes from
- * roll-ups, and is exact. With filters it comes from events: it is exact for clicks that are itemised, and says how many
- * are not. Every breakdown adds up to the total.
+ * roll-ups, and is exact. With filters it is exact for clicks that are itemised, and says how many are not (counts.ts). Every
+ * breakdown adds up to the total.
  */
 export interface ClickReport extends Span {
+  readonly subject: ReportedSubject;
   readonly totals: ReportTotals;
   /** By reason; `unknown` if only their number is known. */
   readonly reasons: Readonly<Record<string, number>>;
   readonly series: readonly SeriesPoint[];
   readonly breakdowns: Readonly<Partial<Record<Dimension, Breakdown>>>;
   readonly previous: PreviousReport | null;
-  /** Clicks that have an event, of all clicks of the subject in the range. Null without filters. */
-  readonly itemised: { readonly clicks: number; readonly of: number } | null;
+  /**
+   * Clicks of which it is known whether they pass the filters, of all clicks of the subject in the range; and clicks of the
+   * total that are not in the series. Null without filters.
+   */
+  readonly itemised: { readonly clicks: number; readonly of: number; readonly notInSeries: number } | null;
   readonly sampled: { readonly rate: number; readonly error: number } | null;
-  readonly imported: { readonly clicks: number; readonly visitors: number } | null;
+  readonly imported: ImportedClicks | null;
 }
 
 export interface ReportTotals {
@@ -50,7 +54,7 @@ export interface Breakdown {
   readonly notItemised: number;
 }
 
-export type PreviousReport = Span & Pick<ClickReport, "totals" | "series">;
+export type PreviousReport = Span & Pick<ClickReport, "totals" | "series" | "itemised" | "sampled">;
 
 /** A report that takes longer is ended: the caller would not wait for it. */
 const reportMs = 8_000;
@@ -67,26 +71,24 @@ export async function reportOn(
     if (clock.elapsed() > end) throw tooSlow();
   };
   const scope = await scopeOf(sql, tenant, subject);
-  const conditions = await conditionsFor(sql, tenant, scope.tenant, query.filters);
+  const conditions = await conditionsFor(sql, tenant, scope.tenant, eventFilters(query.filters));
   const filtered =
     query.filters.length === 0 ? undefined : { ...scope, conditions: [...scope.conditions, ...conditions] };
   const read = (span: Span, wanted: readonly Dimension[]) =>
-    countsOf(sql, scope, filtered, query, span, { wanted, check });
+    countsOf(sql, { all: scope, filtered, now: clock.now() }, query, span, { wanted, check });
   const now = await read(query, query.breakdown);
   const before = query.compare && comparedSpan(query, query.compare);
   const compared = before && (await read(before, []));
+  const toSeries = (points: readonly SeriesPoint[]) => pointsOf(now.starts, points);
   return {
     from: query.from,
     to: query.to,
+    subject: scope.subject,
     ...shown(now, query),
+    reasons: reasonsOf(now),
     breakdowns: Object.fromEntries(query.breakdown.map((dimension) => [dimension, breakdownOf(now, query, dimension)])),
-    previous:
-      compared && before
-        ? { ...before, totals: totalsOf(compared, query.traffic), series: seriesOf(compared, query) }
-        : null,
-    itemised: now.itemised,
-    sampled: sampledOf(now),
-    imported: filtered === undefined ? await importedOf(sql, tenant, scope, subject, query) : null,
+    previous: compared && before ? { ...before, ...shown(compared, query) } : null,
+    imported: filtered === undefined ? await importedOf(sql, tenant, scope, query, toSeries) : null,
   };
 }
 
@@ -95,41 +97,13 @@ const tooSlow = () =>
     retryAfterSeconds: 30,
   });
 
-interface RangeCounts {
-  readonly tally: Tally;
-  readonly unknown: Counts;
-  readonly starts: readonly number[];
-  readonly level: number;
-  readonly itemised: ClickReport["itemised"];
+function shown(counts: RangeCounts, query: ReportQuery) {
+  const totals = totalsOf(counts, query.traffic);
+  const series = seriesOf(counts, query);
+  const inSeries = series.reduce((sum, { clicks }) => sum + clicks, 0);
+  const itemised = counts.itemised && { ...counts.itemised, notInSeries: Math.max(0, totals.clicks - inSeries) };
+  return { totals, series, itemised, sampled: sampledOf(counts, query.traffic) };
 }
-
-async function countsOf(
-  sql: Sql,
-  scope: SubjectScope,
-  filtered: SubjectScope | undefined,
-  { zone, interval }: ReportQuery,
-  span: Span,
-  { wanted, check }: Pick<EventCount, "wanted" | "check">,
-): Promise<RangeCounts> {
-  const starts = startsWithin(zone, interval, span.from, span.to, intervalsMost);
-  const all = await gather(sql, scope, span, { starts, wanted: filtered === undefined ? wanted : [], check });
-  if (filtered === undefined) return { ...all, starts, itemised: null };
-  const sample = await chooseSample(sql, scope, [span]);
-  const { level } = sample;
-  const events = await eventsWithin(sql, scope, span, sample);
-  const tally = await itemisedTally(sql, filtered, [span], { level, wanted, check });
-  const of = clicksOf(all.tally) + all.unknown.people + all.unknown.rest;
-  const unknown = { people: 0, visitors: 0, rest: 0 };
-  // A sample may be somewhat larger than what it was taken from.
-  const itemised = { clicks: Math.min(of, events * 2 ** level), of };
-  return { tally, unknown, starts, level, itemised };
-}
-
-const shown = (counts: RangeCounts, query: ReportQuery) => ({
-  totals: totalsOf(counts, query.traffic),
-  reasons: reasonsOf(counts),
-  series: seriesOf(counts, query),
-});
 
 function totalsOf({ tally, unknown }: RangeCounts, traffic: Traffic): ReportTotals {
   const people = peopleOf(tally) + unknown.people;
@@ -146,13 +120,24 @@ function reasonsOf({ tally, unknown }: RangeCounts): Record<string, number> {
   return unknown.rest > 0 ? { ...reasons, unknown: unknown.rest } : reasons;
 }
 
-function seriesOf({ tally, starts }: RangeCounts, { traffic }: ReportQuery): SeriesPoint[] {
+const seriesOf = ({ tally, starts }: RangeCounts, { traffic }: ReportQuery): SeriesPoint[] =>
+  pointsOf(
+    starts,
+    [...tally.series].map(([start, { people, visitors, rest }]) => ({
+      start,
+      clicks: { people, bots: rest, all: people + rest }[traffic],
+      visitors: traffic === "bots" ? 0 : visitors,
+    })),
+  );
+
+/** Adds these to the intervals that contain them. */
+function pointsOf(starts: readonly number[], added: readonly SeriesPoint[]): SeriesPoint[] {
   const points = starts.map((start) => ({ start, clicks: 0, visitors: 0 }));
-  for (const [at, { people, visitors, rest }] of tally.series) {
-    const point = points[placeOf(starts, at)];
+  for (const { start, clicks, visitors } of added) {
+    const point = points[placeOf(starts, start)];
     if (point === undefined) continue;
-    point.clicks += { people, bots: rest, all: people + rest }[traffic];
-    if (traffic !== "bots") point.visitors += visitors;
+    point.clicks += clicks;
+    point.visitors += visitors;
   }
   return points;
 }
@@ -194,32 +179,10 @@ function only(values: Tally["people"], dimension: Dimension): Tally["people"] {
   return ofDimension === undefined ? new Map() : new Map([[dimension, ofDimension]]);
 }
 
-/** 95 of 100 samples of this size are within this distance of the truth, as a share of the total. */
-function sampledOf({ tally, level }: RangeCounts): ClickReport["sampled"] {
+function sampledOf(counts: RangeCounts, traffic: Traffic): ClickReport["sampled"] {
+  const { level, counts: sampled } = counts.sample;
   if (level === 0) return null;
-  const rate = 2 ** -level;
-  const seen = clicksOf(tally) * rate;
-  return { rate, error: seen === 0 ? 1 : Math.min(1, 1.96 * Math.sqrt((1 - rate) / seen)) };
-}
-
-/** Days from another shortener. They are never part of the totals. */
-async function importedOf(
-  { db }: Sql,
-  tenant: TenantId,
-  { link }: SubjectScope,
-  subject: ReportSubject,
-  { from, to }: Span,
-): Promise<ClickReport["imported"]> {
-  if (subject.kind === "domain" || subject.kind === "tag") return null;
-  let query = ofTenant(db, tenant)
-    .selectFrom("click_history")
-    .select((row) => [
-      row.fn.sum<number | null>("clicks").as("clicks"),
-      row.fn.sum<number | null>("visitors").as("visitors"),
-    ])
-    .where("start", ">=", from)
-    .where("start", "<", to);
-  if (link !== undefined) query = query.where("link", "=", link);
-  const row = await query.executeTakeFirst();
-  return row?.clicks ? { clicks: Number(row.clicks), visitors: Number(row.visitors ?? 0) } : null;
+  const { people, rest } = sampled;
+  const ofTraffic = { people, bots: rest, all: people + rest }[traffic];
+  return { rate: 2 ** -level, error: errorOf(level, ofTraffic, totalsOf(counts, traffic).clicks) };
 }

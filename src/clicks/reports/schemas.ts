@@ -6,6 +6,7 @@ import { filterFields, filtersMost, filterValuesMost } from "./filters.ts";
 import type { ListedClick } from "./list.ts";
 import { breakdownLimit, breakdownMost, comparisons, type ReportQuery, traffics } from "./query.ts";
 import type { ClickReport, SeriesPoint } from "./report.ts";
+import type { ReportedSubject } from "./scope.ts";
 import { intervals, toLocalIso } from "./zones.ts";
 
 /** Reports and clicks as JSON: what may be asked, and what is returned. */
@@ -79,11 +80,26 @@ export const tenantReportParams = z.strictObject({ ...report, ...group });
 export const linkClicksParams = z.strictObject(list);
 export const tenantClicksParams = z.strictObject({ ...list, ...group });
 
+const subjectSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("tenant") }),
+  z.object({ kind: z.literal("link"), id: z.string(), domain: z.string(), code: z.string() }),
+  z.object({ kind: z.literal("domain"), name: z.string() }),
+  z.object({ kind: z.literal("tag"), name: z.string() }),
+]);
 const totalsSchema = z.object({ clicks: z.int(), visitors: z.int(), bots: z.int() });
 const seriesSchema = z.array(z.object({ start: z.string(), clicks: z.int(), visitors: z.int() }));
 
+const itemisedSchema = z.object({ clicks: z.int(), of: z.int(), notInSeries: z.int() }).nullable().openapi({
+  description:
+    "With filters: of how many of all clicks in the range it is known whether they match; `notInSeries`: matches that the series lacks.",
+});
+const sampledSchema = z.object({ rate: z.number(), error: z.number() }).nullable().openapi({
+  description: "Not null if events were sampled. `error`: relative error of the total that 95 of 100 samples keep.",
+});
+
 export const reportSchema = z
   .object({
+    subject: subjectSchema,
     from: z.string(),
     to: z.string(),
     zone: z.string(),
@@ -103,16 +119,20 @@ export const reportSchema = z
         notItemised: z.int(),
       }),
     ),
-    previous: z.object({ from: z.string(), to: z.string(), totals: totalsSchema, series: seriesSchema }).nullable(),
-    itemised: z.object({ clicks: z.int(), of: z.int() }).nullable().openapi({
-      description: "With filters: how many of all clicks in the range are itemised, and so can be filtered.",
-    }),
-    sampled: z.object({ rate: z.number(), error: z.number() }).nullable().openapi({
-      description: "Not null if events were sampled. `error`: relative error of the total that 95 of 100 samples keep.",
-    }),
-    imported: z.object({ clicks: z.int(), visitors: z.int() }).nullable().openapi({
-      description: "Clicks from another shortener. Not part of the totals.",
-    }),
+    previous: z
+      .object({
+        ...{ from: z.string(), to: z.string(), totals: totalsSchema, series: seriesSchema },
+        ...{ itemised: itemisedSchema, sampled: sampledSchema },
+      })
+      .nullable(),
+    itemised: itemisedSchema,
+    sampled: sampledSchema,
+    imported: z
+      .object({ clicks: z.int(), visitors: z.int(), undated: z.int(), series: seriesSchema })
+      .nullable()
+      .openapi({
+        description: "Clicks from another shortener, not part of the totals. `undated`: those whose day is not known.",
+      }),
   })
   .openapi("ClickReport");
 
@@ -130,11 +150,16 @@ const clickSchema = z
 export const clickPageSchema = pageSchema(clickSchema, "ClickPage");
 
 /** Times as the clock of the report's zone shows them. */
-export function showReport(found: ClickReport, { zone, interval, traffic }: ReportQuery) {
+export function showReport(
+  found: ClickReport,
+  { zone, interval, traffic }: ReportQuery,
+  host: (domain: string) => string,
+) {
   const time = (at: number) => toLocalIso(zone, at);
   const series = (points: readonly SeriesPoint[]) => points.map((point) => ({ ...point, start: time(point.start) }));
-  const { previous, breakdowns, reasons, ...rest } = found;
+  const { subject, previous, breakdowns, reasons, imported, ...rest } = found;
   return {
+    subject: showSubject(subject, host),
     ...rest,
     ...{ zone, interval, traffic },
     from: time(found.from),
@@ -145,12 +170,18 @@ export function showReport(found: ClickReport, { zone, interval, traffic }: Repo
       Object.entries(breakdowns).map(([name, one]) => [name, { ...one, values: [...one.values] }]),
     ),
     previous: previous && {
+      ...previous,
       from: time(previous.from),
       to: time(previous.to),
-      totals: previous.totals,
       series: series(previous.series),
     },
+    imported: imported && { ...imported, series: series(imported.series) },
   };
+}
+
+function showSubject(subject: ReportedSubject, host: (domain: string) => string) {
+  if (subject.kind === "link") return { ...subject, domain: host(subject.domain) };
+  return subject.kind === "domain" ? { ...subject, name: host(subject.name) } : subject;
 }
 
 export function showClick(

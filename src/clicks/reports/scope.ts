@@ -9,7 +9,8 @@ import { tenantNumberOf } from "../../tenants/tenant-number.ts";
 import { type Dimension, none, other } from "../click.ts";
 import { defaultZone } from "../events/days.ts";
 import type { EventScope } from "./events.ts";
-import type { ClickFilter } from "./filters.ts";
+import { type ClickFilter, lowerAscii } from "./filters.ts";
+import { linkNumbers } from "./link-filter.ts";
 
 /** What a report is about. */
 export type ReportSubject =
@@ -19,16 +20,29 @@ export type ReportSubject =
   | { readonly kind: "domain"; readonly name: string }
   | { readonly kind: "tag"; readonly name: string };
 
+/** The same in a report: a link also with its place. */
+export type ReportedSubject =
+  | Exclude<ReportSubject, { readonly kind: "link" }>
+  | { readonly kind: "link"; readonly id: LinkId; readonly domain: string; readonly code: string };
+
 export interface SubjectScope extends EventScope {
   /** Undefined: it has no roll-ups. */
   readonly number: LinkNumber | GroupNumber | undefined;
   readonly condensedUntil: number;
+  /** Events before this are deleted. */
+  readonly eventsFrom: number;
+  readonly subject: ReportedSubject;
 }
 
 /** Progress and zone of a tenant. */
 export async function clickSettings({ db }: Pick<Sql, "db">, tenant: TenantId) {
-  const row = await ofTenant(db, tenant).selectFrom("click_tenants").select(["zone", "days_until"]).executeTakeFirst();
-  return { zone: row?.zone ?? defaultZone, condensedUntil: row?.days_until ?? 0 };
+  const columns = ["zone", "days_until", "events_from"] as const;
+  const row = await ofTenant(db, tenant).selectFrom("click_tenants").select(columns).executeTakeFirst();
+  return {
+    zone: row?.zone ?? defaultZone,
+    condensedUntil: row?.days_until ?? 0,
+    eventsFrom: row?.events_from ?? 0,
+  };
 }
 
 /** Values that a filter may match: more would be a long statement. */
@@ -37,25 +51,27 @@ const matchesMost = 2_000;
 export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubject): Promise<SubjectScope> {
   const own = ofTenant(sql.db, tenantId);
   const tenant = await tenantNumberOf(sql.db, tenantId);
-  const { condensedUntil } = await clickSettings(sql, tenantId);
-  const common = { tenant, link: undefined, conditions: [], whose: "tenant" as const, condensedUntil };
+  const { condensedUntil, eventsFrom } = await clickSettings(sql, tenantId);
+  const common = { tenant, link: undefined, conditions: [], whose: "tenant" as const, condensedUntil, eventsFrom };
   switch (subject.kind) {
     case "tenant":
-      return { ...common, number: tenant };
+      return { ...common, number: tenant, subject };
     case "link": {
-      const row = await own.selectFrom("links").select("number").where("id", "=", subject.id).executeTakeFirst();
-      const link = row?.number ?? undefined;
-      if (link === undefined) throw new Problem("not_found", "No such link.");
-      return { ...common, link, whose: "link", number: link };
+      const links = own.selectFrom("links").select(["number", "domain", "code"]).where("id", "=", subject.id);
+      const { number, domain = "", code = "" } = (await links.executeTakeFirst()) ?? {};
+      if (number === undefined || number === null) throw new Problem("not_found", "No such link.");
+      return { ...common, link: number, whose: "link", number, subject: { ...subject, domain, code } };
     }
     case "domain": {
       const number = await groupNumber(own, "domain", subject.name);
       // Its first click creates the group.
-      return { ...common, number, conditions: [number === undefined ? nothing : raw<boolean>`domain = ${number}`] };
+      const conditions = [number === undefined ? nothing : raw<boolean>`domain = ${number}`];
+      return { ...common, number, subject, conditions };
     }
     case "tag":
       return {
         ...common,
+        subject,
         number: await groupNumber(own, "tag", subject.name),
         // A tag may have got its roll-ups after its first clicks: a day without one may have some.
         condensedUntil: 0,
@@ -103,20 +119,8 @@ async function matchesOf(
       const rows = await groups.where("name", "in", values).execute();
       return { column: "domain", ids: rows.map(({ number }) => number) };
     }
-    case "link": {
-      const places = values.map((value) => ({
-        domain: value.includes("/") ? value.slice(0, value.indexOf("/")).toLowerCase() : "",
-        code: value.slice(value.indexOf("/") + 1),
-      }));
-      const rows = await own
-        .selectFrom("links")
-        .select("number")
-        .where((is) =>
-          is.or(places.map(({ domain, code }) => is.and([is("domain", "=", domain), is("code", "=", code)]))),
-        )
-        .execute();
-      return { column: "link", ids: rows.flatMap(({ number }) => number ?? []) };
-    }
+    case "link":
+      return { column: "link", ids: await linkNumbers(own, values) };
     default:
       return { column: field, ids: await idsOfValues(sql, tenant, field, filter) };
   }
@@ -138,7 +142,7 @@ async function idsOfValues(
     return [...rows.map(({ id }) => id), ...(values.includes(none) ? [0] : []), ...(values.includes(other) ? [1] : [])];
   }
   const holds = values.map(
-    (value) => raw<boolean>`${sql.lowerAscii("value")} like ${`%${escapeLike(lower(value))}%`} escape '\\'`,
+    (value) => raw<boolean>`${sql.lowerAscii("value")} like ${`%${escapeLike(lowerAscii(value))}%`} escape '\\'`,
   );
   const rows = await known
     .where(raw<boolean>`(${raw.join(holds, raw` or `)})`)
@@ -176,4 +180,3 @@ const isIn = (column: string, ids: readonly number[]): RawBuilder<boolean> =>
   ids.length === 0 ? nothing : raw<boolean>`(${raw.ref(column)} in (${raw.join(ids.map((id) => raw.lit(id)))}))`;
 
 const escapeLike = (text: string): string => text.replace(/[\\%_]/g, (character) => `\\${character}`);
-const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

@@ -1,0 +1,140 @@
+/**
+ * How long reports take over 1 M, 10 M and 100 M clicks of a year.
+ *
+ * Method: reports are made as the server makes them (`reportOn`), with all breakdowns, one after the other, sizes
+ * in turn, so that a busy moment of the machine hits all of them. A figure is the best of three passes: the p95 of twenty runs.
+ * The first run of each report is not counted.
+ */
+import { systemClock } from "../../src/base/clock.ts";
+import type { LinkId } from "../../src/base/ids.ts";
+import { parseReport } from "../../src/clicks/reports/query.ts";
+import { reportOn } from "../../src/clicks/reports/report.ts";
+import type { ReportSubject } from "../../src/clicks/reports/scope.ts";
+import type { Figure, Target } from "../bench.ts";
+import { rotated } from "../rounds.ts";
+import { type Progress, quantile, round, table } from "../show.ts";
+import { databases } from "../subject.ts";
+import { type Filled, reportedLinks } from "./fill.ts";
+import { now } from "./world.ts";
+
+const targets = {
+  link: { most: 50 },
+  filteredLink: { most: 150 },
+  tenant: { most: 300 },
+  growth: { most: 1.3 },
+} as const satisfies Record<string, Target>;
+
+const passes = 3;
+const runsOfPass = 20;
+
+interface Asked {
+  readonly name: string;
+  readonly subject: ReportSubject;
+  readonly from: string;
+  readonly filter: readonly string[];
+  readonly target: Target;
+}
+
+/** Written one after the other, the first link has number 1. */
+const link = (number: number): ReportSubject => ({ kind: "link", id: `lnk_${number - 1}` as LinkId });
+const [days30, year] = ["2026-10-19", "2025-11-18"];
+const filter = ["country=DE,FR", "browser!=Chrome"];
+
+const spans = [
+  { name: "30 days", from: days30 },
+  { name: "a year", from: year },
+];
+const subjects = [
+  { name: "busiest link", subject: link(reportedLinks.busiest), target: targets.link, filtered: targets.filteredLink },
+  { name: "quiet link", subject: link(reportedLinks.quiet), target: targets.link, filtered: targets.filteredLink },
+  { name: "10,000 links", subject: { kind: "tenant" } as const, target: targets.tenant, filtered: targets.tenant },
+];
+export const asked: readonly Asked[] = subjects.flatMap(({ name, subject, target, filtered }) =>
+  spans.flatMap((span) => [
+    { name: `${name}, ${span.name}`, subject, from: span.from, filter: [], target },
+    { name: `${name}, ${span.name}, two filters`, subject, from: span.from, filter, target: filtered },
+  ]),
+);
+
+export interface Timed {
+  readonly asked: Asked;
+  readonly filled: Pick<Filled, "database" | "clicks">;
+  /** Milliseconds, by pass. */
+  readonly passes: number[][];
+  clicks: number;
+  sampled: number;
+}
+
+export async function timeReports(all: readonly Filled[], shown: Progress): Promise<Timed[]> {
+  const timed: Timed[] = [];
+  for (const database of databases) {
+    const sizes = all.filter((filled) => filled.database === database);
+    for (const one of asked) {
+      const ofSizes = sizes.map((filled) => ({ asked: one, filled, passes: [] as number[][], clicks: 0, sampled: 1 }));
+      timed.push(...ofSizes);
+      for (const [place, filled] of sizes.entries()) Object.assign(ofSizes[place] ?? {}, await seen(filled, one));
+      for (let pass = 0; pass < passes; pass++) {
+        shown.now(`${database}: ${one.name}, pass ${pass + 1} of ${passes}`);
+        for (const { passes } of ofSizes) passes.push([]);
+        for (let run = 0; run < runsOfPass; run++) {
+          for (const { filled, passes } of rotated(ofSizes, run)) passes.at(-1)?.push(await time(filled, one));
+        }
+      }
+    }
+  }
+  return timed;
+}
+
+async function report({ sql, tenant }: Filled, { subject, from, filter }: Asked) {
+  return await reportOn(sql, systemClock, tenant, subject, parseReport({ from, filter }, "UTC", now));
+}
+
+async function seen(filled: Filled, one: Asked): Promise<Pick<Timed, "clicks" | "sampled">> {
+  const { totals, sampled } = await report(filled, one);
+  return { clicks: totals.clicks, sampled: sampled?.rate ?? 1 };
+}
+
+async function time(filled: Filled, one: Asked): Promise<number> {
+  const started = performance.now();
+  await report(filled, one);
+  return performance.now() - started;
+}
+
+const bestOf = (timed: Timed, share: number): number => Math.min(...timed.passes.map((pass) => quantile(pass, share)));
+
+const millions = (clicks: number): string => `${clicks / 1_000_000} M`;
+
+export function showReports(timed: readonly Timed[]): void {
+  table([
+    ["a report", "over clicks", "p50 ms", "p95 ms", "clicks found", "of a sample of"],
+    ...timed.map((one) => [
+      `${one.filled.database}: ${one.asked.name}`,
+      millions(one.filled.clicks),
+      round(bestOf(one, 0.5)),
+      round(bestOf(one, 0.95)),
+      one.clicks.toLocaleString("en-US"),
+      one.sampled === 1 ? "" : `1 in ${1 / one.sampled}`,
+    ]),
+  ]);
+}
+
+export function figuresOf(timed: readonly Timed[]): Figure[] {
+  const times = timed.map((one) => ({
+    name: `${one.filled.database}: ${one.asked.name}, ${millions(one.filled.clicks)}: p95 ms`,
+    figure: bestOf(one, 0.95),
+    target: one.asked.target,
+  }));
+  const unfiltered = timed.filter(({ asked }) => asked.filter.length === 0);
+  const growth = [...Map.groupBy(unfiltered, ({ asked, filled }) => `${filled.database}: ${asked.name}`)].flatMap(
+    ([name, sizes]) => {
+      const [least, most] = [sizes.at(0), sizes.at(-1)];
+      if (least === undefined || most === undefined || least === most) return [];
+      return {
+        name: `${name}: p95 of ${millions(most.filled.clicks)} / ${millions(least.filled.clicks)}`,
+        figure: bestOf(most, 0.95) / bestOf(least, 0.95),
+        target: targets.growth,
+      };
+    },
+  );
+  return [...times, ...growth];
+}

@@ -1,0 +1,64 @@
+import { sql as raw } from "kysely";
+import type { TenantId } from "../../base/ids.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { ofTenant } from "../../sql/tenant-db.ts";
+import { quarterMs } from "../click.ts";
+import type { Span } from "./query.ts";
+import type { SeriesPoint } from "./report.ts";
+import type { SubjectScope } from "./scope.ts";
+import { hourMs } from "./zones.ts";
+
+/**
+ * Clicks from another shortener. They are never part of the totals: they were counted by other rules. Some shorteners tell
+ * their days, others only a total since the link was created. A period counts where it begins; it is part of the series if
+ * it is a day at most.
+ */
+export interface ImportedClicks {
+  readonly clicks: number;
+  readonly visitors: number;
+  /** Clicks whose day is not known. They are not part of the series. */
+  readonly undated: number;
+  readonly series: readonly SeriesPoint[];
+}
+
+/** The longest day. */
+const dayMostMs = 25 * hourMs;
+
+export async function importedOf(
+  { db }: Sql,
+  tenant: TenantId,
+  { link, subject }: SubjectScope,
+  { from, to }: Span,
+  toSeries: (points: readonly SeriesPoint[]) => SeriesPoint[],
+): Promise<ImportedClicks | null> {
+  // Imported clicks have no tags, and are rarely asked for by domain.
+  if (subject.kind === "domain" || subject.kind === "tag") return null;
+  const start = raw<number>`start - start % ${raw.lit(quarterMs)}`;
+  const isDay = raw<number>`case when until - start <= ${raw.lit(dayMostMs)} then 1 else 0 end`;
+  let query = ofTenant(db, tenant)
+    .selectFrom("click_history")
+    .select((row) => [
+      start.as("quarter"),
+      isDay.as("is_day"),
+      row.fn.sum<number | string>("clicks").as("clicks"),
+      row.fn.sum<number | string | null>("visitors").as("visitors"),
+    ])
+    .where("start", ">=", from)
+    .where("start", "<", to)
+    .groupBy([start, isDay]);
+  if (link !== undefined) query = query.where("link", "=", link);
+  const rows = (await query.execute()).map(({ quarter, is_day, clicks, visitors }) => ({
+    ...{ start: Number(quarter), isDay: Number(is_day) === 1 },
+    ...{ clicks: Number(clicks), visitors: Number(visitors ?? 0) },
+  }));
+  const sum = (some: readonly SeriesPoint[], name: "clicks" | "visitors") =>
+    some.reduce((total, row) => total + row[name], 0);
+  const clicks = sum(rows, "clicks");
+  if (clicks === 0) return null;
+  const days = rows.filter(({ isDay }) => isDay);
+  return {
+    ...{ clicks, visitors: sum(rows, "visitors") },
+    undated: clicks - sum(days, "clicks"),
+    series: toSeries(days),
+  };
+}
