@@ -10,9 +10,61 @@ const reports = ["test/conformance/click-reports.test.ts"];
 export const clicks: Mistakes = {
   "report-without-overflow": {
     file: "clicks/reports/gather.ts",
-    from: "for (const row of await overflowOf(sql, scope, gap)) addTally(open, row);",
+    from: "      addTally(tally, row);\n",
     to: "",
     tests: reports,
+  },
+  "sample-larger-than-its-day": {
+    file: "clicks/reports/gather.ts",
+    from: "level === 0 ? cut.tally : fitted(cut.tally, sumOf(truth.values()))",
+    to: "cut.tally",
+    tests: ["test/conformance/click-samples.test.ts"],
+    only: "SQLite.*exact once the day",
+  },
+  "error-of-the-whole-instead-of-the-sample": {
+    file: "clicks/reports/sample.ts",
+    from: "Math.sqrt((sampled * (1 - rate)) / rate)",
+    to: "Math.sqrt((total * (1 - rate)) / rate)",
+    tests: ["src/clicks/reports/sample.test.ts"],
+  },
+  "other-taken-for-a-value": {
+    file: "clicks/reports/value-filter.ts",
+    from: "value !== other && test(value)",
+    to: "test(value)",
+    tests: ["src/clicks/reports/filters.test.ts"],
+  },
+  "cut-day-read-twice": {
+    file: "clicks/reports/gather.ts",
+    from: "without(cover.gaps, cover.ofCut)",
+    to: "cover.gaps",
+    tests: reports,
+    only: "SQLite",
+  },
+  "gap-left-where-a-day-is-cut": {
+    file: "clicks/reports/cover.ts",
+    from: "[...without(open, inMonths), ...ofCut, ...inMonths.filter(hasEvents)]",
+    to: "[...without(open, inMonths), ...inMonths.filter(hasEvents)]",
+    tests: ["src/clicks/reports/cover.test.ts"],
+  },
+  "deleted-link-not-found": {
+    file: "clicks/reports/link-filter.ts",
+    from: "return [...numbers, ...deleted.map(({ link }) => link)];",
+    to: "return numbers;",
+    tests: reports,
+    only: "SQLite.*deleted link",
+  },
+  "export-that-ends-as-if-complete": {
+    file: "clicks/reports/export.ts",
+    from: 'if (clock.elapsed() > end) throw new Error("the export took too long");',
+    to: "if (clock.elapsed() > end) {\n          controller.close();\n          return;\n        }",
+    tests: ["src/clicks/reports/export.test.ts"],
+  },
+  "imported-total-shown-on-one-day": {
+    file: "clicks/reports/imported.ts",
+    from: "rows.filter(({ isDay }) => isDay)",
+    to: "rows",
+    tests: ["test/conformance/click-months.test.ts"],
+    only: "SQLite.*another shortener",
   },
   "month-used-where-its-days-are-split": {
     file: "clicks/reports/cover.ts",

@@ -2,55 +2,106 @@ import { describe, expect, test } from "bun:test";
 import type { ClickReport } from "../clicks/reports/report.ts";
 import { statsLines } from "./stats-drawing.ts";
 
+const start = Date.parse("2026-03-28T23:00:00Z");
+const hourMs = 3_600_000;
 const report: ClickReport = {
-  ...{ from: 0, to: 1, subject: { kind: "tenant" }, reasons: {}, itemised: null, sampled: null, imported: null },
+  ...{ from: start, to: start + 95 * hourMs, subject: { kind: "tenant" }, reasons: {} },
+  ...{ itemised: null, sampled: null, imported: null },
   totals: { clicks: 40, visitors: 30, bots: 1 },
-  series: [0, 1, 2, 37].map((clicks, start) => ({ start, clicks, visitors: 0 })),
+  series: [0, 1, 2, 37].map((clicks, day) => ({ start: start + day * 24 * hourMs, clicks, visitors: 0 })),
   breakdowns: {
     country: {
       values: [
-        { value: "DE", clicks: 30, visitors: 1 },
-        { value: "a\u001b[31mlong name of a country somewhere", clicks: 10, visitors: 1 },
+        { value: "DE", clicks: 20, visitors: 1 },
+        { value: "a\u001b[31mlong name of a country somewhere", clicks: 8, visitors: 1 },
       ],
-      ...{ none: 0, other: 0, notItemised: 0 },
+      ...{ none: 12, other: 0, notItemised: 0 },
     },
+    device: { values: [{ value: "mobile", clicks: 40, visitors: 30 }], none: 0, other: 0, notItemised: 0 },
+    os: { values: [], none: 40, other: 0, notItemised: 0 },
   },
   previous: {
-    from: 0,
-    to: 1,
-    totals: { clicks: 20, visitors: 60, bots: 0 },
-    series: [],
-    itemised: null,
-    sampled: null,
+    ...{ from: start - 96 * hourMs, to: start, totals: { clicks: 20, visitors: 60, bots: 0 } },
+    ...{ series: [], itemised: null, sampled: null },
   },
 };
+const about = { title: "acme", zone: "Europe/Berlin", interval: "day" } as const;
 const plain = { columns: 60, colours: false };
 
 describe("a report in the terminal", () => {
-  test("shows totals against the period before, a sparkline and bars", () => {
-    const lines = statsLines(report, "acme", plain);
-    expect(lines[0]).toBe("acme   40 clicks  +100%");
-    expect(lines[1]).toBe("30 daily visitors  −50%   1 bot click");
-    expect(lines[3]).toBe("▁▂▂█");
-    expect(lines).toContain("country");
-    expect(lines.find((line) => line.startsWith("DE"))).toContain("75%");
+  test("shows totals against the period before, a sparkline and bars, with dates of the zone", () => {
+    expect(statsLines(report, about, plain)).toEqual([
+      "acme                 29 Mar 2026 – 1 Apr 2026, Europe/Berlin",
+      "",
+      "40 clicks ▲ 100%    30 daily visitors ▼ 50%    1 bot click",
+      "against 25 Mar 2026 – 28 Mar 2026: 20 clicks, 60 daily",
+      "visitors",
+      "",
+      "▁▁▁▁▂▂▂▂▂▂▂▂████",
+      "29 Mar 2026 – 1 Apr 2026",
+      "Most: 37 clicks, 1 Apr 2026",
+      "",
+      "country",
+      "  DE                            ███████████████████  20  50%",
+      "  (none)                        ███████████          12  30%",
+      "  a\\u001b[31mlong name of a c…  ████████              8  20%",
+      "",
+      "device",
+      "  mobile  ██████████████████████████████  40  100%",
+    ]);
+  });
+
+  test("has two columns of bars in a wide terminal", () => {
+    const lines = statsLines(report, about, { ...plain, columns: 120 });
+    expect(lines.find((line) => line.startsWith("country"))).toMatch(/^country {55}device$/);
+  });
+
+  test("aligns values whose characters are wide", () => {
+    const values = ["東京キャンペーン", "spring sale"].map((value) => ({ value, clicks: 20, visitors: 0 }));
+    const breakdowns = { utm_campaign: { values, none: 0, other: 0, notItemised: 0 } };
+    const [, east, west] = statsLines({ ...report, breakdowns }, about, plain).slice(-3);
+    expect(east).toMatch(/^ {2}東京キャンペーン {2}█/);
+    expect(west).toMatch(/^ {2}spring sale {7}█/);
+    const long = {
+      ...report,
+      breakdowns: {
+        utm_campaign: { ...breakdowns.utm_campaign, values: [{ value: "東".repeat(40), clicks: 1, visitors: 0 }] },
+      },
+    };
+    expect(statsLines(long, about, plain).at(-1)).toStartWith(`  ${"東".repeat(13)}…  █`);
+  });
+
+  test("shows hours with their time", () => {
+    const lines = statsLines(report, { ...about, interval: "hour" }, { ...plain, columns: 100 });
+    expect(lines[0]).toEndWith("29 Mar 2026 00:00 – 2 Apr 2026 00:00, Europe/Berlin");
   });
 
   test("is never wider than the terminal, and has no escapes from values", () => {
     const wide = {
       ...report,
-      series: Array.from({ length: 500 }, (_, start) => ({ start, clicks: start, visitors: 0 })),
+      ...{ sampled: { rate: 0.25, error: 0.012 }, itemised: { clicks: 39, of: 40, notInSeries: 0 } },
+      imported: { clicks: 1_234, visitors: 0, undated: 0, series: [] },
+      series: Array.from({ length: 500 }, (_, day) => ({ start: start + day * 24 * hourMs, clicks: day, visitors: 0 })),
     };
-    for (const columns of [60, 80, 200]) {
-      const lines = statsLines(wide, "acme", { ...plain, columns });
-      expect(lines.filter((line) => line.length > columns)).toEqual([]);
-      expect(lines.join("")).not.toContain("\u001b");
+    const title = "https://a-very-long-domain.example.com/and-a-long-code";
+    for (const columns of [40, 41, 53, 60, 80, 100, 120, 200]) {
+      for (const one of [wide, { ...wide, totals: { clicks: 0, visitors: 0, bots: 0 } }]) {
+        const lines = statsLines(one, { ...about, title }, { ...plain, columns });
+        expect(lines.filter((line) => line.length > columns)).toEqual([]);
+        expect(lines.join("")).not.toContain("\u001b");
+      }
     }
-    expect(statsLines(report, "acme", { ...plain, colours: true }).join("")).toContain("\u001b[36m");
+    const coloured = statsLines(wide, about, { columns: 80, colours: true }).join("\n");
+    expect(coloured).toContain("\u001b[36m");
+    expect(coloured).toContain("Counted from 1 in 4 clicks: within 1.2% of the total.");
+    expect(coloured).toContain("The filter is known for 39 of 40 clicks in this period.");
+    // Colours change nothing but the colour.
+    const escapes = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, "g");
+    expect(coloured.replace(escapes, "")).toBe(statsLines(wide, about, { columns: 80, colours: false }).join("\n"));
   });
 
   test("says what to do when there are no clicks", () => {
-    const empty = statsLines({ ...report, totals: { clicks: 0, visitors: 0, bots: 0 } }, "acme", plain);
+    const empty = statsLines({ ...report, totals: { clicks: 0, visitors: 0, bots: 0 } }, about, plain);
     expect(empty.join("\n")).toContain("Open a short link in a browser");
   });
 });

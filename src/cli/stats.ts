@@ -9,6 +9,7 @@ import { originOf, shortUrl } from "../links/link.ts";
 import { printDrawing, printJson } from "./print.ts";
 import { statsLines } from "./stats-drawing.ts";
 import { findLink, type TenantOption, withTenant } from "./tenant-links.ts";
+import { terminal } from "./terminal.ts";
 
 type Given = TenantOption & Omit<ReportParams, "limit" | "breakdown">;
 
@@ -39,10 +40,15 @@ export function statsCommand(): Command {
           printJson(showReport(report, query, (domain) => new URL(originOf(core.config.baseUrl, domain)).host));
           return;
         }
-        const { stdout } = process;
-        const layout = { columns: stdout.columns || 80, colours: stdout.isTTY && stdout.hasColors() };
+        const { stdout } = terminal();
+        const layout = {
+          columns: stdout.columns || 80,
+          colours: stdout.isTTY === true && stdout.hasColors?.() === true,
+        };
         const title = link === undefined ? tenant.slug : shortUrl(core.config.baseUrl, link);
-        for (const line of statsLines(report, title, layout)) printDrawing(line);
+        for (const line of statsLines(report, { title, zone: query.zone, interval: query.interval }, layout)) {
+          printDrawing(line);
+        }
       }),
     );
 }

@@ -11,7 +11,7 @@ export interface Terminal {
   readonly environment: Environment | undefined;
   readonly folder: string | undefined;
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; hasColors?(): boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** False: the process also does other work, and its priority is not the command's to lower. */
   readonly ownsProcess: boolean;

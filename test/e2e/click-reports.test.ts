@@ -4,6 +4,7 @@ import { dimensions } from "../../src/clicks/click.ts";
 import { databases, must, type ProblemBody, query, type Site, startSite } from "./servers.ts";
 
 interface StatsBody {
+  readonly subject: Readonly<Record<string, string>>;
   readonly totals: { readonly clicks: number; readonly visitors: number; readonly bots: number };
   readonly series: readonly { readonly start: string; readonly clicks: number }[];
   readonly breakdowns: Record<string, { values: unknown[]; none: number; other: number; notItemised: number }>;
@@ -54,8 +55,11 @@ for (const database of databases) {
 
     test("are counted by link and by tenant", async () => {
       for (const path of [`/api/links/${link.id}/stats`, "/api/stats"]) {
-        const { totals, series, breakdowns } = (await get(path)).json<StatsBody>();
+        const { subject, totals, series, breakdowns } = (await get(path)).json<StatsBody>();
         expect(totals).toEqual({ clicks: people, visitors: 1, bots });
+        expect(subject).toMatchObject(
+          path.startsWith("/api/links") ? { kind: "link", id: link.id } : { kind: "tenant" },
+        );
         expect(series.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(people);
         expect(breakdowns.country).toEqual({
           ...{ values: [{ value: "=DE", clicks: people, visitors: 1 }], none: 0, other: 0, notItemised: 0 },
@@ -118,6 +122,8 @@ for (const database of databases) {
         return found;
       };
       const [byClicks, byLast] = [await sorted("sort=clicks"), await sorted("sort=lastClickAt&order=asc")];
+      expect(await sorted("sort=clicks&order=asc")).toEqual(byClicks.toReversed());
+      expect(await sorted("sort=lastClickAt")).toEqual(byLast.toReversed());
       expect(byClicks).toEqual([
         [b, 7],
         [c, 3],
@@ -173,6 +179,18 @@ for (const database of databases) {
       [Array.from({ length: 21 }, () => "filter=country%3DDE").join("&"), "filter"],
       ["domain=example.com&tag=spring", "tag"],
       ["colour=blue", "colour"],
+      ["from=2026-11-01&from=2026-11-02", "from"],
+      ["zone=UTC&zone=UTC", "zone"],
+      ["from=", "from"],
+      ["zone=", "zone"],
+      ["interval=", "interval"],
+      ["limit=", "limit"],
+      ["limit=1e9", "limit"],
+      ["tag=", "tag"],
+      ["filter=", "filter"],
+      ["filter=link%3Dnever-was", "filter"],
+      ["filter=link%3Dlnk_01hzzzzzzzzzzzzzzzzzzzzzzz", "filter"],
+      ["filter=domain%3Dnot%20a%20host", "filter"],
     ];
     test.each(bad)("a report with %s is refused, and the answer names the field", async (params, field) => {
       const reply = await get(`/api/stats?${params}`);

@@ -1,0 +1,78 @@
+/** `quicklink stats` on clicks that a real server recorded. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { until } from "../ground/process.ts";
+import { databases, must, type Site, startSite } from "./servers.ts";
+
+const visits = 7;
+
+for (const database of databases) {
+  describe(`quicklink stats on ${database}`, () => {
+    let site: Site;
+    let link: { id: string; code: string };
+
+    beforeAll(async () => {
+      site = await startSite(database);
+      link = await site.create({ url: "https://example.com/", tags: ["spring"] });
+      for (let visit = 0; visit < visits; visit++) {
+        const headers = { referer: visit < 5 ? "https://news.example/a" : "https://other.example/" };
+        expect((await site.visit(`/${link.code}`, headers)).status).toBe(302);
+      }
+      await site.create({ url: "https://example.com/" });
+      await site.tenant("stranger");
+      await until("the clicks to be stored", async () => {
+        const { totals } = (await site.call("GET", "/api/stats")).json<{ totals: { clicks: number } }>();
+        return totals.clicks >= visits || undefined;
+      });
+    }, 60_000);
+
+    afterAll(async () => {
+      expect(await site.server.stop()).toBe(0);
+    });
+
+    test("draws totals, a sparkline and bars, without colours when it is piped", async () => {
+      const output = must(await site.cli("stats", link.code, "--zone", "Europe/Berlin"));
+      expect(output).toContain(`${visits} clicks`);
+      expect(output).toContain(`/${link.code}`);
+      expect(output).toContain("Europe/Berlin");
+      expect(output).toMatch(/[▁▂▃▄▅▆▇]*█/);
+      expect(output).toMatch(/news\.example +█+ +5 +71%/);
+      expect(output).not.toContain("\u001b");
+      expect(output.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    });
+
+    test("says the same in JSON as the API", async () => {
+      const { from, to } = daysAround();
+      const path = `/api/links/${link.id}/stats?from=${from}&to=${to}`;
+      const asked = (await site.call("GET", path)).json<Record<string, unknown>>();
+      const printed = JSON.parse(must(await site.cli("stats", link.code, "--from", from, "--to", to, "--json")));
+      for (const name of ["subject", "totals", "series", "zone", "interval", "itemised"]) {
+        expect([name, printed[name]]).toEqual([name, asked[name]]);
+      }
+      expect(printed.breakdowns.referrer).toEqual((asked.breakdowns as Record<string, unknown>).referrer);
+      expect(printed.subject).toMatchObject({ kind: "link", id: link.id, code: link.code });
+    });
+
+    test("filters, and refuses what it does not understand", async () => {
+      const filtered = must(await site.cli("stats", "--filter", "referrer=news.example"));
+      expect(filtered).toContain("5 clicks");
+      const both = must(await site.cli("stats", "--filter", "referrer=news.example", `link=${link.code}`));
+      expect(both).toContain("5 clicks");
+      const bad = await site.cli("stats", "--filter", "shoe=42");
+      expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining("country=DE")]);
+      const unknown = await site.cli("stats", "--filter", "link=never-was");
+      expect(unknown.stderr).toContain("No link has the code never-was");
+    });
+
+    test("of another tenant has nothing, and says what to do", async () => {
+      const output = must(await site.cli("stats", "--tenant", "stranger"));
+      expect(output).toContain("No clicks in this period.");
+      expect((await site.cli("stats", link.code, "--tenant", "stranger")).code).not.toBe(0);
+    });
+  });
+}
+
+/** Days that contain the test, also if it runs at midnight. */
+function daysAround(): { from: string; to: string } {
+  const date = (at: number) => new Date(at).toISOString().slice(0, 10);
+  return { from: date(Date.now() - 86_400_000), to: date(Date.now() + 86_400_000) };
+}
