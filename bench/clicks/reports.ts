@@ -15,7 +15,7 @@ import { rotated } from "../rounds.ts";
 import { type Progress, quantile, round, table } from "../show.ts";
 import { databases } from "../subject.ts";
 import { type Filled, reportedLinks } from "./fill.ts";
-import { now } from "./world.ts";
+import { frozenClock, now } from "./world.ts";
 
 const targets = {
   link: { most: 50 },
@@ -86,7 +86,7 @@ export async function timeReports(all: readonly Filled[], shown: Progress): Prom
 }
 
 async function report({ sql, tenant }: Filled, { subject, from, filter }: Asked) {
-  return await reportOn(sql, systemClock, tenant, subject, parseReport({ from, filter }, "UTC", now));
+  return await reportOn(sql, frozenClock(systemClock), tenant, subject, parseReport({ from, filter }, "UTC", now));
 }
 
 async function seen(filled: Filled, one: Asked): Promise<Pick<Timed, "clicks" | "sampled">> {
