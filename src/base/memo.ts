@@ -1,11 +1,10 @@
-import { LRUCache } from "lru-cache";
-
 /**
- * Caches the results of a function that is called with the same few keys again and again. At most `most` are kept; the
- * least recently used is evicted first. Strangers choose the keys, so `keeps` decides which are worth the space.
+ * Caches the results of a function that is called with the same few keys again and again. At most `most` are kept.
+ * Strangers choose the keys, so `keeps` decides which are worth the space.
  *
- * Reading a cached result allocates nothing: lru-cache writes into the options of a call, and creates an object if none
- * is given.
+ * There are two generations. New results, and old ones that are asked for, go to the younger; when that has half of all,
+ * it becomes the older, and what is left in the older is forgotten. So a key that is asked for stays, and reading it is one
+ * lookup in a map. With lru-cache, whose lists keep the exact order, the memos took a sixth of the time of a redirect.
  */
 export interface Memo<Value> {
   get(key: string): Value;
@@ -21,20 +20,39 @@ export interface MemoSettings<Value> {
 }
 
 export function createMemo<Value extends NonNullable<unknown>>(settings: MemoSettings<Value>): Memo<Value> {
-  const { most, find, keeps } = settings;
-  const kept = new LRUCache<string, Value>({ max: most });
-  const options = {};
+  const { find, keeps } = settings;
+  const half = Math.ceil(settings.most / 2);
+  let younger = new Map<string, Value>();
+  let older = new Map<string, Value>();
+
+  function keep(key: string, value: Value): void {
+    if (younger.size >= half) {
+      older = younger;
+      younger = new Map();
+    }
+    younger.set(key, value);
+  }
+
   return {
     get(key) {
-      const known = kept.get(key, options);
+      const known = younger.get(key);
       if (known !== undefined) return known;
+      const old = older.get(key);
+      if (old !== undefined) {
+        older.delete(key);
+        keep(key, old);
+        return old;
+      }
       const value = find(key);
-      if (keeps === undefined || keeps(key, value)) kept.set(key, value);
+      if (keeps === undefined || keeps(key, value)) keep(key, value);
       return value;
     },
-    clear: () => kept.clear(),
+    clear() {
+      younger.clear();
+      older.clear();
+    },
     get size() {
-      return kept.size;
+      return younger.size + older.size;
     },
   };
 }

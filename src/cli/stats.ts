@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { storedFilters } from "../clicks/reports/link-filter.ts";
 import { comparisons, parseReport, type ReportParams } from "../clicks/reports/query.ts";
 import { reportOn } from "../clicks/reports/report.ts";
 import { showReport } from "../clicks/reports/schemas.ts";
@@ -31,7 +32,8 @@ export function statsCommand(): Command {
         const link = code === undefined ? undefined : await findLink(core, tenant, code);
         const subject: ReportSubject = link === undefined ? { kind: "tenant" } : { kind: "link", id: link.id };
         const { zone } = await clickSettings(core.sql, tenant.id);
-        const query = parseReport(options, zone, core.clock.now());
+        const parsed = parseReport(options, zone, core.clock.now());
+        const query = { ...parsed, filters: storedFilters(parsed.filters, core.links.domainOf) };
         const report = await reportOn(core.sql, core.clock, tenant.id, subject, query);
         if (options.json) {
           printJson(showReport(report, query, (domain) => new URL(originOf(core.config.baseUrl, domain)).host));

@@ -404,6 +404,46 @@ onEachDatabase(({ open }) => {
       }
     });
 
+    test("find a deleted link by its code, and refuse one that never was", async () => {
+      const [, world] = worlds as [World, World];
+      const [first, second] = world.links;
+      if (first === undefined || second === undefined) throw new Error("no links");
+      const read = (filter: string) => {
+        const query = parseReport({ from: "2026-10-01", to: "2026-11-30", filter: [filter] }, "UTC", until);
+        return reportOn(sql, systemClock, world.tenant.id, { kind: "tenant" }, query);
+      };
+      const refusalOf = (filter: string) =>
+        read(filter).catch((error: Problem) => [error.code, error.more.errors?.[0]?.field]);
+      const before = await read(`link=${first.code}`);
+      expect(before.totals.clicks).toBeGreaterThan(0);
+      expect((await read(`link=${first.id}`)).totals).toEqual(before.totals);
+      const own = ofTenant(sql.db, world.tenant.id);
+      // As the writer notes it.
+      await own.updateTable("click_links").set({ code: first.code }).where("link", "=", first.number).execute();
+      const [row] = await own.selectFrom("links").selectAll().where("id", "=", first.id).execute();
+      await own.deleteFrom("links").where("id", "=", first.id).execute();
+      expect((await read(`link=${first.code}`)).totals).toEqual(before.totals);
+      const [{ items }, refused] = [
+        await listClicks(
+          sql,
+          systemClock,
+          world.tenant.id,
+          { kind: "tenant" },
+          {
+            ...{ from, to: until, filters: parseFilters([`link=${first.code}`]), limit: 1, after: undefined },
+          },
+        ),
+        await refusalOf(`link=${first.id}`),
+      ];
+      expect(items.map(({ link }) => link)).toEqual([{ id: null, domain: "", code: first.code }]);
+      expect(refused).toEqual(["invalid_input", "filter"]);
+      expect(await refusalOf("link=never-was")).toEqual(["invalid_input", "filter"]);
+      // Another link has the code now: it is the one that is meant.
+      await own.updateTable("links").set({ code: first.code }).where("id", "=", second.id).execute();
+      expect((await read(`link=${first.code}`)).totals).toEqual((await read(`link=${second.id}`)).totals);
+      expect(row?.code).toBe(first.code);
+    });
+
     test("on a link of another tenant, or none, find nothing", async () => {
       const [one, two] = worlds as [World, World];
       const query = parseReport({}, "UTC", until);

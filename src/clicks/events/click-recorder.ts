@@ -38,6 +38,8 @@ const deadlineMs = 30_000;
 const stopMs = 2_000;
 /** A process that stops has ten seconds in all. */
 const lastMs = 6_000;
+/** Between two attempts of a process that stops. */
+const againMs = 200;
 const batchMost = 10_000;
 
 export function createClickRecorder(settings: ClickRecorderSettings): ClickRecorder {
@@ -62,6 +64,18 @@ export function createClickRecorder(settings: ClickRecorderSettings): ClickRecor
     }
   }
 
+  /** Until `end`: a single failure, such as a lock that was not free, is no reason to lose everything that waits. */
+  async function recordAll(end: number): Promise<void> {
+    for (;;) {
+      try {
+        return await record();
+      } catch (error) {
+        if (clock.elapsed() + againMs >= end) throw error;
+        await new Promise<void>((resolve) => clock.after(againMs, resolve));
+      }
+    }
+  }
+
   const recording = repeat({
     name: "recording clicks",
     everyMs: (failures) => (failures === 0 && isWatched() ? watchedMs : flushMs),
@@ -82,7 +96,7 @@ export function createClickRecorder(settings: ClickRecorderSettings): ClickRecor
     async stop() {
       await recording.stop();
       try {
-        await withDeadline(record(), lastMs, "the database");
+        await withDeadline(recordAll(clock.elapsed() + lastMs), lastMs, "the database");
       } catch (error) {
         const clicks = capture.waiting + (unsure?.at.length ?? 0);
         log.error({ error, clicks }, "the last clicks could not be recorded and are lost");

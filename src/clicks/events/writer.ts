@@ -115,6 +115,9 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     | { readonly number: number; readonly written: Written; readonly count: readonly (() => void)[] }
     | undefined;
 
+  /** The parts of this batch that are known to be stored, if it fails and is sent again. */
+  let before: { readonly sequence: number; readonly parts: Written[] } = { sequence: 0, parts: [] };
+
   const selectTime = statement((_: Db) => raw<{ now: number }>`select ${sql.now} as now`);
 
   async function timeOf(trx: Trx): Promise<number> {
@@ -255,12 +258,15 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
 
   return {
     async write(sequence, batch) {
-      let sum = noneWritten;
+      if (before.sequence !== sequence) before = { sequence, parts: [] };
+      const { parts } = before;
       for (const [place, part] of partsOf(batch, clicksMost).entries()) {
+        if (parts[place] !== undefined) continue;
         if (place > 0) await pause?.();
-        sum = together(sum, await writePart(sequence * partsMost + place, part));
+        parts[place] = await writePart(sequence * partsMost + place, part);
       }
-      return sum;
+      before = { sequence: 0, parts: [] };
+      return parts.reduce(together, noneWritten);
     },
   };
 }

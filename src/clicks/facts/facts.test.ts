@@ -6,7 +6,7 @@ import { type ClickTarget, cacheKey } from "../../links/link.ts";
 import { createBots } from "../../redirect/bots.ts";
 import { createAgents } from "../../redirect/user-agents.ts";
 import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
-import { type ClickFacts, dimensions } from "../click.ts";
+import { type ClickFacts, dimensions, other } from "../click.ts";
 import { createBotKinds } from "./bot-kinds.ts";
 import { createCapture } from "./capture.ts";
 import { createFacts, type SeenFacts } from "./facts.ts";
@@ -18,8 +18,9 @@ const chrome =
   "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";
 const here = "203.0.113.77";
 
-const newFacts = () =>
+const newFacts = (clock = manualClock(0)) =>
   createFacts({
+    clock,
     agentOf: createAgents(),
     botKindOf: createBotKinds(createBots()),
     places: {
@@ -80,6 +81,21 @@ describe("the facts of a visit", () => {
       ...{ ...nothing, device: "desktop", browser: "Chrome", os: "windows", source: "link" },
       visitor: 0,
     } as unknown as ReturnType<typeof read>);
+  });
+
+  test("a flood of new User-Agents is other after 500 in a second, and its visitors are still told apart", () => {
+    const clock = manualClock(0);
+    const facts = newFacts(clock);
+    const visit = (number: number) => read({ headers: { "user-agent": `${chrome} ${number}` } }, facts);
+    const flood = Array.from({ length: 600 }, (_, number) => visit(number));
+    const desktop = { device: "desktop", browser: "Chrome", os: "windows" };
+    const unparsed = { device: other, browser: other, os: other, country: "DE", bot: "" };
+    expect(flood[499]).toMatchObject(desktop);
+    expect(flood[500]).toMatchObject(unparsed);
+    expect(new Set(flood.map((one) => one !== "excluded" && one.visitor)).size).toBe(600);
+    expect(visit(7)).toMatchObject(desktop);
+    clock.advance(1_000);
+    expect(visit(599)).toEqual({ ...(flood[599] as object), ...desktop } as ReturnType<typeof read>);
   });
 
   test("the word of our proxy about the country wins, and then region and city are unknown", () => {

@@ -1,10 +1,11 @@
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { createMemo } from "../../base/memo.ts";
 import { networkOf } from "../../limits/network.ts";
 import { type ClickTarget, type LinkKey, splitKey } from "../../links/link.ts";
 import { queryOf } from "../../redirect/forward-query.ts";
 import { bestLanguage } from "../../redirect/language.ts";
 import type { AgentOf } from "../../redirect/user-agents.ts";
-import { dimensions } from "../click.ts";
+import { dimensions, other } from "../click.ts";
 import type { BotKindOf } from "./bot-kinds.ts";
 import { campaignOf } from "./campaign.ts";
 import { type FactText, factText, noText } from "./columns.ts";
@@ -56,6 +57,7 @@ export interface FactSettings {
   readonly hash: HashPart;
   /** Hosts of the server itself, which are no referrers. */
   readonly ownHosts: ReadonlySet<string>;
+  readonly clock?: Pick<Clock, "elapsed">;
 }
 
 /** Everything longer is cut first. */
@@ -67,23 +69,37 @@ const memoMost = 2_000;
 /** Visitors come again within minutes; an entry takes about 300 bytes. */
 const addressMost = 10_000;
 
+/**
+ * New agents in a second. Parsing one takes 55 µs, more than a whole redirect, so it would double the cost of an attack that
+ * never sends the same one twice. Beyond, device, system and browser are "other"; visitors are still told apart.
+ */
+const parsedMost = 500;
+const unparsed = { device: other, os: other, browser: other };
+
 const reasonOnly: VisitFactTexts = { facts: dimensions.map(() => noText), visitor: 0 };
 
 export function createFacts(settings: FactSettings): ReadFacts {
-  const { agentOf, botKindOf, places, hash, ownHosts } = settings;
+  const { agentOf, botKindOf, places, hash, ownHosts, clock = systemClock } = settings;
   const keeps = (key: string) => key.length <= keyMost;
   const remember = <Value extends NonNullable<unknown>>(find: (key: string) => Value) =>
     createMemo({ most: memoMost, find, keeps });
 
-  const agents = remember((userAgent) => {
-    const { device = "", os = "", browser = "" } = agentOf(userAgent);
-    return {
-      device: factText(device),
-      os: factText(os),
-      browser: factText(factValue(browser)),
-      bot: factText(botKindOf(userAgent)),
-      part: hash("agent", userAgent),
-    };
+  const mayParse = perSecond(parsedMost, clock);
+  const agents = createMemo({
+    most: memoMost,
+    find(userAgent) {
+      const isParsed = mayParse();
+      const { device = "", os = "", browser = "" } = isParsed ? agentOf(userAgent) : unparsed;
+      return {
+        device: factText(device),
+        os: factText(os),
+        browser: factText(isParsed ? factValue(browser) : browser),
+        bot: factText(botKindOf(userAgent)),
+        part: hash("agent", userAgent),
+        isParsed,
+      };
+    },
+    keeps: (userAgent, { isParsed }) => isParsed && keeps(userAgent),
   });
   const referrers = remember((header) => {
     const host = referrerHost(header);
@@ -154,4 +170,14 @@ const cut = (text: string): string => (text.length > headerMost ? text.slice(0, 
 /** A link that was opened from a page of its own domain has no referrer. */
 function notDomainOf(key: LinkKey, referrer: FactText): FactText {
   return key.includes("/") && splitKey(key).domain.replace(/^www\./, "") === referrer.text ? noText : referrer;
+}
+
+/** True at most so often in a second. */
+function perSecond(most: number, clock: Pick<Clock, "elapsed">): () => boolean {
+  let [second, count] = [-1, 0];
+  return () => {
+    const now = Math.floor(clock.elapsed() / 1_000);
+    if (now !== second) [second, count] = [now, 0];
+    return ++count <= most;
+  };
 }

@@ -8,6 +8,7 @@ import { originOf } from "../../links/link.ts";
 import type { Links } from "../../links/links.ts";
 import { clickCsv, clicksCsvTitle, reportCsv, streamPages } from "./export.ts";
 import { type ClickFilter, parseFilters } from "./filters.ts";
+import { storedFilters } from "./link-filter.ts";
 import type { ClickListQuery, ClickPage, ClickPlace } from "./list.ts";
 import { parseReport, parseSpan, parseZone, type ReportQuery } from "./query.ts";
 import type { ClickReport } from "./report.ts";
@@ -97,11 +98,7 @@ export function clickRoutes(api: Api, settings: ClickApiSettings): void {
   const { links, pages, baseUrl, clock, zoneOf } = settings;
   const host = (domain: string) => new URL(originOf(baseUrl, domain)).host;
 
-  /** Domains as stored: any name of the server itself is its own. */
-  const stored = (filters: readonly ClickFilter[]): ClickFilter[] =>
-    filters.map((filter) =>
-      filter.field === "domain" ? { ...filter, values: filter.values.map(links.domainOf) } : filter,
-    );
+  const stored = (filters: readonly ClickFilter[]) => storedFilters(filters, links.domainOf);
 
   function groupOf({ domain, tag }: { domain?: string | undefined; tag?: string | undefined }): ReportSubject {
     if (domain !== undefined && tag !== undefined) {

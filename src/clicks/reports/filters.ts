@@ -13,7 +13,7 @@ export interface ClickFilter {
   readonly values: readonly string[];
 }
 
-/** A domain is a host, a link a code, or host/code on a custom domain. */
+/** A domain is a host; a link an ID, a code, or host/code on a custom domain. */
 export type FilterField = Dimension | (typeof otherFields)[number];
 const otherFields = ["link", "domain", "tag", "reason"] as const;
 export const filterFields: readonly FilterField[] = [...dimensions, ...otherFields];
@@ -27,7 +27,7 @@ export function parseFilters(texts: readonly string[]): ClickFilter[] {
   if (texts.length > filtersMost) throw bad("too_many", `At most ${filtersMost} filters.`);
   const filters = texts.map(parseFilter);
   const values = filters.reduce((sum, filter) => sum + filter.values.length, 0);
-  if (values > filterValuesMost) throw bad("too_many", `At most ${filterValuesMost} values in all filters.`);
+  if (values > filterValuesMost) throw tooManyValues();
   return filters;
 }
 
@@ -60,8 +60,7 @@ function parseFilter(text: string): ClickFilter {
 function splitValues(text: string): string[] {
   const values = [""];
   for (let at = 0; at < text.length; at++) {
-    // Far more than any request may have: the answer says how many are allowed.
-    if (values.length > filterValuesMost) break;
+    if (values.length > filterValuesMost) throw tooManyValues();
     const isEscaped = text[at] === "\\" && (text[at + 1] === "," || text[at + 1] === "\\");
     if (isEscaped) at++;
     if (text[at] === "," && !isEscaped) values.push("");
@@ -73,4 +72,5 @@ function splitValues(text: string): string[] {
 /** Upper and lower case are the same for A to Z only, as in both databases. */
 export const lowerAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
+const tooManyValues = () => bad("too_many", `At most ${filterValuesMost} values in all filters.`);
 const bad = (code: string, message: string) => invalid("filter", code, message);

@@ -10,6 +10,7 @@ import { type Dimension, none, other } from "../click.ts";
 import { defaultZone } from "../events/days.ts";
 import type { EventScope } from "./events.ts";
 import { type ClickFilter, lowerAscii } from "./filters.ts";
+import { linkNumbers } from "./link-filter.ts";
 
 /** What a report is about. */
 export type ReportSubject =
@@ -118,20 +119,8 @@ async function matchesOf(
       const rows = await groups.where("name", "in", values).execute();
       return { column: "domain", ids: rows.map(({ number }) => number) };
     }
-    case "link": {
-      const places = values.map((value) => ({
-        domain: value.includes("/") ? value.slice(0, value.indexOf("/")).toLowerCase() : "",
-        code: value.slice(value.indexOf("/") + 1),
-      }));
-      const rows = await own
-        .selectFrom("links")
-        .select("number")
-        .where((is) =>
-          is.or(places.map(({ domain, code }) => is.and([is("domain", "=", domain), is("code", "=", code)]))),
-        )
-        .execute();
-      return { column: "link", ids: rows.flatMap(({ number }) => number ?? []) };
-    }
+    case "link":
+      return { column: "link", ids: await linkNumbers(own, values) };
     default:
       return { column: field, ids: await idsOfValues(sql, tenant, field, filter) };
   }

@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { manualClock } from "../../base/clock.ts";
+import { createLog } from "../../base/log.ts";
+import type { ClickBatch } from "../click.ts";
+import { createClickRecorder } from "./click-recorder.ts";
+import { noneWritten } from "./writer.ts";
+
+const clock = manualClock(0);
+const log = createLog("silent", { write() {} }, false, clock.now);
+const batch = { at: new Float64Array(1) } as ClickBatch;
+
+/** A recorder with so many batches, whose first writes fail. */
+function recorderOf(batches: number, failures: number) {
+  const written: number[] = [];
+  let [waiting, failed] = [batches, 0];
+  const recorder = createClickRecorder({
+    capture: {
+      drain: () => (waiting-- > 0 ? batch : undefined),
+      get waiting() {
+        return Math.max(0, waiting);
+      },
+    },
+    async write(sequence) {
+      if (failed++ < failures) throw new Error("the lock is not free");
+      written.push(sequence);
+      return noneWritten;
+    },
+    onWritten() {},
+    clock,
+    log,
+  });
+  return { recorder, written };
+}
+
+async function whileTimePasses(work: Promise<void>): Promise<void> {
+  let isDone = false;
+  const done = work.then(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await new Promise(setImmediate);
+    clock.advance(100);
+  }
+  await done;
+}
+
+test("a stop writes everything in order, although some writes fail", async () => {
+  const { recorder, written } = recorderOf(3, 4);
+  await whileTimePasses(recorder.stop());
+  expect(written).toEqual([1, 2, 3]);
+});
+
+test("a stop gives up on a database that stays away", async () => {
+  const { recorder, written } = recorderOf(3, Number.POSITIVE_INFINITY);
+  await whileTimePasses(recorder.stop());
+  expect(written).toEqual([]);
+});

@@ -1,0 +1,74 @@
+import { type RawBuilder, sql as raw } from "kysely";
+import { invalid, Problem } from "../../base/errors.ts";
+import { parseId } from "../../base/ids.ts";
+import type { LinkNumber } from "../../sql/schema.ts";
+import type { TenantDb } from "../../sql/tenant-db.ts";
+import type { ClickFilter } from "./filters.ts";
+
+/**
+ * Links in filters: an ID, a code, or host/code on a custom domain. A deleted link has no ID any more, but its clicks keep its
+ * code: the code means the link that has it now, or else the deleted ones that had it. A link that never was is an error,
+ * since an empty report would look like a link without clicks.
+ */
+export async function linkNumbers(own: TenantDb, values: readonly string[]): Promise<LinkNumber[]> {
+  const ids = values.flatMap((value) => parseId("link", value) ?? []);
+  const places = values.filter((value) => parseId("link", value) === undefined).map(placeOf);
+  const numbers: LinkNumber[] = [];
+  if (ids.length > 0) {
+    const rows = await own.selectFrom("links").select(["id", "number"]).where("id", "in", ids).execute();
+    const missing = ids.find((id) => !rows.some((row) => row.id === id));
+    if (missing !== undefined) throw unknown(`No link has the ID ${missing}. Name a deleted link by its code.`);
+    numbers.push(...rows.flatMap(({ number }) => number ?? []));
+  }
+  if (places.length === 0) return numbers;
+  const live = await own.selectFrom("links").select(["number", "domain", "code"]).where(isOneOf(places)).execute();
+  const rest = places.filter((place) => !live.some((row) => isSame(row, place)));
+  numbers.push(...live.flatMap(({ number }) => number ?? []));
+  if (rest.length === 0) return numbers;
+  const deleted = await own.selectFrom("click_links").select(["link", "domain", "code"]).where(isOneOf(rest)).execute();
+  const missing = rest.find((place) => !deleted.some((row) => isSame(row, place)));
+  if (missing !== undefined)
+    throw unknown(`No link has the code ${missing.code}, and no deleted link with clicks had it.`);
+  return [...numbers, ...deleted.map(({ link }) => link)];
+}
+
+interface Place {
+  readonly domain: string;
+  readonly code: string;
+}
+
+function placeOf(value: string): Place {
+  const slash = value.indexOf("/");
+  return { domain: slash < 0 ? "" : value.slice(0, slash), code: value.slice(slash + 1) };
+}
+
+const isOneOf = (places: readonly Place[]): RawBuilder<boolean> => {
+  const each = places.map(({ domain, code }) => raw<boolean>`(domain = ${domain} and code = ${code})`);
+  return raw<boolean>`(${raw.join(each, raw` or `)})`;
+};
+
+const isSame = (a: Place, b: Place): boolean => a.domain === b.domain && a.code === b.code;
+
+const unknown = (message: string) => invalid("filter", "unknown_link", message);
+
+/** With domains as stored: any name of the server itself is its own domain. */
+export function storedFilters(filters: readonly ClickFilter[], domainOf: (host: string) => string): ClickFilter[] {
+  const stored = (host: string): string => {
+    try {
+      return domainOf(host);
+    } catch (error) {
+      if (error instanceof Problem) throw invalid("filter", "bad_domain", `${host} is not a domain of this server.`);
+      throw error;
+    }
+  };
+  return filters.map((filter) => {
+    if (filter.field === "domain") return { ...filter, values: filter.values.map(stored) };
+    if (filter.field !== "link") return filter;
+    const values = filter.values.map((value) => {
+      const { domain, code } = placeOf(value);
+      const found = value.includes("/") ? stored(domain) : "";
+      return found === "" ? code : `${found}/${code}`;
+    });
+    return { ...filter, values };
+  });
+}
