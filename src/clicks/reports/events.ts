@@ -94,9 +94,9 @@ export interface Sample {
 const levelsUpTo = (least: number, end: number): number[] =>
   Array.from({ length: end - least }, (_, place) => least + place);
 
-/** A sixteenth of the events: what it tells about the others saves counting them level by level. */
-const guessLevel = 4;
-/** Fewer events may be far from their share. */
+/** Levels from here on are few events. They tell how many the others are. */
+const guessLevels = { sample: 7, level: 4 } as const;
+/** Fewer may be far from their share. */
 const guessLeast = 1_000;
 
 /** The largest sample that is not too large, counted from the highest levels, the smallest sample, downwards. */
@@ -114,10 +114,30 @@ export async function chooseSample(
     [level, events] = [least, events + found];
     return true;
   }
-  const isHopeless = () => events > guessLeast && 2 * events > 1.05 * most;
-  if ((await add(guessLevel)) && 1.2 * events * 2 ** guessLevel < most && (await add(0))) return { level, events };
-  while (level > 0 && !isHopeless() && (await add(level - 1)));
+  /** The next level to count down to: the lowest that is likely to fit. The same level, if there is none. */
+  function next(): number {
+    if (2 * (events + 30) * 2 ** level <= most) return 0;
+    const room = Math.floor(Math.log2(most / (1.05 * Math.max(1, events))));
+    if (events > guessLeast) return Math.max(0, level - Math.max(0, room));
+    return Math.max(0, level - Math.max(1, Math.min(3, room)));
+  }
+  if (!(await add(guessLevels.sample))) await add(levelMost);
+  for (let least = next(); least < level; least = next()) {
+    if (!(await add(least)) && !(least < level - 1 && (await add(level - 1)))) break;
+  }
   return { level, events };
+}
+
+/**
+ * The same without counting all of them: a sixteenth tells whether the others are too many. Where most of a day is not in the
+ * range, counting takes as long as reading.
+ */
+export async function chooseLevel(sql: Sql, scope: EventScope, spans: readonly Span[]): Promise<number> {
+  if (spans.length === 0) return 0;
+  const some = await countUpTo(sql, scope, spans, levelsUpTo(guessLevels.level, levelMost + 1), eventsReadMost);
+  // Almost never are there more: four times the standard deviation.
+  const events = (some + 4 * Math.sqrt(some)) * 2 ** guessLevels.level;
+  return events <= eventsReadMost ? 0 : (await chooseSample(sql, scope, spans)).level;
 }
 
 /** Counts no further than one more than `most`. */

@@ -7,7 +7,7 @@ import { grains } from "../rollups/periods.ts";
 import { addTally, type Counts, countsAt, newTally, type Tally } from "../rollups/tally.ts";
 import { createValueNames, type ValueNames } from "../rollups/value-names.ts";
 import { coverOf, type RollupPeriod, without } from "./cover.ts";
-import { chooseSample, countEvents, type EventCount, type EventScope } from "./events.ts";
+import { chooseLevel, countEvents, type EventCount, type EventScope } from "./events.ts";
 import type { Span, Traffic } from "./query.ts";
 import { countsIn, fitted, scaled } from "./sample.ts";
 import type { SubjectScope } from "./scope.ts";
@@ -91,7 +91,7 @@ async function gatherOnce(
     if (filter === undefined) addPackedValues(tally, facts, needed);
   }
   // Much is open only while roll-ups are far behind, or where a busy day is cut.
-  const { level } = cover.gaps.length === 0 ? { level: 0 } : await chooseSample(sql, scope, cover.gaps);
+  const level = await chooseLevel(sql, scope, cover.gaps);
   const open = await readGaps(sql, scope, without(cover.gaps, cover.ofCut), { ...settings, level });
   const cut = await readGaps(sql, scope, cover.ofCut, { ...settings, level });
   const truth = new Map<number, Counts>();
