@@ -32,6 +32,7 @@ const fixed: Readonly<Record<string, string>> = {
   "getStats.series": "as many intervals as a report may have",
   "getLinkStats.series": "as many intervals as a report may have",
   "listLinkClicks.items": "the pages of listClicks, of one link",
+  "getClickSettings.tags": "at most 50 of a tenant",
   "getLink.tags": "at most 20 of a link",
   "getLink.rules": "at most 20 of a link",
   "getLink.split": "at most 10 of a link",
