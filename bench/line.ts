@@ -10,7 +10,8 @@ import type { Socket } from "bun";
 export type Answer = number | "unsent" | "cut";
 
 export interface Line {
-  ask(port: number, path: string): Promise<Answer>;
+  /** `headers`: whole lines, instead of the one that names a browser. */
+  ask(port: number, path: string, headers?: string): Promise<Answer>;
   /** Of the last answer. */
   header(name: string): string | undefined;
   hangUp(): void;
@@ -66,7 +67,7 @@ export function createLine(): Line {
   }
 
   return {
-    async ask(port, path) {
+    async ask(port, path, headers = browser) {
       let socket: Socket<undefined>;
       try {
         socket = await connect(port);
@@ -75,7 +76,7 @@ export function createLine(): Line {
       }
       const { promise, resolve } = Promise.withResolvers<Answer>();
       waiting = resolve;
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: ${userAgent}\r\n\r\n`);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${headers}\r\n`);
       const timer = setTimeout(() => {
         hangUp();
         settle("cut");
@@ -121,3 +122,5 @@ const headerOf = (head: string, name: string): string | undefined =>
 
 export const userAgent =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";
+
+const browser = `User-Agent: ${userAgent}\r\n`;

@@ -1,3 +1,5 @@
+import { attackOnClicks } from "./attack-on-clicks.ts";
+import { clicks } from "./clicks.ts";
 import { codes } from "./codes.ts";
 import { coherence } from "./coherence.ts";
 import { crash } from "./crash.ts";
@@ -17,6 +19,20 @@ import { zones } from "./zones.ts";
 
 /** Every proof, in the order in which they run. */
 export const proofs: readonly Proof[] = [
-  ...[codes, coherence, crash, email, fairness, idempotency, importing, limits, outage, quota, redirect],
+  ...[
+    attackOnClicks,
+    clicks,
+    codes,
+    coherence,
+    crash,
+    email,
+    fairness,
+    idempotency,
+    importing,
+    limits,
+    outage,
+    quota,
+    redirect,
+  ],
   ...[regions, ssrf, storage, zones],
 ];

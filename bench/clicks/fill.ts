@@ -46,8 +46,8 @@ export interface Filled {
   readonly bytes: { readonly events: number; readonly rollups: number };
 }
 
-/** The links that are reported on: the busiest, and one with a thousandth of its clicks. */
-export const reportedLinks = { busiest: 1, quiet: 1_000 } as const;
+/** The links that are reported on: the busiest, and one with a hundredth of its clicks. */
+export const reportedLinks = { busiest: 1, quiet: 100 } as const;
 
 /** Roll-ups of the other links: every so many links has them. A report on one link never reads those of another. */
 export const rollupsOfEvery = 10;

@@ -129,8 +129,8 @@ export const base: Mistakes = {
   },
   "memo-without-bound": {
     file: "base/memo.ts",
-    from: "if (keeps === undefined || keeps(key, value)) kept.set(key, value);",
-    to: "kept.set(key, value);",
+    from: "if (younger.size >= half) {",
+    to: "if (younger.size < 0) {",
     tests: ["src/base/memo.test.ts"],
   },
   "last-page-cut": {

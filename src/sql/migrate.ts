@@ -159,7 +159,8 @@ const types: Readonly<Record<Dialect, Types>> = {
     ],
     groupNumber: "number bigint not null default nextval('group_numbers')",
     groupNumbers: [],
-    // The index has all columns: a report reads ranges of it, and not rows that are scattered over the table.
+    // The index has all columns: a report reads ranges of it, and not rows that are scattered over the table. The day comes
+    // before the link, so that the last minutes of a tenant are not looked for in a week.
     clickEvents: [
       `create table clicks (
         at bigint not null,
@@ -171,7 +172,7 @@ const types: Readonly<Record<Dialect, Types>> = {
         ${eventColumns.map((name) => `${name} integer not null`).join(",\n        ")}
       ) partition by range (day)`,
       "create table clicks_rest partition of clicks default",
-      `create index clicks_in_order on clicks (${eventKey}) include (day, ${eventColumns.join(", ")})`,
+      `create index clicks_in_order on clicks (tenant, level, day, link, at, seq) include (${eventColumns.join(", ")})`,
     ],
   },
 };

@@ -10,7 +10,8 @@ import type { Trx } from "./tenant-db.ts";
  * A partition is made apart and then attached, which locks the default partition only. All of it waits for locks for a
  * second at most: what waits for an exclusive lock stops everybody behind it. On SQLite there is nothing to do.
  */
-const daysOfWeek = 7;
+/** They begin with the days that it divides. */
+export const daysOfPartition = 7;
 const weeksAhead = 2;
 const lockMs = 1_000;
 /** What is moved within the time of a statement. A week with more stays in the default partition. */
@@ -26,7 +27,7 @@ export async function createPartitions(sql: Sql, today: number): Promise<string[
   const made: string[] = [];
   // The week before, because its clicks may come late, and those of an upgrade are in it.
   for (let week = -1; week <= weeksAhead; week++) {
-    const start = today - (today % daysOfWeek) + week * daysOfWeek;
+    const start = today - (today % daysOfPartition) + week * daysOfPartition;
     if (await createPartition(sql, start)) made.push(nameOf(start));
   }
   return made;
@@ -37,7 +38,7 @@ export async function dropPartitions(sql: Sql, beforeDay: number): Promise<strin
   if (sql.dialect === "sqlite") return [];
   const dropped: string[] = [];
   for (const { name, start } of await partitions(sql)) {
-    if (start + daysOfWeek > beforeDay) continue;
+    if (start + daysOfPartition > beforeDay) continue;
     await sql.transaction(async (trx) => {
       await begin(trx);
       await run(trx, `drop table if exists ${name}`);
@@ -72,7 +73,7 @@ async function createPartition(sql: Sql, start: number): Promise<boolean> {
   return await sql.transaction(async (trx) => {
     await begin(trx);
     if ((await trx.executeQuery(exists)).rows.length > 0) return false; // by another process
-    const days = `day >= ${start} and day < ${start + daysOfWeek}`;
+    const days = `day >= ${start} and day < ${start + daysOfPartition}`;
     await run(trx, `lock table ${rest} in access exclusive mode`);
     const counted = `select count(*) as rows from (select 1 from ${rest} where ${days} limit ${movedMost + 1}) as found`;
     const { rows } = await trx.executeQuery<{ rows: number }>(CompiledQuery.raw(counted));
@@ -83,7 +84,10 @@ async function createPartition(sql: Sql, start: number): Promise<boolean> {
       trx,
       `with moved as (delete from ${rest} where ${days} returning *) insert into ${name} select * from moved`,
     );
-    await run(trx, `alter table clicks attach partition ${name} for values from (${start}) to (${start + daysOfWeek})`);
+    await run(
+      trx,
+      `alter table clicks attach partition ${name} for values from (${start}) to (${start + daysOfPartition})`,
+    );
     return true;
   });
 }

@@ -577,7 +577,7 @@ export interface ClickRollupTable {
   itemised: number;
   /** JSON: clicks by quarter hour; by day in a month. */
   series: string;
-  /** JSON: clicks and visitors by dimension and value. */
+  /** Clicks and visitors by dimension and value (`packed.ts`). */
   facts: string;
 }
 

@@ -43,12 +43,12 @@ type Wanted = Pick<EventCount, "wanted" | "check">;
 export async function countsOf(
   sql: Sql,
   { all, filtered, now }: RangeScope,
-  { zone, interval, filters }: ReportQuery,
+  { zone, interval, traffic, filters }: ReportQuery,
   span: Span,
   { wanted, check }: Wanted,
 ): Promise<RangeCounts> {
   const starts = startsWithin(zone, interval, span.from, span.to, intervalsMost);
-  const settings = { starts, check, daysFrom: now - daysKeptDays * dayMs + daysMarginMs };
+  const settings = { starts, check, traffic, daysFrom: now - daysKeptDays * dayMs + daysMarginMs };
   if (filtered === undefined) {
     const { tally, unknown, level, sampled } = await gather(sql, all, span, { ...settings, wanted });
     return { tally, unknown, starts, itemised: null, sample: { level, counts: sampled } };

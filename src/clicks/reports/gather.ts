@@ -2,13 +2,13 @@ import { Problem } from "../../base/errors.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type Dimension, quarterMs, utcDay } from "../click.ts";
 import { idsOf, toTally } from "../rollups/id-counts.ts";
-import { readCounts, readTally, readTallyText } from "../rollups/packed.ts";
+import { addPackedValues, readCounts, readTallyText } from "../rollups/packed.ts";
 import { grains } from "../rollups/periods.ts";
 import { addTally, type Counts, countsAt, newTally, type Tally } from "../rollups/tally.ts";
-import { createValueNames } from "../rollups/value-names.ts";
+import { createValueNames, type ValueNames } from "../rollups/value-names.ts";
 import { coverOf, type RollupPeriod, without } from "./cover.ts";
-import { chooseSample, countEvents, type EventCount, type EventScope } from "./events.ts";
-import type { Span } from "./query.ts";
+import { chooseLevel, countEvents, type EventCount, type EventScope } from "./events.ts";
+import type { Span, Traffic } from "./query.ts";
 import { countsIn, fitted, scaled } from "./sample.ts";
 import type { SubjectScope } from "./scope.ts";
 import { matchedCounts, type ValueFilter } from "./value-filter.ts";
@@ -37,6 +37,8 @@ interface GatherSettings {
   readonly starts: readonly number[];
   /** The dimensions whose values are needed. */
   readonly wanted: readonly Dimension[];
+  /** Whose values are needed, if there is no filter. */
+  readonly traffic: Traffic;
   /** Days that begin later have a roll-up, if they have clicks. */
   readonly daysFrom: number;
   readonly filter?: ValueFilter;
@@ -65,7 +67,7 @@ async function gatherOnce(
   span: Span,
   settings: GatherSettings,
 ): Promise<Gathered | undefined> {
-  const { starts, wanted, daysFrom, filter, check } = settings;
+  const { starts, wanted, traffic, daysFrom, filter, check } = settings;
   const periods = scope.number === undefined ? [] : await periodsOf(sql, scope.number, span);
   const hasMonths = periods.some(({ grain }) => grain === grains.month);
   const days = hasMonths ? await daysOf(sql, scope.tenant, span) : [];
@@ -78,13 +80,18 @@ async function gatherOnce(
   const matches: MatchedPeriod[] = [];
   const whole = await talliesOfRows(sql, scope, cover.whole, wanted.length > 0);
   if (whole.length < cover.whole.length) return undefined;
-  for (const { from, to, tally: one } of whole) {
+  const needed = { dimensions: wanted, people: traffic !== "bots", rest: traffic !== "people" };
+  for (const { from, to, tally: one, facts } of whole) {
     check();
+    if (filter !== undefined) {
+      addPackedValues(one, facts, { dimensions: wanted });
+      matches.push({ from, to, counts: matchedCounts(one, filter) });
+    }
     addTally(tally, one);
-    if (filter !== undefined) matches.push({ from, to, counts: matchedCounts(one, filter) });
+    if (filter === undefined) addPackedValues(tally, facts, needed);
   }
   // Much is open only while roll-ups are far behind, or where a busy day is cut.
-  const { level } = cover.gaps.length === 0 ? { level: 0 } : await chooseSample(sql, scope, cover.gaps);
+  const level = await chooseLevel(sql, scope, cover.gaps);
   const open = await readGaps(sql, scope, without(cover.gaps, cover.ofCut), { ...settings, level });
   const cut = await readGaps(sql, scope, cover.ofCut, { ...settings, level });
   const truth = new Map<number, Counts>();
@@ -153,6 +160,10 @@ async function readGaps(
   return { tally, events, matches };
 }
 
+/** Of each database, because a report has some thousand values, and the next one mostly the same: about 5 MB. */
+const knownNames = new WeakMap<Sql, ValueNames>();
+const namesMost = 50_000;
+
 /** The events of these ranges with the names of their values. A sample is scaled up. */
 export async function itemisedTally(
   sql: Sql,
@@ -161,9 +172,13 @@ export async function itemisedTally(
   count: EventCount,
 ): Promise<Tally> {
   const counts = await countEvents(sql, scope, spans, count);
-  const names = createValueNames(sql);
-  await names.load(idsOf(counts));
-  return scaled(toTally(counts, names.of), 2 ** count.level);
+  let names = knownNames.get(sql);
+  if (names === undefined) {
+    names = createValueNames(sql, namesMost);
+    knownNames.set(sql, names);
+  }
+  const nameOf = await names.load(idsOf(counts));
+  return scaled(toTally(counts, nameOf), 2 ** count.level);
 }
 
 /** The overflow rows of a link, or of the links in a group. */
@@ -216,13 +231,19 @@ async function daysOf({ db }: Sql, tenant: number, { from, to }: Span): Promise<
 
 const rowsAtOnce = 200;
 
+interface RowTally extends Span {
+  /** Without values. */
+  readonly tally: Tally;
+  readonly facts: string;
+}
+
 async function talliesOfRows(
   { db }: Sql,
   { number }: SubjectScope,
   rows: readonly StoredPeriod[],
   hasValues: boolean,
-): Promise<(Span & { readonly tally: Tally })[]> {
-  const tallies: (Span & { readonly tally: Tally })[] = [];
+): Promise<RowTally[]> {
+  const tallies: RowTally[] = [];
   for (const [grain, ofGrain] of Map.groupBy(rows, (row) => row.grain)) {
     for (let at = 0; at < ofGrain.length; at += rowsAtOnce) {
       const found = await db
@@ -237,13 +258,8 @@ async function talliesOfRows(
           ofGrain.slice(at, at + rowsAtOnce).map(({ start }) => start),
         )
         .execute();
-      for (const { start, until, ...packed } of found) {
-        const { facts } = packed;
-        const tally =
-          facts === undefined
-            ? { ...newTally(), ...readCounts(packed, start) }
-            : readTally({ ...packed, facts }, start);
-        tallies.push({ from: start, to: until, tally });
+      for (const { start, until, facts = "", ...packed } of found) {
+        tallies.push({ from: start, to: until, tally: { ...newTally(), ...readCounts(packed, start) }, facts });
       }
     }
   }

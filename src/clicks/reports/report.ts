@@ -154,11 +154,7 @@ function placeOf(starts: readonly number[], at: number): number {
 }
 
 function breakdownOf(counts: RangeCounts, { traffic, limit }: ReportQuery, dimension: Dimension): Breakdown {
-  const { people, rest } = counts.tally;
-  const sum = new Map();
-  if (traffic !== "bots") addValues(sum, only(people, dimension));
-  if (traffic !== "people") addValues(sum, only(rest, dimension));
-  const values: ReadonlyMap<string, ValueCount> = sum.get(dimension) ?? new Map();
+  const values = valuesOf(counts.tally, traffic, dimension);
   const named = [...values]
     .filter(([value]) => value !== none && value !== other)
     .map(([value, { clicks, visitors }]) => ({ value, clicks, visitors: traffic === "bots" ? 0 : visitors }))
@@ -174,9 +170,12 @@ function breakdownOf(counts: RangeCounts, { traffic, limit }: ReportQuery, dimen
   };
 }
 
-function only(values: Tally["people"], dimension: Dimension): Tally["people"] {
-  const ofDimension = values.get(dimension);
-  return ofDimension === undefined ? new Map() : new Map([[dimension, ofDimension]]);
+function valuesOf({ people, rest }: Tally, traffic: Traffic, dimension: Dimension): ReadonlyMap<string, ValueCount> {
+  const [ofPeople = new Map(), ofRest = new Map()] = [people.get(dimension), rest.get(dimension)];
+  if (traffic !== "all") return traffic === "people" ? ofPeople : ofRest;
+  const sum = new Map();
+  for (const values of [ofPeople, ofRest]) addValues(sum, new Map([[dimension, values]]));
+  return sum.get(dimension) ?? new Map();
 }
 
 function sampledOf(counts: RangeCounts, traffic: Traffic): ClickReport["sampled"] {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { hitReasons } from "../../redirect/decide.ts";
 import { dimensions, other, quarterMs } from "../click.ts";
-import { readTally, readTallyText, writeTally, writeTallyText } from "./packed.ts";
+import { addPackedValues, readTally, readTallyText, writeTally, writeTallyText } from "./packed.ts";
 import { addClick, addTally, clicksOf, newTally, peopleOf, type Tally, trimmed } from "./tally.ts";
 
 const start = 1_700_000_100_000 - (1_700_000_100_000 % quarterMs);
@@ -28,6 +28,21 @@ describe("a tally", () => {
         const tally = tallyOf(clicks);
         expect(readTally(writeTally(tally, start), start)).toEqual(tally);
         expect(readTallyText(writeTallyText(tally, start), start)).toEqual(tally);
+      }),
+    );
+  });
+
+  test("of several rows has the needed classes and dimensions of all of them, and no others", () => {
+    fc.assert(
+      fc.property(fc.array(click), fc.array(click), fc.boolean(), fc.boolean(), (one, two, people, rest) => {
+        const needed = { dimensions: ["country", "utm_source"] as const, people, rest };
+        const sum = newTally();
+        for (const clicks of [one, two]) addPackedValues(sum, writeTally(tallyOf(clicks), start).facts, needed);
+        const all = tallyOf([...one, ...two]);
+        const only = (values: Tally["people"]) =>
+          new Map([...values].filter(([dimension]) => needed.dimensions.some((name) => name === dimension)));
+        expect(sum.people).toEqual(people ? only(all.people) : new Map());
+        expect(sum.rest).toEqual(rest ? only(all.rest) : new Map());
       }),
     );
   });
