@@ -19,13 +19,13 @@ export function showSizes(filled: readonly Filled[]): void {
     ]),
   ]);
   const share = eventDays / daysOfYear;
-  for (const { database, event, link } of [...Map.groupBy(rows, (one) => one.database).values()].flatMap(
+  for (const { database, clicks, event, link } of [...Map.groupBy(rows, (one) => one.database).values()].flatMap(
     (ofOne) => ofOne.at(-1) ?? [],
   )) {
     const events = (billion * share * event) / gigabyte;
     const rollups = (linksOfTenant * link) / gigabyte;
     console.log(
-      `  ${database}, a billion clicks a year over ${linksOfTenant.toLocaleString("en-US")} links: ${round(billion * share)} events of ${eventDays} days × ${round(event)} bytes = ${round(events)} GB; roll-ups of ${linksOfTenant.toLocaleString("en-US")} links × ${round(link / 1_000)} kB = ${round(rollups)} GB; ${round(events + rollups)} GB in all, ${round(((events + rollups) * gigabyte) / billion)} bytes per click. Roll-ups have at most 300 values a dimension, so they grow more slowly than clicks.`,
+      `  ${database}, a billion clicks a year over ${linksOfTenant.toLocaleString("en-US")} links: ${round(billion * share)} events of ${eventDays} days × ${round(event)} bytes = ${round(events)} GB; roll-ups of ${linksOfTenant.toLocaleString("en-US")} links × ${round(link / 1_000)} kB = ${round(rollups)} GB; ${round(events + rollups)} GB in all, ${round(((events + rollups) * gigabyte) / billion)} bytes per click. Roll-ups are as large as at ${clicks.toLocaleString("en-US")} clicks: they have at most 300 values a dimension, and grow more slowly than clicks.`,
     );
   }
 }

@@ -3,7 +3,6 @@
  * has 10,000 links, of which the n-th gets 1/n of the clicks of the first, and 90 % of all clicks; nine others have the rest.
  */
 import { type Clock, dayMs } from "../../src/base/clock.ts";
-import type { TenantId } from "../../src/base/ids.ts";
 import { dayWeight, spreadOf, zipf } from "./spread.ts";
 
 export const linksOfTenant = 10_000;
@@ -33,14 +32,5 @@ export const clicksOfDay = (clicks: number, day: number): number =>
 
 export const tenantClicksOfDay = (clicks: number, day: number): number =>
   Math.round(clicksOfDay(clicks, day) * shareOfTenant);
-
-/** Of one database. */
-export interface World {
-  readonly tenant: TenantId;
-  /** Numbers of all tenants, the large one first. */
-  readonly tenants: readonly number[];
-  /** Numbers of their domains. */
-  readonly domains: readonly number[];
-}
 
 export const frozenClock = (clock: Clock): Clock => ({ ...clock, now: () => now });
