@@ -99,6 +99,7 @@ async function write({ server }: Subject): Promise<void> {
 const together = (parts: readonly Paced[]): Paced => ({
   latencies: parts.flatMap((part) => part.latencies),
   lateness: parts.flatMap((part) => part.lateness),
+  refused: 0,
 });
 
 const row = (name: string, { latencies, lateness }: Paced, links: string): string[] => [

@@ -14,6 +14,8 @@ export interface Paced {
   readonly latencies: readonly number[];
   /** Milliseconds from due to when the client woke up. */
   readonly lateness: readonly number[];
+  /** How many answers were 503, if that is allowed. */
+  readonly refused: number;
 }
 
 export interface Pacer {
@@ -32,13 +34,14 @@ interface Line {
   dueMs: number | undefined;
 }
 
-/** Only for answers without a body, such as redirects. */
-export async function openPacer(port: number, status: number): Promise<Pacer> {
+/** Only for answers without a body, such as redirects. With `mayRefuse`, a 503 is counted and not a failure. */
+export async function openPacer(port: number, status: number, mayRefuse = false): Promise<Pacer> {
   const lines: Line[] = Array.from({ length: connections }, () => ({ received: "", dueMs: undefined }));
   // Used in turn: the server closes connections that are idle for some seconds.
   const free = [...lines];
   const waiting: { dueMs: number; path: string }[] = [];
   let latencies: number[] = [];
+  let refused = 0;
   let failure: Error | undefined;
 
   function send(line: Line, dueMs: number, path: string): void {
@@ -49,7 +52,12 @@ export async function openPacer(port: number, status: number): Promise<Pacer> {
   function take(line: Line, chunk: string): void {
     line.received += chunk;
     if (!line.received.includes(endOfHead) || line.dueMs === undefined) return;
-    if (!line.received.startsWith(`HTTP/1.1 ${status} `)) failure ??= new Error(`unexpected answer\n${line.received}`);
+    if (mayRefuse && line.received.startsWith("HTTP/1.1 503 ")) {
+      const bytes = Number(/content-length: (\d+)/i.exec(line.received)?.[1] ?? 0);
+      if (line.received.length < line.received.indexOf(endOfHead) + endOfHead.length + bytes) return;
+      refused++;
+    } else if (!line.received.startsWith(`HTTP/1.1 ${status} `))
+      failure ??= new Error(`unexpected answer\n${line.received}`);
     latencies.push(performance.now() - line.dueMs);
     line.received = "";
     line.dueMs = undefined;
@@ -75,6 +83,7 @@ export async function openPacer(port: number, status: number): Promise<Pacer> {
   return {
     async run(paths, perSecond, until) {
       latencies = [];
+      refused = 0;
       const lateness: number[] = [];
       let running = true;
       until.then(
@@ -104,7 +113,7 @@ export async function openPacer(port: number, status: number): Promise<Pacer> {
         await Bun.sleep(1);
       }
       if (failure !== undefined) throw failure;
-      return { latencies, lateness };
+      return { latencies, lateness, refused };
     },
     close() {
       closing = true;

@@ -34,7 +34,9 @@ interface Recorded {
 }
 
 export async function recording(shown: Progress): Promise<void> {
-  const rows = [["recording", "clicks/s", "as events", "redirect p50 ms", "p99 ms", "client late", "p99 / idle"]];
+  const rows = [
+    ["recording", "clicks/s", "as events", "redirect p50 ms", "p99 ms", "client late", "refused", "p99 / idle"],
+  ];
   for (const database of databases) {
     const { quiet, busy } = await measure(database, shown);
     const idle = together(quiet);
@@ -61,7 +63,7 @@ async function measure(database: Database, shown: Progress): Promise<{ quiet: Pa
   const subject = await startSubject(database);
   try {
     const paths = (await createLinks(subject.server, pacedLinks)).map((code) => `/${code}`);
-    const pacer = await openPacer(subject.server.port, 302);
+    const pacer = await openPacer(subject.server.port, 302, true);
     const rest = () => pacer.run(paths, perSecond, Bun.sleep(spellMs));
     await rest(); // all links are in memory, and the code is compiled
     const quiet: Paced[] = [];
@@ -95,6 +97,7 @@ async function write({ database, server, env }: Subject, links: number): Promise
 const together = (parts: readonly Paced[]): Paced => ({
   latencies: parts.flatMap((part) => part.latencies),
   lateness: parts.flatMap((part) => part.lateness),
+  refused: parts.reduce((sum, part) => sum + part.refused, 0),
 });
 
 const p99 = ({ latencies }: Paced): number => quantile(latencies, 0.99);
@@ -103,4 +106,5 @@ const latency = (paced: Paced): string[] => [
   round(quantile(paced.latencies, 0.5)),
   round(p99(paced)),
   round(quantile(paced.lateness, 0.99)),
+  String(paced.refused),
 ];
