@@ -8,6 +8,18 @@ const notices = ["test/conformance/click-notices.test.ts"];
 const reports = ["test/conformance/click-reports.test.ts"];
 
 export const clicks: Mistakes = {
+  "stop-gives-up-at-the-first-failure": {
+    file: "clicks/events/click-recorder.ts",
+    from: "if (clock.elapsed() + againMs >= end) throw error;",
+    to: "if (clock.elapsed() + againMs > 0) throw error;",
+    tests: ["src/clicks/events/click-recorder.test.ts"],
+  },
+  "agents-parsed-without-bound": {
+    file: "clicks/facts/facts.ts",
+    from: "return ++count <= most;",
+    to: "return ++count <= most || most > 0;",
+    tests: ["src/clicks/facts/facts.test.ts"],
+  },
   "report-without-overflow": {
     file: "clicks/reports/gather.ts",
     from: "      addTally(tally, row);\n",
