@@ -456,6 +456,7 @@ describe("plans and keys", () => {
         "links:write",
         "files:read",
         "files:write",
+        "stats:read",
         "usage:read",
         "email:read",
         "email:send",
@@ -523,7 +524,7 @@ describe("invalid input is refused with a reason", () => {
       scope,
       2,
       /Unknown scope "root"/,
-      /links:read, links:write, files:read, files:write, usage:read, email:read/,
+      /links:read, links:write, files:read, files:write, stats:read, usage:read, email:read/,
     );
     expectFailure(days, 2, /--days/);
     expectFailure(tenant, 1, /No tenant "nobody"/);
