@@ -79,6 +79,24 @@ export interface ClickPage {
 }
 
 export interface ClickReport {
+  readonly subject:
+    | {
+        readonly kind: "tenant";
+      }
+    | {
+        readonly kind: "link";
+        readonly id: string;
+        readonly domain: string;
+        readonly code: string;
+      }
+    | {
+        readonly kind: "domain";
+        readonly name: string;
+      }
+    | {
+        readonly kind: "tag";
+        readonly name: string;
+      };
   readonly from: string;
   readonly to: string;
   readonly zone: string;
@@ -124,21 +142,39 @@ export interface ClickReport {
       readonly clicks: number;
       readonly visitors: number;
     }[];
+    /** With filters: of how many of all clicks in the range it is known whether they match; `notInSeries`: matches that the series lacks. */
+    readonly itemised: {
+      readonly clicks: number;
+      readonly of: number;
+      readonly notInSeries: number;
+    } | null;
+    /** Not null if events were sampled. `error`: relative error of the total that 95 of 100 samples keep. */
+    readonly sampled: {
+      readonly rate: number;
+      readonly error: number;
+    } | null;
   } | null;
-  /** With filters: how many of all clicks in the range are itemised, and so can be filtered. */
+  /** With filters: of how many of all clicks in the range it is known whether they match; `notInSeries`: matches that the series lacks. */
   readonly itemised: {
     readonly clicks: number;
     readonly of: number;
+    readonly notInSeries: number;
   } | null;
   /** Not null if events were sampled. `error`: relative error of the total that 95 of 100 samples keep. */
   readonly sampled: {
     readonly rate: number;
     readonly error: number;
   } | null;
-  /** Clicks from another shortener. Not part of the totals. */
+  /** Clicks from another shortener, not part of the totals. `undated`: those whose day is not known. */
   readonly imported: {
     readonly clicks: number;
     readonly visitors: number;
+    readonly undated: number;
+    readonly series: readonly {
+      readonly start: string;
+      readonly clicks: number;
+      readonly visitors: number;
+    }[];
   } | null;
 }
 
