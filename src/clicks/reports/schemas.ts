@@ -1,5 +1,5 @@
 import { pageParams, pageSchema } from "../../http/pagination.ts";
-import { z } from "../../http/route.ts";
+import { singleLine, z } from "../../http/route.ts";
 import { hitReasons } from "../../redirect/decide.ts";
 import { dimensions } from "../click.ts";
 import { filterFields, filtersMost, filterValuesMost } from "./filters.ts";
@@ -64,7 +64,7 @@ const report = {
 
 const group = {
   domain: z.string().max(300).optional().openapi({ description: "Only clicks on links of this domain." }),
-  tag: z.string().min(1).max(50).optional().openapi({ description: "Only clicks on links that had this tag." }),
+  tag: singleLine(50).optional().openapi({ description: "Only clicks on links that had this tag." }),
 };
 
 const list = {
