@@ -208,7 +208,14 @@ async function stopFast(server: Child): Promise<void> {
 function signalAll(postmaster: number, signal: NodeJS.Signals): void {
   process.kill(postmaster, signal);
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8");
-  for (const pid of children.split(" ").filter(Boolean)) process.kill(Number(pid), signal);
+  for (const pid of children.split(" ").filter(Boolean)) {
+    try {
+      process.kill(Number(pid), signal);
+    } catch (error) {
+      // It has ended since, as workers of autovacuum do.
+      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    }
+  }
 }
 
 async function answers(url: string): Promise<true | undefined> {
