@@ -47,7 +47,7 @@ describe("plans", () => {
     );
   });
 
-  test("a tenant has its own limits where it has any, and the plan's elsewhere", () => {
+  test("a tenant's own limits override those of its plan", () => {
     fc.assert(
       fc.property(anyLimits, anyOverrides, (plan, overrides) => {
         const limits = effectiveLimits(plan, parseOverrides(JSON.stringify(overrides)));

@@ -431,7 +431,7 @@ onEachDatabase(({ create, openTwo }) => {
       expect(await left()).toEqual({ salts: [null, "secret"], hashes: 3 });
     });
 
-    test("are values that no event has any more", async () => {
+    test("are values that are no longer used by any event", async () => {
       const tenant = await withDays(2, "UTC");
       const valuesOf = async () =>
         (await one().db.selectFrom("click_values").select("id").where("tenant", "=", tenant.number).execute()).length;

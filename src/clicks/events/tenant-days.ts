@@ -45,11 +45,10 @@ export interface FoundDays {
 export type LockedTenant = Pick<ClickTenantTable, "tenant_id" | "zone" | "hours_until" | "days_until" | "months_until">;
 
 /**
- * Visitors are recognised until so long after the end of a day, for the clicks of its last seconds. Salts and hashes may
- * be deleted from `saltKeptMs` on: no transaction that still uses them is then running.
+ * Visitors are recognised until so long after the end of a day, for the clicks of its last seconds. Salts and hashes are
+ * kept longer (`visitorsKeptMs`), so that no running transaction loses them.
  */
-const recognisedMs = 15 * 60_000;
-export const saltKeptMs = 20 * 60_000;
+export const recognisedMs = 15 * 60_000;
 
 const saltBytes = 32;
 const tenantsMost = 50_000;

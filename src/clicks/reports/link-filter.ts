@@ -51,7 +51,7 @@ const isSame = (a: Place, b: Place): boolean => a.domain === b.domain && a.code 
 
 const unknown = (message: string) => invalid("filter", "unknown_link", message);
 
-/** With domains as stored: any name of the server itself is its own domain. */
+/** Replaces host names by domains as they are stored: every name of the server itself is stored as an empty domain. */
 export function storedFilters(filters: readonly ClickFilter[], domainOf: (host: string) => string): ClickFilter[] {
   const stored = (host: string): string => {
     try {
