@@ -1,8 +1,11 @@
-# Two stages: npm installs the packages and the runtime, and is not part of the image.
+# Two stages: npm installs the packages and the runtime and the dashboard is bundled; neither npm nor its sources are part of the image.
 FROM node:22.21-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --no-audit --no-fund
+COPY src ./src
+COPY web ./web
+RUN node_modules/.bin/bun --no-env-file web/bundle.ts
 
 FROM debian:12.12-slim
 RUN groupadd --system --gid 10001 quicklink \
@@ -10,6 +13,7 @@ RUN groupadd --system --gid 10001 quicklink \
   && install --directory --mode=0700 --owner=quicklink --group=quicklink /data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
+COPY --from=packages /app/dist ./dist
 COPY package.json LICENSE ./
 COPY src ./src
 ENV PATH=/app/node_modules/.bin:$PATH QL_DATA=/data
