@@ -17,6 +17,7 @@ const lockMs = 1_000;
 /** What is moved within the time of a statement. A week with more stays in the default partition. */
 const movedMost = 200_000;
 const rest = "clicks_rest";
+const deletedAtOnce = 5_000;
 
 /** Index-only scans need pages that a vacuum has seen: often, because clicks are only ever inserted. */
 const vacuum = "autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_insert_threshold = 20000";
@@ -33,7 +34,10 @@ export async function createPartitions(sql: Sql, today: number): Promise<string[
   return made;
 }
 
-/** Drops partitions that have only days before this one; returns their names. Deletes nothing else. */
+/**
+ * Drops partitions that have only days before this one, and deletes such days from the default partition; returns the names
+ * of the dropped ones. Days of other partitions stay.
+ */
 export async function dropPartitions(sql: Sql, beforeDay: number): Promise<string[]> {
   if (sql.dialect === "sqlite") return [];
   const dropped: string[] = [];
@@ -45,7 +49,17 @@ export async function dropPartitions(sql: Sql, beforeDay: number): Promise<strin
     });
     dropped.push(name);
   }
+  await emptyRest(sql, beforeDay);
   return dropped;
+}
+
+/** In short statements. The default partition has few rows, so looking at all of them costs little. */
+async function emptyRest(sql: Sql, beforeDay: number): Promise<void> {
+  const some = `select ctid from ${rest} where day < ${beforeDay} limit ${deletedAtOnce}`;
+  for (;;) {
+    const deleted = await sql.db.executeQuery(CompiledQuery.raw(`delete from ${rest} where ctid in (${some})`));
+    if (Number(deleted.numAffectedRows ?? 0) < deletedAtOnce) return;
+  }
 }
 
 /** Oldest first. */

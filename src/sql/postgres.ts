@@ -50,6 +50,8 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
     forShare: (query) => query.forShare(),
     skipLocked: (query) => query.forUpdate().skipLocked(),
     lowerAscii: (column) => raw<string>`lower(${raw.ref(column)} collate "C")`,
+    eachText: (column) =>
+      raw<{ value: string }>`jsonb_array_elements_text(${raw.ref(column)}::jsonb)`.as<"each">(raw`each (value)`),
     async ping() {
       await db.executeQuery(CompiledQuery.raw("select 1"));
     },

@@ -1,5 +1,21 @@
 import type { ColumnType, Generated } from "kysely";
-import type { EmailId, FileId, KeyId, LinkId, ReportId, TenantId } from "../base/ids.ts";
+import type {
+  AnnotationId,
+  DeviceId,
+  EmailId,
+  FileId,
+  HistoryId,
+  ImportId,
+  InvitationId,
+  KeyId,
+  LinkId,
+  PersonId,
+  ReportId,
+  SessionId,
+  ShareId,
+  TenantId,
+  UtmTemplateId,
+} from "../base/ids.ts";
 import type { Change, KeyVersion } from "../cache/feed.ts";
 
 /**
@@ -49,6 +65,23 @@ export interface Schema {
   click_links: ClickLinkTable;
   click_drops: ClickDropTable;
   click_history: ClickHistoryTable;
+  people: PersonTable;
+  sessions: SessionTable;
+  person_tokens: PersonTokenTable;
+  known_devices: KnownDeviceTable;
+  recovery_codes: RecoveryCodeTable;
+  passkeys: PasskeyTable;
+  identities: IdentityTable;
+  members: MemberTable;
+  invitations: InvitationTable;
+  history: HistoryTable;
+  trashed_links: TrashedLinkTable;
+  annotations: AnnotationTable;
+  utm_templates: UtmTemplateTable;
+  branding: BrandingTable;
+  stats_shares: StatsShareTable;
+  link_imports: LinkImportTable;
+  link_import_rows: LinkImportRowTable;
 }
 
 type Flag = 0 | 1;
@@ -66,6 +99,8 @@ export interface TenantTable {
   created_at: ColumnType<string | Date, string, never>;
   /** Assigned by the database: its name in the tables of clicks. */
   number: ColumnType<TenantNumber, never, never>;
+  /** Deleted by an owner, and gone for good then. */
+  delete_at: ColumnType<number | null, number | null | undefined, number | null>;
 }
 
 /** A group of links in the tables of clicks: a tenant, or one of its domains or tags. Negative. */
@@ -100,6 +135,8 @@ export interface ApiKeyTable {
   last_used_at: number | null;
   /** The key's own limit, within the tenant's. */
   api_per_minute: number | null;
+  /** The person who created it, if one did. */
+  created_by: PersonId | null;
 }
 
 export interface CounterTable {
@@ -133,7 +170,7 @@ export interface VersionTable {
   version: number;
 }
 
-/** `purged`: a year past expiry, free for anyone. */
+/** `live`: of a link, or of one in the trash. `deleted`: for good. `purged`: a year past expiry, free for anyone. */
 export type CodeState = "live" | "deleted" | "purged";
 
 export interface LinkTable {
@@ -163,10 +200,13 @@ export interface LinkTable {
   /** JSON object: parameters added to every URL. */
   utm: string | null;
   forward_query: Flag;
-  /** Assigned by the database. */
-  number: ColumnType<LinkNumber, never, never>;
+  /** Assigned by the database; a restored link has the one it had. */
+  number: ColumnType<LinkNumber, LinkNumber | undefined, never>;
   /** Whether facts of its clicks are recorded. */
   facts: Generated<Flag>;
+  /** Who created it, as in the history. */
+  made_by_kind: ColumnType<string | null, string | null | undefined, never>;
+  made_by: ColumnType<string | null, string | null | undefined, never>;
 }
 
 /** The change feed: a row for every new version, committed with it. */
@@ -388,6 +428,10 @@ export interface TargetTable {
   failures: number;
   /** Its owner asked for the title, and there was none yet. */
   wants_title: Flag;
+  /** Until its answer was read. Null: there was none. */
+  response_ms: number | null;
+  /** The first of the consecutive failures. Null: it works. */
+  failing_since: number | null;
   checked_at: number | null;
   next_check_at: number;
 }
@@ -492,6 +536,8 @@ export interface ClickGroupTable {
   tenant_id: TenantId;
   kind: "domain" | "tag";
   name: string;
+  /** Days that ended before this may have clicks of the group and no roll-up of it. */
+  since: ColumnType<number, number | undefined, never>;
   number: ColumnType<GroupNumber, never, never>;
 }
 
@@ -554,6 +600,8 @@ export interface ClickDayTable {
   until: number;
   /** Null once the day is over. */
   salt: string | null;
+  /** Since when a server does not recognise new visitors, because there were too many. */
+  visitors_full_at: number | null;
 }
 
 export interface ClickVisitorTable {
@@ -577,8 +625,11 @@ export interface ClickRollupTable {
   itemised: number;
   /** JSON: clicks by quarter hour; by day in a month. */
   series: string;
-  /** Clicks and visitors by dimension and value (`packed.ts`). */
+  /** Clicks and visitors by dimension and value, of rows that were written before `packed` (`packed.ts`). Empty otherwise. */
   facts: string;
+  /** The same as numbers, and the names of the values (`packed-values.ts`). */
+  packed: Uint8Array | null;
+  names: Uint8Array | null;
 }
 
 export interface ClickLinkTable {
@@ -625,4 +676,215 @@ export interface ClickNoticeTable {
   mail: string | null;
   /** 1 once its email is in the outbox. */
   told: Flag;
+}
+
+export interface PersonTable {
+  id: PersonId;
+  /** As they wrote it. */
+  email: string;
+  /** The same for all spellings of one address. */
+  mailbox: string;
+  name: string;
+  /** Null: signs in otherwise. */
+  password_hash: string | null;
+  verified_at: number | null;
+  operator: Generated<Flag>;
+  disabled_at: number | null;
+  /** The secret of the second factor, encrypted. */
+  totp: string | null;
+  /** The last accepted step: none is accepted twice. */
+  totp_step: number | null;
+  created_at: number;
+}
+
+export type SignInMethod = "setup" | "sign-up" | "password" | "passkey" | "oidc" | "invitation" | "reset";
+
+export interface SessionTable {
+  id: SessionId;
+  person_id: PersonId;
+  hash: string;
+  method: SignInMethod;
+  device: string;
+  workspace_id: TenantId | null;
+  created_at: number;
+  /** When the person last proved who they are. */
+  proved_at: number;
+  seen_at: number;
+  idle_ms: number;
+  expires_at: number;
+}
+
+export interface PersonTokenTable {
+  hash: string;
+  kind: string;
+  person_id: PersonId | null;
+  data: string | null;
+  created_at: number;
+  expires_at: number;
+}
+
+export interface KnownDeviceTable {
+  id: DeviceId;
+  person_id: PersonId;
+  hash: string;
+  device: string;
+  created_at: number;
+  expires_at: number;
+}
+
+export interface RecoveryCodeTable {
+  person_id: PersonId;
+  hash: string;
+  used_at: number | null;
+}
+
+export interface PasskeyTable {
+  /** Of the credential. */
+  id: string;
+  person_id: PersonId;
+  name: string;
+  public_key: string;
+  counter: number;
+  transports: string;
+  created_at: number;
+  last_used_at: number | null;
+}
+
+export interface IdentityTable {
+  issuer: string;
+  subject: string;
+  person_id: PersonId;
+  created_at: number;
+}
+
+export type StoredRole = "owner" | "admin" | "member" | "viewer";
+
+export interface MemberTable {
+  tenant_id: TenantId;
+  person_id: PersonId;
+  role: StoredRole;
+  created_at: number;
+}
+
+export interface InvitationTable {
+  id: InvitationId;
+  tenant_id: TenantId;
+  hash: string;
+  email: string | null;
+  mailbox: string | null;
+  role: StoredRole;
+  inviter_id: PersonId | null;
+  created_at: number;
+  expires_at: number;
+}
+
+export interface HistoryTable {
+  id: HistoryId;
+  /** Empty: belongs to no workspace. */
+  tenant_id: TenantId | "";
+  at: number;
+  actor_kind: "person" | "key" | "command" | "job" | "nobody";
+  actor_id: string | null;
+  actor_name: string | null;
+  action: string;
+  subject_kind: string;
+  subject_id: string;
+  subject_name: string | null;
+  /** Of the link, after the change. */
+  version: number | null;
+  before_change: string | null;
+  after_change: string | null;
+  /** Whose address is in one of these, other than of the account that the row is about. */
+  mailbox: string | null;
+}
+
+export interface TrashedLinkTable {
+  id: LinkId;
+  tenant_id: TenantId;
+  domain: string;
+  code: string;
+  link: string;
+  deleted_at: number;
+}
+
+export interface AnnotationTable {
+  id: AnnotationId;
+  tenant_id: TenantId;
+  /** Null: about the whole workspace. */
+  link_id: LinkId | null;
+  at: number;
+  text: string;
+  created_at: number;
+  created_by: PersonId | null;
+}
+
+export interface UtmTemplateTable {
+  id: UtmTemplateId;
+  tenant_id: TenantId;
+  name: string;
+  /** JSON. */
+  utm: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface BrandingTable {
+  tenant_id: TenantId;
+  name: string | null;
+  /** `#rrggbb` */
+  colour: string | null;
+  /** Base64. */
+  logo: string | null;
+  logo_type: "image/png" | "image/webp" | "image/svg+xml" | null;
+  /** SHA-256 of the bytes. */
+  logo_hash: string | null;
+  updated_at: number;
+}
+
+export interface StatsShareTable {
+  id: ShareId;
+  tenant_id: TenantId;
+  token: string;
+  /** Of a link, or of a tag. */
+  link_id: LinkId | null;
+  tag: string | null;
+  title: string | null;
+  /** How many days the page covers. */
+  days: number;
+  /** JSON. */
+  filters: string;
+  /** JSON. */
+  breakdowns: string;
+  password_hash: string | null;
+  expires_at: number | null;
+  created_at: number;
+  created_by: PersonId | null;
+}
+
+export type ImportRunState = "checking" | "checked" | "running" | "done" | "cancelled" | "failed";
+
+export interface LinkImportTable {
+  id: ImportId;
+  tenant_id: TenantId;
+  file_id: FileId;
+  name: string;
+  size_bytes: number;
+  only_format: string | null;
+  format: string | null;
+  state: ImportRunState;
+  problem: string | null;
+  /** JSON: what the check found. */
+  counts: string | null;
+  /** JSON. */
+  actor: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface LinkImportRowTable {
+  import_id: ImportId;
+  tenant_id: TenantId;
+  phase: "check" | "import";
+  line: number;
+  problem: string;
 }

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql as raw } from "kysely";
+import { type AliasedRawBuilder, type RawBuilder, sql as raw } from "kysely";
 import type { Db, Trx } from "./tenant-db.ts";
 
 export type Dialect = "sqlite" | "postgres";
@@ -23,6 +23,8 @@ export interface Sql {
   forShare<Query extends { forShare(): Query }>(query: Query): Query;
   /** A column with A to Z as a to z, and nothing else changed: what both databases can do. */
   lowerAscii(column: string): RawBuilder<string>;
+  /** The elements of a JSON list of texts, to be joined to its row as a table `each` with a column `value`. */
+  eachText(column: string): AliasedRawBuilder<{ value: string }, "each">;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -50,6 +52,10 @@ export function isUnavailable(error: unknown): boolean {
 
 // Codes of the network, PostgreSQL (connection, resources, shutdown, cancelled statement) and SQLite.
 const awayCodes = /^(?:E(?!RR_)[A-Z_]+|08\w{3}|53\w{3}|57P0\d|57014|SQLITE_BUSY\w*|SQLITE_FULL|SQLITE_IOERR\w*)$/;
+
+/** Whether the request had text that PostgreSQL cannot store or compare: a NUL. SQLite takes it, and finds nothing. */
+export const hasUnstorableText = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "22021";
 
 /** Another row already has this unique value. */
 export function isUniqueViolation(error: unknown): boolean {

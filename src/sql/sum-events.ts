@@ -1,4 +1,4 @@
-import { sql as raw, type SelectQueryBuilder } from "kysely";
+import { type RawBuilder, sql as raw, type SelectQueryBuilder } from "kysely";
 import type { FactColumn } from "./schema.ts";
 import type { SharedSchema } from "./tenant-db.ts";
 
@@ -8,13 +8,15 @@ import type { SharedSchema } from "./tenant-db.ts";
  * in another thread.
  */
 export interface EventSum {
-  /** Place in `reason`, `quarter` and the wanted facts, in this order. */
+  /** Place in `reason`, `quarter` and the wanted columns, in this order. */
   readonly place: number;
   readonly person: number;
   readonly value: number;
   readonly clicks: number;
   readonly visitors: number;
 }
+
+export type SummedColumn = FactColumn | "link";
 
 export type EventQuery = SelectQueryBuilder<SharedSchema, "clicks", Record<never, never>>;
 
@@ -24,7 +26,7 @@ const quarterMs = 900_000;
 export async function sumEvents(
   { db }: { readonly db: { executeQuery: unknown } & Parameters<ReturnType<typeof raw>["execute"]>[0] },
   events: EventQuery,
-  wanted: readonly FactColumn[],
+  wanted: readonly SummedColumn[],
   { counted, bit, late }: { readonly counted: number; readonly bit: number; readonly late: number },
 ): Promise<EventSum[]> {
   const summed = ["reason", "quarter", ...wanted];
@@ -41,11 +43,13 @@ export async function sumEvents(
     ],
   );
   const sets = raw.join(summed.map((name) => raw`(person, ${raw.ref(name)})`));
-  const query = raw<{ grouped: number; person: number; value: number; clicks: number; visitors: number }>`
+  const sums = raw<Grouped>`
     select grouping(${columns}) as grouped, person, coalesce(${columns}) as value,
       count(*) as clicks, sum(visitor) as visitors
     from (${rows}) as events group by grouping sets (${sets})`;
   const all = 2 ** summed.length - 1;
+  const linkPlace = summed.indexOf("link");
+  const query = linkPlace < 0 ? sums : withTopLinks(sums, all - 2 ** (summed.length - 1 - linkPlace));
   const found = (await query.execute(db)).rows;
   return found.map(({ grouped, ...row }) => ({
     ...row,
@@ -53,3 +57,24 @@ export async function sumEvents(
     place: summed.length - 1 - Math.round(Math.log2(all - grouped)),
   }));
 }
+
+interface Grouped {
+  readonly grouped: number;
+  readonly person: number;
+  readonly value: number;
+  readonly clicks: number;
+  readonly visitors: number;
+}
+
+/**
+ * Facts have a bounded number of values, and links have not: 125,000 events may be of as many links, and a row for each of
+ * them would block the serving thread. More than a breakdown lists, because several ranges are added up.
+ */
+export const summedLinksMost = 1_000;
+
+/** Links beyond those with the most clicks become one, with the number 0. */
+const withTopLinks = (sums: RawBuilder<Grouped>, ofLinks: number): RawBuilder<Grouped> => raw<Grouped>`
+  select grouped, person, case when grouped = ${raw.lit(ofLinks)} and place > ${raw.lit(summedLinksMost)} then 0 else value end as value,
+    sum(clicks)::bigint as clicks, sum(visitors)::bigint as visitors
+  from (select *, row_number() over (partition by grouped, person order by clicks desc, value) as place from (${sums}) as sums) as ranked
+  group by 1, 2, 3`;

@@ -12,15 +12,15 @@ import type { Db, Trx } from "./tenant-db.ts";
  * PostgreSQL locks each row it raises until the commit. Two transactions that lock the same two rows in opposite orders
  * deadlock, and PostgreSQL ends one of them with an error. So there is one order for all:
  *
- * 1. rows that must not change meanwhile: the tenant, its note (`outdated-tenants.ts`), domains, files by ID, and the one
- *    link that is edited;
+ * 1. rows that must not change meanwhile: the tenant, its note (`outdated-tenants.ts`), domains, files by ID, and the
+ *    links that are edited, by ID;
  * 2. versions, by domain and code, or by key: this function sorts them;
  * 3. the rest: new links by ID, suspensions, the tenant's usage this month, the position of an import.
  *
  * A transaction calls this function once, with everything it raises: a second call could lock a row that sorts before
  * those of the first. `test/conformance/lock-order.test.ts` runs all callers against each other.
  */
-type Raise = RaiseLinks | ClaimCodes | RaiseKeys;
+type Raise = RaiseLinks | ClaimCodes | MoveCode | RaiseKeys | readonly RaiseKeys[];
 
 export interface Place {
   readonly domain: string;
@@ -45,6 +45,17 @@ interface Claim extends Place {
   readonly generated: boolean;
 }
 
+/**
+ * A link gets another place. Its owner keeps the old code, without a link. Both places are answered, or only the old one if
+ * the new one is not free: then the transaction must not commit. The new version is higher than both old ones, so that the
+ * versions of the link keep growing.
+ */
+interface MoveCode {
+  readonly from: Place;
+  readonly to: Place;
+  readonly tenant: TenantId;
+}
+
 /** Everything else: a key without a version gets its first. */
 interface RaiseKeys {
   readonly kind: KeyVersion["kind"];
@@ -58,10 +69,15 @@ const raised = new WeakSet<Trx>();
 export async function raiseVersions(
   sql: Sql,
   trx: Trx,
-  what: RaiseLinks | ClaimCodes,
+  what: RaiseLinks | ClaimCodes | MoveCode,
   at: number,
 ): Promise<LinkVersion[]>;
-export async function raiseVersions(sql: Sql, trx: Trx, what: RaiseKeys, at: number): Promise<KeyVersion[]>;
+export async function raiseVersions(
+  sql: Sql,
+  trx: Trx,
+  what: RaiseKeys | readonly RaiseKeys[],
+  at: number,
+): Promise<KeyVersion[]>;
 export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number): Promise<Change[]> {
   if (raised.has(trx)) throw new Error("a transaction raises all of its versions at once");
   raised.add(trx);
@@ -72,7 +88,9 @@ export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number)
 
 function raise(sql: Sql, trx: Trx, what: Raise): Promise<Change[]> {
   if ("links" in what) return raiseLinks(sql, trx, what);
-  return "claims" in what ? claimCodes(trx, what) : raiseKeys(trx, what);
+  if ("claims" in what) return claimCodes(trx, what);
+  if ("from" in what) return moveCode(trx, what);
+  return raiseKeys(trx, "kind" in what ? [what] : what);
 }
 
 /**
@@ -113,12 +131,27 @@ async function claimCodes(trx: Trx, { claims, tenant }: ClaimCodes): Promise<Lin
   return changes;
 }
 
-async function raiseKeys(trx: Trx, { kind, keys }: RaiseKeys): Promise<KeyVersion[]> {
+async function moveCode(trx: Trx, { from, to, tenant }: MoveCode): Promise<LinkVersion[]> {
+  const leave = () => raiseCodesTo.first(trx, { domain: from.domain, codes: [from.code], state: "deleted" });
+  const claim = () => claimPlaces.first(trx, { places: [to], tenant, chosen: [to.code] });
+  const isFirst = byPlace(from, to) < 0;
+  const early = await (isFirst ? leave() : claim());
+  const late = await (isFirst ? claim() : leave());
+  const [left, claimed] = isFirst ? [early, late] : [late, early];
+  if (left === undefined || claimed === undefined) return left === undefined ? [] : [toLinkVersion(left)];
+  const version = Math.max(claimed.version, left.version + 1);
+  if (version > claimed.version) await setVersion.run(trx, { ...to, version });
+  return [left, { ...claimed, version }].map(toLinkVersion);
+}
+
+async function raiseKeys(trx: Trx, raises: readonly RaiseKeys[]): Promise<KeyVersion[]> {
   const changes: KeyVersion[] = [];
-  const rows = [...new Set(keys)].sort().map((key) => ({ kind, key }));
-  for (const some of rowBatches(rows, statementRows)) {
-    const raised = await raiseKeyed.all(trx, { rows: some });
-    changes.push(...raised.map(({ key, version }) => ({ kind, key, version })));
+  for (const { kind, keys } of raises.toSorted((a, b) => (a.kind < b.kind ? -1 : 1))) {
+    const rows = [...new Set(keys)].sort().map((key) => ({ kind, key }));
+    for (const some of rowBatches(rows, statementRows)) {
+      const raised = await raiseKeyed.all(trx, { rows: some });
+      changes.push(...raised.map(({ key, version }) => ({ kind, key, version })));
+    }
   }
   return changes;
 }
@@ -163,6 +196,10 @@ const raiseCodesTo = statement((db: Db, { domain, codes, state }: Params<Codes &
     .where("domain", "=", domain)
     .where("code", "in", codes)
     .returning(["domain", "code", "version"]),
+);
+
+const setVersion = statement((db: Db, { domain, code, version }: Params<Place & { readonly version: number }>) =>
+  db.updateTable("link_versions").set({ version }).where("domain", "=", domain).where("code", "=", code),
 );
 
 interface Claims {
