@@ -5,7 +5,7 @@ import { CompiledQuery, sql as raw } from "kysely";
 import { dayMs, systemClock } from "../../src/base/clock.ts";
 import type { TenantId } from "../../src/base/ids.ts";
 import { quarterMs } from "../../src/clicks/click.ts";
-import { writeTally } from "../../src/clicks/rollups/packed.ts";
+import { type PackedTally, writeTally } from "../../src/clicks/rollups/packed.ts";
 import { busyClicks, grains, hoursKeptDays } from "../../src/clicks/rollups/periods.ts";
 import { addTally, clicksOf, newTally, peopleOf, type Tally } from "../../src/clicks/rollups/tally.ts";
 import { migrate } from "../../src/sql/migrate.ts";
@@ -13,6 +13,7 @@ import { createPartitions } from "../../src/sql/partitions.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../../test/ground/actors.ts";
 import type { Postgres } from "../../test/ground/postgres.ts";
 import { tempFolder } from "../../test/ground/temp.ts";
 import { writeLinks } from "../many-links.ts";
@@ -26,6 +27,7 @@ import {
   eventDays,
   firstDay,
   hoursUntil,
+  linkSpread,
   linksOfTenant,
   monthStart,
   now,
@@ -114,7 +116,7 @@ async function prepare(database: Database, postgres: Postgres): Promise<Opened> 
   await migrate(sql);
   const tenants = createTenants(sql, systemClock);
   const ids: TenantId[] = [];
-  for (let n = 0; n <= otherTenants; n++) ids.push((await tenants.create(`bench-${n}`, `Bench ${n}`)).id);
+  for (let n = 0; n <= otherTenants; n++) ids.push((await tenants.create(`bench-${n}`, `Bench ${n}`, byCommand)).id);
   const [tenant] = ids;
   if (tenant === undefined) throw new Error("no tenant was made");
   await writeLinks(sql, tenant, 0, linksOfTenant);
@@ -220,12 +222,13 @@ function writeReported(
   write: (row: RollupRow) => void,
 ): void {
   const starts = monthsOfYear();
+  const links = subject < 0 ? linkSpread : undefined;
   let month = newTally();
   for (let day = firstDay; day < today; day++) {
     const start = day * dayMs;
     const some = Math.round(tenantClicksOfDay(clicks, day) * share);
     if (some > 0) {
-      const tally = makeTally(some, { start }, random);
+      const tally = makeTally(some, { start, links }, random);
       write(rowOf(subject, grains.day, day, day + 1, writeTally(tally, start)));
       addTally(month, { ...tally, series: new Map([[start, totalOf(tally)]]) });
     }
@@ -243,12 +246,12 @@ function writeReported(
     const part = shareBefore(first + 4) - shareBefore(first);
     const some = Math.round(tenantClicksOfDay(clicks, day) * share * part);
     if (some < busyClicks) continue;
-    const tally = makeTally(some, { start, first, last: first + 4 }, random);
-    write([
-      ...rowOf(subject, grains.hour, 0, 0, writeTally(tally, start))
+    const tally = makeTally(some, { start, first, last: first + 4, links }, random);
+    write(
+      rowOf(subject, grains.hour, 0, 0, writeTally(tally, start))
         .with(2, start)
         .with(3, start + hourMs),
-    ] as never);
+    );
   }
 }
 
@@ -262,8 +265,11 @@ const rowOf = (
   grain: number,
   from: number,
   to: number,
-  { reasons, visitors, itemised, series, facts }: ReturnType<typeof writeTally>,
-): RollupRow => [subject, grain, from * dayMs, to * dayMs, reasons, visitors, itemised, series, facts];
+  { reasons, visitors, itemised, series, facts, packed, names }: PackedTally,
+): RollupRow => [
+  ...[subject, grain, from * dayMs, to * dayMs, reasons, visitors, itemised, series],
+  ...[facts, packed ?? "", names ?? ""],
+];
 
 /** The months that lie in the year as a whole, and the rest of the first one; in days. */
 function monthsOfYear(): { start: number; until: number }[] {

@@ -8,16 +8,20 @@
 import { dimensions, isPerson, quarterMs } from "../../src/clicks/click.ts";
 import { type PackedTally, writeTally } from "../../src/clicks/rollups/packed.ts";
 import { addCounts, addValue, newTally, type Tally } from "../../src/clicks/rollups/tally.ts";
-import { draw, drawFact, firsts, quarters, type Random, reasons, textOf } from "./spread.ts";
+import { draw, drawFact, firsts, quarters, type Random, reasons, type Spread, textOf } from "./spread.ts";
 
 const drawnMost = 5_000;
 
+interface TallyPeriod {
+  readonly start: number;
+  readonly first?: number;
+  readonly last?: number;
+  /** Of a group: which links its clicks are of, counted from 0. */
+  readonly links?: Spread | undefined;
+}
+
 /** A tally of so many clicks from `start` on, in the quarters of a day from `first` up to `last`. */
-export function makeTally(
-  clicks: number,
-  { start, first = 0, last = 96 }: { readonly start: number; readonly first?: number; readonly last?: number },
-  random: Random,
-): Tally {
+export function makeTally(clicks: number, { start, first = 0, last = 96, links }: TallyPeriod, random: Random): Tally {
   const tally = newTally();
   const drawn = Math.min(clicks, drawnMost);
   for (let n = 0; n < drawn; n++) {
@@ -32,6 +36,7 @@ export function makeTally(
     for (const [place, dimension] of dimensions.entries()) {
       addValue(values, dimension, textOf(drawFact(place, isOfPerson, random)), each, isFirst ? each : 0);
     }
+    if (links !== undefined) addValue(values, "link", `${draw(links, random) + 1}`, each, isFirst ? each : 0);
   }
   tally.itemised = clicks;
   return tally;

@@ -3,11 +3,13 @@
  *
  * Method: reports are made as the server makes them (`reportOn`), with all breakdowns, one after the other, sizes
  * in turn, so that a busy moment of the machine hits all of them. A figure is the better of two passes: the p95 of twenty runs.
- * The first run of each report is not counted.
+ * The first run of each report is not counted. Each is timed twice: "first", without the sums that the process keeps, and "again", with
+ * them. Both have the same targets.
  */
 import { systemClock } from "../../src/base/clock.ts";
 import type { LinkId } from "../../src/base/ids.ts";
-import { parseReport } from "../../src/clicks/reports/query.ts";
+import { forgetSums } from "../../src/clicks/reports/condensed-sums.ts";
+import { type Comparison, parseReport } from "../../src/clicks/reports/query.ts";
 import { reportOn } from "../../src/clicks/reports/report.ts";
 import type { ReportSubject } from "../../src/clicks/reports/scope.ts";
 import type { Figure, Target } from "../bench.ts";
@@ -32,6 +34,7 @@ interface Asked {
   readonly subject: ReportSubject;
   readonly from: string;
   readonly filter: readonly string[];
+  readonly compare?: Comparison;
   readonly target: Target;
 }
 
@@ -49,16 +52,25 @@ const subjects = [
   { name: "quiet link", subject: link(reportedLinks.quiet), target: targets.link, filtered: targets.filteredLink },
   { name: "10,000 links", subject: { kind: "tenant" } as const, target: targets.tenant, filtered: targets.tenant },
 ];
-export const asked: readonly Asked[] = subjects.flatMap(({ name, subject, target, filtered }) =>
-  spans.flatMap((span) => [
-    { name: `${name}, ${span.name}`, subject, from: span.from, filter: [], target },
-    { name: `${name}, ${span.name}, two filters`, subject, from: span.from, filter, target: filtered },
-  ]),
-);
+export const asked: readonly Asked[] = [
+  ...subjects.flatMap(({ name, subject, target, filtered }) =>
+    spans.flatMap((span) => [
+      { name: `${name}, ${span.name}`, subject, from: span.from, filter: [], target },
+      { name: `${name}, ${span.name}, two filters`, subject, from: span.from, filter, target: filtered },
+    ]),
+  ),
+  {
+    ...{ name: "10,000 links, 30 days, compared", subject: { kind: "tenant" }, from: days30, filter: [] },
+    ...{ compare: "previous", target: targets.tenant },
+  },
+];
+
+const times = ["first", "again"] as const;
 
 export interface Timed {
   readonly asked: Asked;
-  readonly filled: Pick<Filled, "database" | "clicks">;
+  readonly time: (typeof times)[number];
+  readonly filled: Filled;
   /** Milliseconds, by pass. */
   readonly passes: number[][];
   clicks: number;
@@ -70,14 +82,24 @@ export async function timeReports(all: readonly Filled[], shown: Progress): Prom
   for (const database of databases) {
     const sizes = all.filter((filled) => filled.database === database);
     for (const one of asked) {
-      const ofSizes = sizes.map((filled) => ({ asked: one, filled, passes: [] as number[][], clicks: 0, sampled: 1 }));
-      timed.push(...ofSizes);
-      for (const [place, filled] of sizes.entries()) Object.assign(ofSizes[place] ?? {}, await seen(filled, one));
+      const seenOf = await Promise.all(sizes.map((filled) => seen(filled, one)));
+      const ofTimes = times.map((time) =>
+        sizes.map((filled, place) => ({
+          ...{ asked: one, time, filled, passes: [] as number[][], clicks: 0, sampled: 1 },
+          ...seenOf[place],
+        })),
+      );
+      timed.push(...ofTimes.flat());
       for (let pass = 0; pass < passes; pass++) {
         shown.now(`${database}: ${one.name}, pass ${pass + 1} of ${passes}`);
-        for (const { passes } of ofSizes) passes.push([]);
+        for (const { passes } of ofTimes.flat()) passes.push([]);
         for (let run = 0; run < runsOfPass; run++) {
-          for (const { filled, passes } of rotated(ofSizes, run)) passes.at(-1)?.push(await time(filled, one));
+          for (const ofSizes of ofTimes) {
+            for (const { time, filled, passes } of rotated(ofSizes, run)) {
+              if (time === "first") forgetSums(filled.sql);
+              passes.at(-1)?.push(await timeOf(filled, one));
+            }
+          }
         }
       }
     }
@@ -85,8 +107,9 @@ export async function timeReports(all: readonly Filled[], shown: Progress): Prom
   return timed;
 }
 
-async function report({ sql, tenant }: Filled, { subject, from, filter }: Asked) {
-  return await reportOn(sql, frozenClock(systemClock), tenant, subject, parseReport({ from, filter }, "UTC", now));
+async function report({ sql, tenant }: Filled, { subject, from, filter, compare }: Asked) {
+  const query = parseReport({ from, filter, compare }, "UTC", now);
+  return await reportOn(sql, frozenClock(systemClock), tenant, subject, query);
 }
 
 async function seen(filled: Filled, one: Asked): Promise<Pick<Timed, "clicks" | "sampled">> {
@@ -94,7 +117,7 @@ async function seen(filled: Filled, one: Asked): Promise<Pick<Timed, "clicks" | 
   return { clicks: totals.clicks, sampled: sampled?.rate ?? 1 };
 }
 
-async function time(filled: Filled, one: Asked): Promise<number> {
+async function timeOf(filled: Filled, one: Asked): Promise<number> {
   const started = performance.now();
   await report(filled, one);
   return performance.now() - started;
@@ -106,9 +129,10 @@ const millions = (clicks: number): string => `${clicks / 1_000_000} M`;
 
 export function showReports(timed: readonly Timed[]): void {
   table([
-    ["a report", "over clicks", "p50 ms", "p95 ms", "clicks found", "of a sample of"],
+    ["a report", "asked", "over clicks", "p50 ms", "p95 ms", "clicks found", "of a sample of"],
     ...timed.map((one) => [
       `${one.filled.database}: ${one.asked.name}`,
+      one.time,
       millions(one.filled.clicks),
       round(bestOf(one, 0.5)),
       round(bestOf(one, 0.95)),
@@ -119,22 +143,21 @@ export function showReports(timed: readonly Timed[]): void {
 }
 
 export function figuresOf(timed: readonly Timed[]): Figure[] {
-  const times = timed.map((one) => ({
-    name: `${one.filled.database}: ${one.asked.name}, ${millions(one.filled.clicks)}: p95 ms`,
+  const figures = timed.map((one) => ({
+    name: `${one.filled.database}: ${one.asked.name}, ${one.time}, ${millions(one.filled.clicks)}: p95 ms`,
     figure: bestOf(one, 0.95),
     target: one.asked.target,
   }));
   const unfiltered = timed.filter(({ asked }) => asked.filter.length === 0);
-  const growth = [...Map.groupBy(unfiltered, ({ asked, filled }) => `${filled.database}: ${asked.name}`)].flatMap(
-    ([name, sizes]) => {
-      const [least, most] = [sizes.at(0), sizes.at(-1)];
-      if (least === undefined || most === undefined || least === most) return [];
-      return {
-        name: `${name}: p95 of ${millions(most.filled.clicks)} / ${millions(least.filled.clicks)}`,
-        figure: bestOf(most, 0.95) / bestOf(least, 0.95),
-        target: targets.growth,
-      };
-    },
-  );
-  return [...times, ...growth];
+  const nameOf = ({ asked, filled, time }: Timed) => `${filled.database}: ${asked.name}, ${time}`;
+  const growth = [...Map.groupBy(unfiltered, nameOf)].flatMap(([name, sizes]) => {
+    const [least, most] = [sizes.at(0), sizes.at(-1)];
+    if (least === undefined || most === undefined || least === most) return [];
+    return {
+      name: `${name}: p95 of ${millions(most.filled.clicks)} / ${millions(least.filled.clicks)}`,
+      figure: bestOf(most, 0.95) / bestOf(least, 0.95),
+      target: targets.growth,
+    };
+  });
+  return [...figures, ...growth];
 }

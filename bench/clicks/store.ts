@@ -8,9 +8,12 @@ import { tempFolder } from "../../test/ground/temp.ts";
 import { eventColumns, width } from "./make-events.ts";
 
 /** A row of `click_rollups`, in the order of its columns. */
-export type RollupRow = readonly [number, number, number, number, string, number, number, string, string];
+export type RollupRow = readonly (number | string | Uint8Array)[];
 
-const rollupColumns = ["subject", "grain", "start", "until", "reasons", "visitors", "itemised", "series", "facts"];
+const rollupColumns = [
+  ...["subject", "grain", "start", "until", "reasons", "visitors", "itemised", "series"],
+  ...["facts", "packed", "names"],
+];
 
 export interface RowStore {
   events(rows: Float64Array, count: number): void;
@@ -112,7 +115,7 @@ export function postgresStore(sql: Sql): RowStore {
     },
     rollup(row) {
       const longest = row.reduce(
-        (sum: number, value) => sum + 12 + (typeof value === "string" ? 3 * value.length : 0),
+        (sum: number, value) => sum + 12 + (typeof value === "number" ? 0 : 3 * value.length),
         2,
       );
       if (filled + longest > rollups.length) drain();
@@ -121,6 +124,10 @@ export function postgresStore(sql: Sql): RowStore {
         if (typeof value === "string") {
           const bytes = rollups.write(value, filled + 4);
           filled = rollups.writeInt32BE(bytes, filled) + bytes;
+        } else if (typeof value === "object") {
+          filled = rollups.writeInt32BE(value.length, filled);
+          rollups.set(value, filled);
+          filled += value.length;
         } else {
           filled = rollups.writeInt32BE(8, filled);
           filled = rollups.writeInt32BE(Math.floor(value / 2 ** 32), filled);

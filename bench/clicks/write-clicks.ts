@@ -32,10 +32,10 @@ const links: ClickedLink[] = Array.from({ length: Number(spreadOver) }, (_, plac
 }));
 
 function makeBatch(): ClickBatch {
-  const facts = new Uint32Array(batchClicks * dimensions.length);
+  const facts = new Uint16Array(batchClicks * dimensions.length);
   const reason = new Uint8Array(batchClicks);
   const visitor = new Float64Array(batchClicks);
-  const link = new Uint32Array(batchClicks);
+  const link = new Uint16Array(batchClicks);
   const used = new Map<number, number>();
   for (let n = 0; n < batchClicks; n++) {
     const chosen = random() % links.length;

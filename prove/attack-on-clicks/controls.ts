@@ -21,7 +21,7 @@ export const controls: readonly Control[] = [
   },
   {
     name: "no cap on single clicks",
-    edits: [{ file: "clicks/events/caps.ts", from: "+ more < most) {", to: "+ more < most || true) {" }],
+    edits: [{ file: "clicks/events/caps.ts", from: "n < to && taken < room;", to: "n < to;" }],
     plays: ["sqlite"],
     breaks: ["sqlite.events"],
   },

@@ -47,7 +47,7 @@ export async function attackInProcess(env: Environment, code: string, requests: 
       }),
       visitOf: (request) => {
         const { url = "", address = "" } = visits.get(request) ?? {};
-        return { headers: request.headers, seen: { url, address, country: undefined } };
+        return { headers: request.headers, url, address, country: undefined };
       },
       clock: systemClock,
       metrics: createMetrics(),

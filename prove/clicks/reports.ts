@@ -1,11 +1,12 @@
 /** Asks the real API for reports, and compares every figure with the truth. */
 import { authorization } from "../../bench/subject.ts";
 import { dayMs } from "../../src/base/clock.ts";
-import { dimensions } from "../../src/clicks/click.ts";
+import { breakdownNames } from "../../src/clicks/click.ts";
 import type { Server } from "../../test/ground/server.ts";
 import { type Expected, expect, type Filter, filterText, type Visit } from "./truth.ts";
 
 export interface Report {
+  readonly subject: { readonly kind: string };
   readonly totals: { readonly clicks: number; readonly visitors: number; readonly bots: number };
   readonly reasons: Readonly<Record<string, number>>;
   readonly series: readonly { readonly clicks: number; readonly visitors: number }[];
@@ -96,7 +97,8 @@ export function balance(report: Report, what: string, into: Comparison): void {
     into.breakdowns++;
     if (sum !== total) into.unbalanced.push(`${what}: ${part} adds up to ${sum}, not ${total}`);
   };
-  for (const name of dimensions) {
+  for (const name of breakdownNames) {
+    if (name === "link" && report.subject.kind === "link") continue;
     const { values = [], none = 0, other = 0, notItemised = 0 } = report.breakdowns[name] ?? {};
     check(name, sumOf(values.map(({ clicks }) => clicks)) + none + other + notItemised);
   }
@@ -111,7 +113,8 @@ function differ(report: Report, expected: Expected, what: string, into: Comparis
   };
   for (const name of ["clicks", "visitors", "bots"] as const) check(name, report.totals[name], expected[name]);
   for (const [reason, clicks] of Object.entries(report.reasons)) check(reason, clicks, expected.reasons[reason] ?? 0);
-  for (const name of dimensions) {
+  for (const name of breakdownNames) {
+    if (name === "link" && report.subject.kind === "link") continue;
     const found = report.breakdowns[name];
     const should = expected.values.get(name) ?? new Map();
     check(`${name} none`, found?.none ?? 0, should.get("")?.clicks ?? 0);
@@ -121,10 +124,13 @@ function differ(report: Report, expected: Expected, what: string, into: Comparis
     for (const value of new Set([...values.keys(), ...should.keys()])) {
       if (value === "") continue;
       check(`${name} ${value}`, values.get(value)?.clicks ?? 0, should.get(value)?.clicks ?? 0);
-      // Which link a visitor came to first decides its variant, so that of several links is not known.
-      if (name === "variant") continue;
+      // Which link a visitor came to first decides its variant, so that of several links is not known; and so it is for links.
+      if (name === "variant" || name === "link") continue;
       check(`visitors of ${name} ${value}`, values.get(value)?.visitors ?? 0, should.get(value)?.visitors ?? 0);
     }
+    // Every visitor came to one link first.
+    if (name === "link")
+      check("visitors of all links", sumOf([...values.values()].map((one) => one.visitors)), expected.visitors);
   }
 }
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql as raw } from "kysely";
 import { authorization } from "../../bench/subject.ts";
+import { readTally } from "../../src/clicks/rollups/packed.ts";
 import type { Server } from "../../test/ground/server.ts";
 import { look } from "../database.ts";
 import type { Site } from "./site.ts";
@@ -50,6 +51,12 @@ async function tables({ env }: Site): Promise<Buffer[]> {
           ? await raw<unknown>`select t::text from ${raw.table(name)} as t`.execute(db)
           : await raw<unknown>`select * from ${raw.table(name)}`.execute(db);
       texts.push(Buffer.from(JSON.stringify(rows.rows)));
+    }
+    // Their names are compressed.
+    for (const row of await db.selectFrom("click_rollups").selectAll().execute()) {
+      const { people, rest } = readTally(row, row.start);
+      const names = [people, rest].flatMap((values) => [...values.values()].flatMap((ofName) => [...ofName.keys()]));
+      texts.push(Buffer.from(names.join("\n")));
     }
     return texts;
   });

@@ -46,7 +46,10 @@ const lockedMs = 6_000;
 const readyMs = 30_000;
 const settledMs = 30_000;
 
-const visible: Environment = { QL_TRUSTED_PROXIES: "127.0.0.1", QL_LOG_LEVEL: "trace" };
+/** Every click has an event, because filters are compared with the truth click by click. */
+const visible: Environment = {
+  ...{ QL_TRUSTED_PROXIES: "127.0.0.1", QL_LOG_LEVEL: "trace", QL_CLICK_EVENTS_PER_SECOND: "1000000" },
+};
 
 export async function startSite(database: Database, count: number): Promise<Site> {
   const redis = database === "postgres" ? await startRedis() : undefined;

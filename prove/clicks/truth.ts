@@ -1,5 +1,5 @@
 /** What reports must say about requests that were answered: a slow exact reckoning that shares nothing with the program. */
-import { type ClickFacts, type Dimension, dimensions } from "../../src/clicks/click.ts";
+import { type BreakdownName, breakdownNames, type ClickFacts, type Dimension } from "../../src/clicks/click.ts";
 import type { Person } from "./people.ts";
 
 export interface KnownLink {
@@ -26,7 +26,11 @@ export interface Expected {
   readonly visitors: number;
   readonly bots: number;
   readonly reasons: Readonly<Record<string, number>>;
-  readonly values: ReadonlyMap<Dimension, ReadonlyMap<string, { readonly clicks: number; readonly visitors: number }>>;
+  /** Links by their ID. */
+  readonly values: ReadonlyMap<
+    BreakdownName,
+    ReadonlyMap<string, { readonly clicks: number; readonly visitors: number }>
+  >;
 }
 
 export function factsOf({ link, person }: Visit): ClickFacts {
@@ -47,7 +51,7 @@ export function isMatch(facts: ClickFacts, filters: readonly Filter[]): boolean 
 export function expect(visits: readonly Visit[], filters: readonly Filter[], traffic: "people" | "all"): Expected {
   const reasons: Record<string, number> = {};
   const visitors = new Set<string>();
-  const values = new Map(dimensions.map((name) => [name, new Map<string, { clicks: number; who: Set<string> }>()]));
+  const values = new Map(breakdownNames.map((name) => [name, new Map<string, { clicks: number; who: Set<string> }>()]));
   let clicks = 0;
   let bots = 0;
   for (const visit of visits) {
@@ -60,12 +64,13 @@ export function expect(visits: readonly Visit[], filters: readonly Filter[], tra
     if (person.visitor !== undefined) visitors.add(person.visitor);
     if (traffic === "people" && person.reason !== "counted") continue;
     clicks++;
-    for (const name of dimensions) {
+    for (const name of breakdownNames) {
       const ofName = values.get(name);
-      let count = ofName?.get(facts[name]);
+      const value = name === "link" ? visit.link.id : facts[name];
+      let count = ofName?.get(value);
       if (count === undefined) {
         count = { clicks: 0, who: new Set() };
-        ofName?.set(facts[name], count);
+        ofName?.set(value, count);
       }
       count.clicks++;
       if (person.visitor !== undefined) count.who.add(person.visitor);

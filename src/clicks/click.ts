@@ -4,6 +4,12 @@ import { type FactColumn, factColumns, type LinkNumber, type TenantNumber } from
 /** What is known about a click. Every fact is a short text; empty means "none" or unknown. */
 export const dimensions = factColumns;
 export type Dimension = FactColumn;
+/**
+ * What clicks are broken down by: every fact, and the link in a report on several links. A link is counted by its number, as
+ * text: an event has nothing else, and a link may be gone when a report is read.
+ */
+export type BreakdownName = Dimension | "link";
+export const breakdownNames: readonly BreakdownName[] = ["link", ...dimensions];
 export type ClickFacts = Readonly<Record<Dimension, string>>;
 
 /** Stands for values that were not kept apart, because there were too many. No fact has this text. */
@@ -42,12 +48,12 @@ export interface ClickBatch {
   readonly texts: readonly string[];
   readonly links: readonly ClickedLink[];
   readonly at: Float64Array;
-  readonly link: Uint32Array;
+  readonly link: Uint16Array;
   readonly reason: Uint8Array;
   /** A keyed hash of address and User-Agent, below 2^53; 0 if the visitor may not be recognised. */
   readonly visitor: Float64Array;
   /** One after the other: the facts of the first click in the order of `dimensions`, then those of the second. */
-  readonly facts: Uint32Array;
+  readonly facts: Uint16Array;
   /** Clicks without facts, because there were too many: counts by reason. */
   readonly bare: readonly BareClicks[];
   /** Clicks that could not even be counted. */

@@ -1,9 +1,9 @@
-import { type Api, json, jsonBody, route, singleLine, z } from "../http/route.ts";
+import { type Api, actorOf, json, jsonBody, route, singleLine, z } from "../http/route.ts";
 import { type ClickSettings, type ClickSettingsStore, tagsMost } from "./settings.ts";
 
 const settingsSchema = z
   .object({
-    timeZone: z.string().openapi({ description: "IANA time zone of the tenant's days." }),
+    timeZone: z.string().openapi({ description: "IANA time zone of the workspace's days." }),
     facts: z.boolean().openapi({
       description: "Whether facts about visitors, such as country and browser, are recorded with clicks.",
     }),
@@ -37,7 +37,7 @@ const changeSchema = z
 
 const routes = {
   get: route(
-    "links:read",
+    "stats:read",
     {
       method: "get",
       path: "/api/stats/settings",
@@ -68,7 +68,8 @@ export function clickSettingsRoutes(api: Api, settings: ClickSettingsStore, chan
   const show = ({ tags, ...others }: ClickSettings) => ({ ...others, tags: [...tags] });
   api.openapi(routes.get, async (c) => c.json(show(await settings.of(c.get("caller").tenant)), 200));
   api.openapi(routes.change, async (c) => {
-    const settled = await settings.change(c.get("caller").tenant, c.req.valid("json"));
+    const caller = c.get("caller");
+    const settled = await settings.change(caller.tenant, c.req.valid("json"), actorOf(caller));
     changed();
     return c.json(show(settled), 200);
   });

@@ -1,5 +1,7 @@
+import type { Clock } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
+import { type Actor, differenceOf, recordHistory } from "../history/history.ts";
 import { outdate } from "../sql/outdated-tenants.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
@@ -28,13 +30,13 @@ export type ClickSettingsChange = {
 
 export interface ClickSettingsStore {
   of(tenant: Tenant): Promise<ClickSettings>;
-  change(tenant: Tenant, change: ClickSettingsChange): Promise<ClickSettings>;
+  change(tenant: Tenant, change: ClickSettingsChange, by: Actor): Promise<ClickSettings>;
 }
 
 /** A report on a tag without roll-ups reads events, so this limits the rows of a tenant and not what can be asked. */
 export const tagsMost = 50;
 
-export function createClickSettings(sql: Sql): ClickSettingsStore {
+export function createClickSettings(sql: Sql, clock: Pick<Clock, "now">): ClickSettingsStore {
   async function read(db: Db, { id, limits }: Tenant): Promise<ClickSettings> {
     const own = ofTenant(db, id);
     const row = await own.selectFrom("click_tenants").select(["zone", "facts", "event_days"]).executeTakeFirst();
@@ -51,7 +53,7 @@ export function createClickSettings(sql: Sql): ClickSettingsStore {
   return {
     of: (tenant) => read(sql.db, tenant),
 
-    async change(tenant, change) {
+    async change(tenant, change, by) {
       const { timeZone, facts, eventDays, tags } = change;
       if (timeZone !== undefined && !isZone(timeZone)) {
         throw invalid(
@@ -75,6 +77,7 @@ export function createClickSettings(sql: Sql): ClickSettingsStore {
           .onConflict((conflict) => conflict.column("tenant_id").doNothing())
           .execute();
         const before = await sql.forUpdate(own.selectFrom("click_tenants").select("facts")).executeTakeFirstOrThrow();
+        const settings = await read(trx, tenant);
         const flag = facts === undefined ? before.facts : facts ? 1 : 0;
         await own
           .updateTable("click_tenants")
@@ -84,10 +87,17 @@ export function createClickSettings(sql: Sql): ClickSettingsStore {
             ...(eventDays !== undefined && { event_days: eventDays }),
           })
           .execute();
-        if (tags !== undefined) await chooseTags(trx, tenant.id, tags);
+        if (tags !== undefined) await chooseTags(trx, sql.now, tenant.id, tags);
         // Servers have the flag in their caches, with each link.
         if (flag !== before.facts) await outdate(trx, [tenant.id]);
-        return read(trx, tenant);
+        const changed = await read(trx, tenant);
+        const difference = differenceOf({ ...settings }, { ...changed });
+        if (difference !== undefined) {
+          const subject = { kind: "click settings", id: tenant.id, name: tenant.slug };
+          const entry = { tenant: tenant.id, actor: by, action: "click-settings.update", subject };
+          await recordHistory(trx, clock, { ...entry, ...difference });
+        }
+        return changed;
       });
     },
   };
@@ -101,7 +111,7 @@ async function tagsOf(db: Db, tenant: TenantId): Promise<string[]> {
 }
 
 /** A tag that is no longer chosen loses its number; the purge deletes its roll-ups. */
-async function chooseTags(trx: Trx, tenant: TenantId, tags: readonly string[]): Promise<void> {
+async function chooseTags(trx: Trx, now: Sql["now"], tenant: TenantId, tags: readonly string[]): Promise<void> {
   const own = ofTenant(trx, tenant);
   const before = await tagsOf(trx, tenant);
   const left = before.filter((tag) => !tags.includes(tag));
@@ -110,7 +120,7 @@ async function chooseTags(trx: Trx, tenant: TenantId, tags: readonly string[]): 
     await own.deleteFrom("click_groups").where("kind", "=", "tag").where("name", "in", left).execute();
   }
   if (added.length > 0) {
-    const rows = added.toSorted().map((name) => ({ kind: "tag" as const, name }));
+    const rows = added.toSorted().map((name) => ({ kind: "tag" as const, name, since: now }));
     const insert = own.insertInto("click_groups").values(rows);
     await insert.onConflict((conflict) => conflict.columns(["tenant_id", "kind", "name"]).doNothing()).execute();
   }

@@ -15,6 +15,7 @@ import { type HitReason, hitReasons } from "../../src/redirect/decide.ts";
 import type { LinkNumber, TenantNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 
 export interface TestClick {
   readonly link: ClickedLink;
@@ -56,10 +57,10 @@ export function batchOf(
     texts: [...texts.keys()],
     links: [...links.keys()],
     at: Float64Array.from(clicks, ({ at }) => at),
-    link: Uint32Array.from(link),
+    link: Uint16Array.from(link),
     reason: Uint8Array.from(clicks, ({ reason = "counted" }) => hitReasons.indexOf(reason)),
     visitor: Float64Array.from(clicks, ({ visitor = 0 }) => visitor),
-    facts: Uint32Array.from(facts),
+    facts: Uint16Array.from(facts),
     bare: counts,
     dropped,
     excluded,
@@ -73,7 +74,7 @@ export interface TestTenant {
 }
 
 export async function clickTenant(sql: Sql, slug: string): Promise<TestTenant> {
-  const { id } = await createTenants(sql, systemClock).create(slug, slug);
+  const { id } = await createTenants(sql, systemClock).create(slug, slug, byCommand);
   const { number } = await sql.db.selectFrom("tenants").select("number").where("id", "=", id).executeTakeFirstOrThrow();
   return {
     id,

@@ -12,6 +12,7 @@ import { ofTenant } from "../../src/sql/tenant-db.ts";
 import { type ClickTenant, createClickTenant, newLink, storeClicks, type TestClick } from "./click-world.ts";
 import { onEachDatabase } from "./databases.ts";
 
+const hourMs = 3_600_000;
 const zone = "Asia/Kathmandu";
 const now = Date.UTC(2026, 10, 15);
 /** Two months that ended more than 400 days before. */
@@ -106,6 +107,64 @@ onEachDatabase(({ open }) => {
       expect([byDay.totals.clicks, byDay.itemised?.notInSeries]).toEqual([matching.length, matching.length]);
     });
   });
+
+  test("reports on a tag that got its roll-ups within a month have the clicks before, too", async () => {
+    const sql = await open();
+    const midMonth = naturalDay(Date.UTC(2026, 8, 15, 12), zone);
+    const [begin, end] = [midMonth.start - 4 * dayMs, midMonth.start + 3 * dayMs];
+    const october = naturalDay(Date.UTC(2026, 9, 2, 12), zone).start;
+    const timeOf = (i: number) => (i < 120 ? begin + ((end - begin) * i) / 120 : october + hourMs * (i - 120));
+    const own: ClickTenant[] = [];
+    for (const slug of ["mine", "theirs"]) {
+      const tenant = await createClickTenant(sql, slug, zone);
+      const link = newLink();
+      const clicks = Array.from(
+        { length: 140 },
+        (_, i): TestClick => ({
+          ...{ link, domain: "", tags: i % 3 === 0 ? ["late"] : [], at: Math.floor(timeOf(i)) },
+          ...{ itemised: true, reason: 0, first: i % 6 === 0 ? 3 : 0 },
+          facts: Object.fromEntries(dimensions.map((name) => [name, ""])) as TestClick["facts"],
+        }),
+      );
+      await storeClicks(sql, tenant, clicks);
+      own.push(tenant);
+    }
+    const [tenant] = own;
+    if (tenant === undefined) throw new Error("no tenant");
+    await condense(sql, { now: midMonth.start + hourMs });
+    const since = midMonth.start + 12 * hourMs;
+    for (const { id } of own) {
+      const group = { kind: "tag" as const, name: "late", since };
+      await ofTenant(sql.db, id).insertInto("click_groups").values(group).execute();
+    }
+    await condense(sql, { now: Date.UTC(2026, 10, 2) });
+    const read = (params: ReportParams) =>
+      reportOn(sql, manualClock(now), tenant.id, { kind: "tag", name: "late" }, parseReport(params, zone, now));
+    for (const [first, last] of [
+      ["2026-09-01", "2026-09-30"],
+      ["2026-09-01", "2026-10-31"],
+      ["2026-10-01", "2026-10-31"],
+      ["2026-09-10", "2026-09-20"],
+    ] as const) {
+      const report = await read({ from: first, to: last });
+      const expected = tenant.clicks.filter(({ at, tags }) => tags.length > 0 && at >= report.from && at < report.to);
+      const { clicks, visitors } = report.totals;
+      expect([first, clicks, visitors]).toEqual([
+        first,
+        expected.length,
+        expected.filter((one) => one.first === 3).length,
+      ]);
+      for (const [place, { start, clicks: counted }] of report.series.entries()) {
+        const next = report.series[place + 1]?.start ?? report.to;
+        expect([start, counted]).toEqual([start, expected.filter(({ at }) => at >= start && at < next).length]);
+      }
+    }
+    // October only.
+    const groups = ofTenant(sql.db, tenant.id).selectFrom("click_groups").select("number").where("name", "=", "late");
+    const { number } = await groups.executeTakeFirstOrThrow();
+    const months = sql.db.selectFrom("click_rollups").select("start").where("subject", "=", number);
+    expect((await months.where("grain", "=", grains.month).execute()).length).toBe(1);
+  }, 60_000);
 
   describe("clicks from another shortener", () => {
     test("are shown apart: by day where days are known, and never in the totals", async () => {

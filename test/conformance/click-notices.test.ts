@@ -18,6 +18,7 @@ import type { GroupNumber, LinkNumber, TenantNumber } from "../../src/sql/schema
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newTenant, openOutbox, silent } from "./outbox.ts";
 import { twin } from "./two-tenants.ts";
@@ -66,7 +67,7 @@ onEachDatabase((database) => {
   async function owner({ sql, clock }: World, wanted: Partial<NoticeSwitches>, zone = "UTC"): Promise<Owner> {
     const id = await newTenant(sql);
     const settings = createEmailSettings(sql, undefined, clock);
-    await settings.change(id, { contact: `${id}@ops.example`, notices: { ...off, ...wanted } });
+    await settings.change(id, { contact: `${id}@ops.example`, notices: { ...off, ...wanted } }, byCommand);
     const progress = { late: 0, hours_until: 0, days_until: 0, months_until: 0 };
     await ofTenant(sql.db, id)
       .insertInto("click_tenants")
@@ -445,9 +446,23 @@ onEachDatabase((database) => {
     const world = await open(monday + 9 * hourMs);
     const [none, gone] = [await owner(world, {}), await owner(world, { digest: true, firstClick: true })];
     for (const tenant of [none, gone]) await busyWeeks(world, tenant);
-    await createEmailSettings(world.sql, undefined, world.clock).change(gone.id, { contact: null });
+    await createEmailSettings(world.sql, undefined, world.clock).change(gone.id, { contact: null }, byCommand);
     await world.run();
     expect([await mails(world, none), await mails(world, gone)]).toEqual([[], []]);
+  });
+
+  test("a suspended tenant is told nothing, and after its restore what is new then", async () => {
+    const world = await open(monday + 9 * hourMs);
+    const tenant = await owner(world, { digest: true, firstClick: true });
+    await busyWeeks(world, tenant);
+    const own = ofTenant(world.sql.db, tenant.id);
+    const suspension = { reason: "abuse", suspended_by: "operator", suspended_at: world.clock.now() };
+    await own.insertInto("suspended_tenants").values(suspension).execute();
+    await world.run();
+    expect(await mails(world, tenant)).toEqual([]);
+    await own.deleteFrom("suspended_tenants").execute();
+    await world.run();
+    expect((await mails(world, tenant)).map(({ kind }) => kind)).toContain("digest");
   });
 
   test("a process that dies before the outbox has the email loses nothing, and tells nothing twice", async () => {

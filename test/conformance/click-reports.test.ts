@@ -1,10 +1,12 @@
 /** Reports against a slow exact reckoning, before and after condensing, of two tenants that share every name. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/base/clock.ts";
+import { dayMs, systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { type LinkId, newId } from "../../src/base/ids.ts";
 import { createPasswords } from "../../src/base/passwords.ts";
 import {
+  type BreakdownName,
+  breakdownNames,
   type Dimension,
   dimensions,
   firstToLink,
@@ -14,23 +16,33 @@ import {
   other,
   tooLate,
 } from "../../src/clicks/click.ts";
+import { forgetSums } from "../../src/clicks/reports/condensed-sums.ts";
 import { chooseSample } from "../../src/clicks/reports/events.ts";
 import { type ClickFilter, parseFilters } from "../../src/clicks/reports/filters.ts";
 import { itemisedTally } from "../../src/clicks/reports/gather.ts";
 import { type ClickPlace, listClicks } from "../../src/clicks/reports/list.ts";
-import { intervalsMost, parseReport, type ReportParams, type ReportQuery } from "../../src/clicks/reports/query.ts";
+import {
+  comparedSpan,
+  comparisons,
+  intervalsMost,
+  parseReport,
+  type ReportParams,
+  type ReportQuery,
+} from "../../src/clicks/reports/query.ts";
 import { type ClickReport, reportOn } from "../../src/clicks/reports/report.ts";
 import { type ReportSubject, scopeOf } from "../../src/clicks/reports/scope.ts";
 import { startsWithin } from "../../src/clicks/reports/zones.ts";
+import { readTally, writeTally } from "../../src/clicks/rollups/packed.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
 import { clicksOf } from "../../src/clicks/rollups/tally.ts";
 import { createLinks } from "../../src/links/links.ts";
-import { createLinkStore } from "../../src/links/store.ts";
 import { hitReasons } from "../../src/redirect/decide.ts";
 import type { LinkNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { ofTenant } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
+import { linkStores } from "../ground/links.ts";
 import {
   type ClickTenant,
   createClickTenant,
@@ -51,9 +63,16 @@ const zones = [
 ];
 const linksEach = 3;
 
+interface TestLink {
+  readonly id: LinkId;
+  readonly code: string;
+  readonly title: string;
+  readonly number: LinkNumber;
+}
+
 interface World {
   readonly tenant: ClickTenant;
-  readonly links: readonly { readonly id: LinkId; readonly code: string; readonly number: LinkNumber }[];
+  readonly links: readonly TestLink[];
 }
 
 function belongs({ links }: World, subject: ReportSubject, click: TestClick): boolean {
@@ -72,7 +91,7 @@ function belongs({ links }: World, subject: ReportSubject, click: TestClick): bo
 function valuesOf({ links }: World, field: ClickFilter["field"], click: TestClick): readonly string[] {
   if (field === "link") return links.filter(({ number }) => number === click.link).map(({ code }) => code);
   if (field === "domain") return [click.domain];
-  if (field === "tag") return click.tags;
+  if (field === "tag") return click.tags.length === 0 ? [none] : click.tags;
   return field === "reason" ? [hitReasons[click.reason] ?? ""] : [click.facts[field]];
 }
 
@@ -104,21 +123,30 @@ function reckon(world: World, subject: ReportSubject, query: ReportQuery) {
   const clicks = found.filter(isShown);
   const isUnknown = ({ itemised, reason }: TestClick) => dimension !== undefined && !itemised && !isPerson(reason);
   const starts = startsWithin(query.zone, query.interval, from, to, intervalsMost);
-  const breakdown = (name: Dimension) => {
+  const breakdown = (name: BreakdownName) => {
     const some = clicks.filter(({ itemised }) => dimension === undefined || dimension === name || itemised);
-    const groups = [...Map.groupBy(some, ({ facts }) => facts[name])];
+    const groups = [...Map.groupBy(some, ({ link, facts }) => (name === "link" ? `${link}` : facts[name]))];
     const sizeOf = (value: string) => groups.find(([one]) => one === value)?.[1].length ?? 0;
     const values = groups
       .filter(([value]) => value !== none && value !== other)
       .map(([value, some]) => ({ value, clicks: some.length, visitors: some.filter(isFirst).length }))
       .toSorted((a, b) => b.clicks - a.clicks || (a.value < b.value ? -1 : 1));
     const beyond = values.slice(limit).reduce((sum, one) => sum + one.clicks, 0);
+    const top = values.slice(0, limit);
     return {
-      values: values.slice(0, limit),
+      values: name === "link" ? top.map((one) => ({ ...named(world, one), ...before(one.value) })) : top,
       none: sizeOf(none),
       other: sizeOf(other) + beyond,
       notItemised: clicks.length - some.length,
     };
+  };
+  const compared = query.compare && comparedSpan(query, query.compare);
+  const linksBefore = compared && linksIn(world, subject, { ...query, ...compared });
+  const before = (link: string) => {
+    if (linksBefore === undefined) return {};
+    const { value } = named(world, { value: link, clicks: 0, visitors: 0 });
+    const unlisted = linksBefore.other + linksBefore.notItemised > 0 ? null : 0;
+    return { previousClicks: linksBefore.values.find((one) => one.value === value)?.clicks ?? unlisted };
   };
   const unknown = found.filter(isUnknown).length;
   const series = (all: readonly TestClick[]) =>
@@ -144,10 +172,34 @@ function reckon(world: World, subject: ReportSubject, query: ReportQuery) {
     series: series(clicks),
     /** Where roll-ups are longer than an interval. */
     itemisedSeries: series(dimension === undefined ? clicks : clicks.filter(({ itemised }) => itemised)),
-    breakdowns: Object.fromEntries(query.breakdown.map((dimension) => [dimension, breakdown(dimension)])),
+    breakdowns: Object.fromEntries(
+      (query.breakdown ?? (subject.kind === "link" ? dimensions : breakdownNames)).map((name) => [
+        name,
+        breakdown(name),
+      ]),
+    ),
     itemised: filters.length === 0 ? null : { clicks: known.length, of: inRange.length },
-    sampled: null,
+    ...{ sampled: null, visitorsCapped: null },
   };
+}
+
+interface LinkCounts {
+  readonly values: readonly { readonly value: string; readonly clicks: number }[];
+  readonly other: number;
+  readonly notItemised: number;
+}
+
+const linksIn = (world: World, subject: ReportSubject, query: ReportQuery): LinkCounts | undefined =>
+  reckon(world, subject, { ...query, compare: undefined, limit: 300, breakdown: ["link"] }).breakdowns.link;
+
+/** As a report names a link that it counted by its number. */
+function named({ links }: World, one: { readonly value: string; readonly clicks: number; readonly visitors: number }) {
+  const { id, code, title } = links.find(({ number }) => `${number}` === one.value) ?? {
+    id: null,
+    code: "",
+    title: null,
+  };
+  return { ...one, value: id ?? code, link: { id, domain: "", code, title } };
 }
 
 function filteredDimension([filter, second]: readonly ClickFilter[]): Dimension | undefined {
@@ -168,7 +220,7 @@ onEachDatabase(({ open }) => {
       sql = await open();
       let next = 0;
       const links = createLinks({
-        store: createLinkStore(sql),
+        ...linkStores(sql),
         issuer: { next: async () => `code${++next}` } as never,
         passwords: createPasswords(),
         clock: systemClock,
@@ -185,26 +237,33 @@ onEachDatabase(({ open }) => {
         if (owner === undefined) throw new Error("no tenant");
         const made = [];
         for (let i = 0; i < linksEach; i++) {
-          const { id, code } = await links.create(owner, { url: "https://example.com/" }, "operator");
+          const title = `${slug} ${i}`;
+          const { id, code } = await links.create(owner, { url: "https://example.com/", title }, byCommand);
           const row = await ofTenant(sql.db, tenant.id)
             .selectFrom("links")
             .select("number")
             .where("id", "=", id)
             .executeTakeFirstOrThrow();
-          made.push({ id, code, number: row.number as LinkNumber });
+          made.push({ id, code, title, number: row.number as LinkNumber });
         }
         await storeClicks(
           sql,
           tenant,
           randomClicks(random, { from, until, links: made.map(({ number }) => number), count: 1_500 }),
         );
+        const own = ofTenant(sql.db, tenant.id);
+        // As the writer notes it.
+        for (const { number, code } of made) {
+          await own.updateTable("click_links").set({ code }).where("link", "=", number).execute();
+        }
         worlds.push({ tenant, links: made });
       }
     }, 60_000);
 
     function randomFilter({ links }: World): string {
       const field = pick<string>([...dimensions, "tag", "reason", "link"]);
-      if (field === "tag") return `tag${pick(["=", "!="])}${pick(["spring", "summer", "untracked", "unknown"])}`;
+      if (field === "tag")
+        return `tag${pick(["=", "!="])}${pick(["spring", "summer", "untracked", "unknown", "", "summer,"])}`;
       if (field === "reason") return `reason${pick(["=", "!="])}${pick(["bot,head", "counted"])}`;
       if (field === "link") return `link${pick(["=", "!="])}${pick(links).code}`;
       return pick([
@@ -228,6 +287,7 @@ onEachDatabase(({ open }) => {
         interval: pick(["hour", "day", "week", "month"] as const),
         traffic: pick(["people", "bots", "all"] as const),
         limit: pick([1, 2, 300]),
+        compare: pick([undefined, undefined, ...comparisons]),
         filter: Array.from({ length: pick([0, 0, 1, 2, 3]) }, () => randomFilter(world)),
       };
     }
@@ -300,6 +360,17 @@ onEachDatabase(({ open }) => {
         const countries = [tally.people, tally.rest].flatMap((values) => [...(values.get("country")?.values() ?? [])]);
         expect(clicksOf(tally)).toBe(events * 2 ** level);
         expect(countries.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(events * 2 ** level);
+      }
+    });
+
+    test("look for clicks in the tenant's days only, and find all of them there", async () => {
+      for (const { tenant } of worlds) {
+        const { lived } = await scopeOf(sql, tenant.id, { kind: "tenant" });
+        const times = tenant.clicks.map(({ at }) => at);
+        expect(lived?.from).toBeLessThanOrEqual(Math.min(...times));
+        expect(lived?.from).toBeGreaterThan(Math.min(...times) - 2 * dayMs);
+        expect(lived?.to).toBeGreaterThan(Math.max(...times));
+        expect(lived?.to).toBeLessThan(Math.max(...times) + 3 * dayMs);
       }
     });
 
@@ -418,8 +489,6 @@ onEachDatabase(({ open }) => {
       expect(before.totals.clicks).toBeGreaterThan(0);
       expect((await read(`link=${first.id}`)).totals).toEqual(before.totals);
       const own = ofTenant(sql.db, world.tenant.id);
-      // As the writer notes it.
-      await own.updateTable("click_links").set({ code: first.code }).where("link", "=", first.number).execute();
       const [row] = await own.selectFrom("links").selectAll().where("id", "=", first.id).execute();
       await own.deleteFrom("links").where("id", "=", first.id).execute();
       expect((await read(`link=${first.code}`)).totals).toEqual(before.totals);
@@ -442,6 +511,85 @@ onEachDatabase(({ open }) => {
       await own.updateTable("links").set({ code: first.code }).where("id", "=", second.id).execute();
       expect((await read(`link=${first.code}`)).totals).toEqual((await read(`link=${second.id}`)).totals);
       expect(row?.code).toBe(first.code);
+    });
+
+    test("name links as they are now, and keep those that are gone; clicks condensed without links are not itemised", async () => {
+      const [, world] = worlds as [World, World];
+      const [first, second] = world.links;
+      if (first === undefined || second === undefined) throw new Error("no links");
+      const own = ofTenant(sql.db, world.tenant.id);
+      const read = async (subject: ReportSubject = { kind: "tenant" }) => {
+        const params = { from: "2026-10-01", to: "2026-11-30", breakdown: "link", traffic: "all" } as const;
+        const report = await reportOn(sql, systemClock, world.tenant.id, subject, parseReport(params, "UTC", until));
+        const { values = [], other = 0, notItemised = 0 } = report.breakdowns.link ?? {};
+        const known = values.reduce((sum, { clicks }) => sum + clicks, other);
+        expect(known + notItemised).toBe(report.totals.clicks);
+        return { values, known, notItemised, all: report.totals.clicks };
+      };
+      const clicksOn = ({ number }: TestLink) => world.tenant.clicks.filter(({ link }) => link === number).length;
+      const links = (await read()).values.map(({ link, clicks }) => ({ ...link, clicks }));
+      // The test before deleted the first, and gave its code to the second.
+      expect(links).toContainEqual({
+        ...{ id: null, domain: "", code: first.code, title: null },
+        clicks: clicksOn(first),
+      });
+      await own.updateTable("links").set({ code: second.code, title: "new" }).where("id", "=", second.id).execute();
+      expect((await read()).values).toContainEqual(
+        expect.objectContaining({
+          value: second.id,
+          link: { id: second.id, domain: "", code: second.code, title: "new" },
+          clicks: clicksOn(second),
+        }),
+      );
+      await own.deleteFrom("click_links").where("link", "=", first.number).execute();
+      expect((await read()).values).toContainEqual(
+        expect.objectContaining({
+          value: "",
+          link: { id: null, domain: null, code: null, title: null },
+          clicks: clicksOn(first),
+        }),
+      );
+      /** As roll-ups were before links were counted. */
+      const forgetLinks = async (until: number) => {
+        const rows = sql.db.selectFrom("click_rollups").selectAll().where("until", "<=", until);
+        for (const row of await rows.where("subject", "=", world.tenant.number).execute()) {
+          const tally = readTally(row, row.start);
+          tally.people.delete("link");
+          tally.rest.delete("link");
+          await sql.db
+            .updateTable("click_rollups")
+            .set(writeTally(tally, row.start))
+            .where("subject", "=", world.tenant.number)
+            .where("start", "=", row.start)
+            .where("grain", "=", row.grain)
+            .execute();
+        }
+        forgetSums(sql);
+      };
+      const days = { from: "2026-10-25", to: "2026-10-26", compare: "previous", breakdown: "link" } as const;
+      const { from: day } = parseReport(days, world.tenant.zone, until);
+      await forgetLinks(day);
+      const compared = await reportOn(
+        ...([sql, systemClock, world.tenant.id, { kind: "tenant" }] as const),
+        parseReport(days, world.tenant.zone, until),
+      );
+      expect(compared.previous?.totals.clicks).toBeGreaterThan(0);
+      const before = compared.breakdowns.link?.values.map(({ previousClicks }) => previousClicks);
+      expect(before).toEqual(world.links.map(() => null));
+      await forgetLinks(Number.MAX_SAFE_INTEGER);
+      const { values, notItemised, all } = await read();
+      expect([values, notItemised]).toEqual([[], all]);
+      expect((await read({ kind: "domain", name: "" })).notItemised).toBe(0);
+    });
+
+    test("on a link have no breakdown by link", async () => {
+      const [world] = worlds as [World];
+      const subject: ReportSubject = { kind: "link", id: world.links[0]?.id ?? newId("link", systemClock) };
+      const read = (breakdown: string | undefined) =>
+        reportOn(sql, systemClock, world.tenant.id, subject, parseReport({ breakdown }, "UTC", until));
+      expect(Object.keys((await read(undefined)).breakdowns)).not.toContain("link");
+      const refused = await read("link,os").catch((error: Problem) => [error.code, error.more.errors?.[0]?.field]);
+      expect(refused).toEqual(["invalid_input", "breakdown"]);
     });
 
     test("on a link of another tenant, or none, find nothing", async () => {

@@ -6,7 +6,7 @@ import { grains, settledMs } from "../../src/clicks/rollups/periods.ts";
 import { purgeClicks } from "../../src/clicks/rollups/purge.ts";
 import { forgetVisitors } from "../../src/clicks/rollups/purge-visitors.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
-import { clicksOf } from "../../src/clicks/rollups/tally.ts";
+import { clicksOf, peopleOf } from "../../src/clicks/rollups/tally.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { createPartitions, partitions } from "../../src/sql/partitions.ts";
 import type { LinkNumber } from "../../src/sql/schema.ts";
@@ -122,6 +122,26 @@ onEachDatabase(({ create, openTwo }) => {
       expect(referrers.reduce((sum, [, { clicks: count }]) => sum + count, 0)).toBe(800);
       expect(day && clicksOf(day.tally)).toBe(800);
     });
+
+    test("links beyond 300 are summed up as other in groups, those with the most clicks are exact", async () => {
+      const tenant = await tenantIn("UTC");
+      const from = Date.UTC(2026, 6, 7);
+      // More than are held at a time; the busy ones are anywhere among them.
+      const links = linksOf(1_500);
+      const some = { from, until: from + dayMs, links, count: 2_500 };
+      const busy = { ...some, links: links.filter((_, place) => place % 7 === 3), count: 1_500 };
+      const random = randomOf(11);
+      await storeClicks(one(), tenant, [...randomClicks(random, some), ...randomClicks(random, busy)]);
+      await condense(one(), { now: from + 2 * dayMs });
+      await requireExact(tenant, from + 2 * dayMs);
+      const rows = await storedRollups(one(), tenant);
+      const day = rows.find(({ subject, grain }) => subject === tenant.number && grain === grains.day);
+      const people = [...(day?.tally.people.get("link") ?? [])];
+      expect(people).toHaveLength(301);
+      expect(people.reduce((sum, [, { clicks }]) => sum + clicks, 0)).toBe(day ? peopleOf(day.tally) : 0);
+      const ofLinks = rows.filter(({ subject }) => subject > 0);
+      expect(ofLinks.filter(({ tally }) => tally.people.has("link") || tally.rest.has("link"))).toEqual([]);
+    }, 30_000);
 
     test("nothing that has not ended 15 minutes ago", async () => {
       const tenant = await tenantIn("UTC");
@@ -303,7 +323,7 @@ onEachDatabase(({ create, openTwo }) => {
     async function withDays(count: number, zone = "America/Los_Angeles"): Promise<ClickTenant> {
       const tenant = await tenantIn(zone);
       const choices = { from, until: from + count * dayMs, links: linksOf(5), count: 40 * count };
-      await storeClicks(one(), tenant, randomClicks(randomOf(count), choices));
+      await storeClicks(one(), tenant, randomClicks(randomOf(100 + count), choices));
       return tenant;
     }
 

@@ -6,6 +6,7 @@ import { dimensions } from "../../src/clicks/click.ts";
 import { eventsReadMost } from "../../src/clicks/reports/events.ts";
 import { parseFilters } from "../../src/clicks/reports/filters.ts";
 import { type ClickPlace, listClicks } from "../../src/clicks/reports/list.ts";
+import { lookedAtMost } from "../../src/clicks/reports/list-day.ts";
 import { parseReport, type ReportParams } from "../../src/clicks/reports/query.ts";
 import { reportOn } from "../../src/clicks/reports/report.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
@@ -126,6 +127,35 @@ onEachDatabase(({ open }) => {
       expect(Math.abs(weights - clicksEach / 10)).toBeLessThan(clicksEach / 100);
       expect(seen.size).toBeGreaterThan(5_000);
     });
+
+    test("export every click once, with and without a filter, also of a day that is cut", async () => {
+      const both = { from: days[0], to: days[0] + 2 * dayMs };
+      const asked = [
+        { from: days[0] + dayMs / 48, to: days[0] + dayMs, filters: [] },
+        { ...both, filters: parseFilters(["reason=bot"]) },
+        { ...both, filters: parseFilters(["reason=head"]) },
+      ];
+      for (const { from, to, filters } of asked) {
+        const own = sql.db.selectFrom("clicks").select(["at", "seq"]).where("tenant", "=", tenant.number);
+        const stored = (await own.where("at", ">=", from).where("at", "<", to).execute()).filter(({ seq }) =>
+          filters.length === 0 ? true : filters[0]?.values.includes("bot") && seq % 10 === 0,
+        );
+        const listed: number[] = [];
+        for (let after: ClickPlace | undefined, pages = 0; ; pages++) {
+          const query = { from, to, filters, limit: 5_000, after, isExport: true };
+          const page = await listClicks(sql, systemClock, tenant.id, { kind: "tenant" }, query);
+          expect(page.items.length).toBeLessThanOrEqual(2 * lookedAtMost);
+          expect(page.items.every(({ weight }) => weight === 1)).toBe(true);
+          for (const { at } of page.items) listed.push(at);
+          expect(pages).toBeLessThan(200);
+          if (page.next === null) break;
+          after = page.next;
+        }
+        const sorted = (times: readonly number[]) => Float64Array.from(times).sort();
+        expect(listed).toHaveLength(stored.length);
+        expect(sorted(listed)).toEqual(sorted(stored.map(({ at }) => at)));
+      }
+    }, 60_000);
 
     test("are exact once the day is condensed, also where the range cuts it", async () => {
       await condense(sql, { now });

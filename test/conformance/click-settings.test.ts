@@ -1,11 +1,12 @@
 /** What a tenant decides about its clicks. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { type ClickSettingsStore, createClickSettings } from "../../src/clicks/settings.ts";
 import { createOutdated } from "../../src/sql/outdated-tenants.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { ofTenant } from "../../src/sql/tenant-db.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 
 onEachDatabase(({ open }) => {
@@ -14,11 +15,11 @@ onEachDatabase(({ open }) => {
   let names = 0;
   const clock = manualClock(Date.UTC(2026, 10, 16));
   const newTenant = (plan?: string): Promise<Tenant> =>
-    createTenants(sql, clock).create(`settings-${++names}`, "Settings", plan);
+    createTenants(sql, clock).create(`settings-${++names}`, "Settings", byCommand, plan);
 
   beforeAll(async () => {
     sql = await open();
-    settings = createClickSettings(sql);
+    settings = createClickSettings(sql, clock);
   });
 
   test("a tenant that has set nothing has UTC, facts, and the events of its plan", async () => {
@@ -29,11 +30,11 @@ onEachDatabase(({ open }) => {
 
   test("only the given settings change", async () => {
     const tenant = await newTenant();
-    await settings.change(tenant, { timeZone: "Asia/Kathmandu", eventDays: 7 });
-    await settings.change(tenant, { facts: false });
+    await settings.change(tenant, { timeZone: "Asia/Kathmandu", eventDays: 7 }, byCommand);
+    await settings.change(tenant, { facts: false }, byCommand);
     const expected = { timeZone: "Asia/Kathmandu", facts: false, eventDays: 7, eventsKeptDays: 7, tags: [] };
     expect(await settings.of(tenant)).toEqual(expected);
-    expect(await settings.change(tenant, { eventDays: null })).toEqual({
+    expect(await settings.change(tenant, { eventDays: null }, byCommand)).toEqual({
       ...expected,
       eventDays: null,
       eventsKeptDays: 90,
@@ -43,10 +44,10 @@ onEachDatabase(({ open }) => {
   test("a change leaves the progress of condensing as it is", async () => {
     const tenant = await newTenant();
     const own = ofTenant(sql.db, tenant.id);
-    await settings.change(tenant, {});
+    await settings.change(tenant, {}, byCommand);
     const progress = { late: 3, hours_until: 5, days_until: 6, months_until: 7 };
     await own.updateTable("click_tenants").set(progress).execute();
-    await settings.change(tenant, { timeZone: "Europe/Berlin", facts: false });
+    await settings.change(tenant, { timeZone: "Europe/Berlin", facts: false }, byCommand);
     expect(await own.selectFrom("click_tenants").selectAll().executeTakeFirst()).toMatchObject(progress);
   });
 
@@ -55,7 +56,7 @@ onEachDatabase(({ open }) => {
       "the time zone %p, by name",
       async (timeZone) => {
         const tenant = await newTenant();
-        await expect(settings.change(tenant, { timeZone, facts: false })).rejects.toMatchObject({
+        await expect(settings.change(tenant, { timeZone, facts: false }, byCommand)).rejects.toMatchObject({
           code: "invalid_input",
           more: { errors: [{ field: "timeZone", code: "unknown_zone" }] },
         });
@@ -65,11 +66,11 @@ onEachDatabase(({ open }) => {
 
     test("keeping events longer than the plan does", async () => {
       const tenant = await newTenant();
-      await expect(settings.change(tenant, { eventDays: 91 })).rejects.toMatchObject({
+      await expect(settings.change(tenant, { eventDays: 91 }, byCommand)).rejects.toMatchObject({
         more: { errors: [{ field: "eventDays", code: "above_plan" }] },
       });
-      expect(await settings.change(tenant, { eventDays: 90 })).toMatchObject({ eventDays: 90 });
-      expect(await settings.change(await newTenant("unlimited"), { eventDays: 5_000 })).toMatchObject({
+      expect(await settings.change(tenant, { eventDays: 90 }, byCommand)).toMatchObject({ eventDays: 90 });
+      expect(await settings.change(await newTenant("unlimited"), { eventDays: 5_000 }, byCommand)).toMatchObject({
         eventsKeptDays: 5_000,
       });
     });
@@ -77,10 +78,10 @@ onEachDatabase(({ open }) => {
     test("a 51st tag", async () => {
       const tags = Array.from({ length: 51 }, (_, place) => `tag ${place}`);
       const tenant = await newTenant();
-      await expect(settings.change(tenant, { tags })).rejects.toMatchObject({
+      await expect(settings.change(tenant, { tags }, byCommand)).rejects.toMatchObject({
         more: { errors: [{ field: "tags", code: "too_many" }] },
       });
-      expect((await settings.change(tenant, { tags: tags.slice(1) })).tags).toHaveLength(50);
+      expect((await settings.change(tenant, { tags: tags.slice(1) }, byCommand)).tags).toHaveLength(50);
     });
   });
 
@@ -93,11 +94,11 @@ onEachDatabase(({ open }) => {
       await outdated.finish();
       return isPending;
     };
-    await settings.change(tenant, { timeZone: "Europe/Berlin", facts: true });
+    await settings.change(tenant, { timeZone: "Europe/Berlin", facts: true }, byCommand);
     expect(await wasNoted()).toBe(false);
-    await settings.change(tenant, { facts: false });
+    await settings.change(tenant, { facts: false }, byCommand);
     expect(await wasNoted()).toBe(true);
-    await settings.change(tenant, { facts: false, eventDays: 3 });
+    await settings.change(tenant, { facts: false, eventDays: 3 }, byCommand);
     expect(await wasNoted()).toBe(false);
   });
 
@@ -109,11 +110,16 @@ onEachDatabase(({ open }) => {
           ({ name, number }) => [name, number],
         ),
       );
-    await settings.change(tenant, { tags: ["spring", "summer"] });
+    await settings.change(tenant, { tags: ["spring", "summer"] }, byCommand);
     const before = await numbers();
-    expect((await settings.change(tenant, { tags: ["winter", "summer"] })).tags).toEqual(["summer", "winter"]);
+    expect((await settings.change(tenant, { tags: ["winter", "summer"] }, byCommand)).tags).toEqual([
+      "summer",
+      "winter",
+    ]);
     const after = await numbers();
     expect(after.get("summer")).toBe(before.get("summer") as number as never);
     expect([...after.keys()].toSorted()).toEqual(["summer", "winter"]);
+    const since = await ofTenant(sql.db, tenant.id).selectFrom("click_groups").select("since").execute();
+    for (const one of since) expect(one.since).toBeWithin(systemClock.now() - 60_000, systemClock.now() + 60_000);
   });
 });

@@ -17,11 +17,20 @@ import {
 import { naturalDay, naturalMonthStart } from "../../src/clicks/events/days.ts";
 import { readTally, writeTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
 import { type Grain, grains } from "../../src/clicks/rollups/periods.ts";
-import { addClick, addTally, clicksOf, newTally, peopleOf, type Tally } from "../../src/clicks/rollups/tally.ts";
+import {
+  addClick,
+  addTally,
+  addValue,
+  clicksOf,
+  newTally,
+  peopleOf,
+  type Tally,
+} from "../../src/clicks/rollups/tally.ts";
 import type { GroupNumber, LinkNumber, TenantNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants, ofTenant, type Trx } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 
 export interface TestClick {
   readonly link: LinkNumber;
@@ -63,7 +72,7 @@ let links = 1_000;
 export const newLink = (): LinkNumber => ++links as LinkNumber;
 
 export async function createClickTenant(sql: Sql, slug: string, zone: string): Promise<ClickTenant> {
-  const { id } = await createTenants(sql, manualClock(Date.UTC(2026, 0, 1))).create(slug, slug);
+  const { id } = await createTenants(sql, manualClock(Date.UTC(2026, 0, 1))).create(slug, slug, byCommand);
   const { number } = await sql.db.selectFrom("tenants").select("number").where("id", "=", id).executeTakeFirstOrThrow();
   const own = ofTenant(sql.db, id);
   const settings = {
@@ -88,6 +97,20 @@ export async function createClickTenant(sql: Sql, slug: string, zone: string): P
   return { id, number, zone, clicks: [], groups };
 }
 
+/** The days that were asked for before: each takes some formatting of dates. */
+const knownDays = new Map<string, ReturnType<typeof naturalDay>[]>();
+
+function dayIn(zone: string, at: number): ReturnType<typeof naturalDay> {
+  const known = knownDays.get(zone) ?? [];
+  knownDays.set(zone, known);
+  let day = known.find(({ start, until }) => start <= at && at < until);
+  if (day === undefined) {
+    day = naturalDay(at, zone);
+    known.push(day);
+  }
+  return day;
+}
+
 /** Stores clicks as the writer does, except for what it learns about visitors. */
 export async function storeClicks(sql: Sql, tenant: ClickTenant, clicks: readonly TestClick[]): Promise<void> {
   await sql.transaction((trx) => storeWithin(trx, tenant, clicks));
@@ -103,7 +126,7 @@ export async function storeLate(sql: Sql, tenant: ClickTenant, clicks: readonly 
     let progress = { ...row, late: row.late + clicks.length };
     await storeWithin(trx, tenant, clicks);
     for (const click of clicks) {
-      const day = naturalDay(click.at, tenant.zone);
+      const day = dayIn(tenant.zone, click.at);
       progress = {
         ...progress,
         hours_until: Math.min(progress.hours_until, click.at - (click.at % 3_600_000)),
@@ -131,7 +154,7 @@ const subjectsOf = (tenant: ClickTenant, { link, domain, tags }: TestClick): (Li
 async function storeWithin(trx: Trx, tenant: ClickTenant, clicks: readonly TestClick[]): Promise<void> {
   const ids = await valueIds(trx, tenant, clicks);
   const idOf = (dimension: string, value: string) => ids.get(`${dimension} ${value}`) ?? Number.NaN;
-  const days = new Map(clicks.map(({ at }) => naturalDay(at, tenant.zone)).map((day) => [day.start, day]));
+  const days = new Map(clicks.map(({ at }) => dayIn(tenant.zone, at)).map((day) => [day.start, day]));
   for (const { start, until } of days.values()) {
     const row = { tenant: tenant.number, start, until, salt: null };
     await trx
@@ -145,7 +168,7 @@ async function storeWithin(trx: Trx, tenant: ClickTenant, clicks: readonly TestC
     tenant: tenant.number,
     link: click.link,
     domain: tenant.groups.get(`domain ${click.domain}`) as GroupNumber,
-    tags: idOf("tags", JSON.stringify(click.tags.toSorted())),
+    tags: idOf("tags", tagListOf(click)),
   });
   const events = clicks
     .filter(({ itemised }) => itemised)
@@ -200,12 +223,16 @@ async function storeWithin(trx: Trx, tenant: ClickTenant, clicks: readonly TestC
   }
 }
 
+/** As the writer stores it. */
+const tagListOf = ({ tags }: TestClick): string => (tags.length === 0 ? none : JSON.stringify(tags.toSorted()));
+
 async function valueIds(trx: Trx, { number }: ClickTenant, clicks: readonly TestClick[]): Promise<Map<string, number>> {
   const wanted = new Map<string, { dimension: string; value: string }>();
-  for (const { facts, tags } of clicks) {
+  for (const click of clicks) {
+    const { facts } = click;
     for (const dimension of dimensions)
       wanted.set(`${dimension} ${facts[dimension]}`, { dimension, value: facts[dimension] });
-    const value = JSON.stringify(tags.toSorted());
+    const value = tagListOf(click);
     wanted.set(`tags ${value}`, { dimension: "tags", value });
   }
   const rows = [...wanted.values()]
@@ -225,11 +252,12 @@ async function valueIds(trx: Trx, { number }: ClickTenant, clicks: readonly Test
   return ids;
 }
 
-function tallyOfClicks(clicks: readonly TestClick[], bit: number): Tally {
+function tallyOfClicks(clicks: readonly TestClick[], bit: number, isByLink = false): Tally {
   const tally = newTally();
-  for (const { at, reason, first, facts, itemised } of clicks) {
+  for (const { link, at, reason, first, facts, itemised } of clicks) {
     const isFirst = isPerson(reason) && first !== tooLate && (first & bit) !== 0;
     addClick(tally, { at, reason, isFirst, facts: dimensions.map((name) => facts[name]) }, itemised);
+    if (isByLink) addValue(isPerson(reason) ? tally.people : tally.rest, "link", `${link}`, 1, isFirst ? 1 : 0);
   }
   return tally;
 }
@@ -254,18 +282,19 @@ export function expectedRollups(tenant: ClickTenant, settled: number): RollupRow
     }
   }
   for (const [subject, clicks] of bySubject) {
-    const bit = subject > 0 ? firstToLink : firstToTenant;
+    const isGroup = subject < 0;
+    const bit = isGroup ? firstToTenant : firstToLink;
     const add = (grain: Grain, start: number, until: number, tally: Tally) => {
       const row = { subject, grain: grains[grain], start, until };
       if (until <= settled) rows.push({ ...row, tally: readTally(writeTally(tally, start), start) });
     };
     for (const [start, some] of Map.groupBy(clicks, ({ at }) => at - (at % 3_600_000))) {
-      if (some.length >= 500) add("hour", start, start + 3_600_000, tallyOfClicks(some, bit));
+      if (some.length >= 500) add("hour", start, start + 3_600_000, tallyOfClicks(some, bit, isGroup));
     }
     const months = new Map<number, Tally>();
-    for (const [start, some] of Map.groupBy(clicks, ({ at }) => naturalDay(at, tenant.zone).start)) {
-      const tally = tallyOfClicks(some, bit);
-      add("day", start, naturalDay(start, tenant.zone).until, tally);
+    for (const [start, some] of Map.groupBy(clicks, ({ at }) => dayIn(tenant.zone, at).start)) {
+      const tally = tallyOfClicks(some, bit, isGroup);
+      add("day", start, dayIn(tenant.zone, start).until, tally);
       const month = naturalMonthStart(start + 43_200_000, tenant.zone);
       const sum = months.get(month) ?? newTally();
       months.set(month, sum);
@@ -311,21 +340,25 @@ export interface ClickChoices {
   readonly count: number;
 }
 
+/** Of the UTC day. An hour with overflow is condensed as a busy one, which takes 20 statements. */
+const overflowHours = [0, 10, 12, 22];
+
 export function randomClicks(random: () => number, { from, until, links, count }: ClickChoices): TestClick[] {
   const pick = <One>(list: readonly One[]): One => list[Math.floor(random() ** 2 * list.length)] as One;
   return Array.from({ length: count }, () => {
     const reason = random() < 0.7 ? 0 : Math.floor(random() * 7);
+    const at = from + Math.floor(random() * (until - from));
     return {
       link: pick(links),
       domain: pick(domains),
       tags: pick([[], ["spring"], ["summer", "spring"], ["untracked"]]),
-      at: from + Math.floor(random() * (until - from)),
+      at,
       reason,
       first: reason === 0 ? pick([0, 3, 1, 2, tooLate]) : 0,
       facts: Object.fromEntries(
         dimensions.map((name) => [name, pick([none, `${name} 1`, `${name} 2`, other, `${name} 3`])]),
       ) as Record<Dimension, string>,
-      itemised: random() < 0.9,
+      itemised: !overflowHours.includes(Math.floor(at / 3_600_000) % 24) || random() < 0.6,
     };
   });
 }

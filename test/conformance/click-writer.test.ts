@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { firstToLink, firstToTenant, none, other, quarterOf, tooLate, utcDay } from "../../src/clicks/click.ts";
 import { eventsOfQuarterMost } from "../../src/clicks/events/caps.ts";
 import { naturalDay } from "../../src/clicks/events/days.ts";
 import { groupedTagsMost } from "../../src/clicks/events/groups.ts";
 import { newValuesOfLinkMost } from "../../src/clicks/events/values.ts";
 import { type ClickWriter, type ClickWriterSettings, createClickWriter } from "../../src/clicks/events/writer.ts";
+import { parseReport } from "../../src/clicks/reports/query.ts";
+import { reportOn } from "../../src/clicks/reports/report.ts";
 import { readTallyText } from "../../src/clicks/rollups/packed.ts";
 import { clicksOf, peopleOf } from "../../src/clicks/rollups/tally.ts";
 import { hitReasons } from "../../src/redirect/decide.ts";
@@ -58,7 +61,7 @@ onEachDatabase(({ open, openTwo }) => {
       };
       const written = await writerOn(sql).write(1, batchOf([{ link, at: now - 5, visitor: 9, facts }]));
       expect(written).toEqual({
-        ...{ events: 1, overflow: 0, late: 0, tooLate: 0, corrected: 0, dropped: 0, excluded: 0 },
+        ...{ events: 1, overflow: 0, late: 0, tooLate: 0, unrecognised: 0, corrected: 0, dropped: 0, excluded: 0 },
         firstClicks: [link],
       });
       const [event] = await events();
@@ -73,14 +76,14 @@ onEachDatabase(({ open, openTwo }) => {
       expect(await storedValues(sql, acme.number, "referrer")).toEqual(["news.example"]);
       const groups = await ofTenant(sql.db, acme.id)
         .selectFrom("click_groups")
-        .select(["kind", "name", "number"])
+        .select(["kind", "name", "number", "since"])
         .orderBy("kind")
         .orderBy("name")
         .execute();
-      expect(groups.map(({ kind, name }) => [kind, name])).toEqual([
-        ["domain", "go.example.org"],
-        ["tag", "a"],
-        ["tag", "b"],
+      expect(groups.map(({ kind, name, since }) => [kind, name, since])).toEqual([
+        ["domain", "go.example.org", 0],
+        ["tag", "a", now],
+        ["tag", "b", now],
       ]);
       expect(groups[0]?.number).toBe(event?.domain as never);
       const totals = await ofTenant(sql.db, acme.id).selectFrom("click_links").selectAll().execute();
@@ -201,6 +204,25 @@ onEachDatabase(({ open, openTwo }) => {
       for (const values of tally.people.values()) {
         expect([...values.values()].reduce((sum, { clicks }) => sum + clicks, 0)).toBe(peopleOf(tally));
       }
+    });
+
+    test("that come faster than its events are counted, and a quiet link keeps all of its events", async () => {
+      const [busy, quiet] = [acme.link(1), acme.link(2)];
+      const writer = writerOn(sql, { eventsPerSecond: 20, clock: manualClock(now) });
+      const many = (link: typeof busy, count: number): TestClick[] =>
+        Array.from({ length: count }, (_, i) => ({ link, at: now, visitor: i + 1, facts: { country: "DE" } }));
+      const written = await writer.write(1, batchOf([...many(busy, 300), ...many(quiet, 5)]));
+      expect(written).toMatchObject({ events: 20, overflow: 285 });
+      const stored = await events();
+      expect(stored.filter(({ link }) => link === quiet.link).length).toBe(5);
+      expect(await storedClicks(sql, acme.number)).toEqual({ 1: 300, 2: 5 });
+      const [row, ...others] = await overflowRows();
+      expect(others).toEqual([]);
+      const tally = readTallyText(row?.tally ?? "", quarterOf(now));
+      expect([clicksOf(tally), tally.visitors, tally.people.get("country")?.get("DE")?.clicks]).toEqual([
+        285, 285, 285,
+      ]);
+      expect(await writer.write(2, batchOf(many(busy, 7)))).toMatchObject({ events: 0, overflow: 7 });
     });
 
     test("beyond the cap with the visitors of the link and of the tenant apart", async () => {
@@ -334,6 +356,61 @@ onEachDatabase(({ open, openTwo }) => {
       await writer.write(3, visit());
       const last = (await events()).at(-1);
       expect([await textOf(last?.referrer ?? -1), await textOf(last?.country ?? -1)]).toEqual(["news.example", "DE"]);
+    });
+
+    test("and visitors beyond the room of a tenant's day are recognised only if they were seen before", async () => {
+      const other = await clickTenant(sql, "other");
+      const writer = writerOn(sql, { visitorRowsMost: 20 });
+      const rows = async () => (await sql.db.selectFrom("click_visitors").select("hash").execute()).length;
+      let sequence = 0;
+      const visit = (visitors: readonly number[], tenant = acme) =>
+        writer.write(
+          ++sequence,
+          batchOf(visitors.map((visitor) => ({ link: tenant.link(1), at: now, visitor, facts: { country: "DE" } }))),
+        );
+      expect((await visit([1, 2, 3, 4, 5, 6, 7, 8, 9])).unrecognised).toBe(0);
+      expect((await visit([9, 10])).unrecognised).toBe(0);
+      expect(await rows()).toBe(20);
+      // Another process, so that memory does not answer.
+      const stranger = writerOn(sql, { visitorRowsMost: 0 });
+      const known = await stranger.write(
+        1,
+        batchOf([3, 4].map((visitor) => ({ link: acme.link(1), at: now, visitor }))),
+      );
+      expect(known).toMatchObject({ events: 2, unrecognised: 0, tooLate: 0 });
+      expect(await visit([1, 11, 11, 12])).toMatchObject({ events: 4, unrecognised: 3, tooLate: 0 });
+      expect(await rows()).toBe(20);
+      // The next tenant and the next day have their own room.
+      expect((await visit([1, 11], other)).unrecognised).toBe(0);
+      expect((await events()).map(({ first }) => first).toSorted()).toEqual([
+        ...Array.from({ length: 4 }, () => 0),
+        ...Array.from({ length: 10 }, () => 3),
+        ...Array.from({ length: 3 }, () => tooLate),
+      ]);
+      const cappedOf = async ({ id }: typeof acme, from: number) =>
+        (
+          await reportOn(
+            sql,
+            systemClock,
+            id,
+            { kind: "tenant" },
+            parseReport({ from: iso(from), to: iso(from + dayMs) }, "UTC", now),
+          )
+        ).visitorsCapped;
+      const iso = (at: number) => new Date(at).toISOString();
+      const midnight = now - (now % dayMs);
+      expect(await cappedOf(acme, midnight)).toEqual([{ from: now, to: midnight + dayMs }]);
+      expect(await cappedOf(other, midnight)).toBeNull();
+      // The time of the first that was not recognised stays.
+      const fullAt = now;
+      now += 60_000;
+      expect((await visit([13])).unrecognised).toBe(1);
+      expect((await stranger.write(2, batchOf([{ link: acme.link(1), at: now, visitor: 14 }]))).unrecognised).toBe(1);
+      expect(await cappedOf(acme, midnight)).toEqual([{ from: fullAt, to: midnight + dayMs }]);
+      now += dayMs;
+      expect((await visit([11, 12])).unrecognised).toBe(0);
+      expect((await events()).slice(-2).map(({ first }) => first)).toEqual([3, 3]);
+      expect(await cappedOf(acme, midnight + dayMs)).toBeNull();
     });
 
     test("and only the first tags of a tenant get a group", async () => {

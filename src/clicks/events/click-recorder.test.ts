@@ -10,7 +10,7 @@ const log = createLog("silent", { write() {} }, false, clock.now);
 const batch = { at: new Float64Array(1) } as ClickBatch;
 
 /** A recorder with so many batches, whose first writes fail. */
-function recorderOf(batches: number, failures: number) {
+function recorderOf(batches: number, failures: number, ready?: Promise<void>) {
   const written: number[] = [];
   let [waiting, failed] = [batches, 0];
   const recorder = createClickRecorder({
@@ -19,6 +19,7 @@ function recorderOf(batches: number, failures: number) {
       get waiting() {
         return Math.max(0, waiting);
       },
+      ...(ready && { ready }),
     },
     async write(sequence) {
       if (failed++ < failures) throw new Error("the lock is not free");
@@ -54,4 +55,15 @@ test("a stop gives up on a database that stays away", async () => {
   const { recorder, written } = recorderOf(3, Number.POSITIVE_INFINITY);
   await whileTimePasses(recorder.stop());
   expect(written).toEqual([]);
+});
+
+test("a stop in the first moments writes the clicks that wait for the tables of their facts", async () => {
+  const loaded = Promise.withResolvers<void>();
+  const { recorder, written } = recorderOf(2, 0, loaded.promise);
+  const stopped = recorder.stop();
+  await new Promise(setImmediate);
+  expect(written).toEqual([]);
+  loaded.resolve();
+  await whileTimePasses(stopped);
+  expect(written).toEqual([1, 2]);
 });

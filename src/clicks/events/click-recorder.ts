@@ -23,7 +23,12 @@ export interface ClickRecorder {
 }
 
 export interface ClickRecorderSettings {
-  readonly capture: { drain(most: number): ClickBatch | undefined; readonly waiting: number };
+  readonly capture: {
+    drain(most: number): ClickBatch | undefined;
+    readonly waiting: number;
+    /** Resolves within seconds of the start. */
+    readonly ready?: Promise<void>;
+  };
   readonly write: (sequence: number, batch: ClickBatch) => Promise<Written>;
   readonly onWritten: (written: Written) => void;
   /** Whether somebody watches clicks as they happen. Then they are taken several times a second. */
@@ -40,7 +45,7 @@ const stopMs = 2_000;
 const lastMs = 6_000;
 /** Between two attempts of a process that stops. */
 const againMs = 200;
-const batchMost = 10_000;
+const batchMost = 30_000;
 
 export function createClickRecorder(settings: ClickRecorderSettings): ClickRecorder {
   const { capture, write, onWritten, isWatched = () => false, clock, log } = settings;
@@ -57,6 +62,7 @@ export function createClickRecorder(settings: ClickRecorderSettings): ClickRecor
 
   async function record(signal?: AbortSignal): Promise<void> {
     if (unsure !== undefined) await send(unsure);
+    await capture.ready;
     while (signal?.aborted !== true) {
       const batch = capture.drain(batchMost);
       if (batch === undefined) return;

@@ -1,9 +1,10 @@
 import { createHmac, hkdfSync } from "node:crypto";
-import { type BulkInsert, type BulkValue, bulkInsert } from "../../sql/bulk.ts";
+import { type BulkFind, type BulkInsert, type BulkValue, bulkFind, bulkInsert } from "../../sql/bulk.ts";
 import type { GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import type { Db } from "../../sql/tenant-db.ts";
 import { firstToLink, firstToTenant, isPerson, tooLate } from "../click.ts";
+import type { BatchPart } from "./parts.ts";
 import type { Step } from "./step.ts";
 import type { TenantDay } from "./tenant-days.ts";
 
@@ -13,18 +14,32 @@ import type { TenantDay } from "./tenant-days.ts";
  *
  * Hashes are inserted in the transaction of their clicks. The one whose insert succeeds is first, whatever other
  * processes do at the same time. Memory only saves inserts of hashes that are known to be there.
+ *
+ * Strangers choose how many visitors there are: an address of IPv6 costs nothing. So a process adds a bounded number of
+ * hashes to a tenant's day. Beyond, it only looks them up: visitors who were seen before are still recognised, and of others it is
+ * unknown whether they are new (`full`).
  */
 export interface FirstVisits {
-  /** `first` of each click, in their order. */
-  firsts(step: Step, clicks: readonly VisitingClick[]): Promise<number[]>;
+  firsts(step: Step, part: Pick<BatchPart, "batch" | "places">, visits: readonly DayVisits[]): Promise<FoundFirsts>;
 }
 
-export interface VisitingClick {
+/** Clicks of a link on a day: places of the part, from `from` to before `to`. */
+export interface DayVisits {
   readonly link: { readonly link: LinkNumber; readonly tenant: TenantNumber };
-  readonly reason: number;
-  /** 0: may not be recognised. */
-  readonly visitor: number;
   readonly day: TenantDay;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface FoundFirsts {
+  /** Of each click of the part, as stored: bits, or `tooLate` if it is unknown. */
+  readonly first: Uint8Array;
+  /** Unknown because they came too late. */
+  readonly tooLate: number;
+  /** Unknown because there is no room for more visitors. */
+  readonly unrecognised: number;
+  /** The days that have no room. */
+  readonly fullDays: readonly TenantDay[];
 }
 
 /** The secret of a tenant's day. */
@@ -46,11 +61,14 @@ interface Seen {
   readonly hash: number;
 }
 
+/** Of a tenant's day, in each process: a visitor takes one, and one for each link. 50 MB on SQLite, 260 MB on PostgreSQL. */
+export const visitorRowsMost = 2_000_000;
 /** About 20 MB. Beyond, a hash is inserted again, which changes nothing. */
 const knownMost = 400_000;
 const hashesMost = 50_000;
 
-export function createFirstVisits(sql: Sql): FirstVisits {
+export function createFirstVisits(sql: Sql, rowsMost = visitorRowsMost): FirstVisits {
+  const added = new Map<string, { readonly until: number; rows: number }>();
   /** By the end of their day. */
   let known = new Map<number, Set<number>>();
   let size = 0;
@@ -62,9 +80,23 @@ export function createFirstVisits(sql: Sql): FirstVisits {
     columns: { until: "bigint", subject: "bigint", hash: "bigint" },
     tail: "on conflict do nothing returning subject, hash",
   });
+  const findVisitors: BulkFind<Db, Seen> = bulkFind(sql.dialect, {
+    from: "click_visitors",
+    key: { until: "bigint", subject: "bigint", hash: "bigint" },
+    select: ["until", "subject", "hash"],
+  });
 
-  function hashesOf({ tenant, start }: TenantDay): Map<number, number> {
-    const name = `${tenant} ${start}`;
+  const isFull = (day: TenantDay): boolean => (added.get(nameOf(day))?.rows ?? 0) >= rowsMost;
+
+  function countRow(day: TenantDay): void {
+    const name = nameOf(day);
+    const before = added.get(name);
+    if (before === undefined) added.set(name, { until: day.until, rows: 1 });
+    else before.rows++;
+  }
+
+  function hashesOf(day: TenantDay): Map<number, number> {
+    const name = nameOf(day);
     let ofDay = hashes.get(name);
     if (ofDay === undefined) {
       ofDay = new Map();
@@ -89,6 +121,7 @@ export function createFirstVisits(sql: Sql): FirstVisits {
       size -= known.get(until)?.size ?? 0;
       known.delete(until);
     }
+    for (const [name, { until }] of added) if (until < now - keptAfterMs) added.delete(name);
     for (const [mark, { until }] of seen) {
       if (size >= knownMost) {
         known = new Map();
@@ -104,41 +137,99 @@ export function createFirstVisits(sql: Sql): FirstVisits {
     }
   }
 
+  /** Clicks of visitors who are not known to have been there: their places, and two marks for each. */
+  function unknownVisits(
+    part: Pick<BatchPart, "batch" | "places">,
+    visits: readonly DayVisits[],
+    found: Unknown,
+  ): void {
+    const { reason, visitor } = part.batch;
+    let [lastDay, ofDay, full]: [TenantDay | undefined, Map<number, number>, boolean] = [undefined, new Map(), false];
+    for (const { link, day, from, to } of visits) {
+      const { key, until } = day;
+      if (day !== lastDay) [lastDay, ofDay, full] = [day, hashesOf(day), isFull(day)];
+      const before = known.get(until);
+      for (let n = from; n < to; n++) {
+        const place = part.places[n] ?? 0;
+        const who = visitor[place] ?? 0;
+        if (who === 0 || !isPerson(reason[place] ?? 0)) continue;
+        if (key === undefined) {
+          found.tooLate.push(n);
+          continue;
+        }
+        const hash = hashOf(ofDay, key, who);
+        const ofLink = markOf(link.link, hash);
+        const ofTenant = markOf(link.tenant, hash);
+        const [isKnown, isKnownToTenant] = [before?.has(ofLink) === true, before?.has(ofTenant) === true];
+        if (isKnown && isKnownToTenant) continue;
+        found.places.push(n);
+        found.marks.push(ofLink, ofTenant);
+        const rows = full ? found.lookedUp : found.asked;
+        if (!isKnown) rows.set(ofLink, { until, subject: link.link, hash, day });
+        if (!isKnownToTenant) rows.set(ofTenant, { until, subject: link.tenant, hash, day });
+      }
+    }
+  }
+
   return {
-    async firsts(step, clicks) {
-      const asked = new Map<number, Seen>();
+    async firsts(step, part, visits) {
       if (hashed >= hashesMost) {
         hashes.clear();
         hashed = 0;
       }
-      let [lastDay, ofDay]: [TenantDay | undefined, Map<number, number>] = [undefined, new Map()];
-      const marks = clicks.map(({ link, reason, visitor, day }): readonly [number, number] | undefined => {
-        if (!isPerson(reason) || visitor === 0 || day.key === undefined) return undefined;
-        if (day !== lastDay) [lastDay, ofDay] = [day, hashesOf(day)];
-        const hash = hashOf(ofDay, day.key, visitor);
-        const both = [link.link, link.tenant].map((subject) => {
-          const mark = markOf(subject, hash);
-          if (!known.get(day.until)?.has(mark)) asked.set(mark, { until: day.until, subject, hash });
-          return mark;
-        });
-        return [both[0] ?? 0, both[1] ?? 0];
-      });
-      const sorted = [...asked.values()].sort((a, b) => a.until - b.until || a.subject - b.subject || a.hash - b.hash);
-      const values: BulkValue[] = [];
-      for (const { until, subject, hash } of sorted) values.push(until, subject, hash);
-      const inserted = await insertVisitors.run(step.trx, values);
+      const unknown: Unknown = { places: [], marks: [], tooLate: [], asked: new Map(), lookedUp: new Map() };
+      unknownVisits(part, visits, unknown);
+      const { asked, lookedUp } = unknown;
+      const inserted = await insertVisitors.run(step.trx, inOrder(asked));
+      const found = await findVisitors.all(step.trx, inOrder(lookedUp));
       const left = new Set(inserted.map(({ subject, hash }) => markOf(subject, hash)));
-      step.afterCommit(() => remember(asked, step.now));
-      return marks.map((mark, place) => {
-        const click = clicks[place];
-        if (mark === undefined) {
-          const isLate = click !== undefined && isPerson(click.reason) && click.visitor !== 0;
-          return isLate ? tooLate : 0;
+      step.onceStored(() => {
+        for (const { subject, hash } of inserted) {
+          const row = asked.get(markOf(subject, hash));
+          if (row !== undefined) countRow(row.day);
         }
-        return (left.delete(mark[0]) ? firstToLink : 0) + (left.delete(mark[1]) ? firstToTenant : 0);
       });
+      const seen = found.map((one): [number, Seen] => [markOf(one.subject, one.hash), one]);
+      for (const [mark] of seen) lookedUp.delete(mark);
+      step.afterCommit(() => remember([...asked, ...seen], step.now));
+
+      const first = new Uint8Array(part.places.length);
+      for (const n of unknown.tooLate) first[n] = tooLate;
+      let unrecognised = 0;
+      const fullDays = new Set<TenantDay>();
+      for (const [i, n] of unknown.places.entries()) {
+        const [ofLink = 0, ofTenant = 0] = [unknown.marks[2 * i], unknown.marks[2 * i + 1]];
+        const missing = lookedUp.get(ofLink) ?? lookedUp.get(ofTenant);
+        if (missing !== undefined) {
+          first[n] = tooLate;
+          unrecognised++;
+          fullDays.add(missing.day);
+        } else first[n] = (left.delete(ofLink) ? firstToLink : 0) + (left.delete(ofTenant) ? firstToTenant : 0);
+      }
+      return { first, tooLate: unknown.tooLate.length, unrecognised, fullDays: [...fullDays] };
     },
   };
+}
+
+interface Unknown {
+  readonly places: number[];
+  readonly marks: number[];
+  readonly tooLate: number[];
+  /** Rows to insert, and rows to look up because there is no room for more, by their marks. */
+  readonly asked: Map<number, SeenOnDay>;
+  readonly lookedUp: Map<number, SeenOnDay>;
+}
+
+interface SeenOnDay extends Seen {
+  readonly day: TenantDay;
+}
+
+const nameOf = ({ tenant, start }: TenantDay): string => `${tenant} ${start}`;
+
+/** In the order of keys, so that processes wait for each other and never deadlock. */
+function inOrder(rows: ReadonlyMap<number, Seen>): BulkValue[] {
+  const sorted = [...rows.values()].sort((a, b) => a.until - b.until || a.subject - b.subject || a.hash - b.hash);
+  return sorted.flatMap(({ until, subject, hash }) => [until, subject, hash]);
 }
 
 const keptAfterMs = 3_600_000;

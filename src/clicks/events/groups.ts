@@ -35,7 +35,7 @@ export function createClickGroups(sql: Sql): ClickGroups {
   });
   const insertGroups: BulkInsert<Handle, never> = bulkInsert(sql.dialect, {
     into: "click_groups",
-    columns: { tenant_id: "text", kind: "text", name: "text" },
+    columns: { tenant_id: "text", kind: "text", name: "text", since: "bigint" },
     tail: "on conflict do nothing",
   });
 
@@ -80,7 +80,10 @@ export function createClickGroups(sql: Sql): ClickGroups {
           sorted.filter((name) => !found.has(keyOf(name))),
         );
         if (missing.length > 0) {
-          await insertGroups.run(acrossTenants(step.trx), flat(missing));
+          // A domain has a group from its first click on; a tag may have had clicks while there was no place for it.
+          const sinceOf = ({ kind }: GroupName) => (kind === "tag" ? step.now : 0);
+          const rows = missing.flatMap((name): BulkValue[] => [...flat([name]), sinceOf(name)]);
+          await insertGroups.run(acrossTenants(step.trx), rows);
           for (const [key, number] of await load(step, missing)) found.set(key, number);
         }
         step.afterCommit(() => {

@@ -4,18 +4,10 @@ import type { ClickOverflowTable, GroupNumber, LinkNumber, TenantNumber } from "
 import type { Sql } from "../../sql/sql.ts";
 import type { Db } from "../../sql/tenant-db.ts";
 import { dimensions, isPerson, none, utcDay } from "../click.ts";
-import { readTallyText, writeTallyText } from "../rollups/packed.ts";
-import {
-  addCounts,
-  addTally,
-  addValue,
-  type FactCounts,
-  newTally,
-  type Tally,
-  trimmed,
-  valuesMost,
-} from "../rollups/tally.ts";
+import { readTallyText } from "../rollups/packed.ts";
+import { addCounts, addValue, type FactCounts, newTally, type Tally, trimmed, valuesMost } from "../rollups/tally.ts";
 import type { BothTallies } from "./batch-tally.ts";
+import { overflowText } from "./overflow-text.ts";
 import type { Step } from "./step.ts";
 
 /**
@@ -39,8 +31,9 @@ interface Where {
 }
 
 /** Clicks of a link and a quarter. */
-export interface OverflowClicks extends Where, BothTallies {
+export interface OverflowClicks extends Where {
   readonly quarter: number;
+  addTo(tallies: BothTallies): void;
 }
 
 export interface OverflowBare extends Where {
@@ -49,13 +42,19 @@ export interface OverflowBare extends Where {
   readonly reasons: readonly number[];
 }
 
-type Entry = OverflowClicks;
+interface Entry extends Where, BothTallies {
+  readonly quarter: number;
+}
+interface KeptEntry extends Entry {
+  /** How many values it has. */
+  readonly weight: number;
+}
 
 /** Values of all rows in memory, of about 100 bytes each. */
 const weightMost = 200_000;
 
 export function createOverflow(sql: Sql, writer: string): Overflow {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, KeptEntry>();
   let weight = 0;
   const key = {
     day: "bigint",
@@ -81,14 +80,14 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
     const entry = entries.get(name);
     if (entry === undefined) return undefined;
     entries.delete(name);
-    weight -= weightOf(entry);
+    weight -= entry.weight;
     return entry;
   }
 
   function putBack(name: string, entry: Entry): void {
-    const small = { ...entry, ofLink: trimmedTally(entry.ofLink), ofTenant: trimmedTally(entry.ofTenant) };
-    entries.set(name, small);
-    weight += weightOf(small);
+    const added = weightOf(entry.ofLink) + weightOf(entry.ofTenant);
+    entries.set(name, { ...entry, weight: added });
+    weight += added;
     for (const oldest of entries.keys()) {
       if (weight <= weightMost) break;
       takeOut(oldest);
@@ -128,24 +127,23 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
         }
         return entry;
       };
-      for (const some of clicks) {
-        const { ofLink, ofTenant } = entryOf(some);
-        addTally(ofLink, some.ofLink);
-        addTally(ofTenant, some.ofTenant);
-      }
+      for (const some of clicks) some.addTo(entryOf(some));
       for (const one of bare) {
         const { ofLink, ofTenant } = entryOf(one);
         for (const tally of [ofLink, ofTenant]) addBare(tally, one);
       }
-      const values = [...touched]
+      // Memory must have what is written, or a row that is read back would differ.
+      const rows = [...touched]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .flatMap(([, entry]) => [
-          ...keyOf(entry),
-          ...[writeTallyText(entry.ofLink, entry.quarter), writeTallyText(entry.ofTenant, entry.quarter)],
-        ]);
+        .map(([name, entry]) => [name, trimmedEntry(entry)] as const);
+      const values: BulkValue[] = [];
+      for (const [, entry] of rows) {
+        const { quarter, ofLink, ofTenant } = entry;
+        values.push(...keyOf(entry), overflowText(ofLink, quarter), overflowText(ofTenant, quarter));
+      }
       await replaceRows.run(step.trx, values);
       step.afterCommit(() => {
-        for (const [name, entry] of touched) putBack(name, entry);
+        for (const [name, entry] of rows) putBack(name, entry);
       });
     },
     forget() {
@@ -169,12 +167,24 @@ function addBare(tally: Tally, { quarter, reasons }: OverflowBare): void {
 const nameOf = ({ tenant, link, quarter, domain, tags }: Where & { readonly quarter: number }): string =>
   `${tenant} ${link} ${quarter} ${domain} ${tags}`;
 
-const weightOf = ({ ofLink, ofTenant }: Entry): number =>
-  [ofLink.people, ofLink.rest, ofTenant.people, ofTenant.rest].reduce((sum, values) => sum + valuesOf(values), 0);
+function weightOf({ people, rest }: Tally): number {
+  let weight = 0;
+  for (const { size } of people.values()) weight += size;
+  for (const { size } of rest.values()) weight += size;
+  return weight;
+}
 
-const valuesOf = (values: FactCounts): number => [...values.values()].reduce((sum, { size }) => sum + size, 0);
+const trimmedEntry = ({ tenant, link, quarter, domain, tags, ofLink, ofTenant }: Entry): Entry => ({
+  ...{ tenant, link, quarter, domain, tags },
+  ...{ ofLink: trimmedTally(ofLink), ofTenant: trimmedTally(ofTenant) },
+});
 
-/** What is written is trimmed too: memory must have nothing else, or a row that is read back would differ. */
-function trimmedTally(tally: Tally): Tally {
-  return { ...tally, people: trimmed(tally.people, valuesMost), rest: trimmed(tally.rest, valuesMost) };
+const trimmedTally = (tally: Tally): Tally =>
+  isSmall(tally.people) && isSmall(tally.rest)
+    ? tally
+    : { ...tally, people: trimmed(tally.people, valuesMost), rest: trimmed(tally.rest, valuesMost) };
+
+function isSmall(values: FactCounts): boolean {
+  for (const { size } of values.values()) if (size > valuesMost) return false;
+  return true;
 }

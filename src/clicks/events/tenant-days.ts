@@ -157,7 +157,7 @@ export function createTenantDays(sql: Sql, secret: Uint8Array): TenantDays {
   };
 }
 
-type Row = ClickDayTable;
+type Row = Omit<ClickDayTable, "visitors_full_at">;
 type KeyedDay = TenantDay;
 
 /** Days are shorter: with these, the neighbours of a new day are known. */
@@ -185,10 +185,10 @@ const selectDays = statement(
       .where("until", ">", after),
 );
 
-const insertDay = statement((db: Db, { tenant, start, until, salt }: Params<ClickDayTable>) =>
+const insertDay = statement((db: Db, { tenant, start, until, salt }: Params<Row>) =>
   db.insertInto("click_days").values({ tenant, start, until, salt }),
 );
 
-const setSalt = statement((db: Db, { tenant, start, salt }: Params<Omit<ClickDayTable, "until">>) =>
+const setSalt = statement((db: Db, { tenant, start, salt }: Params<Omit<Row, "until">>) =>
   db.updateTable("click_days").set({ salt }).where("tenant", "=", tenant).where("start", "=", start),
 );

@@ -2,30 +2,24 @@ import { randomInt } from "node:crypto";
 import { sql as raw } from "kysely";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { TenantId } from "../../base/ids.ts";
-import { type BulkType, bulkInsert } from "../../sql/bulk.ts";
+import { bulkInsert } from "../../sql/bulk.ts";
 import { setSequence } from "../../sql/recorders.ts";
-import type { ClickDropTable, FactColumn, GroupNumber } from "../../sql/schema.ts";
+import type { ClickDropTable, GroupNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import type { Db, Trx } from "../../sql/tenant-db.ts";
-import {
-  type ClickBatch,
-  type ClickedLink,
-  dimensions,
-  isPerson,
-  quarterMs,
-  quarterOf,
-  tooLate,
-  utcDay,
-} from "../click.ts";
-import { tallyPlaces } from "./batch-tally.ts";
-import { createCaps } from "./caps.ts";
+import { type ClickBatch, type ClickedLink, isPerson, quarterMs, quarterOf, utcDay } from "../click.ts";
+import { type TalliedClicks, tallyClicks } from "./batch-tally.ts";
+import { type CapPlan, createCaps } from "./caps.ts";
+import { eventColumns, eventRows, wantedValues } from "./event-rows.ts";
 import { createFirstVisits } from "./first-visits.ts";
+import { createFullDays } from "./full-days.ts";
 import { createClickGroups, type GroupName } from "./groups.ts";
 import { type LateClick, lateMs, undoRollups } from "./late.ts";
 import { type AddedClicks, createLinkTotals } from "./link-totals.ts";
-import { createOverflow } from "./overflow.ts";
-import { type BatchPart, type PendingClick, partsMost, partsOf } from "./parts.ts";
+import { createOverflow, type OverflowClicks } from "./overflow.ts";
+import { type BatchPart, type LinkClicks, type PendingBare, partsMost, partsOf } from "./parts.ts";
+import { byQuarter, isPossible, type QuarterClicks, timesOf } from "./quarter-clicks.ts";
 import type { Step } from "./step.ts";
 import { createTenantDays } from "./tenant-days.ts";
 import { createClickTenants } from "./tenants.ts";
@@ -56,6 +50,8 @@ export interface Written {
   readonly late: number;
   /** Came after the end of their day, so it is unknown whether the visitor was new. */
   readonly tooLate: number;
+  /** So many visitors were seen that day that it is unknown whether these were new. */
+  readonly unrecognised: number;
   /** Their time was wrong. */
   readonly corrected: number;
   readonly dropped: number;
@@ -74,8 +70,12 @@ export interface ClickWriterSettings {
   readonly clock?: Clock;
   /** Clicks in one transaction. */
   readonly clicksMost?: number;
+  /** Of all links together. Without a limit if not given. */
+  readonly eventsPerSecond?: number;
   /** Between two transactions. */
   readonly pause?: () => Promise<void>;
+  /** Hashes of visitors that this process adds to a tenant's day. */
+  readonly visitorRowsMost?: number;
   /** Instead of the database's, for tests. */
   readonly databaseTime?: () => number;
 }
@@ -83,16 +83,13 @@ export interface ClickWriterSettings {
 export const firstClicksMost = 1_000;
 
 /** SQLite has one writer, and others wait for it: 10 to 20 ms. PostgreSQL: about a second. */
-const clicksMostOf = { sqlite: 250, postgres: 20_000 } as const;
+const clicksMostOf = { sqlite: 500, postgres: 8_000 } as const;
 
-const aheadMs = 15 * 60_000;
-const behindMs = 48 * 3_600_000;
 /** Longer, and condensing might not wait for it. */
 const transactionMs = 60_000;
-const levelMost = 12;
 
 export const noneWritten: Written = {
-  ...{ events: 0, overflow: 0, late: 0, tooLate: 0, corrected: 0, dropped: 0, excluded: 0 },
+  ...{ events: 0, overflow: 0, late: 0, tooLate: 0, unrecognised: 0, corrected: 0, dropped: 0, excluded: 0 },
   firstClicks: [],
 };
 
@@ -100,23 +97,30 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
   const { sql, secret, writerId, clock = systemClock, pause, databaseTime } = settings;
   const clicksMost = settings.clicksMost ?? clicksMostOf[sql.dialect];
   const recorder = `clicks.${writerId}`;
-  const caps = createCaps();
+  const caps = createCaps({ eventsPerSecond: settings.eventsPerSecond, elapsed: clock.elapsed });
   const tenants = createClickTenants();
   const values = createClickValues(sql);
   const groups = createClickGroups(sql);
   const days = createTenantDays(sql, secret);
-  const visitors = createFirstVisits(sql);
+  const visitors = createFirstVisits(sql, settings.visitorRowsMost);
+  const fullDays = createFullDays();
   const overflow = createOverflow(sql, writerId);
   const totals = createLinkTotals(sql);
   const insertEvents = bulkInsert(sql.dialect, { into: "clicks", columns: eventColumns });
   let seq = randomInt(2 ** 31);
+  const nextSeq = () => {
+    seq = (seq + 1) % 2 ** 31;
+    return seq;
+  };
   /** The last attempt at a part whose fate is unknown. */
   let unsure:
     | { readonly number: number; readonly written: Written; readonly count: readonly (() => void)[] }
     | undefined;
 
   /** The parts of this batch that are known to be stored, if it fails and is sent again. */
-  let before: { readonly sequence: number; readonly parts: Written[] } = { sequence: 0, parts: [] };
+  let before: { readonly sequence: number; readonly parts: Written[]; readonly plan: CapPlan } = {
+    ...{ sequence: 0, parts: [], plan: undefined },
+  };
 
   const selectTime = statement((_: Db) => raw<{ now: number }>`select ${sql.now} as now`);
 
@@ -125,7 +129,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     return sql.dialect === "sqlite" ? clock.now() : (await selectTime.one(trx)).now;
   }
 
-  async function writePart(number: number, part: BatchPart): Promise<Written> {
+  async function writePart(number: number, part: BatchPart, plan: CapPlan): Promise<Written> {
     const started = clock.elapsed();
     const remember: (() => void)[] = [];
     const count: (() => void)[] = [];
@@ -138,6 +142,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
         attempt = await store(
           { trx, now, afterCommit: (work) => remember.push(work), onceStored: (work) => count.push(work) },
           part,
+          plan,
         );
         if (clock.elapsed() - started > transactionMs) throw new Error("writing clicks took too long; will retry");
         return attempt;
@@ -158,97 +163,102 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     }
   }
 
-  async function store(step: Step, part: BatchPart): Promise<Written> {
+  async function store(step: Step, part: BatchPart, plan: CapPlan): Promise<Written> {
     const { trx, now } = step;
-    const isPossible = (at: number) => at >= now - behindMs && at <= now + aheadMs;
-    const timed = part.clicks.map((click) => (isPossible(click.at) ? click : { ...click, at: now }));
-    const bareTimed = part.bare.map((one) => (isPossible(one.quarter) ? one : { ...one, quarter: quarterOf(now) }));
-    const corrected = part.clicks.filter(({ at }) => !isPossible(at)).length;
+    const { batch } = part;
+    const { at, corrected } = timesOf(part, now);
+    const bareTimed = part.bare.map((one) =>
+      isPossible(one.quarter, now) ? one : { ...one, quarter: quarterOf(now) },
+    );
 
-    const ids = await tenants.find(step, tenantsOf(timed, bareTimed));
-    const clicks = timed.filter(({ link }) => ids.has(link.tenant));
-    const bare = bareTimed.filter(({ link }) => ids.has(link.tenant));
+    const ids = await tenants.find(step, tenantsOf(part.links, bareTimed));
+    const isThere = ({ link }: { readonly link: ClickedLink }) => ids.has(link.tenant);
+    const links = part.links.filter(isThere);
+    const bare = bareTimed.filter(isThere);
     const idOf = ({ tenant }: ClickedLink): TenantId => required(ids.get(tenant), "tenant");
-    const bareClicks = sumOf(bare.map(({ reasons }) => sumOf(reasons)));
-    const gone = timed.length - clicks.length + sumOf(bareTimed.map(({ reasons }) => sumOf(reasons))) - bareClicks;
-    const { events, beyond } = caps.split(step, clicks);
+    const clicked = sumOf(links.map(lengthOf));
+    const bareClicks = sumOf(bare.map(clicksOfBare));
+    const gone = part.places.length - clicked + sumOf(bareTimed.map(clicksOfBare)) - bareClicks;
+    const clicks = byQuarter(links, at);
+    const { isEvent, events } = caps.split(step, part, clicks, plan);
 
     const tagLists = new Map<ClickedLink, string>();
-    for (const { link } of [...clicks, ...bare]) if (!tagLists.has(link)) tagLists.set(link, tagList(link.tags));
+    for (const { link } of [...links, ...bare]) if (!tagLists.has(link)) tagLists.set(link, tagList(link.tags));
     const tagsOf = (link: ClickedLink): string => tagLists.get(link) ?? "";
     const found = await values.find(
       step,
       [
-        ...events.map(({ link, place }) => ({ link, place, tags: tagsOf(link) })),
+        ...wantedValues(part, links, isEvent, tagsOf),
         ...[...tagLists].map(([link, tags]) => ({ link, place: undefined, tags })),
       ],
-      part.batch,
+      batch,
     );
-    const isLate = (at: number) => at < now - lateMs;
     const lates = new Map<ClickedLink["tenant"], number>();
-    const raise = ({ tenant }: ClickedLink, by: number) => lates.set(tenant, (lates.get(tenant) ?? 0) + by);
-    for (const { link, at } of clicks) if (isLate(at)) raise(link, 1);
+    const lateIn = ({ quarter, from, to }: QuarterClicks) => countBefore(at, quarter, from, to, now - lateMs);
     // The clicks of a quarter are as late as its end, because no period ends before it.
-    for (const { link, quarter, reasons } of bare) if (isLate(quarter + quarterMs - 1)) raise(link, sumOf(reasons));
+    const isLateBare = ({ quarter }: PendingBare) => quarter + quarterMs - 1 < now - lateMs;
+    const raise = ({ tenant }: ClickedLink, by: number) => {
+      if (by > 0) lates.set(tenant, (lates.get(tenant) ?? 0) + by);
+    };
+    for (const some of clicks) raise(some.link, lateIn(some));
+    for (const one of bare) raise(one.link, isLateBare(one) ? clicksOfBare(one) : 0);
     const groupOf = await groups.find(step, groupNames([...tagLists.keys()], idOf), lates.size > 0);
     const domainOf = (link: ClickedLink): GroupNumber => required(groupOf(domainName(link, idOf(link))), "group");
 
-    const { dayOf, locked } = await days.find(step, timesOf(clicks, bare, idOf), lates);
-    const late = (link: ClickedLink, at: number): LateClick => ({
-      tenantId: idOf(link),
-      quarter: quarterOf(at),
-      day: dayOf(link.tenant, at),
-      subjects: [
-        link.link,
-        link.tenant,
-        domainOf(link),
-        ...tagNames(link, idOf(link)).flatMap((tag) => groupOf(tag) ?? []),
-      ],
-    });
-    const lateClicks = [
-      ...clicks.filter(({ at }) => isLate(at)).map(({ link, at }) => late(link, at)),
-      ...bare.filter(({ quarter }) => isLate(quarter + quarterMs - 1)).map(({ link, quarter }) => late(link, quarter)),
-    ];
+    const { dayOf, locked } = await days.find(step, tenantTimes([...clicks, ...bare], idOf), lates);
+    const lateClicks = [...clicks.filter((some) => lateIn(some) > 0), ...bare.filter(isLateBare)].map(
+      ({ link, quarter }): LateClick => ({
+        tenantId: idOf(link),
+        quarter,
+        day: dayOf(link.tenant, quarter),
+        subjects: [
+          link.link,
+          link.tenant,
+          domainOf(link),
+          ...tagNames(link, idOf(link)).flatMap((tag) => groupOf(tag) ?? []),
+        ],
+      }),
+    );
     if (lateClicks.length > 0) await undoRollups(step, lateClicks, locked);
 
     const firsts = await visitors.firsts(
       step,
-      clicks.map(({ link, at, reason, visitor }) => ({ link, reason, visitor, day: dayOf(link.tenant, at) })),
+      part,
+      clicks.map(({ link, quarter, from, to }) => ({ link, day: dayOf(link.tenant, quarter), from, to })),
     );
-    const firstOf = new Map(clicks.map(({ place }, index) => [place, firsts[index] ?? 0]));
-
-    const rows = events.map(({ place, link, at, reason }): EventRow => {
-      seq = (seq + 1) % 2 ** 31;
-      const key = [utcDay(at), link.tenant, randomLevel(), link.link, Math.floor(at), seq] as const;
-      const first = firstOf.get(place) ?? 0;
-      const more = [domainOf(link), found.tags(link.tenant, tagsOf(link)), reason, first];
-      return [...key, ...more, ...found.facts(link.tenant, place)];
-    });
-    await insertEvents.run(trx, rows.sort(byKey).flat());
-
+    if (firsts.fullDays.length > 0) await fullDays.note(step, firsts.fullDays);
+    const { first } = firsts;
     const whereOf = (link: ClickedLink) => ({
       ...{ tenant: link.tenant, link: link.link, domain: domainOf(link) },
       tags: found.tags(link.tenant, tagsOf(link)),
     });
-    if (beyond.length + bare.length > 0) {
+    await insertEvents.run(
+      trx,
+      eventRows(part, links, { at, isEvent, first, reason: batch.reason }, whereOf, found, nextSeq),
+    );
+
+    const beyond = clicked - events;
+    if (beyond + bare.length > 0) {
       await overflow.add(
         step,
-        byQuarter(beyond).map(({ link, quarter, clicks }) => {
-          const places = clicks.map(({ place, reason }) => ({ place, reason, first: firstOf.get(place) ?? 0 }));
-          return { ...whereOf(link), quarter, ...tallyPlaces(part.batch, quarter, places) };
+        clicks.flatMap(({ link, quarter, from, to }): OverflowClicks[] => {
+          const some = withoutEvent(part.places, first, isEvent, from, to);
+          if (some.places.length === 0) return [];
+          return [{ ...whereOf(link), quarter, addTo: (both) => tallyClicks(batch, quarter, some, both) }];
         }),
         bare.map(({ link, quarter, reasons }) => ({ ...whereOf(link), quarter, reasons })),
       );
     }
-    const firstClicks = await totals.add(step, addedClicks(clicks, bare, idOf));
+    const firstClicks = await totals.add(step, addedClicks(part, links, at, bare, idOf));
     const dropped = part.dropped + gone;
     const { excluded } = part;
     if (dropped + excluded > 0) await addDropped.run(trx, { day: utcDay(now), writer: writerId, dropped, excluded });
     return {
-      events: events.length,
-      overflow: beyond.length + bareClicks,
+      events,
+      overflow: beyond + bareClicks,
       late: sumOf([...lates.values()]),
-      tooLate: firsts.filter((first) => first === tooLate).length,
+      tooLate: firsts.tooLate,
+      unrecognised: firsts.unrecognised,
       corrected,
       dropped,
       excluded,
@@ -258,43 +268,22 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
 
   return {
     async write(sequence, batch) {
-      if (before.sequence !== sequence) before = { sequence, parts: [] };
-      const { parts } = before;
+      if (before.sequence !== sequence) before = { sequence, parts: [], plan: caps.plan(batch) };
+      const { parts, plan } = before;
       for (const [place, part] of partsOf(batch, clicksMost).entries()) {
         if (parts[place] !== undefined) continue;
         if (place > 0) await pause?.();
-        parts[place] = await writePart(sequence * partsMost + place, part);
+        parts[place] = await writePart(sequence * partsMost + place, part, plan);
       }
-      before = { sequence: 0, parts: [] };
+      before = { sequence: 0, parts: [], plan: undefined };
       return parts.reduce(together, noneWritten);
     },
   };
 }
 
-type EventRow = readonly number[];
-
-const integers = <Name extends string>(names: readonly Name[]): Record<Name, BulkType> =>
-  Object.fromEntries(names.map((name) => [name, "integer"])) as Record<Name, BulkType>;
-
-const eventColumns = {
-  ...({ day: "integer", tenant: "integer", level: "smallint", link: "bigint", at: "bigint", seq: "bigint" } as const),
-  ...integers(["domain", "tags", "reason", "first"]),
-  ...integers<FactColumn>(dimensions),
-};
-
-/** `day, tenant, level, link, at`: the order of the table on SQLite, and of the index on PostgreSQL. */
-function byKey(a: EventRow, b: EventRow): number {
-  for (let column = 0; column < 5; column++) {
-    const difference = (a[column] ?? 0) - (b[column] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
-/** 0 for half of all clicks, 1 for a quarter, and so on. */
-const randomLevel = (): number => Math.min(levelMost, Math.clz32(Math.random() * 2 ** 32));
-
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+const clicksOfBare = ({ reasons }: PendingBare): number => sumOf(reasons);
+const lengthOf = ({ from, to }: LinkClicks): number => to - from;
 
 function required<Value>(value: Value | undefined, what: string): Value {
   if (value === undefined) throw new Error(`a click has no ${what}`);
@@ -319,68 +308,72 @@ function* groupNames(links: readonly ClickedLink[], idOf: (link: ClickedLink) =>
 }
 
 /** One for each tenant and quarter: no day ends within a quarter. */
-function timesOf(clicks: readonly PendingClick[], bare: BatchPart["bare"], idOf: (link: ClickedLink) => TenantId) {
+function tenantTimes(
+  all: readonly { readonly link: ClickedLink; readonly quarter: number }[],
+  idOf: (link: ClickedLink) => TenantId,
+) {
   const times = new Map<string, { tenant: ClickedLink["tenant"]; id: TenantId; at: number }>();
   let [lastTenant, lastQuarter] = [0, 0];
-  for (const { link, at } of [...clicks, ...bare.map(({ link, quarter }) => ({ link, at: quarter }))]) {
-    if (link.tenant === lastTenant && quarterOf(at) === lastQuarter) continue;
-    [lastTenant, lastQuarter] = [link.tenant, quarterOf(at)];
-    const name = `${link.tenant} ${quarterOf(at)}`;
-    if (!times.has(name)) times.set(name, { tenant: link.tenant, id: idOf(link), at });
+  for (const { link, quarter } of all) {
+    if (link.tenant === lastTenant && quarter === lastQuarter) continue;
+    [lastTenant, lastQuarter] = [link.tenant, quarter];
+    const name = `${link.tenant} ${quarter}`;
+    if (!times.has(name)) times.set(name, { tenant: link.tenant, id: idOf(link), at: quarter });
   }
   return [...times.values()];
 }
 
-interface ClicksOfQuarter {
-  readonly link: ClickedLink;
-  readonly quarter: number;
-  readonly clicks: PendingClick[];
+/** How many came before `end`, of the clicks of a quarter. */
+function countBefore(at: Float64Array, quarter: number, from: number, to: number, end: number): number {
+  if (quarter >= end) return 0;
+  let count = 0;
+  for (let n = from; n < to; n++) if ((at[n] ?? 0) < end) count++;
+  return count;
 }
 
-function byQuarter(clicks: readonly PendingClick[]): ClicksOfQuarter[] {
-  const all: ClicksOfQuarter[] = [];
-  const ofLink = new Map<ClickedLink, Map<number, ClicksOfQuarter>>();
-  for (const click of clicks) {
-    const { link } = click;
-    const quarter = quarterOf(click.at);
-    let quarters = ofLink.get(link);
-    if (quarters === undefined) {
-      quarters = new Map();
-      ofLink.set(link, quarters);
-    }
-    const known = quarters.get(quarter);
-    if (known !== undefined) {
-      known.clicks.push(click);
-      continue;
-    }
-    const added = { link, quarter, clicks: [click] };
-    quarters.set(quarter, added);
-    all.push(added);
-  }
-  return all;
+function withoutEvent(
+  places: Uint32Array,
+  first: Uint8Array,
+  isEvent: Uint8Array,
+  from: number,
+  to: number,
+): TalliedClicks {
+  const isBeyond = (_: number, n: number) => isEvent[from + n] === 0;
+  const flags = isEvent.subarray(from, to);
+  const of = { places: places.subarray(from, to), first: first.subarray(from, to) };
+  if (!flags.includes(1)) return of;
+  return { places: of.places.filter(isBeyond), first: of.first.filter(isBeyond) };
 }
 
 function addedClicks(
-  clicks: readonly PendingClick[],
-  bare: BatchPart["bare"],
+  part: BatchPart,
+  links: readonly LinkClicks[],
+  at: Float64Array,
+  bare: readonly PendingBare[],
   idOf: (link: ClickedLink) => TenantId,
 ): Iterable<AddedClicks> {
-  const added = new Map<number, { -readonly [Name in keyof AddedClicks]: AddedClicks[Name] }>();
-  function add(link: ClickedLink, clicks: number, at: number): void {
-    let sum = added.get(link.link);
-    if (sum === undefined) {
-      sum = { link, tenantId: idOf(link), clicks: 0, firstAt: null, lastAt: null };
-      added.set(link.link, sum);
-    }
-    if (clicks === 0) return;
-    sum.clicks += clicks;
-    sum.firstAt = Math.min(sum.firstAt ?? at, at);
-    sum.lastAt = Math.max(sum.lastAt ?? at, at);
+  const added = new Map<number, AddedClicks>();
+  function add(link: ClickedLink, clicks: number, firstAt: number, lastAt: number): void {
+    const { clicks: before = 0, firstAt: first = null, lastAt: last = null } = added.get(link.link) ?? {};
+    added.set(link.link, {
+      ...{ link, tenantId: idOf(link), clicks: before + clicks },
+      firstAt: clicks === 0 ? first : Math.min(first ?? firstAt, firstAt),
+      lastAt: clicks === 0 ? last : Math.max(last ?? lastAt, lastAt),
+    });
   }
-  for (const { link, at, reason } of clicks) add(link, isPerson(reason) ? 1 : 0, Math.floor(at));
+  for (const { link, from, to } of links) {
+    let [people, first, last] = [0, Number.POSITIVE_INFINITY, 0];
+    for (let n = from; n < to; n++) {
+      if (!isPerson(part.batch.reason[part.places[n] ?? 0] ?? 0)) continue;
+      people++;
+      first = Math.min(first, at[n] ?? 0);
+      last = Math.max(last, at[n] ?? 0);
+    }
+    add(link, people, Math.floor(first), Math.floor(last));
+  }
   for (const { link, quarter, reasons } of bare) {
     const people = sumOf(reasons.filter((_, reason) => isPerson(reason)));
-    add(link, people, quarter);
+    add(link, people, quarter, quarter);
   }
   return added.values();
 }
@@ -390,6 +383,7 @@ const together = (a: Written, b: Written): Written => ({
   overflow: a.overflow + b.overflow,
   late: a.late + b.late,
   tooLate: a.tooLate + b.tooLate,
+  unrecognised: a.unrecognised + b.unrecognised,
   corrected: a.corrected + b.corrected,
   dropped: a.dropped + b.dropped,
   excluded: a.excluded + b.excluded,

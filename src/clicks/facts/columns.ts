@@ -2,7 +2,7 @@ import { type ClickTarget, type LinkKey, splitKey } from "../../links/link.ts";
 import { type ClickBatch, type ClickedLink, dimensions, none } from "../click.ts";
 
 /**
- * Clicks with their facts, in columns: 77 bytes each, and every distinct text once. They wait like this for the writer,
+ * Clicks with their facts, in columns: 47 bytes each, and every distinct text once. They wait like this for the writer,
  * because as strings they would take ten times the space and keep the garbage collector busy.
  */
 export interface Columns {
@@ -10,19 +10,12 @@ export interface Columns {
   readonly waiting: number;
   /** Whether there is no room for another click. */
   readonly isFull: boolean;
-  /** Estimated size of the texts and links, in bytes. */
-  readonly tableBytes: number;
-  add(click: PlainClick, facts: readonly FactText[]): void;
+  /** With an estimate for the texts and links. */
+  readonly bytes: number;
+  /** `visitor` is 0 if they may not be recognised. */
+  add(at: number, key: LinkKey, link: ClickTarget, reason: number, visitor: number, facts: readonly FactText[]): void;
   /** The oldest clicks, at most so many. */
   take(most: number): ClickColumns;
-}
-
-export interface PlainClick {
-  readonly at: number;
-  readonly key: LinkKey;
-  readonly link: ClickTarget;
-  readonly reason: number;
-  readonly visitor: number;
 }
 
 export type ClickColumns = Omit<ClickBatch, "bare" | "dropped" | "excluded">;
@@ -41,12 +34,19 @@ const width = dimensions.length;
 /** Of an entry in a table besides its text: a map's entry, a string's header, an object. */
 const entryBytes = 100;
 
+const clickBytes = 8 + 2 + 1 + 8 + 2 * width;
+/** Most seconds of most servers have fewer clicks. */
+const roomAtFirst = 128;
+/** A place takes 16 bits; one more click adds at most one text of each dimension. */
+const textsMost = 65_535 - width;
+
 export function createColumns(most: number): Columns {
-  const at = new Float64Array(most);
-  const link = new Uint32Array(most);
-  const reason = new Uint8Array(most);
-  const visitor = new Float64Array(most);
-  const facts = new Uint32Array(most * width);
+  let room = Math.min(most, roomAtFirst);
+  let at = new Float64Array(room);
+  let link = new Uint16Array(room);
+  let reason = new Uint8Array(room);
+  let visitor = new Float64Array(room);
+  let facts = new Uint16Array(room * width);
   const texts: string[] = [none];
   const textPlaces = new Map<string, number>();
   const table = createClickedLinks();
@@ -66,21 +66,31 @@ export function createColumns(most: number): Columns {
     return place;
   }
 
+  function grow(): void {
+    room = Math.min(most, 2 * room);
+    at = longer(at, new Float64Array(room));
+    link = longer(link, new Uint16Array(room));
+    reason = longer(reason, new Uint8Array(room));
+    visitor = longer(visitor, new Float64Array(room));
+    facts = longer(facts, new Uint16Array(room * width));
+  }
+
   const columns: Columns = {
     get waiting() {
       return end - taken;
     },
     get isFull() {
-      return end === most;
+      return end === most || texts.length > textsMost;
     },
-    get tableBytes() {
-      return tableBytes + table.bytes;
+    get bytes() {
+      return room * clickBytes + tableBytes + table.bytes;
     },
-    add(click, values) {
-      at[end] = click.at;
-      link[end] = table.placeOf(click.key, click.link);
-      reason[end] = click.reason;
-      visitor[end] = click.visitor;
+    add(time, key, target, why, who, values) {
+      if (end === room) grow();
+      at[end] = time;
+      link[end] = table.placeOf(key, target);
+      reason[end] = why;
+      visitor[end] = who;
       const first = end * width;
       for (let i = 0; i < values.length; i++) facts[first + i] = placeOf(values[i] ?? noText);
       end++;
@@ -88,6 +98,8 @@ export function createColumns(most: number): Columns {
     take(count) {
       const from = taken;
       taken = Math.min(end, taken + count);
+      // All of them, and there is no room for more: they need not be copied.
+      if (from === 0 && taken === room) return { texts, links: table.links, at, link, reason, visitor, facts };
       return {
         texts: [...texts],
         links: [...table.links],
@@ -100,6 +112,11 @@ export function createColumns(most: number): Columns {
     },
   };
   return columns;
+}
+
+function longer<List extends { set(list: List): void }>(list: List, room: List): List {
+  room.set(list);
+  return room;
 }
 
 /** The links of a batch. Clicks on a link before and after its tags changed have two entries. */

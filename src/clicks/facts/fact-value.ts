@@ -20,9 +20,17 @@ export function factValue(text: string): string {
 
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 
-const isPersonal = (text: string): boolean => email.test(text) || isIP(text.replace(/^\[|\]$/g, "")) !== 0;
+/** Also if it is encoded once too often, and with a port. */
+function isPersonal(text: string): boolean {
+  if (email.test(text.includes("%") ? text.replace(encodedAt, "@") : text)) return true;
+  const [, inBrackets, plain = text] = addressPattern.exec(text) ?? [];
+  return isIP(inBrackets ?? plain) !== 0;
+}
 
 /** Long enough that an address which is cut off is still seen as one. */
 const lookedAt = 1_024;
 const unwanted = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const encodedAt = /%(?:25)*40/g;
+/** `[address]`, `[address]:443` or `address:443`. */
+const addressPattern = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i;
 const email = /[^\s@]@[^\s@]+\.[^\s@]/;

@@ -44,7 +44,7 @@ const readFacts = newFacts();
 function read({ headers = {}, variant = "", to = "", domain = "", link = target, ...seen }: Visit, facts = readFacts) {
   const visit = {
     headers: new Headers({ "user-agent": chrome, ...headers }),
-    seen: { url: "http://go.example.com/abc", address: here, country: undefined, ...seen },
+    ...{ url: "http://go.example.com/abc", address: here, country: undefined, ...seen },
   };
   const known = facts(visit, cacheKey(domain, "abc"), link, variant, to);
   if (known === "excluded") return known;
@@ -58,6 +58,16 @@ function read({ headers = {}, variant = "", to = "", domain = "", link = target,
 const nothing = Object.fromEntries(dimensions.map((name) => [name, ""]));
 
 describe("the facts of a visit", () => {
+  test("have the campaign of the destination that the visitor got, and not of another one of the link", () => {
+    const link = { ...target };
+    const campaignTo = (name: string, of = link) => {
+      const known = read({ to: `https://example.com/?utm_campaign=${name}`, link: of });
+      return known === "excluded" ? known : known.utm_campaign;
+    };
+    for (const name of ["own", "rule", "own", "split", "rule"]) expect(campaignTo(name)).toBe(name);
+    expect(campaignTo("other", { ...target })).toBe("other");
+  });
+
   test("are read from the request, the link and its destination", () => {
     expect(
       read({
@@ -168,12 +178,15 @@ describe("privacy", () => {
     const clock = manualClock(0);
     const capture = createCapture({
       readFacts: newFacts(),
-      visitOf: ({ headers, url }) => ({ headers, seen: { url, address: here, country: undefined } }),
+      visitOf: ({ headers, url }) => ({ headers, url, address: here, country: undefined }),
       clock,
       metrics: createMetrics(),
     });
     const planted = [
       { url: `http://go.example.com/abc?utm_source=${email}&utm_medium=${here}&utm_campaign=for%20${email}` },
+      { url: `http://go.example.com/abc?utm_source=${email.replace("@", "%2540")}&utm_medium=${here}:443` },
+      // The query is cut within the address.
+      { url: `http://go.example.com/abc?pad=${"x".repeat(994)}&utm_source=${email}` },
       { url: "http://go.example.com/abc", referer: `https://${email}@mail.example/inbox?from=${email}` },
       { url: "http://go.example.com/abc", referer: `http://${here}/`, "x-forwarded-for": here, from: email },
       { url: "http://go.example.com/abc", "accept-language": `${email}`, cookie: `user=${email}` },
@@ -205,7 +218,7 @@ test("20,000 distinct visits are read with bounded memory", () => {
       address: `198.51.${i % 256}.${Math.floor(i / 256) % 256}`,
       country: undefined,
     };
-    facts({ headers, seen }, cacheKey("", "abc"), target, "", `https://example.com/?utm_campaign=${i}`);
+    facts({ headers, ...seen }, cacheKey("", "abc"), target, "", `https://example.com/?utm_campaign=${i}`);
   }
   Bun.gc(true);
   expect((process.memoryUsage.rss() - before) / 1e6).toBeLessThan(100);

@@ -3,7 +3,6 @@ import { createMemo } from "../../base/memo.ts";
 import { networkOf } from "../../limits/network.ts";
 import { type ClickTarget, type LinkKey, splitKey } from "../../links/link.ts";
 import { queryOf } from "../../redirect/forward-query.ts";
-import { bestLanguage } from "../../redirect/language.ts";
 import type { AgentOf } from "../../redirect/user-agents.ts";
 import { dimensions, other } from "../click.ts";
 import type { BotKindOf } from "./bot-kinds.ts";
@@ -11,6 +10,7 @@ import { campaignOf } from "./campaign.ts";
 import { type FactText, factText, noText } from "./columns.ts";
 import { isExcluded } from "./exclude.ts";
 import { factValue } from "./fact-value.ts";
+import { createLanguages } from "./languages.ts";
 import type { Places } from "./places.ts";
 import { referrerHost } from "./referrer.ts";
 import { type HashPart, joinParts } from "./visitor-hash.ts";
@@ -26,18 +26,17 @@ export type ReadFacts = (
   link: ClickTarget,
   /** The rule or part of the split that the visitor got. */
   variant: string,
-  /** Their destination. */
-  url: string,
+  destination: string,
 ) => VisitFactTexts | "excluded";
 
-/** What a request tells only while it is answered; headers can be read later. `undefined`: facts are off. */
-export interface SeenVisit {
+/** What a request tells only while it is answered; headers can be read later. One object, because there is one a click. */
+export interface SeenVisit extends SeenFacts {
   readonly headers: Headers;
-  readonly seen: SeenFacts | undefined;
 }
 
 export interface SeenFacts {
-  readonly url: string;
+  /** `undefined`: facts are off. */
+  readonly url: string | undefined;
   readonly address: string | undefined;
   /** According to a proxy of ours. */
   readonly country: string | undefined;
@@ -105,11 +104,15 @@ export function createFacts(settings: FactSettings): ReadFacts {
     const host = referrerHost(header);
     return ownHosts.has(host) ? noText : factText(host);
   });
-  const languages = remember((header) => factText(bestLanguage(header)?.split("-", 1)[0] ?? ""));
-  const campaigns = remember((query) => {
+  const languageOf = createLanguages();
+  const languages = remember((header) => factText(languageOf(header)));
+  const marks = remember(factText);
+  const readCampaign = (query: string): Campaign => {
+    if (query === "") return noCampaign;
     const { source, medium, campaign, scanned } = campaignOf(query);
-    return { source: factText(source), medium: factText(medium), campaign: factText(campaign), scanned };
-  });
+    return { source: marks.get(source), medium: marks.get(medium), campaign: marks.get(campaign), scanned };
+  };
+  const campaigns = remember(readCampaign);
   const variants = remember(factText);
   const countries = remember(factText);
   const addresses = createMemo({
@@ -125,24 +128,34 @@ export function createFacts(settings: FactSettings): ReadFacts {
     keeps: () => places.isReady,
   });
   const [qr, link] = [factText("qr"), factText("link")];
-  const noCampaign = { source: noText, medium: noText, campaign: noText, scanned: false };
   const ofQuery = (query: string) => (query === "" ? noCampaign : campaigns.get(query));
+  const destinations = remember((destination) => readCampaign(cutQuery(queryOf(destination))));
+  // The first destination of a link stays with it: a server has more links than a memo has entries. Links with rules have others.
+  const ownDestinations = new WeakMap<ClickTarget, OwnDestination>();
   const facts = dimensions.map(() => noText);
 
-  return ({ headers, seen }, key, target, variant, url) => {
+  function ofDestination(target: ClickTarget, destination: string): Campaign {
+    const own = ownDestinations.get(target);
+    if (own?.destination === destination) return own.campaign;
+    const campaign = destinations.get(destination);
+    if (own === undefined) ownDestinations.set(target, { destination, campaign });
+    return campaign;
+  }
+
+  return ({ headers, url: asked, address, country }, key, target, variant, destination) => {
     if (isExcluded(headers.get("cookie"))) return "excluded";
-    if (seen === undefined || !target.facts || headers.get("dnt") === "1" || headers.get("sec-gpc") === "1") {
+    if (asked === undefined || !target.facts || headers.get("dnt") === "1" || headers.get("sec-gpc") === "1") {
       return reasonOnly;
     }
     const agent = agents.get(cut(headers.get("user-agent") ?? ""));
-    const place = seen.address === undefined ? undefined : addresses.get(seen.address);
-    const own = ofQuery(cut(queryOf(seen.url)));
-    const marked = ofQuery(cut(queryOf(url)));
+    const place = address === undefined ? undefined : addresses.get(address);
+    const own = ofQuery(cutQuery(queryOf(asked)));
+    const marked = ofDestination(target, destination);
     const referrer = headers.get("referer");
     const language = headers.get("accept-language");
-    const isTold = seen.country !== undefined && seen.country !== place?.country.text;
+    const isTold = country !== undefined && country !== place?.country.text;
 
-    facts[at.country] = isTold ? countries.get(seen.country ?? "") : (place?.country ?? noText);
+    facts[at.country] = isTold ? countries.get(country) : (place?.country ?? noText);
     facts[at.region] = isTold ? noText : (place?.region ?? noText);
     facts[at.city] = isTold ? noText : (place?.city ?? noText);
     facts[at.device] = agent.device;
@@ -160,12 +173,31 @@ export function createFacts(settings: FactSettings): ReadFacts {
   };
 }
 
+interface Campaign {
+  readonly source: FactText;
+  readonly medium: FactText;
+  readonly campaign: FactText;
+  readonly scanned: boolean;
+}
+const noCampaign: Campaign = { source: noText, medium: noText, campaign: noText, scanned: false };
+
+interface OwnDestination {
+  readonly destination: string;
+  readonly campaign: Campaign;
+}
+
 /** Where each fact is in the list. */
 const at = Object.fromEntries(dimensions.map((name, place) => [name, place])) as Readonly<
   Record<(typeof dimensions)[number], number>
 >;
 
 const cut = (text: string): string => (text.length > headerMost ? text.slice(0, headerMost) : text);
+
+/** Without a parameter that is cut off: half of an email address looks like none. */
+function cutQuery(query: string): string {
+  const text = cut(query);
+  return text.length === query.length ? text : text.slice(0, Math.max(0, text.lastIndexOf("&")));
+}
 
 /** A link that was opened from a page of its own domain has no referrer. */
 function notDomainOf(key: LinkKey, referrer: FactText): FactText {

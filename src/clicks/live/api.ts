@@ -2,6 +2,7 @@ import type { TenantId } from "../../base/ids.ts";
 import { type Api, route, z } from "../../http/route.ts";
 import type { TenantNumber } from "../../sql/schema.ts";
 import { type Live, streamSecondsMost } from "./live.ts";
+import type { LiveCaller } from "./room.ts";
 
 const seconds = z.coerce
   .number()
@@ -43,14 +44,16 @@ export function liveRoutes(
   numberOf: (tenant: TenantId) => Promise<TenantNumber>,
 ): void {
   api.openapi(routes.live, async (c) => {
-    const { tenant, key } = c.get("caller");
+    const { tenant, by } = c.get("caller");
     const { method, signal } = c.req.raw;
     // A HEAD request would hold a stream that is never read.
     if (method === "HEAD") return new Response(null, { headers: streamHeaders });
     const { allowSilence } = c.env;
     const number = await numberOf(tenant.id);
     const lastsMs = c.req.valid("query").seconds * 1_000;
-    const body = await live.open({ number, tenant: tenant.id, key: key.id, lastsMs, allowSilence, signal });
+    const caller: LiveCaller =
+      by.kind === "key" ? { kind: "key", id: by.key.id } : { kind: "person", id: by.session.id, person: by.person.id };
+    const body = await live.open({ number, tenant: tenant.id, caller, lastsMs, allowSilence, signal });
     return new Response(body, { headers: streamHeaders });
   });
 }

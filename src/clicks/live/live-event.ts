@@ -36,32 +36,26 @@ const verdicts: Readonly<Record<HitReason, "counted" | "exempt" | "over_quota">>
   over_quota: "over_quota",
 };
 
-const shown = ["country", "region", "city", "device", "browser", "os", "referrer", "language"] as const;
-const campaign = ["utm_source", "utm_medium", "utm_campaign"] as const;
+/** The host of a domain as it is stored: that of the server itself is empty. */
+export type HostOf = (domain: string) => string;
 
-/** One click of a batch as an event; undefined if it is too large. */
-export function clickEvent(batch: ClickBatch, place: number): LiveEvent | undefined {
+/** One click of a batch as an event, with the names that lists of clicks use; undefined if it is too large. */
+export function clickEvent(batch: ClickBatch, place: number, hostOf: HostOf): LiveEvent | undefined {
   const link = batch.links[batch.link[place] ?? 0];
   const reason = hitReasons[batch.reason[place] ?? 0];
   if (link === undefined || reason === undefined) return undefined;
-  const fact = (name: Dimension) => factOf(batch, place, name);
-  const { domain, code } = link;
   const json = JSON.stringify({
     at: toIso(batch.at[place] ?? 0),
-    link: { domain, code },
+    link: { domain: hostOf(link.domain), code: link.code },
     reason,
     verdict: verdicts[reason],
-    ...Object.fromEntries(shown.map((name) => [name, fact(name)])),
-    utm: Object.fromEntries(campaign.map((name) => [name.slice("utm_".length), fact(name)])),
-    source: fact("source"),
-    variant: fact("variant"),
-    bot: fact("bot"),
+    ...Object.fromEntries(dimensions.map((name) => [name, factOf(batch, place, name)])),
   });
   return sized({ kind: "click", link: nameOf(link), json });
 }
 
-export function quotaEvent({ domain, code, month, used, limit }: LiveQuota): LiveEvent | undefined {
-  const json = JSON.stringify({ link: { domain, code }, month, used, limit });
+export function quotaEvent({ domain, code, month, used, limit }: LiveQuota, hostOf: HostOf): LiveEvent | undefined {
+  const json = JSON.stringify({ link: { domain: hostOf(domain), code }, month, used, limit });
   return sized({ kind: "quota", link: nameOf({ domain, code }), json });
 }
 

@@ -54,15 +54,15 @@ describe("live clicks", () => {
     const events = await stream.events("click");
     expect(events).toHaveLength(2);
     expect(events[0]).toEqual({
-      ...{ at: "1970-01-01T00:00:00.000Z", link: { domain: "", code: "a" }, reason: "counted", verdict: "counted" },
-      ...{ country: "DE", region: null, city: "Berlin", device: null, browser: null, os: null, referrer: null },
       ...{
-        language: null,
-        utm: { source: null, medium: null, campaign: null },
-        source: null,
-        variant: null,
-        bot: null,
+        at: "1970-01-01T00:00:00.000Z",
+        link: { domain: "go.example.com", code: "a" },
+        reason: "counted",
+        verdict: "counted",
       },
+      ...{ country: "DE", region: null, city: "Berlin", device: null, browser: null, os: null, referrer: null },
+      ...{ language: null, utm_source: null, utm_medium: null, utm_campaign: null },
+      ...{ source: null, variant: null, bot: null },
     });
     expect(await stream.text()).toStartWith("retry: 3000\n\n: connected\n\nid: p");
   });
@@ -104,7 +104,7 @@ describe("live clicks", () => {
     clock.advance(2_000);
     const told = await stream.events("quota");
     expect(told).toHaveLength(20);
-    expect(told[0]).toEqual({ link: { domain: "", code: "a" }, month: "2026-11", used: 30, limit: 100 });
+    expect(told[0]).toEqual({ link: { domain: "go.example.com", code: "a" }, month: "2026-11", used: 30, limit: 100 });
     expect(await stream.events("more")).toEqual([{ clicks: 0, quotas: 11 }]);
   });
 
@@ -125,7 +125,7 @@ describe("live clicks", () => {
     const { live, clock } = start({ isAllowed: (key) => key !== "key_1" });
     const [revoked, valid] = [await watch(live, mine, "key_1"), await watch(live, mine, "key_2")];
     clock.advance(10_000);
-    expect(await revoked.text()).toContain("the API key is no longer valid");
+    expect(await revoked.text()).toContain("the API key or session is no longer valid");
     await settled();
     expect([revoked.isOver(), valid.isOver()]).toEqual([true, false]);
   });

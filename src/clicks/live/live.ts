@@ -1,15 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import { withDeadline } from "../../base/deadline.ts";
 import { Problem } from "../../base/errors.ts";
-import type { KeyId, TenantId } from "../../base/ids.ts";
+import type { TenantId } from "../../base/ids.ts";
 import type { Logger } from "../../base/log.ts";
 import { repeat } from "../../base/repeat.ts";
 import type { Shares } from "../../base/shares.ts";
 import type { TenantNumber } from "../../sql/schema.ts";
 import type { ClickBatch } from "../click.ts";
-import type { LiveQuota } from "./live-event.ts";
+import type { HostOf, LiveQuota } from "./live-event.ts";
 import type { Relay, RelayMessage } from "./relay.ts";
-import { createRoom, type Reader, type Room } from "./room.ts";
+import { createRoom, type LiveCaller, type Reader, type Room } from "./room.ts";
 import { type LiveSource, openLiveSource } from "./source.ts";
 import { comment, type EventStream, eventFrame, openEventStream, opening, type StreamEnd } from "./stream.ts";
 
@@ -36,7 +36,7 @@ export interface Live {
 export interface NewReader {
   readonly number: TenantNumber;
   readonly tenant: TenantId;
-  readonly key: KeyId;
+  readonly caller: LiveCaller;
   /** At most `streamSecondsMost`. */
   readonly lastsMs: number;
   readonly allowSilence: (seconds: number) => void;
@@ -51,8 +51,9 @@ export interface LiveSettings {
   readonly places: Shares;
   /** To other processes; undefined if there are none. */
   readonly relay: ((on: RelayEvents) => Relay) | undefined;
-  /** Whether the key is still valid and its tenant not suspended. */
-  readonly isAllowed: (tenant: TenantId, key: KeyId) => Promise<boolean>;
+  /** Whether the key or session is still valid and its tenant not suspended. */
+  readonly isAllowed: (tenant: TenantId, caller: LiveCaller) => Promise<boolean>;
+  readonly hostOf: HostOf;
   readonly count: { readonly ended: Record<StreamEnd, number>; readonly sent: Record<"sent" | "failed", number> };
   readonly clock: Clock;
   readonly log: Logger;
@@ -67,7 +68,7 @@ export interface RelayEvents {
 export const streamsOfTenantMost = 20;
 /** Proxies close connections that are silent for longer: 60 s is usual, 30 s not rare. */
 const beatMs = 15_000;
-/** How long a revoked key can still read. */
+/** How long a revoked key or session can still read. */
 const checkMs = 10_000;
 const checkDeadlineMs = 5_000;
 /** So that connections spread again after servers were added, and none lives for ever. */
@@ -115,6 +116,7 @@ export function createLive(settings: LiveSettings): Live {
         sources.get(tenant)?.close();
         sources.delete(tenant);
       },
+      hostOf: settings.hostOf,
     });
     sources.set(tenant, made);
     return made;
@@ -144,7 +146,7 @@ export function createLive(settings: LiveSettings): Live {
   function requirePlace(number: TenantNumber): void {
     if (isClosed) throw new Problem("unavailable", "This server is stopping. Connect again.", { retryAfterSeconds: 1 });
     if ((rooms.get(number)?.readers.size ?? 0) < streamsOfTenantMost) return;
-    const detail = `Your tenant already has ${streamsOfTenantMost} live streams open on this server. Close one, or let programs share one.`;
+    const detail = `Your workspace already has ${streamsOfTenantMost} live streams open on this server. Close one, or let programs share one.`;
     throw new Problem("too_many_streams", detail, { retryAfterSeconds });
   }
 
@@ -152,14 +154,15 @@ export function createLive(settings: LiveSettings): Live {
     for (const { stream } of readers()) stream.beat();
   }
 
-  /** One question per key. While the database cannot answer, streams stay open. */
+  /** One question per key or session and tenant. While the database cannot answer, streams stay open. */
   async function check(signal: AbortSignal): Promise<void> {
-    for (const [key, own] of Map.groupBy(readers(), (reader) => reader.key)) {
+    for (const own of Map.groupBy(readers(), ({ caller, tenant }) => `${caller.id} ${tenant}`).values()) {
       const [first] = own;
       if (signal.aborted || first === undefined) return;
-      const allowed = await withDeadline(isAllowed(first.tenant, key), checkDeadlineMs, "the check of a key");
+      const allowed = await withDeadline(isAllowed(first.tenant, first.caller), checkDeadlineMs, "the check of a key");
       if (!allowed)
-        for (const { stream } of own) stream.end("the API key is no longer valid, or its tenant is suspended.");
+        for (const { stream } of own)
+          stream.end("the API key or session is no longer valid, or its workspace is suspended.");
     }
   }
 
@@ -185,7 +188,7 @@ export function createLive(settings: LiveSettings): Live {
     counted(quotas) {
       for (const quota of quotas) if (isWanted(quota.tenant)) sourceOf(quota.tenant).quota(quota);
     },
-    async open({ number, tenant, key, lastsMs, allowSilence, signal }) {
+    async open({ number, tenant, caller, lastsMs, allowSilence, signal }) {
       requirePlace(number);
       const place = await places.enter(tenant, { signal });
       if (place.kind === "busy") throw place.problem;
@@ -207,7 +210,7 @@ export function createLive(settings: LiveSettings): Live {
         },
       });
       const noTimeout = clock.after(lastsMs, () => stream.end("its time is over. Connect again."));
-      const reader: Reader = { stream, tenant, key };
+      const reader: Reader = { stream, tenant, caller };
       roomOf(number).readers.add(reader);
       stream.push(opening(reconnectMs));
       stream.push(comment("connected"));

@@ -1,14 +1,19 @@
 import type { Clock } from "../../base/clock.ts";
-import type { KeyId, TenantId } from "../../base/ids.ts";
+import type { KeyId, PersonId, SessionId, TenantId } from "../../base/ids.ts";
 import type { LiveEvent } from "./live-event.ts";
 import { createSecond, type LeftOut } from "./second.ts";
 import { type EventStream, eventFrame } from "./stream.ts";
 
 /** One open stream, and whose it is. */
+/** Who reads: an API key, or a session. */
+export type LiveCaller =
+  | { readonly kind: "key"; readonly id: KeyId }
+  | { readonly kind: "person"; readonly id: SessionId; readonly person: PersonId };
+
 export interface Reader {
   readonly stream: EventStream;
   readonly tenant: TenantId;
-  readonly key: KeyId;
+  readonly caller: LiveCaller;
 }
 
 /** The readers of one tenant in this process. All see the same: events of this process and of others, within one limit. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { ClickBatch } from "../click.ts";
-import { clickEvent, type LiveEvent, type LiveQuota, quotaEvent } from "./live-event.ts";
+import { clickEvent, type HostOf, type LiveEvent, type LiveQuota, quotaEvent } from "./live-event.ts";
 import type { RelayMessage } from "./relay.ts";
 import { secondMs } from "./room.ts";
 import { createSecond, type LeftOut } from "./second.ts";
@@ -25,12 +25,13 @@ export interface LiveSourceSettings {
   readonly publish: () => ((message: RelayMessage) => Promise<unknown>) | undefined;
   /** A second passed in which nothing happened. */
   readonly idle: () => void;
+  readonly hostOf: HostOf;
 }
 
 const publishMs = 200;
 const nothing: LeftOut = { clicks: 0, quotas: 0 };
 
-export function openLiveSource({ clock, show, publish, idle }: LiveSourceSettings): LiveSource {
+export function openLiveSource({ clock, show, publish, idle, hostOf }: LiveSourceSettings): LiveSource {
   const second = createSecond();
   const quotas = new Map<string, LiveEvent>();
   let waiting: LiveEvent[] = [];
@@ -79,13 +80,13 @@ export function openLiveSource({ clock, show, publish, idle }: LiveSourceSetting
       isActive = true;
       const linkOf = (place: number) => batch.links[batch.link[place] ?? 0]?.link ?? 0;
       const chosen = second.choose(places, linkOf);
-      const events = chosen.flatMap((place) => clickEvent(batch, place) ?? []);
+      const events = chosen.flatMap((place) => clickEvent(batch, place, hostOf) ?? []);
       second.leaveOut({ clicks: bare + chosen.length - events.length, quotas: 0 });
       tell(events, nothing);
     },
     quota(quota) {
       isActive = true;
-      const event = quotaEvent(quota);
+      const event = quotaEvent(quota, hostOf);
       if (event === undefined) return;
       if (quotas.size < quotasHeldMost || quotas.has(event.link)) quotas.set(event.link, event);
       else second.leaveOut({ clicks: 0, quotas: 1 });

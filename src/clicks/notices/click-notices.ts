@@ -50,7 +50,7 @@ export function createClickNotices(parts: ClickNoticeSettings): ClickNotices {
       let failures = 0;
       for (let calls = 0; calls < callsMost && !signal.aborted; calls++) {
         const { notices, failed, isEnd } = await find();
-        for (const one of failed) log.warn(one, "clicks of a tenant could not be looked at for notices; will retry");
+        for (const one of failed) log.warn(one, "clicks of a workspace could not be looked at for notices; will retry");
         failures += failed.length;
         for (const notice of notices) {
           try {

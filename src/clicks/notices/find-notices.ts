@@ -112,8 +112,11 @@ async function tenantsAfter({ db }: Sql, last: TenantId): Promise<NoticeTenant[]
     .selectFrom("email_settings as e")
     .innerJoin("tenants as t", "t.id", "e.tenant_id")
     .leftJoin("click_tenants as c", "c.tenant_id", "e.tenant_id")
+    // Its links answer nobody: fewer clicks are no news, and its contact may be whom the suspension is about.
+    .leftJoin("suspended_tenants as s", "s.tenant_id", "e.tenant_id")
     .select(["t.id", "t.number", "e.notices", "c.zone", "c.days_until"])
     .where("e.contact", "is not", null)
+    .where("s.tenant_id", "is", null)
     .where("e.tenant_id", ">", last)
     .orderBy("e.tenant_id")
     .limit(pageTenants)

@@ -5,7 +5,7 @@ import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import { type Dimension, other } from "../click.ts";
 import { hourMs, localDay, nextStart, startOf, startsWithin, wallClock } from "../reports/zones.ts";
-import { readCounts, readTally } from "../rollups/packed.ts";
+import { readCounts, readTally, storedCounts, storedValues } from "../rollups/packed.ts";
 import { grains } from "../rollups/periods.ts";
 import { addValues, type FactCounts } from "../rollups/tally.ts";
 
@@ -97,7 +97,7 @@ async function countWeek(sql: Sql, tenant: WeekTenant, week: Week, daysUntil: nu
   const beforeStart = startOf(tenant.zone, "week", week.start - 1);
   const rows = await sql.db
     .selectFrom("click_rollups")
-    .select(["start", "until", "reasons", "visitors", "itemised", "series", "facts"])
+    .select(["start", "until", ...storedCounts, ...storedValues])
     .where("subject", "=", tenant.number)
     .where("grain", "=", grains.day)
     .where("start", ">", beforeStart - longestDayMs)

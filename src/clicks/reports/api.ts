@@ -4,7 +4,7 @@ import type { TenantId } from "../../base/ids.ts";
 import type { Pages } from "../../http/pagination.ts";
 import { type Api, json, route, z } from "../../http/route.ts";
 import { linkId } from "../../links/api.ts";
-import { originOf } from "../../links/link.ts";
+import { shownHost } from "../../links/link.ts";
 import type { Links } from "../../links/links.ts";
 import { clickCsv, clicksCsvTitle, reportCsv, streamPages } from "./export.ts";
 import { type ClickFilter, parseFilters } from "./filters.ts";
@@ -96,7 +96,7 @@ const exportPage = 5_000;
 
 export function clickRoutes(api: Api, settings: ClickApiSettings): void {
   const { links, pages, baseUrl, clock, zoneOf } = settings;
-  const host = (domain: string) => new URL(originOf(baseUrl, domain)).host;
+  const host = (domain: string) => shownHost(baseUrl, domain);
 
   const stored = (filters: readonly ClickFilter[]) => storedFilters(filters, links.domainOf);
 
@@ -118,20 +118,20 @@ export function clickRoutes(api: Api, settings: ClickApiSettings): void {
     const query = { ...parsed, filters: stored(parsed.filters) };
     const found = await settings.report(tenant, subject, query);
     const isCsv = params.format === undefined ? /^text\/csv\b/.test(accept ?? "") : params.format === "csv";
-    return isCsv ? textResponse(reportCsv(found, query), "csv") : Response.json(showReport(found, query, host));
+    return isCsv ? textResponse(reportCsv(found, query, host), "csv") : Response.json(showReport(found, query, host));
   }
 
   async function answerClicks(
     tenant: TenantId,
     subject: ReportSubject,
     params: z.infer<typeof linkClicksParams>,
-    accept: string | undefined,
+    { accept, still }: { readonly accept: string | undefined; readonly still: () => Promise<void> },
   ): Promise<Response> {
     const zone = parseZone(params.zone ?? (await zoneOf(tenant)));
     const query = { ...parseSpan(params, zone, clock.now()), filters: stored(parseFilters(params.filter ?? [])) };
     const format = params.format ?? (/^text\/csv\b/.test(accept ?? "") ? "csv" : "json");
     const read = (limit: number, after: ClickPlace | undefined) =>
-      settings.clicks(tenant, subject, { ...query, limit, after });
+      settings.clicks(tenant, subject, { ...query, limit, after, isExport: format !== "json" });
     if (format === "json") {
       const name = `clicks of ${JSON.stringify(subject)}`;
       const page = await pages.pageWithPlace({ tenant, name }, params.cursor, (after: ClickPlace | undefined) =>
@@ -148,7 +148,10 @@ export function clickRoutes(api: Api, settings: ClickApiSettings): void {
         .map((item) => showClick(item, zone, host))
         .map((click) => (format === "csv" ? clickCsv(click) : `${JSON.stringify(click)}\n`))
         .join("");
-    return textResponse(streamPages(readNext, write, format === "csv" ? clicksCsvTitle() : "", clock), format);
+    return textResponse(
+      streamPages(readNext, write, format === "csv" ? clicksCsvTitle() : "", { clock, still }),
+      format,
+    );
   }
 
   const linkSubject = async (tenant: TenantId, text: string): Promise<ReportSubject> => {
@@ -168,11 +171,15 @@ export function clickRoutes(api: Api, settings: ClickApiSettings): void {
   api.openapi(routes.linkClicks, async (c) => {
     const tenant = c.get("caller").tenant.id;
     const subject = await linkSubject(tenant, c.req.valid("param").id);
-    return answerClicks(tenant, subject, c.req.valid("query"), c.req.header("accept"));
+    return answerClicks(tenant, subject, c.req.valid("query"), {
+      accept: c.req.header("accept"),
+      still: c.get("still"),
+    });
   });
   api.openapi(routes.clicks, async (c) => {
     const { domain, tag, ...params } = c.req.valid("query");
-    return answerClicks(c.get("caller").tenant.id, groupOf({ domain, tag }), params, c.req.header("accept"));
+    const asked = { accept: c.req.header("accept"), still: c.get("still") };
+    return answerClicks(c.get("caller").tenant.id, groupOf({ domain, tag }), params, asked);
   });
 }
 

@@ -38,19 +38,24 @@ export interface RangeScope {
 /** A purge may be ahead of the report's clock. */
 const daysMarginMs = 2 * dayMs;
 
-type Wanted = Pick<EventCount, "wanted" | "check">;
+export type Wanted = Pick<EventCount, "wanted" | "check"> & {
+  /** How many values of each breakdown are shown. */
+  readonly limit?: number;
+  /** Whether only totals and the series are. */
+  readonly isTotal?: boolean;
+};
 
 export async function countsOf(
   sql: Sql,
   { all, filtered, now }: RangeScope,
-  { zone, interval, traffic, filters }: ReportQuery,
+  { zone, interval, traffic, filters, limit: limitOfQuery }: ReportQuery,
   span: Span,
-  { wanted, check }: Wanted,
+  { wanted, check, limit = limitOfQuery, isTotal = false }: Wanted,
 ): Promise<RangeCounts> {
   const starts = startsWithin(zone, interval, span.from, span.to, intervalsMost);
-  const settings = { starts, check, traffic, daysFrom: now - daysKeptDays * dayMs + daysMarginMs };
+  const settings = { starts, check, traffic, limit, daysFrom: now - daysKeptDays * dayMs + daysMarginMs };
   if (filtered === undefined) {
-    const { tally, unknown, level, sampled } = await gather(sql, all, span, { ...settings, wanted });
+    const { tally, unknown, level, sampled } = await gather(sql, all, span, { ...settings, wanted, isTotal });
     return { tally, unknown, starts, itemised: null, sample: { level, counts: sampled } };
   }
   const filter = valueFilterOf(filters);
@@ -58,7 +63,7 @@ export async function countsOf(
     const found = await gather(sql, all, span, { ...settings, filter, wanted: [filter.dimension] });
     return byValue(sql, { all, filtered, filter, found }, span, starts, { wanted, check });
   }
-  const found = await gather(sql, all, span, { ...settings, wanted: [] });
+  const found = await gather(sql, all, span, { ...settings, wanted: [], isTotal: true });
   return byEvents(sql, { all, filtered, found }, span, starts, { wanted, check });
 }
 

@@ -20,13 +20,14 @@ const choices: fc.Arbitrary<Choice> = fc
     every: fc.constantFrom(1, 3, hour, day, 7 * hour, month),
     shift: fc.integer({ min: 0, max: day }),
     condensed: fc.integer({ min: 0, max: end / day }),
+    rollupsFrom: fc.integer({ min: 0, max: end }),
     eventsFrom: fc.integer({ min: 0, max: end / day }),
     daysFrom: fc.integer({ min: 0, max: end / day }),
     byDay: fc.boolean(),
     quiet: fc.array(fc.boolean(), { minLength: end / day, maxLength: end / day }),
     busyHours: fc.array(fc.boolean(), { minLength: end / hour, maxLength: end / hour }),
   })
-  .map(({ ends, every, shift, condensed, eventsFrom, daysFrom, byDay, quiet, busyHours }) => {
+  .map(({ ends, every, shift, condensed, rollupsFrom, eventsFrom, daysFrom, byDay, quiet, busyHours }) => {
     const [from = 0, to = 0] = ends.toSorted((a, b) => a - b);
     const starts = [from];
     for (let at = shift; at < to; at += every) if (at > from) starts.push(at);
@@ -38,13 +39,21 @@ const choices: fc.Arbitrary<Choice> = fc
       ...periods(grains.day, day).filter(
         (one, i) => one.to <= condensedUntil && one.from >= daysFrom * day && !quiet[i],
       ),
-      ...periods(grains.month, month).filter((one) => one.to <= condensedUntil),
+      ...periods(grains.month, month).filter((one) => one.to <= condensedUntil && one.from >= rollupsFrom),
     ];
     const days = periods(grains.day, day);
     return {
       span: { from, to },
       rows,
-      settings: { starts, days, condensedUntil, eventsFrom: eventsFrom * day, daysFrom: daysFrom * day, byDay },
+      settings: {
+        starts,
+        days,
+        condensedUntil,
+        rollupsFrom,
+        eventsFrom: eventsFrom * day,
+        daysFrom: daysFrom * day,
+        byDay,
+      },
     };
   });
 
@@ -71,6 +80,7 @@ describe("what a report reads", () => {
       const left = without([span], [...whole, ...gaps, ...ofMonths]);
       const isQuiet = (part: Span) =>
         part.to <= settings.condensedUntil &&
+        part.from >= Math.min(settings.rollupsFrom, settings.condensedUntil) &&
         !rows.some((row) => row.grain !== grains.hour && overlaps(row, part) && !whole.includes(row));
       expect(left.filter((part) => !isQuiet(part))).toEqual([]);
       expect(sizeOf(left) + sizeOf(whole) + sizeOf(gaps) + sizeOf(ofMonths)).toBe(span.to - span.from);

@@ -6,7 +6,7 @@ import type { Span } from "./query.ts";
  *
  * The largest roll-ups that lie wholly within the range are read as they are. A month counts by day, so it is only used where
  * no interval of the report begins within one of its days. What remains is read from events, and only where there can be
- * any: before `condensedUntil` a period without a roll-up has no clicks.
+ * any: before `condensedUntil` a period without a roll-up has no clicks, except before `rollupsFrom`.
  *
  * A roll-up that the range cuts still says how many clicks its quarter hours (or days, for a month) have. Its events may be
  * gone; then these clicks are known, but not their values. `cut` lists such roll-ups. Of a month that is cut, events are read
@@ -35,6 +35,8 @@ export interface CoverSettings {
   /** Days of the tenant, for months. */
   readonly days: readonly Span[];
   readonly condensedUntil: number;
+  /** The subject has had roll-ups since then: a tag may have had clicks before. */
+  readonly rollupsFrom: number;
   /** Events before this are deleted. */
   readonly eventsFrom: number;
   /** Days that begin later have a roll-up, if they have clicks. */
@@ -46,7 +48,7 @@ export interface CoverSettings {
 export function coverOf<Row extends RollupPeriod>(
   { from, to }: Span,
   rows: readonly Row[],
-  { starts, days, condensedUntil, eventsFrom, daysFrom, byDay }: CoverSettings,
+  { starts, days, condensedUntil, rollupsFrom, eventsFrom, daysFrom, byDay }: CoverSettings,
 ): Cover<Row> {
   const isInside = (row: Span) => row.from >= from && row.to <= to;
   const splitDays = days.filter((day) => hasWithin(starts, day));
@@ -67,7 +69,10 @@ export function coverOf<Row extends RollupPeriod>(
   const cutMonths = leftOver(grains.month, without(remaining, ofCut));
   const inMonths = cutMonths.flatMap((row) => without(remaining, ofCut).flatMap((range) => clipped(range, row)));
   const hasEvents = (range: Span) => range.from >= eventsFrom && range.from < daysFrom;
-  const open = remaining.flatMap((range) => clipped(range, { from: condensedUntil, to }));
+  const open = remaining.flatMap((range) => [
+    ...clipped(range, { from, to: Math.min(rollupsFrom, condensedUntil) }),
+    ...clipped(range, { from: condensedUntil, to }),
+  ]);
   const gaps = merged([...without(open, inMonths), ...ofCut, ...inMonths.filter(hasEvents)]);
   return { whole, cut, cutMonths, ofMonths: inMonths.filter((range) => !hasEvents(range)), gaps, ofCut: merged(ofCut) };
 }

@@ -16,6 +16,8 @@ const clickWith = (value: string): ListedClick => ({
 });
 const shown = (click: ListedClick) => clickCsv(showClick(click, "UTC", () => "go.example"));
 
+const hostOf = (domain: string) => (domain === "" ? "go.example" : domain);
+
 /** Cells of one line; no cell of these tests contains a line break. */
 const cellsOf = (line: string) => line.trimEnd().split(",");
 
@@ -34,9 +36,82 @@ describe("an export of clicks", () => {
       },
     };
     const query = parseReport({ breakdown: "referrer" }, "UTC", Date.UTC(2026, 10, 17));
-    expect(reportCsv(report as unknown as ClickReport, query)).toBe(
+    expect(reportCsv(report as unknown as ClickReport, query, hostOf)).toBe(
       "referrer,clicks,visitors\r\n'=cmd|x,1,0\r\n(none),2,\r\n(not itemised),3,\r\n",
     );
+  });
+
+  test("of links names them, and has what they had before if a period is compared", () => {
+    const link = { id: "lnk_1", domain: "", code: "spring", title: "=Spring, sale" };
+    const gone = { id: null, domain: "a.example", code: "old", title: null };
+    const values = [
+      { value: "lnk_1", clicks: 5, visitors: 4, link, previousClicks: 2 },
+      { value: "a.example/old", clicks: 3, visitors: 1, link: gone, previousClicks: null },
+    ];
+    const breakdowns = { link: { values, none: 0, other: 7, notItemised: 0 } };
+    const query = parseReport({ breakdown: "link" }, "UTC", Date.UTC(2026, 10, 17));
+    const csv = (previous: unknown) =>
+      reportCsv({ series: [], previous, breakdowns } as unknown as ClickReport, query, hostOf).split("\r\n");
+    expect(csv({ series: [] })).toEqual([
+      "link,domain,code,title,clicks,visitors,previousClicks",
+      'lnk_1,go.example,spring,"\'=Spring, sale",5,4,2',
+      "a.example/old,a.example,old,,3,1,",
+      "(other),,,,7,,",
+      "",
+    ]);
+    expect(csv(null).slice(0, 2)).toEqual([
+      "link,domain,code,title,clicks,visitors",
+      'lnk_1,go.example,spring,"\'=Spring, sale",5,4',
+    ]);
+  });
+
+  test("of a series that is compared has both, side by side, also if one is longer", () => {
+    const point = (day: number, clicks: number) => ({ start: Date.UTC(2026, 10, day), clicks, visitors: 1 });
+    const report = { series: [point(16, 5)], previous: { series: [point(14, 3), point(15, 4)] }, breakdowns: {} };
+    const query = parseReport({ compare: "previous" }, "UTC", Date.UTC(2026, 10, 17));
+    expect(reportCsv(report as unknown as ClickReport, query, hostOf).split("\r\n")).toEqual([
+      "start,clicks,visitors,previousStart,previousClicks,previousVisitors",
+      "2026-11-16T00:00:00+00:00,5,1,2026-11-14T00:00:00+00:00,3,1",
+      ",,,2026-11-15T00:00:00+00:00,4,1",
+      "",
+    ]);
+  });
+
+  test("says in which rows visitors are too low, and which part was counted, in columns that are there only then", () => {
+    const [day, hour] = [86_400_000, 3_600_000];
+    const from = Date.UTC(2026, 10, 14);
+    const series = [0, 1, 2].map((place) => ({ start: from + place * day, clicks: 5, visitors: 1 }));
+    const visitorsCapped = [{ from: from + day + hour, to: from + 2 * day }];
+    const values = [{ value: "DE", clicks: 15, visitors: 3 }];
+    const found = { country: { values, none: 1, other: 0, notItemised: 0 } };
+    const csv = (report: object, params: object) =>
+      reportCsv(
+        { from, to: from + 3 * day, series, visitorsCapped, breakdowns: {}, ...report } as unknown as ClickReport,
+        parseReport(params, "UTC", from + 3 * day),
+        hostOf,
+      ).split("\r\n");
+    const linesOf = (...capped: string[]) =>
+      series.map(({ start }, place) => `${new Date(start).toISOString().slice(0, 19)}+00:00,5,1${capped[place] ?? ""}`);
+    expect(csv({}, {})).toEqual(["start,clicks,visitors,visitorsCapped", ...linesOf(",", ",yes", ","), ""]);
+    expect(csv({ visitorsCapped: null }, {})).toEqual(["start,clicks,visitors", ...linesOf(), ""]);
+    const sampled = { visitorsCapped: null, sampled: { rate: 0.25, error: 0.01 } };
+    expect(csv(sampled, {})).toEqual(["start,clicks,visitors,sampleRate", ...linesOf(",0.25", ",0.25", ",0.25"), ""]);
+    expect(csv({ ...sampled, breakdowns: found }, { breakdown: "country" }).slice(0, 3)).toEqual([
+      "country,clicks,visitors,sampleRate",
+      "DE,15,3,0.25",
+      "(none),1,,",
+    ]);
+    const previous = { from: from - 3 * day, to: from, series, visitorsCapped: null };
+    expect(csv({ previous }, { compare: "previous" }).slice(0, 2)).toEqual([
+      "start,clicks,visitors,visitorsCapped,previousStart,previousClicks,previousVisitors",
+      "2026-11-14T00:00:00+00:00,5,1,,2026-11-14T00:00:00+00:00,5,1",
+    ]);
+    expect(csv({ breakdowns: found }, { breakdown: "country" })).toEqual([
+      "country,clicks,visitors,visitorsCapped",
+      "DE,15,3,yes",
+      "(none),1,,",
+      "",
+    ]);
   });
 
   /** Pages of the given sizes. */
@@ -55,18 +130,20 @@ describe("an export of clicks", () => {
   const linesOf = async (stream: ReadableStream<Uint8Array>) =>
     (await new Response(stream).text()).split("\n").length - 1;
 
+  const now = { clock: manualClock(0), still: async () => {} };
+
   test("has the rows of all pages, also after empty ones, and one title", async () => {
     const { read, asked } = pagesOf([3, 0, 0, 2, 0]);
-    expect(await linesOf(streamPages(read, write, "title\n", manualClock(0)))).toBe(6);
+    expect(await linesOf(streamPages(read, write, "title\n", now))).toBe(6);
     expect(asked).toEqual([undefined, 1, 2, 3, 4]);
-    expect(await linesOf(streamPages(pagesOf([0]).read, write, "title\n", manualClock(0)))).toBe(1);
-    expect(await linesOf(streamPages(pagesOf([0, 0]).read, write, "", manualClock(0)))).toBe(0);
+    expect(await linesOf(streamPages(pagesOf([0]).read, write, "title\n", now))).toBe(1);
+    expect(await linesOf(streamPages(pagesOf([0, 0]).read, write, "", now))).toBe(0);
   });
 
   test("ends after a million rows", async () => {
     const { read, asked } = pagesOf(Array.from({ length: 300 }, () => 5_000));
     const wide = ({ items }: ClickPage) => "\n".repeat(items.length);
-    expect(await linesOf(streamPages(read, wide, "", manualClock(0)))).toBe(1_000_000);
+    expect(await linesOf(streamPages(read, wide, "", now))).toBe(1_000_000);
     expect(asked).toHaveLength(200);
   });
 
@@ -76,14 +153,25 @@ describe("an export of clicks", () => {
       Array.from({ length: 100 }, () => 1),
       () => clock.advance(40_000),
     );
-    const text = await linesOf(streamPages(read, write, "", clock)).catch((error: Error) => error.message);
+    const text = await linesOf(streamPages(read, write, "", { ...now, clock })).catch((error: Error) => error.message);
     expect(text).toBe("the export took too long");
     expect(asked).toHaveLength(8);
   });
 
+  test("breaks off when the caller may no longer have it", async () => {
+    const { read, asked } = pagesOf([1, 1, 1, 1]);
+    let left = 2;
+    const still = async () => {
+      if (left-- === 0) throw new Error("no longer");
+    };
+    const text = await linesOf(streamPages(read, write, "", { ...now, still })).catch((error: Error) => error.message);
+    expect(text).toBe("no longer");
+    expect(asked).toEqual([undefined, 1, 2]);
+  });
+
   test("reads no page before it is wanted, and none after the client has gone", async () => {
     const { read, asked } = pagesOf(Array.from({ length: 100 }, () => 1));
-    const reader = streamPages(read, write, "", manualClock(0)).getReader();
+    const reader = streamPages(read, write, "", now).getReader();
     await reader.read();
     await reader.cancel();
     expect(asked.length).toBeLessThanOrEqual(3);

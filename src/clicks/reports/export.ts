@@ -1,25 +1,76 @@
 import type { Clock } from "../../base/clock.ts";
 import { writeCsv } from "../../import-export/csv.ts";
 import { dimensions } from "../click.ts";
-import type { ClickPage, ClickPlace } from "./list.ts";
-import type { ReportQuery } from "./query.ts";
+import { overlaps } from "./cover.ts";
+import type { ReportQuery, Span } from "./query.ts";
 import type { ClickReport } from "./report.ts";
 import { toLocalIso } from "./zones.ts";
 
-/** Reports as CSV, and clicks as CSV or JSON lines. */
-export function reportCsv({ series, breakdowns }: ClickReport, { zone, breakdown }: ReportQuery): string {
+/**
+ * Reports as CSV, and clicks as CSV or JSON lines. Where new visitors were not recognised for a time, a column says which rows have
+ * too few; if a report was counted from a sample, another one says how large that was.
+ */
+export function reportCsv(
+  report: ClickReport,
+  { zone, breakdown = [] }: ReportQuery,
+  host: (domain: string) => string,
+): string {
+  const { previous, breakdowns, visitorsCapped, sampled } = report;
   const [dimension, second] = breakdown;
   const found = dimension === undefined || second !== undefined ? undefined : breakdowns[dimension];
   if (dimension === undefined || found === undefined) {
-    const rows = series.map(({ start, clicks, visitors }) => [toLocalIso(zone, start), clicks, visitors]);
-    return csvOf(["start", "clicks", "visitors"], rows);
+    const now = seriesCells(report, zone);
+    if (!previous) return csvOf(now.titles, now.rows);
+    // Its series may be longer: months and weeks are cut in other places.
+    const before = seriesCells(previous, zone);
+    const empty = (titles: readonly string[]) => titles.map(() => "");
+    const length = Math.max(now.rows.length, before.rows.length);
+    const rows = Array.from({ length }, (_, place) => [
+      ...(now.rows[place] ?? empty(now.titles)),
+      ...(before.rows[place] ?? empty(before.titles)),
+    ]);
+    const titlesBefore = before.titles.map((title) => `previous${title.charAt(0).toUpperCase()}${title.slice(1)}`);
+    return csvOf([...now.titles, ...titlesBefore], rows);
   }
   const rest = { "(none)": found.none, "(other)": found.other, "(not itemised)": found.notItemised };
-  const rows = [
-    ...found.values.map(({ value, clicks, visitors }) => [value, clicks, visitors]),
-    ...Object.entries(rest).flatMap(([name, clicks]) => (clicks === 0 ? [] : [[name, clicks, ""]])),
+  // A link is also named; the clicks that it had before are known if a period was compared.
+  const isByLink = dimension === "link";
+  const names = isByLink ? (["domain", "code", "title"] as const) : [];
+  const before = isByLink && previous !== null;
+  const marks: { readonly title: string; readonly mark: string | number }[] = [
+    ...(visitorsCapped ? [{ title: "visitorsCapped", mark: "yes" }] : []),
+    ...(sampled ? [{ title: "sampleRate", mark: sampled.rate }] : []),
   ];
-  return csvOf([dimension, "clicks", "visitors"], rows);
+  const titlesOfMarks = marks.map(({ title }) => title);
+  const rows = [
+    ...found.values.map(({ value, clicks, visitors, link, previousClicks }) => {
+      const shown = link && { ...link, domain: link.domain === null ? null : host(link.domain) };
+      const named = names.map((name) => shown?.[name] ?? "");
+      const more = [...(before ? [previousClicks ?? ""] : []), ...marks.map(({ mark }) => mark)];
+      return [value, ...named, clicks, visitors, ...more];
+    }),
+    ...Object.entries(rest).flatMap(([name, clicks]) =>
+      clicks === 0 ? [] : [[name, ...names.map(() => ""), clicks, "", ...(before ? [""] : []), ...marks.map(() => "")]],
+    ),
+  ];
+  return csvOf(
+    [dimension, ...names, "clicks", "visitors", ...(before ? ["previousClicks"] : []), ...titlesOfMarks],
+    rows,
+  );
+}
+
+type CsvSeries = Span & Pick<ClickReport, "series" | "visitorsCapped" | "sampled">;
+
+function seriesCells({ series, visitorsCapped, sampled, to }: CsvSeries, zone: string) {
+  const isCapped = (place: number, from: number) =>
+    visitorsCapped?.some((part) => overlaps(part, { from, to: series[place + 1]?.start ?? to })) === true;
+  const rows = series.map(({ start, clicks, visitors }, place) => [
+    ...[toLocalIso(zone, start), clicks, visitors],
+    ...(visitorsCapped ? [isCapped(place, start) ? "yes" : ""] : []),
+    ...(sampled ? [sampled.rate] : []),
+  ]);
+  const marks = [...(visitorsCapped ? ["visitorsCapped"] : []), ...(sampled ? ["sampleRate"] : [])];
+  return { titles: ["start", "clicks", "visitors", ...marks], rows };
 }
 
 const csvOf = (titles: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
@@ -41,21 +92,25 @@ export function clickCsv({ link, ...click }: ClickRow): string {
 const rowsMost = 1_000_000;
 const exportMs = 300_000;
 
-/** All clicks, page by page: the next page is read when the client has taken this one. */
-export function streamPages(
-  read: (after: ClickPlace | undefined) => Promise<ClickPage>,
-  write: (page: ClickPage) => string,
+/**
+ * A whole list, page by page: the next page is read when the client has taken this one, and if they may still have it. `still`
+ * throws otherwise.
+ */
+export function streamPages<Place, Page extends { readonly items: readonly unknown[]; readonly next: Place | null }>(
+  read: (after: Place | undefined) => Promise<Page>,
+  write: (page: Page) => string,
   title: string,
-  clock: Clock,
+  { clock, still }: { readonly clock: Clock; readonly still: () => Promise<void> },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const end = clock.elapsed() + exportMs;
-  let after: ClickPlace | undefined;
+  let after: Place | undefined;
   let [rows, isFirst] = [0, true];
   return new ReadableStream({
     async pull(controller) {
       // An empty page is not the end, and a pull that adds nothing would not be repeated.
       for (let sent = false; !sent; ) {
+        if (!isFirst) await still();
         const page = await read(after);
         const text = `${isFirst ? title : ""}${write(page)}`;
         rows += page.items.length;

@@ -43,6 +43,8 @@ function parseFilter(text: string): ClickFilter {
       `Must be like country=DE,AT or browser!=Chrome or referrer~news, with one of: ${filterFields.join(", ")}.`,
     );
   }
+  // No value has a control character, and PostgreSQL stores no NUL.
+  if (/\p{Cc}/u.test(rest)) throw bad("control_characters", "Must not contain control characters.");
   const how = words[sign as keyof typeof words];
   const values = splitValues(rest);
   if (values.some((value) => value.length > valueMost))

@@ -1,21 +1,28 @@
 import { Problem } from "../../base/errors.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { type Dimension, quarterMs, utcDay } from "../click.ts";
-import { idsOf, toTally } from "../rollups/id-counts.ts";
-import { addPackedValues, readCounts, readTallyText } from "../rollups/packed.ts";
+import { type BreakdownName, quarterMs } from "../click.ts";
+import { nameLink } from "../rollups/link-counts.ts";
+import { addStoredValues, readTallyText } from "../rollups/packed.ts";
 import { grains } from "../rollups/periods.ts";
 import { addTally, type Counts, countsAt, newTally, type Tally } from "../rollups/tally.ts";
 import { createValueNames, type ValueNames } from "../rollups/value-names.ts";
-import { coverOf, type RollupPeriod, without } from "./cover.ts";
-import { chooseLevel, countEvents, type EventCount, type EventScope } from "./events.ts";
+import { type CondensedSums, condensedSums } from "./condensed-sums.ts";
+import { coverOf, without } from "./cover.ts";
+import { idsIn, tallyOf, tallyWithoutValues } from "./event-counts.ts";
+import { chooseLevel, countEvents, type EventCount, type EventScope, type Sample, searchedDays } from "./events.ts";
 import type { Span, Traffic } from "./query.ts";
+import { longestMs, type NamedRow, periodsOf, readNames, readRows, type StoredPeriod } from "./rollup-rows.ts";
 import { countsIn, fitted, scaled } from "./sample.ts";
 import type { SubjectScope } from "./scope.ts";
+import { createReportedValues, type ReportedValues } from "./shown-values.ts";
 import { matchedCounts, type ValueFilter } from "./value-filter.ts";
 
 /** All clicks of a subject in a range, from roll-ups where there are, and from events and overflow elsewhere. */
 export interface Gathered {
-  /** The series is by quarter hour, or by day where only months are left. */
+  /**
+   * The series is as fine as the intervals need, or by day where only months are left. Without a filter, the values are those
+   * that are shown, of the class that is.
+   */
   readonly tally: Tally;
   /** Clicks without reason and values: their roll-up was cut, and their events are gone. Part of the series only. */
   readonly unknown: Counts;
@@ -35,18 +42,17 @@ export interface MatchedPeriod extends Span {
 
 interface GatherSettings {
   readonly starts: readonly number[];
-  /** The dimensions whose values are needed. */
-  readonly wanted: readonly Dimension[];
-  /** Whose values are needed, if there is no filter. */
+  /** The breakdowns whose values are needed. */
+  readonly wanted: readonly BreakdownName[];
+  /** Whose values are needed, and how many are shown, if there is no filter. */
   readonly traffic: Traffic;
+  readonly limit: number;
+  /** Whether reasons and values do not matter: a roll-up that is cut knows the rest, and its events are not read. */
+  readonly isTotal?: boolean;
   /** Days that begin later have a roll-up, if they have clicks. */
   readonly daysFrom: number;
   readonly filter?: ValueFilter;
   readonly check: () => void;
-}
-
-interface StoredPeriod extends RollupPeriod {
-  readonly start: number;
 }
 
 const attemptsMost = 3;
@@ -67,37 +73,34 @@ async function gatherOnce(
   span: Span,
   settings: GatherSettings,
 ): Promise<Gathered | undefined> {
-  const { starts, wanted, traffic, daysFrom, filter, check } = settings;
+  const { starts, wanted, traffic, limit, isTotal = false, daysFrom, filter, check } = settings;
   const periods = scope.number === undefined ? [] : await periodsOf(sql, scope.number, span);
   const hasMonths = periods.some(({ grain }) => grain === grains.month);
   const days = hasMonths ? await daysOf(sql, scope.tenant, span) : [];
   // Without roll-ups of its own, everything about it is in events.
   const condensedUntil = scope.number === undefined ? 0 : scope.condensedUntil;
-  const { eventsFrom } = scope;
+  const { eventsFrom, rollupsFrom } = scope;
   const byDay = filter !== undefined;
-  const cover = coverOf(span, periods, { starts, days, condensedUntil, eventsFrom, daysFrom, byDay });
-  const tally = newTally();
-  const matches: MatchedPeriod[] = [];
-  const whole = await talliesOfRows(sql, scope, cover.whole, wanted.length > 0);
-  if (whole.length < cover.whole.length) return undefined;
+  const cover = coverOf(span, periods, { starts, days, condensedUntil, rollupsFrom, eventsFrom, daysFrom, byDay });
   const needed = { dimensions: wanted, people: traffic !== "bots", rest: traffic !== "people" };
-  for (const { from, to, tally: one, facts } of whole) {
-    check();
-    if (filter !== undefined) {
-      addPackedValues(one, facts, { dimensions: wanted });
-      matches.push({ from, to, counts: matchedCounts(one, filter) });
-    }
-    addTally(tally, one);
-    if (filter === undefined) addPackedValues(tally, facts, needed);
-  }
+  const condensed: Condensed | undefined =
+    filter === undefined
+      ? await condensedSums(sql, scope, cover.whole, { starts, needed, check })
+      : await matchedRows(sql, scope, cover.whole, { filter, wanted, check });
+  if (condensed === undefined) return undefined;
+  const { tally, matches = [] } = condensed;
+  const values = condensed.sums && createReportedValues(sql, condensed.sums, needed);
   // Much is open only while roll-ups are far behind, or where a busy day is cut.
-  const level = await chooseLevel(sql, scope, cover.gaps);
-  const open = await readGaps(sql, scope, without(cover.gaps, cover.ofCut), { ...settings, level });
-  const cut = await readGaps(sql, scope, cover.ofCut, { ...settings, level });
+  const openGaps = without(cover.gaps, cover.ofCut);
+  const sample = await chooseLevel(sql, scope, isTotal ? openGaps : cover.gaps);
+  const { level } = sample;
+  const open = await readGaps(sql, scope, openGaps, { ...settings, ...sample }, values);
+  const cut = await readGaps(sql, scope, isTotal ? [] : cover.ofCut, { ...settings, ...sample });
   const truth = new Map<number, Counts>();
   const isIn = (spans: readonly Span[], at: number) => spans.some(({ from, to }) => at >= from && at < to);
-  const cutDays = await talliesOfRows(sql, scope, cover.cut, false);
-  const cutMonths = await talliesOfRows(sql, scope, cover.cutMonths, false);
+  const series = { hasSeries: () => true, values: "none" } as const;
+  const cutDays = await readRows(sql, scope, cover.cut, series);
+  const cutMonths = await readRows(sql, scope, cover.cutMonths, series);
   if (cutDays.length + cutMonths.length < cover.cut.length + cover.cutMonths.length) return undefined;
   for (const { tally: one } of cutDays)
     for (const [at, counts] of one.series) if (isIn(cover.ofCut, at)) truth.set(at, counts);
@@ -106,10 +109,46 @@ async function gatherOnce(
     for (const [at, counts] of one.series) if (isIn(cover.ofMonths, at)) truth.set(at, counts);
   const unknown = raise(known, truth);
   addTally(tally, open.tally);
-  addTally(tally, known);
   const sampled = level === 0 ? noCounts() : countsIn(open.events);
-  return { tally, unknown, level, sampled, gaps: cover.gaps, matches: [...matches, ...open.matches, ...cut.matches] };
+  const found = { unknown, level, sampled, gaps: cover.gaps, matches: [...matches, ...open.matches, ...cut.matches] };
+  if (values === undefined) {
+    addTally(tally, known);
+    return { ...found, tally };
+  }
+  values.addTally(known);
+  addTally(tally, withoutValues(known));
+  const shown = await values.shown(limit, () => readNames(sql, scope, condensed.rows ?? [], check));
+  return shown && { ...found, tally: { ...tally, [traffic === "bots" ? "rest" : "people"]: shown } };
 }
+
+interface Condensed {
+  readonly tally: Tally;
+  readonly matches?: MatchedPeriod[];
+  readonly sums?: CondensedSums["sums"];
+  readonly rows?: readonly NamedRow[];
+}
+
+/** Roll-ups with the values of the filtered dimension. The series comes from what matches. */
+async function matchedRows(
+  sql: Sql,
+  scope: SubjectScope,
+  periods: readonly StoredPeriod[],
+  { filter, wanted, check }: { readonly filter: ValueFilter } & Pick<GatherSettings, "wanted" | "check">,
+): Promise<Condensed | undefined> {
+  const tally = newTally();
+  const matches: MatchedPeriod[] = [];
+  const rows = await readRows(sql, scope, periods, { hasSeries: () => false, values: "all" });
+  if (rows.length < periods.length) return undefined;
+  for (const row of rows) {
+    check();
+    addStoredValues(row.tally, row, { dimensions: wanted });
+    matches.push({ from: row.from, to: row.to, counts: matchedCounts(row.tally, filter) });
+    addTally(tally, row.tally);
+  }
+  return { tally, matches };
+}
+
+const withoutValues = (tally: Tally): Tally => ({ ...tally, people: new Map(), rest: new Map() });
 
 const noCounts = (): Counts => ({ people: 0, visitors: 0, rest: 0 });
 
@@ -138,21 +177,25 @@ function raise(known: Tally, truth: ReadonlyMap<number, Counts>): Counts {
   };
 }
 
+/** `values`: what the values are added to, instead of to the tally. */
 async function readGaps(
   sql: Sql,
   scope: SubjectScope,
   gaps: readonly Span[],
-  { wanted, filter, level, check }: GatherSettings & { readonly level: number },
+  { wanted, filter, level, events: expected, check }: GatherSettings & Sample,
+  values?: ReportedValues,
 ): Promise<{ tally: Tally; events: Tally; matches: MatchedPeriod[] }> {
   const matches: MatchedPeriod[] = [];
   const tally = newTally();
   if (gaps.length === 0) return { tally, events: tally, matches };
-  const events = await itemisedTally(sql, scope, gaps, { level, wanted, check });
+  const count = { level, events: expected, wanted, check };
+  const events = await itemisedTally(sql, scope, gaps, count, values);
   addTally(tally, events);
   for (const gap of gaps) {
     check();
-    for (const { quarter, tally: row } of await overflowOf(sql, scope, gap)) {
-      addTally(tally, row);
+    for (const { quarter, tally: row } of await overflowOf(sql, scope, gap, wanted)) {
+      values?.addTally(row);
+      addTally(tally, values === undefined ? row : withoutValues(row));
       if (filter === undefined) continue;
       matches.push({ from: quarter, to: quarter + quarterMs, counts: matchedCounts(row, filter) });
     }
@@ -164,12 +207,13 @@ async function readGaps(
 const knownNames = new WeakMap<Sql, ValueNames>();
 const namesMost = 50_000;
 
-/** The events of these ranges with the names of their values. A sample is scaled up. */
+/** The events of these ranges with the names of their values, which are added to `values` if it is given. A sample is scaled up. */
 export async function itemisedTally(
   sql: Sql,
   scope: EventScope,
   spans: readonly Span[],
   count: EventCount,
+  values?: ReportedValues,
 ): Promise<Tally> {
   const counts = await countEvents(sql, scope, spans, count);
   let names = knownNames.get(sql);
@@ -177,45 +221,35 @@ export async function itemisedTally(
     names = createValueNames(sql, namesMost);
     knownNames.set(sql, names);
   }
-  const nameOf = await names.load(idsOf(counts));
-  return scaled(toTally(counts, nameOf), 2 ** count.level);
+  const nameOf = await names.load(idsIn(counts));
+  values?.addEvents(counts, nameOf, 2 ** count.level);
+  return scaled(values === undefined ? tallyOf(counts, nameOf) : tallyWithoutValues(counts), 2 ** count.level);
 }
 
 /** The overflow rows of a link, or of the links in a group. */
 async function overflowOf(
   { db }: Sql,
-  { tenant, link, conditions, whose }: SubjectScope,
+  { tenant, link, conditions, whose, lived }: SubjectScope,
   { from, to }: Span,
+  wanted: readonly BreakdownName[],
 ): Promise<{ quarter: number; tally: Tally }[]> {
-  const first = utcDay(from);
-  const days = Array.from({ length: utcDay(to - 1) - first + 1 }, (_, place) => first + place);
+  const days = searchedDays({ from, to }, { lived });
   const column = whose === "link" ? "tally" : "tenant_tally";
   let query = db
     .selectFrom("click_overflow")
-    .select(["quarter", `${column} as text`])
+    .select(["link", "quarter", `${column} as text`])
     .where("day", "in", days)
     .where("tenant", "=", tenant)
     .where("quarter", ">=", from)
     .where("quarter", "<", to);
   if (link !== undefined) query = query.where("link", "=", link);
   for (const condition of conditions) query = query.where(condition);
-  return (await query.execute()).map(({ quarter, text }) => ({ quarter, tally: readTallyText(text, quarter) }));
-}
-
-/** A month has at most 32 days; a row that begins before the range may reach into it. */
-const longestMs = 33 * 86_400_000;
-
-async function periodsOf({ db }: Sql, subject: number, { from, to }: Span): Promise<StoredPeriod[]> {
-  const rows = await db
-    .selectFrom("click_rollups")
-    .select(["grain", "start", "until"])
-    .where("subject", "=", subject as never)
-    .where("grain", "in", [grains.hour, grains.day, grains.month])
-    .where("start", ">=", from - longestMs)
-    .where("start", "<", to)
-    .where("until", ">", from)
-    .execute();
-  return rows.map(({ grain, start, until }) => ({ grain, start, from: start, to: until }));
+  const rows = await query.execute();
+  return rows.map((row) => {
+    const tally = readTallyText(row.text, row.quarter);
+    if (wanted.includes("link")) nameLink(tally, row.link);
+    return { quarter: row.quarter, tally };
+  });
 }
 
 async function daysOf({ db }: Sql, tenant: number, { from, to }: Span): Promise<Span[]> {
@@ -227,41 +261,4 @@ async function daysOf({ db }: Sql, tenant: number, { from, to }: Span): Promise<
     .where("start", "<", to + longestMs)
     .execute();
   return rows.map(({ start, until }) => ({ from: start, to: until }));
-}
-
-const rowsAtOnce = 200;
-
-interface RowTally extends Span {
-  /** Without values. */
-  readonly tally: Tally;
-  readonly facts: string;
-}
-
-async function talliesOfRows(
-  { db }: Sql,
-  { number }: SubjectScope,
-  rows: readonly StoredPeriod[],
-  hasValues: boolean,
-): Promise<RowTally[]> {
-  const tallies: RowTally[] = [];
-  for (const [grain, ofGrain] of Map.groupBy(rows, (row) => row.grain)) {
-    for (let at = 0; at < ofGrain.length; at += rowsAtOnce) {
-      const found = await db
-        .selectFrom("click_rollups")
-        .select(["start", "until", "reasons", "visitors", "itemised", "series"])
-        .$if(hasValues, (query) => query.select("facts"))
-        .where("subject", "=", number as never)
-        .where("grain", "=", grain)
-        .where(
-          "start",
-          "in",
-          ofGrain.slice(at, at + rowsAtOnce).map(({ start }) => start),
-        )
-        .execute();
-      for (const { start, until, facts = "", ...packed } of found) {
-        tallies.push({ from: start, to: until, tally: { ...newTally(), ...readCounts(packed, start) }, facts });
-      }
-    }
-  }
-  return tallies;
 }

@@ -5,27 +5,33 @@ import type { LinkId, TenantId } from "../../base/ids.ts";
 import { type HitReason, hitReasons } from "../../redirect/decide.ts";
 import type { LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { ofTenant } from "../../sql/tenant-db.ts";
 import { type ClickFacts, dimensions, firstToLink, firstToTenant, tooLate } from "../click.ts";
 import { createValueNames } from "../rollups/value-names.ts";
+import { linksNumbered } from "./clicked-links.ts";
 import { chooseSample, type EventScope, eventsOf, eventsReadMost, levelMost } from "./events.ts";
 import type { ClickFilter } from "./filters.ts";
+import { dayBegin, type KeyPlace, listedColumns, readDay } from "./list-day.ts";
 import type { Span } from "./query.ts";
 import { conditionsFor, type ReportSubject, scopeOf } from "./scope.ts";
 
 /**
  * Single clicks, newest first. Events are stored by day and not by time, so a page looks at whole days: one, then two, four and
  * so on while they have few clicks. It looks at a bounded number of events, and may end before it is full: then its
- * place is where the next one goes on. Of a day with more events than that, a sample is listed.
+ * place is where the next one goes on. Of a day with more events than that, a sample is listed, or for an export all of them, in
+ * another order (`list-day.ts`).
  */
 export interface ClickListQuery extends Span {
   readonly filters: readonly ClickFilter[];
   readonly limit: number;
   readonly after: ClickPlace | undefined;
+  /** Whether all clicks are listed, and none stands for others. */
+  readonly isExport?: boolean;
 }
 
-/** Of the last click that was listed, or was looked at. */
-export type ClickPlace = readonly [at: number, seq: number, link: number];
+/** Of the last click that was listed, or was looked at; or within the day that ends at this time. */
+export type ClickPlace = readonly [at: number, seq: number, link: number] | readonly [until: number, ...key: KeyPlace];
+
+const isInDay = (place: ClickPlace): place is readonly [until: number, ...key: KeyPlace] => place.length > 3;
 
 export interface ClickPage {
   readonly items: readonly ListedClick[];
@@ -44,7 +50,7 @@ export interface ListedClick {
   readonly weight: number;
 }
 
-const columns = ["at", "seq", "link", "reason", "first", ...dimensions] as const;
+const columns = listedColumns;
 const longestDays = 256;
 const listMs = 8_000;
 
@@ -59,17 +65,34 @@ export async function listClicks(
   const scope = await scopeOf(sql, tenant, subject);
   const conditions = await conditionsFor(sql, tenant, scope.tenant, query.filters);
   const filtered: EventScope = { ...scope, conditions: [...scope.conditions, ...conditions] };
+  const first = Math.max(query.from, scope.eventsFrom, scope.lived?.from ?? 0);
+  const dayPage = async (until: number, after: KeyPlace): Promise<ClickPage> => {
+    const from = Math.max(first, Math.floor((until - 1) / dayMs) * dayMs);
+    const { rows, next } = await readDay(sql, filtered, { from, to: until }, after);
+    const numbers = rows.flatMap((row) => columns.map((name) => row[name]));
+    const items = (await shownClicks(sql, tenant, scope, numbers)).map((item) => ({ ...item, weight: 1 }));
+    if (next !== undefined) return { items, next: [until, ...next] };
+    return { items, next: from > first ? [from, -1, 0] : null };
+  };
+  if (query.after !== undefined && isInDay(query.after)) {
+    const [until, ...key] = query.after;
+    return await dayPage(until, key);
+  }
   const found: number[] = [];
   const rows = () => found.length / columns.length;
   const weights: number[] = [];
   let [looked, days] = [0, 1];
-  let to = query.after === undefined ? query.to : Math.min(query.to, query.after[0] + 1);
-  while (to > query.from) {
-    const from = Math.max(query.from, Math.floor((to - 1) / dayMs - days + 1) * dayMs);
+  let to = Math.min(query.to, scope.lived?.to ?? query.to, query.after === undefined ? query.to : query.after[0] + 1);
+  while (to > first) {
+    const from = Math.max(first, Math.floor((to - 1) / dayMs - days + 1) * dayMs);
     const sample = await chooseSample(sql, scope, [{ from, to }]);
     if (sample.level > 0 && days > 1) {
       days = 1;
       continue;
+    }
+    if (sample.level > 0 && query.isExport) {
+      if (rows() === 0) return await dayPage(to, dayBegin);
+      break;
     }
     const levels = Array.from({ length: levelMost + 1 - sample.level }, (_, place) => sample.level + place);
     let page = eventsOf(sql, filtered, { from, to }, levels)
@@ -92,7 +115,7 @@ export async function listClicks(
   const items = await shownClicks(sql, tenant, scope, isFull ? found.slice(0, query.limit * columns.length) : found);
   const last = query.limit - 1;
   const [at = 0, seq = 0, link = 0] = found.slice(last * columns.length, last * columns.length + 3);
-  const next: ClickPlace | null = isFull ? [at, seq, link] : to > query.from ? [to, -1, 0] : null;
+  const next: ClickPlace | null = isFull ? [at, seq, link] : to > first ? [to, -1, 0] : null;
   return { items: items.map((item, place) => ({ ...item, weight: weights[place] ?? 1 })), next };
 }
 
@@ -112,7 +135,7 @@ async function shownClicks(
   );
   const names = createValueNames(sql);
   await names.load(clicks.flatMap((click) => click.slice(factsPlace)));
-  const links = await linksOf(
+  const links = await linksNumbered(
     sql,
     tenant,
     clicks.map((click) => click[2] as LinkNumber),
@@ -120,9 +143,10 @@ async function shownClicks(
   const bit = whose === "link" ? firstToLink : firstToTenant;
   return clicks.map((click) => {
     const [at = 0, , link = 0, reason = 0, first = 0] = click;
+    const { id = null, domain = "", code = "" } = links.get(link) ?? {};
     return {
       at,
-      link: links.get(link) ?? { id: null, domain: "", code: "" },
+      link: { id, domain, code },
       reason: hitReasons[reason] ?? "counted",
       first: (first & tooLate) !== 0 ? null : (first & bit) !== 0,
       facts: Object.fromEntries(
@@ -130,37 +154,4 @@ async function shownClicks(
       ) as ClickFacts,
     };
   });
-}
-
-const linksAtOnce = 500;
-
-/** A deleted link has no id, but its clicks keep its code. */
-async function linksOf(
-  { db }: Sql,
-  tenant: TenantId,
-  numbers: readonly LinkNumber[],
-): Promise<Map<number, ListedClick["link"]>> {
-  const own = ofTenant(db, tenant);
-  const wanted = [...new Set(numbers)];
-  const links = new Map<number, ListedClick["link"]>();
-  for (let at = 0; at < wanted.length; at += linksAtOnce) {
-    const some = wanted.slice(at, at + linksAtOnce);
-    const known = await own
-      .selectFrom("click_links")
-      .select(["link", "domain", "code"])
-      .where("link", "in", some)
-      .execute();
-    for (const { link, domain, code } of known) links.set(link, { id: null, domain, code });
-    if (known.length === 0) continue;
-    const live = await own
-      .selectFrom("links")
-      .select(["id", "number", "domain", "code"])
-      .where("domain", "in", [...new Set(known.map(({ domain }) => domain))])
-      .where("code", "in", [...new Set(known.map(({ code }) => code))])
-      .execute();
-    for (const { id, number, domain, code } of live) {
-      if (number !== null && links.has(number)) links.set(number, { id, domain, code });
-    }
-  }
-  return links;
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../base/errors.ts";
-import { dimensions } from "../click.ts";
-import { comparedSpan, intervalsMost, parseReport, type ReportParams } from "./query.ts";
-import { toLocalIso } from "./zones.ts";
+import { comparedSpan, intervalsMost, parseReport, type ReportParams, type Span } from "./query.ts";
+import { startsWithin, toLocalIso } from "./zones.ts";
 
 const now = Date.parse("2026-11-17T12:34:56Z");
 const parse = (params: ReportParams, zone = "UTC") => parseReport(params, zone, now);
@@ -26,7 +25,7 @@ describe("what a report is asked for", () => {
       Date.parse("2026-11-17T12:45:00Z"),
     ]);
     expect(query).toEqual({
-      ...{ zone: "Europe/Berlin", interval: "day", traffic: "people", breakdown: dimensions, limit: 10 },
+      ...{ zone: "Europe/Berlin", interval: "day", traffic: "people", breakdown: undefined, limit: 10 },
       ...{ compare: undefined, filters: [] },
     });
   });
@@ -38,6 +37,8 @@ describe("what a report is asked for", () => {
     ["2026-01-01T10:07:00Z", "2026-01-01T10:08:00Z", "2026-01-01T10:00:00Z", "2026-01-01T10:15:00Z"],
     ["2026-01-01T10:00:00+05:45", "2026-01-01T10:00:00.999999999Z", "2026-01-01T04:15:00Z", "2026-01-01T10:15:00Z"],
     ["2024-02-29", "2024-02-29", "2024-02-28T23:00:00Z", "2024-02-29T23:00:00Z"],
+    ["2012-01-01", "2012-01-01", "2011-12-31T23:00:00Z", "2012-01-01T23:00:00Z"],
+    ["2099-12-31", "2099-12-31", "2099-12-30T23:00:00Z", "2099-12-31T23:00:00Z"],
   ])("from %s to %s is a range of whole quarter hours; a date is a whole day of the zone", (from, to, start, until) => {
     const query = parse({ from, to, zone: "Europe/Berlin" });
     expect([query.from, query.to]).toEqual([Date.parse(start), Date.parse(until)]);
@@ -50,7 +51,7 @@ describe("what a report is asked for", () => {
     [{ zone: "Europe/Berlin\u0000" }, "zone", "unknown_zone"],
     [{ from: "2026-11-17", to: "2026-11-16" }, "to", "before_from"],
     [{ from: "2026-11-17T10:00:00Z", to: "2026-11-17T10:00:00Z" }, "to", "before_from"],
-    [{ from: "2027-01-01" }, "to", "before_from"],
+    [{ from: "2027-01-01" }, "from", "in_the_future"],
     [{ from: "2012-01-01", to: "2026-01-01" }, "from", "too_long"],
     [{ from: "2012-01-01", to: "2099-12-30", interval: "month" }, "from", "too_long"],
     [{ from: "1970-01-01" }, "from", "out_of_range"],
@@ -60,6 +61,10 @@ describe("what a report is asked for", () => {
     [{ from: "yesterday" }, "from", "bad_time"],
     [{ from: "2026-02-30" }, "from", "bad_time"],
     [{ from: "2025-02-29" }, "from", "bad_time"],
+    [{ from: "2026-02-30T10:00:00Z" }, "from", "bad_time"],
+    [{ from: "2026-02-28x" }, "from", "bad_time"],
+    [{ from: "2011-12-31", zone: "Etc/GMT+12" }, "from", "out_of_range"],
+    [{ to: "2100-01-01", zone: "Pacific/Kiritimati" }, "to", "out_of_range"],
     [{ from: "2026-13-01" }, "from", "bad_time"],
     [{ from: "2026-00-10" }, "from", "bad_time"],
     [{ from: "2026-11-01T10:00:00" }, "from", "bad_time"],
@@ -81,6 +86,7 @@ describe("what a report is asked for", () => {
 
   test("names dimensions once and in one order; an empty list is none", () => {
     expect(parse({ breakdown: "os,country,os" }).breakdown).toEqual(["country", "os"]);
+    expect(parse({ breakdown: "os,link" }).breakdown).toEqual(["link", "os"]);
     expect(parse({ breakdown: "" }).breakdown).toEqual([]);
   });
 
@@ -122,7 +128,20 @@ describe("the range to compare with", () => {
     ]);
   });
 
-  test("is as long, and ends where the range begins, if that is not whole days", () => {
+  test.each([
+    ["the last 30 days", {}, "2026-09-19T00:00", "2026-10-18T13:45"],
+    ["today", { from: "2026-11-17" }, "2026-11-16T00:00", "2026-11-16T13:45"],
+    ["the 26 days since the clock was changed", { from: "2026-10-23" }, "2026-09-27T00:00", "2026-10-22T13:45"],
+  ] as const)("ends at the same time of day for days up to now: %s", (_, params, start, until) => {
+    const zone = "Europe/Berlin";
+    const query = parse({ ...params, zone, interval: "day" });
+    const span = comparedSpan(query, "previous");
+    expect([span.from, span.to].map((at) => toLocalIso(zone, at).slice(0, 16))).toEqual([start, until]);
+    const points = ({ from, to }: Span) => startsWithin(zone, "day", from, to, intervalsMost).length;
+    expect(points(span)).toBe(points(query));
+  });
+
+  test("is as long, and ends where the range begins, if that does not begin with a day", () => {
     const span = comparedSpan(parse({ from: "2026-11-17T10:00:00Z", to: "2026-11-17T11:30:00Z" }), "previous");
     expect(span).toEqual({ from: Date.parse("2026-11-17T08:30:00Z"), to: Date.parse("2026-11-17T10:00:00Z") });
   });

@@ -1,6 +1,6 @@
 import { dayMs } from "../../base/clock.ts";
 import { invalid } from "../../base/errors.ts";
-import { type Dimension, dimensions, quarterMs } from "../click.ts";
+import { type BreakdownName, breakdownNames, quarterMs } from "../click.ts";
 import { type ClickFilter, parseFilters } from "./filters.ts";
 import {
   firstMoment,
@@ -19,7 +19,8 @@ export interface ReportQuery extends Span {
   readonly zone: string;
   readonly interval: Interval;
   readonly traffic: Traffic;
-  readonly breakdown: readonly Dimension[];
+  /** Undefined: all that the subject has. */
+  readonly breakdown: readonly BreakdownName[] | undefined;
   /** Values of each breakdown. */
   readonly limit: number;
   readonly compare: Comparison | undefined;
@@ -100,12 +101,16 @@ export function parseSpan({ from, to }: Pick<ReportParams, "from" | "to">, zone:
     from === undefined
       ? startOfDay(zone, localDay(zone, until - 1) - defaultDays + 1)
       : parseMoment("from", from, zone);
-  if (start >= until) throw invalid("to", "before_from", "Must be after `from`.");
+  if (start >= until) {
+    if (to === undefined) throw invalid("from", "in_the_future", "Must be before now, unless `to` is given.");
+    throw invalid("to", "before_from", "Must be after `from`.");
+  }
   if (until - start > spanMostMs) throw invalid("from", "too_long", "A range covers at most ten years.");
   return { from: start, to: until };
 }
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
+const dateChars = 10;
 const momentPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 function parseMoment(field: "from" | "to", text: string, zone: string): number {
@@ -113,23 +118,28 @@ function parseMoment(field: "from" | "to", text: string, zone: string): number {
   if (at === undefined) {
     throw invalid(field, "bad_time", "Must be a date (2026-01-31) or a time with an offset (2026-01-31T10:00:00Z).");
   }
-  if (at < firstMoment || at > lastMoment) throw invalid(field, "out_of_range", "Must be in the years 2012 to 2099.");
   return at;
 }
 
 function readMoment(field: "from" | "to", text: string, zone: string): number | undefined {
-  const [date, year, month, day] = datePattern.exec(text) ?? [];
-  if (date !== undefined) {
-    const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day));
-    // There is no 30 February: `Date` would take it for 2 March.
-    if (!new Date(midnight).toISOString().startsWith(date)) return undefined;
-    if (midnight < firstMoment - dayMs || midnight > lastMoment + dayMs) return midnight;
-    return startOfDay(zone, midnight / dayMs + (field === "to" ? 1 : 0));
+  const [date = "", year, month, day] = datePattern.exec(text.slice(0, dateChars)) ?? [];
+  const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day));
+  // There is no 30 February: `Date` would take it for 2 March.
+  if (date === "" || !new Date(midnight).toISOString().startsWith(date)) return undefined;
+  const isDate = text.length === dateChars;
+  const at = isDate ? midnight : readTime(text);
+  if (at === undefined) return undefined;
+  if (at < firstMoment || at > lastMoment - (isDate ? dayMs : 0)) {
+    throw invalid(field, "out_of_range", "Must be in the years 2012 to 2099.");
   }
-  if (!momentPattern.test(text)) return undefined;
-  const at = new Date(text).getTime();
-  if (Number.isNaN(at)) return undefined;
+  // In the zone, the first and the last day of these years begin and end some hours earlier or later.
+  if (isDate) return startOfDay(zone, midnight / dayMs + (field === "to" ? 1 : 0));
   return field === "from" ? at - (at % quarterMs) : ceilQuarter(at);
+}
+
+function readTime(text: string): number | undefined {
+  const at = momentPattern.test(text) ? new Date(text).getTime() : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
 }
 
 const ceilQuarter = (at: number): number => Math.ceil(at / quarterMs) * quarterMs;
@@ -143,14 +153,20 @@ function usualInterval({ from, to }: Span): Interval {
   return days <= 800 ? "week" : "month";
 }
 
-function parseBreakdown(text: string | undefined): readonly Dimension[] {
-  if (text === undefined) return dimensions;
-  const names = text === "" ? [] : text.split(",").slice(0, dimensions.length + 1);
-  const unknown = names.find((name) => !dimensions.some((dimension) => dimension === name));
+function parseBreakdown(text: string | undefined): readonly BreakdownName[] | undefined {
+  if (text === undefined) return undefined;
+  const names = text === "" ? [] : text.split(",").slice(0, breakdownNames.length + 1);
+  const unknown = names.find((name) => !breakdownNames.some((known) => known === name));
   if (unknown !== undefined) {
-    throw invalid("breakdown", "unknown_dimension", `Must be a list of: ${dimensions.join(", ")}.`);
+    throw invalid("breakdown", "unknown_dimension", `Must be a list of: ${breakdownNames.join(", ")}.`);
   }
-  return dimensions.filter((dimension) => names.includes(dimension));
+  return breakdownNames.filter((name) => names.includes(name));
+}
+
+/** At most a year of whole days from that time on; `undefined` if it has not come. */
+export function spanOfYear(zone: string, from: number, now: number): Span | undefined {
+  const start = startOfDay(zone, localDay(zone, Math.max(from, firstMoment)));
+  return start > now ? undefined : { from: start, to: startOfDay(zone, localDay(zone, start) + 366) };
 }
 
 /** The range to compare with, by the calendar of the zone: its days have as many hours as they have. */
@@ -162,8 +178,8 @@ export function comparedSpan({ from, to, zone }: Span & { readonly zone: string 
   if (compare === "year") return moved({ months: -12 });
   const days = Math.max(1, Math.ceil((to - from - dayMs / 12) / dayMs)); // a day may have 25 hours, or 23
   if (compare === "weekdays") return moved({ days: -7 * Math.ceil(days / 7) });
-  const wall = (at: number) => localDay(zone, at) * dayMs;
-  const isWholeDays = startOfDay(zone, localDay(zone, from)) === from && startOfDay(zone, localDay(zone, to)) === to;
-  if (!isWholeDays) return { from: from - (to - from), to: from };
-  return { from: movedBy(zone, from, { days: -(wall(to) - wall(from)) / dayMs }), to: from };
+  // The days up to now are compared with as many days up to the same time: a point of one series with a point of the other.
+  const first = localDay(zone, from);
+  if (startOfDay(zone, first) === from) return moved({ days: first - localDay(zone, to - 1) - 1 });
+  return { from: from - (to - from), to: from };
 }

@@ -1,15 +1,17 @@
 import type { Clock } from "../../base/clock.ts";
-import { Problem } from "../../base/errors.ts";
+import { invalid, Problem } from "../../base/errors.ts";
 import type { TenantId } from "../../base/ids.ts";
 import { hitReasons } from "../../redirect/decide.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { type Dimension, none, other } from "../click.ts";
+import { type BreakdownName, breakdownNames, dimensions, none, other } from "../click.ts";
 import { addValues, clicksOf, peopleOf, type Tally, type ValueCount } from "../rollups/tally.ts";
-import { countsOf, type RangeCounts } from "./counts.ts";
+import { cappedVisitors } from "./capped-visitors.ts";
+import { countsOf, type RangeCounts, type Wanted } from "./counts.ts";
 import { type ImportedClicks, importedOf } from "./imported.ts";
 import { comparedSpan, type ReportQuery, type Span, type Traffic } from "./query.ts";
 import { errorOf } from "./sample.ts";
 import { conditionsFor, type ReportedSubject, type ReportSubject, scopeOf } from "./scope.ts";
+import { namedLinks, type TopLink } from "./top-links.ts";
 import { eventFilters } from "./value-filter.ts";
 
 /**
@@ -23,7 +25,7 @@ export interface ClickReport extends Span {
   /** By reason; `unknown` if only their number is known. */
   readonly reasons: Readonly<Record<string, number>>;
   readonly series: readonly SeriesPoint[];
-  readonly breakdowns: Readonly<Partial<Record<Dimension, Breakdown>>>;
+  readonly breakdowns: Readonly<Partial<Record<BreakdownName, Breakdown>>>;
   readonly previous: PreviousReport | null;
   /**
    * Clicks of which it is known whether they pass the filters, of all clicks of the subject in the range; and clicks of the
@@ -31,6 +33,8 @@ export interface ClickReport extends Span {
    */
   readonly itemised: { readonly clicks: number; readonly of: number; readonly notInSeries: number } | null;
   readonly sampled: { readonly rate: number; readonly error: number } | null;
+  /** When new visitors were not recognised, because there were too many. */
+  readonly visitorsCapped: readonly Span[] | null;
   readonly imported: ImportedClicks | null;
 }
 
@@ -48,13 +52,21 @@ export interface SeriesPoint {
 }
 
 export interface Breakdown {
-  readonly values: readonly (ValueCount & { readonly value: string })[];
+  readonly values: readonly BreakdownValue[];
   readonly none: number;
   readonly other: number;
   readonly notItemised: number;
 }
 
-export type PreviousReport = Span & Pick<ClickReport, "totals" | "series" | "itemised" | "sampled">;
+export interface BreakdownValue extends ValueCount {
+  readonly value: string;
+  /** In the breakdown by link. */
+  readonly link?: TopLink;
+  /** Of a link, if a period is compared. Null: not known, because not all links of that period were kept apart. */
+  readonly previousClicks?: number | null;
+}
+
+export type PreviousReport = Span & Pick<ClickReport, "totals" | "series" | "itemised" | "sampled" | "visitorsCapped">;
 
 /** A report that takes longer is ended: the caller would not wait for it. */
 const reportMs = 8_000;
@@ -70,15 +82,28 @@ export async function reportOn(
   const check = () => {
     if (clock.elapsed() > end) throw tooSlow();
   };
+  const breakdown = breakdownNamesOf(subject, query);
   const scope = await scopeOf(sql, tenant, subject);
   const conditions = await conditionsFor(sql, tenant, scope.tenant, eventFilters(query.filters));
   const filtered =
     query.filters.length === 0 ? undefined : { ...scope, conditions: [...scope.conditions, ...conditions] };
-  const read = (span: Span, wanted: readonly Dimension[]) =>
-    countsOf(sql, { all: scope, filtered, now: clock.now() }, query, span, { wanted, check });
-  const now = await read(query, query.breakdown);
+  const read = (span: Span, shown: Pick<Wanted, "wanted" | "limit" | "isTotal">) =>
+    countsOf(sql, { all: scope, filtered, now: clock.now() }, query, span, { check, ...shown });
+  const now = await read(query, { wanted: breakdown });
+  const isByLink = breakdown.includes("link");
+  const ofCompared = {
+    wanted: isByLink ? (["link"] as const) : [],
+    limit: Number.POSITIVE_INFINITY,
+    isTotal: !isByLink,
+  };
   const before = query.compare && comparedSpan(query, query.compare);
-  const compared = before && (await read(before, []));
+  const compared = before && (await read(before, ofCompared));
+  const values = Object.fromEntries(breakdown.map((name) => [name, breakdownOf(now, query, name)]));
+  if (values.link !== undefined) {
+    const linksBefore = compared && breakdownOf(compared, { ...query, limit: Number.POSITIVE_INFINITY }, "link");
+    values.link = await namedLinks(sql, tenant, values.link, linksBefore);
+  }
+  const capped = (span: Span) => (query.traffic === "bots" ? null : cappedVisitors(sql, scope, span));
   const toSeries = (points: readonly SeriesPoint[]) => pointsOf(now.starts, points);
   return {
     from: query.from,
@@ -86,10 +111,21 @@ export async function reportOn(
     subject: scope.subject,
     ...shown(now, query),
     reasons: reasonsOf(now),
-    breakdowns: Object.fromEntries(query.breakdown.map((dimension) => [dimension, breakdownOf(now, query, dimension)])),
-    previous: compared && before ? { ...before, ...shown(compared, query) } : null,
+    breakdowns: values,
+    visitorsCapped: await capped(query),
+    previous:
+      compared && before ? { ...before, ...shown(compared, query), visitorsCapped: await capped(before) } : null,
     imported: filtered === undefined ? await importedOf(sql, tenant, scope, query, toSeries) : null,
   };
+}
+
+/** A link's own report has no breakdown by link. */
+function breakdownNamesOf({ kind }: ReportSubject, { breakdown }: ReportQuery): readonly BreakdownName[] {
+  if (kind !== "link") return breakdown ?? breakdownNames;
+  if (breakdown?.includes("link") === true) {
+    throw invalid("breakdown", "unknown_dimension", `Must be a list of: ${dimensions.join(", ")}.`);
+  }
+  return breakdown ?? dimensions;
 }
 
 const tooSlow = () =>
@@ -153,7 +189,7 @@ function placeOf(starts: readonly number[], at: number): number {
   return Math.max(0, low - 1);
 }
 
-function breakdownOf(counts: RangeCounts, { traffic, limit }: ReportQuery, dimension: Dimension): Breakdown {
+function breakdownOf(counts: RangeCounts, { traffic, limit }: ReportQuery, dimension: BreakdownName): Breakdown {
   const values = valuesOf(counts.tally, traffic, dimension);
   const named = [...values]
     .filter(([value]) => value !== none && value !== other)
@@ -170,7 +206,11 @@ function breakdownOf(counts: RangeCounts, { traffic, limit }: ReportQuery, dimen
   };
 }
 
-function valuesOf({ people, rest }: Tally, traffic: Traffic, dimension: Dimension): ReadonlyMap<string, ValueCount> {
+function valuesOf(
+  { people, rest }: Tally,
+  traffic: Traffic,
+  dimension: BreakdownName,
+): ReadonlyMap<string, ValueCount> {
   const [ofPeople = new Map(), ofRest = new Map()] = [people.get(dimension), rest.get(dimension)];
   if (traffic !== "all") return traffic === "people" ? ofPeople : ofRest;
   const sum = new Map();

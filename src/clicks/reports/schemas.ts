@@ -1,12 +1,13 @@
 import { pageParams, pageSchema } from "../../http/pagination.ts";
 import { singleLine, z } from "../../http/route.ts";
 import { hitReasons } from "../../redirect/decide.ts";
-import { dimensions } from "../click.ts";
+import { breakdownNames, dimensions } from "../click.ts";
 import { filterFields, filtersMost, filterValuesMost } from "./filters.ts";
 import type { ListedClick } from "./list.ts";
-import { breakdownLimit, breakdownMost, comparisons, type ReportQuery, traffics } from "./query.ts";
-import type { ClickReport, SeriesPoint } from "./report.ts";
+import { breakdownLimit, breakdownMost, comparisons, type ReportQuery, type Span, traffics } from "./query.ts";
+import type { BreakdownValue, ClickReport, SeriesPoint } from "./report.ts";
 import type { ReportedSubject } from "./scope.ts";
+import type { TopLink } from "./top-links.ts";
 import { intervals, toLocalIso } from "./zones.ts";
 
 /** Reports and clicks as JSON: what may be asked, and what is returned. */
@@ -23,7 +24,7 @@ const range = {
     .string()
     .max(100)
     .optional()
-    .openapi({ description: "IANA time zone. Default: the tenant's.", example: "Europe/Berlin" }),
+    .openapi({ description: "IANA time zone. Default: the workspace's.", example: "Europe/Berlin" }),
   filter: z
     .preprocess((given) => (typeof given === "string" ? [given] : given), filters)
     .optional()
@@ -45,7 +46,9 @@ const report = {
     .string()
     .max(500)
     .optional()
-    .openapi({ description: `Comma separated: ${dimensions.join(", ")}. Default: all.` }),
+    .openapi({
+      description: `Comma separated: ${breakdownNames.join(", ")}. Default: all. \`link\` is for reports on several links.`,
+    }),
   limit: z.coerce
     .number()
     .int()
@@ -58,7 +61,7 @@ const report = {
   }),
   format: z.enum(["json", "csv"]).optional().openapi({
     description:
-      "`csv`: the series; the values of a dimension if `breakdown` names a single one. Or `Accept: text/csv`.",
+      "`csv`: the series, with `compare` both; the values of a dimension if `breakdown` names a single one. A column `visitorsCapped` or `sampleRate` is added where it applies. Or `Accept: text/csv`.",
   }),
 };
 
@@ -71,7 +74,8 @@ const list = {
   ...range,
   ...pageParams,
   format: z.enum(["json", "csv", "jsonl"]).optional().openapi({
-    description: "`csv` and `jsonl` stream all matching clicks, at most a million, without pages.",
+    description:
+      "`csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order.",
   }),
 };
 
@@ -96,6 +100,36 @@ const itemisedSchema = z.object({ clicks: z.int(), of: z.int(), notInSeries: z.i
 const sampledSchema = z.object({ rate: z.number(), error: z.number() }).nullable().openapi({
   description: "Not null if events were sampled. `error`: relative error of the total that 95 of 100 samples keep.",
 });
+const cappedSchema = z
+  .array(z.object({ from: z.string(), to: z.string() }))
+  .nullable()
+  .openapi({
+    description:
+      "Not null if new visitors were not recognised for a time, because the workspace had too many that day: `visitors` is too low there, and clicks are complete.",
+  });
+
+const topLinkSchema = z
+  .object({
+    id: z.string().nullable(),
+    domain: z.string().nullable(),
+    code: z.string().nullable(),
+    title: z.string().nullable(),
+  })
+  .openapi({
+    description:
+      "In the breakdown `link`. A deleted link has no `id` and no `title`; 400 days after its last click its code is not known either.",
+  });
+
+const breakdownValueSchema = z.object({
+  value: z.string(),
+  clicks: z.int(),
+  visitors: z.int(),
+  link: topLinkSchema.optional(),
+  previousClicks: z.int().nullable().optional().openapi({
+    description:
+      "In the breakdown `link`, with `compare`: its clicks in that period. Null if it is not among the links that were kept apart then.",
+  }),
+});
 
 export const reportSchema = z
   .object({
@@ -113,7 +147,7 @@ export const reportSchema = z
     breakdowns: z.record(
       z.string(),
       z.object({
-        values: z.array(z.object({ value: z.string(), clicks: z.int(), visitors: z.int() })),
+        values: z.array(breakdownValueSchema),
         none: z.int(),
         other: z.int(),
         notItemised: z.int(),
@@ -122,11 +156,12 @@ export const reportSchema = z
     previous: z
       .object({
         ...{ from: z.string(), to: z.string(), totals: totalsSchema, series: seriesSchema },
-        ...{ itemised: itemisedSchema, sampled: sampledSchema },
+        ...{ itemised: itemisedSchema, sampled: sampledSchema, visitorsCapped: cappedSchema },
       })
       .nullable(),
     itemised: itemisedSchema,
     sampled: sampledSchema,
+    visitorsCapped: cappedSchema,
     imported: z
       .object({ clicks: z.int(), visitors: z.int(), undated: z.int(), series: seriesSchema })
       .nullable()
@@ -141,7 +176,10 @@ const clickSchema = z
     at: z.string(),
     link: z.object({ id: z.string().nullable(), domain: z.string(), code: z.string() }),
     reason: z.enum(hitReasons),
-    first: z.boolean().nullable().openapi({ description: "The visitor's first click of the day. Null: not known." }),
+    first: z.boolean().nullable().openapi({
+      description:
+        "The visitor's first click of the day. False if visitors are not recognised, such as bots; null if it came too late to tell, or the day had too many visitors.",
+    }),
     weight: z.int().openapi({ description: "How many clicks it stands for: above 1 if there are too many to list." }),
     ...Object.fromEntries(dimensions.map((name) => [name, z.string().nullable()])),
   })
@@ -156,8 +194,12 @@ export function showReport(
   host: (domain: string) => string,
 ) {
   const time = (at: number) => toLocalIso(zone, at);
+  const spans = (some: readonly Span[] | null) =>
+    some?.map(({ from, to }) => ({ from: time(from), to: time(to) })) ?? null;
   const series = (points: readonly SeriesPoint[]) => points.map((point) => ({ ...point, start: time(point.start) }));
   const { subject, previous, breakdowns, reasons, imported, ...rest } = found;
+  const showValue = ({ link, ...value }: BreakdownValue) =>
+    link === undefined ? value : { ...value, link: showTopLink(link, host) };
   return {
     subject: showSubject(subject, host),
     ...rest,
@@ -166,18 +208,25 @@ export function showReport(
     to: time(found.to),
     reasons: { ...reasons },
     series: series(found.series),
+    visitorsCapped: spans(found.visitorsCapped),
     breakdowns: Object.fromEntries(
-      Object.entries(breakdowns).map(([name, one]) => [name, { ...one, values: [...one.values] }]),
+      Object.entries(breakdowns).map(([name, one]) => [name, { ...one, values: one.values.map(showValue) }]),
     ),
     previous: previous && {
       ...previous,
       from: time(previous.from),
       to: time(previous.to),
       series: series(previous.series),
+      visitorsCapped: spans(previous.visitorsCapped),
     },
     imported: imported && { ...imported, series: series(imported.series) },
   };
 }
+
+const showTopLink = (link: TopLink, host: (domain: string) => string): TopLink => ({
+  ...link,
+  domain: link.domain === null ? null : host(link.domain),
+});
 
 function showSubject(subject: ReportedSubject, host: (domain: string) => string) {
   if (subject.kind === "link") return { ...subject, domain: host(subject.domain) };

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql as raw } from "kysely";
+import { dayMs } from "../../base/clock.ts";
 import { invalid, Problem } from "../../base/errors.ts";
 import type { LinkId, TenantId } from "../../base/ids.ts";
 import { type HitReason, hitReasons } from "../../redirect/decide.ts";
@@ -11,6 +12,7 @@ import { defaultZone } from "../events/days.ts";
 import type { EventScope } from "./events.ts";
 import { type ClickFilter, lowerAscii } from "./filters.ts";
 import { linkNumbers } from "./link-filter.ts";
+import type { Span } from "./query.ts";
 
 /** What a report is about. */
 export type ReportSubject =
@@ -29,6 +31,12 @@ export interface SubjectScope extends EventScope {
   /** Undefined: it has no roll-ups. */
   readonly number: LinkNumber | GroupNumber | undefined;
   readonly condensedUntil: number;
+  /** Of the tenant: it is raised before a roll-up is replaced. */
+  readonly late: number;
+  /** When the tenant last had too many visitors to recognise new ones. Null: never. */
+  readonly lastFullAt: number | null;
+  /** Periods before this may have clicks without a roll-up. */
+  readonly rollupsFrom: number;
   /** Events before this are deleted. */
   readonly eventsFrom: number;
   readonly subject: ReportedSubject;
@@ -36,12 +44,13 @@ export interface SubjectScope extends EventScope {
 
 /** Progress and zone of a tenant. */
 export async function clickSettings({ db }: Pick<Sql, "db">, tenant: TenantId) {
-  const columns = ["zone", "days_until", "events_from"] as const;
+  const columns = ["zone", "days_until", "events_from", "late"] as const;
   const row = await ofTenant(db, tenant).selectFrom("click_tenants").select(columns).executeTakeFirst();
   return {
     zone: row?.zone ?? defaultZone,
     condensedUntil: row?.days_until ?? 0,
     eventsFrom: row?.events_from ?? 0,
+    late: row?.late ?? 0,
   };
 }
 
@@ -51,8 +60,15 @@ const matchesMost = 2_000;
 export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubject): Promise<SubjectScope> {
   const own = ofTenant(sql.db, tenantId);
   const tenant = await tenantNumberOf(sql.db, tenantId);
-  const { condensedUntil, eventsFrom } = await clickSettings(sql, tenantId);
-  const common = { tenant, link: undefined, conditions: [], whose: "tenant" as const, condensedUntil, eventsFrom };
+  const { condensedUntil, eventsFrom, late } = await clickSettings(sql, tenantId);
+  const { lived, lastFullAt } = await daysOf(sql, tenant);
+  const common = {
+    tenant,
+    link: undefined,
+    conditions: [],
+    whose: "tenant" as const,
+    ...{ condensedUntil, eventsFrom, late, rollupsFrom: 0, lived, lastFullAt },
+  };
   switch (subject.kind) {
     case "tenant":
       return { ...common, number: tenant, subject };
@@ -63,26 +79,40 @@ export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubje
       return { ...common, link: number, whose: "link", number, subject: { ...subject, domain, code } };
     }
     case "domain": {
-      const number = await groupNumber(own, "domain", subject.name);
+      const number = (await groupOf(own, "domain", subject.name))?.number;
       // Its first click creates the group.
       const conditions = [number === undefined ? nothing : raw<boolean>`domain = ${number}`];
       return { ...common, number, subject, conditions };
     }
-    case "tag":
-      return {
-        ...common,
-        subject,
-        number: await groupNumber(own, "tag", subject.name),
-        // A tag may have got its roll-ups after its first clicks: a day without one may have some.
-        condensedUntil: 0,
-        conditions: [isIn("tags", await idsOfTags(sql, tenant, [subject.name]))],
-      };
+    case "tag": {
+      const group = await groupOf(own, "tag", subject.name);
+      const conditions = [isIn("tags", await idsOfTags(sql, tenant, [subject.name]))];
+      return { ...common, subject, number: group?.number, rollupsFrom: group?.since ?? 0, conditions };
+    }
   }
 }
 
-async function groupNumber(own: TenantDb, kind: "domain" | "tag", name: string): Promise<GroupNumber | undefined> {
-  const groups = own.selectFrom("click_groups").select("number").where("kind", "=", kind).where("name", "=", name);
-  return (await groups.executeTakeFirst())?.number;
+/** A click may begin the next day while a report is read. */
+const marginMs = 2 * dayMs;
+
+/** From the tenant's first day to its last: every click is in one of them. And the last time that it had too many visitors. */
+async function daysOf({ db }: Pick<Sql, "db">, tenant: TenantNumber) {
+  const { first, last, full } = await db
+    .selectFrom("click_days")
+    .select((row) => [
+      row.fn.min("start").as("first"),
+      row.fn.max("start").as("last"),
+      row.fn.max("visitors_full_at").as("full"),
+    ])
+    .where("tenant", "=", tenant)
+    .executeTakeFirstOrThrow();
+  const lived: Span | undefined = first === null || last === null ? undefined : { from: first, to: last + marginMs };
+  return { lived, lastFullAt: full };
+}
+
+async function groupOf(own: TenantDb, kind: "domain" | "tag", name: string) {
+  const groups = own.selectFrom("click_groups").select(["number", "since"]);
+  return await groups.where("kind", "=", kind).where("name", "=", name).executeTakeFirst();
 }
 
 /** The filters as conditions on events. */
@@ -152,9 +182,12 @@ async function idsOfValues(
   return rows.map(({ id }) => id);
 }
 
-/** Tags are stored as the sorted list of a link's tags. */
+/** Tags are stored as the sorted list of a link's tags. An empty tag means the clicks on links without tags. */
 async function idsOfTags({ db }: Pick<Sql, "db">, tenant: TenantNumber, tags: readonly string[]): Promise<number[]> {
-  const holds = tags.map((tag) => raw<boolean>`value like ${`%${escapeLike(JSON.stringify(tag))}%`} escape '\\'`);
+  const named = tags.filter((tag) => tag !== none);
+  const untagged = named.length < tags.length ? [0] : [];
+  if (named.length === 0) return untagged;
+  const holds = named.map((tag) => raw<boolean>`value like ${`%${escapeLike(JSON.stringify(tag))}%`} escape '\\'`);
   const rows = await db
     .selectFrom("click_values")
     .select(["id", "value"])
@@ -165,9 +198,8 @@ async function idsOfTags({ db }: Pick<Sql, "db">, tenant: TenantNumber, tags: re
     .execute();
   if (rows.length > matchesMost) throw tooMany();
   // `like` is case-insensitive on SQLite, and a tag may contain the text of another.
-  return rows
-    .filter(({ value }) => (JSON.parse(value) as string[]).some((tag) => tags.includes(tag)))
-    .map(({ id }) => id);
+  const found = rows.filter(({ value }) => (JSON.parse(value) as string[]).some((tag) => named.includes(tag)));
+  return [...found.map(({ id }) => id), ...untagged];
 }
 
 const tooMany = () =>

@@ -3,6 +3,7 @@ import type { GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts"
 import type { Sql } from "../../sql/sql.ts";
 import { quarterMs, utcDay } from "../click.ts";
 import { addEvent, countedColumns, type IdCounts, idsOf, newIdCounts, toTally } from "./id-counts.ts";
+import { addOverflowLink, trimLinks } from "./link-counts.ts";
 import { readOverflow } from "./overflow-tallies.ts";
 import { addTally, type Tally } from "./tally.ts";
 import type { ValueNames } from "./value-names.ts";
@@ -184,6 +185,8 @@ export async function countPage(
   for (const part of partsOf(range, Math.ceil(weight / pageWeight))) {
     events += await countPart(sql, part, page, links, groups);
   }
+  // The links of this page are complete.
+  for (const { events } of groups.sums.values()) trimLinks(events);
   return { links, events };
 }
 
@@ -222,7 +225,11 @@ async function countPart(
   };
   for (const row of overflow) {
     addOverflow(countingOf(links, row.link), row.tallyOf("link"));
-    for (const group of groupsOf(row.domain, row.tags)) addOverflow(countingOf(sums, group), row.tallyOf("tenant"));
+    for (const group of groupsOf(row.domain, row.tags)) {
+      const tally = row.tallyOf("tenant");
+      addOverflowLink(countingOf(sums, group).events, row.link, tally);
+      addOverflow(countingOf(sums, group), tally);
+    }
   }
   return numbers.length / width;
 }

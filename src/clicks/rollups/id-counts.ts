@@ -1,6 +1,15 @@
 import { hitReasons } from "../../redirect/decide.ts";
 import { factColumns } from "../../sql/schema.ts";
-import { dimensions, firstToLink, firstToTenant, isPerson, other, quarterOf, tooLate } from "../click.ts";
+import {
+  type BreakdownName,
+  dimensions,
+  firstToLink,
+  firstToTenant,
+  isPerson,
+  other,
+  quarterOf,
+  tooLate,
+} from "../click.ts";
 import { addValue, type Counts, countsAt, newTally, type Tally, type ValueCount } from "./tally.ts";
 
 /**
@@ -13,12 +22,19 @@ export interface IdCounts {
   itemised: number;
   readonly series: Map<number, Counts>;
   /** The dimensions of people, then those of the rest. */
-  readonly values: readonly Map<number, ValueCount>[];
+  readonly values: readonly IdValues[];
+  /** By number, of people and of the rest. Empty if all clicks are those of one link. */
+  readonly links: { readonly people: IdValues; readonly rest: IdValues };
 }
+
+export type IdValues = Map<number, ValueCount>;
+
+/** No link has this number: all that were not kept apart. */
+export const otherLinks = 0;
 
 /** What is read of an event, in this order. */
 export const countedColumns = ["link", "at", "reason", "first", "domain", "tags", ...factColumns] as const;
-const [atPlace, reasonPlace, firstPlace, factsPlace] = [1, 2, 3, 6];
+const [linkPlace, atPlace, reasonPlace, firstPlace, factsPlace] = [0, 1, 2, 3, 6];
 
 export const newIdCounts = (): IdCounts => ({
   reasons: hitReasons.map(() => 0),
@@ -26,6 +42,7 @@ export const newIdCounts = (): IdCounts => ({
   itemised: 0,
   series: new Map(),
   values: Array.from({ length: 2 * dimensions.length }, () => new Map()),
+  links: { people: new Map(), rest: new Map() },
 });
 
 /** Whose first visit of the day counts: a link has its own, the groups of a tenant share the tenant's. */
@@ -50,15 +67,29 @@ export function addEvent(counts: IdCounts, numbers: readonly number[], place: nu
     const ofDimension = counts.values[values + dimension];
     const id = numbers[place + factsPlace + dimension];
     if (ofDimension === undefined || id === undefined) throw new RangeError("an event lacks a fact");
-    const count = ofDimension.get(id);
-    if (count === undefined) ofDimension.set(id, { clicks: 1, visitors });
-    else {
-      count.clicks++;
-      count.visitors += visitors;
-    }
+    addId(ofDimension, id, 1, visitors);
+  }
+  if (whose === "tenant") addId(valuesBy(counts, "link", isOfPerson), numbers[place + linkPlace] ?? 0, 1, visitors);
+}
+
+export function addId(values: IdValues, id: number, clicks: number, visitors: number): void {
+  const count = values.get(id);
+  if (count === undefined) values.set(id, { clicks, visitors });
+  else {
+    count.clicks += clicks;
+    count.visitors += visitors;
   }
 }
 
+/** The counts of one breakdown and class. */
+export function valuesBy({ values, links }: IdCounts, name: BreakdownName, isOfPerson: boolean): IdValues {
+  if (name === "link") return isOfPerson ? links.people : links.rest;
+  const found = values[dimensions.indexOf(name) + (isOfPerson ? 0 : dimensions.length)];
+  if (found === undefined) throw new RangeError(`there is no dimension ${name}`);
+  return found;
+}
+
+/** Ids of `click_values`. */
 export function* idsOf(counts: IdCounts): Generator<number> {
   for (const values of counts.values) yield* values.keys();
 }
@@ -75,5 +106,13 @@ export function toTally(counts: IdCounts, nameOf: (id: number) => string | undef
       addValue(ofClass, dimension, nameOf(id) ?? other, clicks, visitors);
     }
   }
+  for (const name of ["people", "rest"] as const) {
+    for (const [link, { clicks, visitors }] of counts.links[name]) {
+      addValue(tally[name], "link", linkValue(link), clicks, visitors);
+    }
+  }
   return tally;
 }
+
+/** How a tally names a link. */
+export const linkValue = (link: number): string => (link === otherLinks ? other : String(link));

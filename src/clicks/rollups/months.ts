@@ -3,7 +3,7 @@ import type { LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import { naturalMonthStart } from "../events/days.ts";
-import { readTally } from "./packed.ts";
+import { readTally, storedCounts, storedValues } from "./packed.ts";
 import { type ClickPeriod, grains } from "./periods.ts";
 import { addTally, clicksOf, countsAt, newTally, peopleOf, type Tally } from "./tally.ts";
 import { type CondensedTenant, type Progress, replaceRollups, type Subject } from "./write-rollups.ts";
@@ -87,7 +87,12 @@ async function* condenseMonth(sql: Sql, tenant: CondensedTenant, period: ClickPe
     if (!(yield* addDays(sql, tenant, period, subjects))) return false;
     after = last;
   }
-  const groups = await ofTenant(sql.db, tenant.id).selectFrom("click_groups").select("number").execute();
+  // A tag that got its roll-ups within the month lacks the days before: it has no month, and keeps the days after.
+  const groups = await ofTenant(sql.db, tenant.id)
+    .selectFrom("click_groups")
+    .select("number")
+    .where("since", "<=", period.start)
+    .execute();
   const numbers = groups.map(({ number }) => number);
   for (let at = 0; at < numbers.length; at += linksAtOnce) {
     if (!(yield* addDays(sql, tenant, period, numbers.slice(at, at + linksAtOnce)))) return false;
@@ -104,7 +109,7 @@ async function* addDays(
 ): AsyncGenerator<number, boolean> {
   const rows = await sql.db
     .selectFrom("click_rollups")
-    .select(["subject", "start", "reasons", "visitors", "itemised", "series", "facts"])
+    .select(["subject", "start", ...storedCounts, ...storedValues])
     .where("subject", "in", subjects)
     .where("grain", "=", grains.day)
     .where("start", ">=", period.start)

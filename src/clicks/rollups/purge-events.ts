@@ -55,11 +55,8 @@ export async function purgeEvents(sql: Sql, tenant: PurgedTenant, now: number): 
     .orderBy("start")
     .execute();
   if (days.length === 0) return 0;
-  const utcDays = new Set(
-    days.flatMap(({ start, until }) => [utcDay(start), utcDay((start + until) / 2), utcDay(until - 1)]),
-  );
   let deleted = 0;
-  for (const day of [...utcDays].filter((one) => one * dayMs < from).toSorted((a, b) => a - b)) {
+  for (const day of daysInUtc(days).filter((one) => one * dayMs < from)) {
     deleted += await deleteDay(sql, tenant.number, day);
   }
   // Late clicks may have set back the progress meanwhile, but not by so much.
@@ -67,7 +64,14 @@ export async function purgeEvents(sql: Sql, tenant: PurgedTenant, now: number): 
   return deleted;
 }
 
-async function deleteDay({ db }: Sql, tenant: TenantNumber, day: number): Promise<number> {
+/** The days of UTC that a tenant's days lie in. */
+export function daysInUtc(days: readonly { readonly start: number; readonly until: number }[]): number[] {
+  const all = days.flatMap(({ start, until }) => [utcDay(start), utcDay((start + until) / 2), utcDay(until - 1)]);
+  return [...new Set(all)].toSorted((a, b) => a - b);
+}
+
+/** The events and overflow rows of a tenant on a day of UTC. */
+export async function deleteDay({ db }: Sql, tenant: TenantNumber, day: number): Promise<number> {
   let deleted = 0;
   for (let level = 0; level <= 12; level++) {
     const rows = () =>

@@ -1,6 +1,7 @@
 import { sql as raw } from "kysely";
 import { dayMs } from "../../base/clock.ts";
 import type { TenantId } from "../../base/ids.ts";
+import { numberOfKept } from "../../links/trash/kept-row.ts";
 import type { GroupNumber, LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant } from "../../sql/tenant-db.ts";
@@ -87,8 +88,10 @@ async function purgePage(sql: Sql, subjects: readonly Subject[], purge: RollupPu
     ...(await goneLinks(sql, subjects.filter(isLink), purge)),
     ...(await goneGroups(db, subjects.filter(isGroup))),
   ];
-  const rest = gone.length === 0 ? undefined : await ofPage(gone).executeTakeFirst();
-  return Number(hours.numDeletedRows) + Number(days.numDeletedRows) + Number(rest?.numDeletedRows ?? 0);
+  let deleted = Number(hours.numDeletedRows) + Number(days.numDeletedRows);
+  // One by one: a subject has up to 600 rows, and those of a large tenant are large.
+  for (const subject of gone) deleted += Number((await ofPage([subject]).executeTakeFirst()).numDeletedRows);
+  return deleted;
 }
 
 const isLink = (subject: Subject): subject is LinkNumber => subject > 0;
@@ -115,13 +118,16 @@ async function goneLinks(sql: Sql, links: readonly LinkNumber[], purge: RollupPu
     .leftJoin("links as l", (join) =>
       join.onRef("l.domain", "=", "c.domain").onRef("l.code", "=", "c.code").onRef("l.number", "=", "c.link"),
     )
-    .select(["c.link", "c.tenant_id", "c.last_at", "l.id as live"])
+    .leftJoin("trashed_links as t", (join) => join.onRef("t.domain", "=", "c.domain").onRef("t.code", "=", "c.code"))
+    .select(["c.link", "c.tenant_id", "c.last_at", "l.id as live", "t.link as trashed"])
     .where("c.link", "in", links)
     .execute();
   const known = new Set(named.map(({ link }) => link));
-  for (const { link, tenant_id: tenant, last_at, live } of named) {
+  for (const { link, tenant_id: tenant, last_at, live, trashed } of named) {
     const eventDays = purge.eventDaysOf(tenant);
-    if (live !== null || eventDays === null) continue;
+    // One in the trash may come back.
+    const mayBeRestored = trashed !== null && numberOfKept(trashed) === link;
+    if (live !== null || mayBeRestored || eventDays === null) continue;
     const oldest = purge.now - Math.max(daysKeptDays, eventDays) * dayMs;
     if ((last_at ?? 0) >= oldest || (await hasDays(sql.db, link))) continue;
     await sql.transaction(async (trx) => {

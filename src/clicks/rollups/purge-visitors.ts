@@ -1,3 +1,4 @@
+import { removeDeletedBytes } from "../../sql/deleted-bytes.ts";
 import type { Sql } from "../../sql/sql.ts";
 
 /**
@@ -8,7 +9,14 @@ export const visitorsKeptMs = 60 * 60_000;
 /** A few milliseconds on SQLite. */
 const rowsAtOnce = 5_000;
 
-export async function forgetVisitors({ db }: Sql, now: number): Promise<number> {
+export async function forgetVisitors(sql: Sql, now: number): Promise<number> {
+  const deleted = await deleteVisitors(sql, now);
+  // Also if nothing was deleted: the log may have been busy after the last run.
+  await removeDeletedBytes(sql);
+  return deleted;
+}
+
+async function deleteVisitors({ db }: Sql, now: number): Promise<number> {
   const over = now - visitorsKeptMs;
   await db
     .updateTable("click_days")

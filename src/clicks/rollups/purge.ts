@@ -7,6 +7,7 @@ import { storedLimits } from "../../tenants/tenants.ts";
 import { utcDay } from "../click.ts";
 import { eventsLeastDays, oldestDay, type PurgedTenant, purgeDays, purgeEvents } from "./purge-events.ts";
 import { purgeRollups } from "./purge-rollups.ts";
+import { purgeGoneTenants } from "./purge-tenants.ts";
 
 /**
  * Deletes what is no longer kept: events by the tenant's plan, roll-ups of hours and days, values without events, and the
@@ -31,7 +32,7 @@ export async function purgeClicks(sql: Sql, now: number, signal?: AbortSignal): 
   }
   // Whole weeks that no tenant keeps, on PostgreSQL: instead of deleting each of their rows. It fails while a report reads them.
   const [dropped] = await Promise.allSettled([dropPartitions(sql, utcDay(oldest))]);
-  let events = 0;
+  let events = await purgeGoneTenants(sql, signal);
   for await (const tenant of tenantsWithClicks(sql)) {
     signal?.throwIfAborted();
     events += await purgeEvents(sql, tenant, now);

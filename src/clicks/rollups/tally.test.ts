@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { hitReasons } from "../../redirect/decide.ts";
 import { dimensions, other, quarterMs } from "../click.ts";
-import { addPackedValues, readTally, readTallyText, writeTally, writeTallyText } from "./packed.ts";
+import { addStoredValues, readTally, readTallyText, writeTally, writeTallyText } from "./packed.ts";
 import { addClick, addTally, clicksOf, newTally, peopleOf, type Tally, trimmed } from "./tally.ts";
 
 const start = 1_700_000_100_000 - (1_700_000_100_000 % quarterMs);
@@ -37,7 +37,7 @@ describe("a tally", () => {
       fc.property(fc.array(click), fc.array(click), fc.boolean(), fc.boolean(), (one, two, people, rest) => {
         const needed = { dimensions: ["country", "utm_source"] as const, people, rest };
         const sum = newTally();
-        for (const clicks of [one, two]) addPackedValues(sum, writeTally(tallyOf(clicks), start).facts, needed);
+        for (const clicks of [one, two]) addStoredValues(sum, writeTally(tallyOf(clicks), start), needed);
         const all = tallyOf([...one, ...two]);
         const only = (values: Tally["people"]) =>
           new Map([...values].filter(([dimension]) => needed.dimensions.some((name) => name === dimension)));

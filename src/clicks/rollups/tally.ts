@@ -1,12 +1,12 @@
 import { hitReasons } from "../../redirect/decide.ts";
-import { type Dimension, dimensions, isPerson, other, quarterOf } from "../click.ts";
+import { type BreakdownName, dimensions, isPerson, other, quarterOf } from "../click.ts";
 
 /**
  * Counts of a period: by reason, by quarter of an hour, and by the values of every dimension; of people, and of the rest
  * (bots, previews and so on) apart. What overflow rows and roll-ups store, and what reports add up.
  *
  * The values of a dimension add up to the clicks of its class. A dimension has at most `valuesMost` values besides "none";
- * what is beyond is "other".
+ * what is beyond is "other". Groups of links (tenants, domains, tags) are also counted by link.
  */
 export interface Tally {
   /** In the order of `hitReasons`. */
@@ -27,7 +27,7 @@ export interface Counts {
   rest: number;
 }
 
-export type FactCounts = Map<Dimension, Map<string, ValueCount>>;
+export type FactCounts = Map<BreakdownName, Map<string, ValueCount>>;
 
 export interface ValueCount {
   clicks: number;
@@ -74,7 +74,7 @@ export function addCounts(tally: Tally, start: number, reason: number, clicks: n
 
 export function addValue(
   values: FactCounts,
-  dimension: Dimension,
+  dimension: BreakdownName,
   value: string,
   clicks: number,
   visitors: number,
@@ -132,7 +132,8 @@ export function trimmed(values: FactCounts, most: number = valuesMost): FactCoun
   return new Map([...values].map(([dimension, ofDimension]) => [dimension, trimmedValues(ofDimension, most)]));
 }
 
-function trimmedValues(values: ReadonlyMap<string, ValueCount>, most: number): Map<string, ValueCount> {
+function trimmedValues(values: Map<string, ValueCount>, most: number): Map<string, ValueCount> {
+  if (values.size <= most) return values;
   const kept = (value: string) => value === "" || value === other;
   const named = [...values].filter(([value]) => !kept(value));
   if (named.length <= most) return new Map(values);

@@ -1,0 +1,119 @@
+import type { Sql } from "../../sql/sql.ts";
+import { readCounts, type StoredValues, storedValues } from "../rollups/packed.ts";
+import { grains } from "../rollups/periods.ts";
+import { clicksOf, newTally, peopleOf, type Tally } from "../rollups/tally.ts";
+import type { RollupPeriod } from "./cover.ts";
+import type { Span } from "./query.ts";
+import type { SubjectScope } from "./scope.ts";
+
+/** Reads roll-ups for a report: which there are, and those parts of them that it needs. */
+export interface StoredPeriod extends RollupPeriod {
+  readonly start: number;
+}
+
+/** A month has at most 32 days; a row that begins before the range may reach into it. */
+export const longestMs = 33 * 86_400_000;
+
+export async function periodsOf({ db }: Sql, subject: number, { from, to }: Span): Promise<StoredPeriod[]> {
+  const rows = await db
+    .selectFrom("click_rollups")
+    .select(["grain", "start", "until"])
+    .where("subject", "=", subject as never)
+    .where("grain", "in", [grains.hour, grains.day, grains.month])
+    .where("start", ">=", from - longestMs)
+    .where("start", "<", to)
+    .where("until", ">", from)
+    .execute();
+  return rows.map(({ grain, start, until }) => ({ grain, start, from: start, to: until }));
+}
+
+const rowsAtOnce = 200;
+
+export interface RollupRow extends Span, StoredValues {
+  readonly grain: number;
+  /** Without values. */
+  readonly tally: Tally;
+}
+
+export interface ReadParts {
+  /** Whether the series is read, or the row counts as a whole at its start. */
+  readonly hasSeries: (row: StoredPeriod) => boolean;
+  readonly values: "none" | "without names" | "all";
+}
+
+export async function readRows(
+  { db }: Sql,
+  { number }: SubjectScope,
+  rows: readonly StoredPeriod[],
+  { hasSeries, values }: ReadParts,
+): Promise<RollupRow[]> {
+  const found: RollupRow[] = [];
+  for (const some of alike(rows, (row) => `${row.grain} ${hasSeries(row)}`)) {
+    const [{ grain = 0 } = {}] = some;
+    const stored = await db
+      .selectFrom("click_rollups")
+      .select(["start", "until", "reasons", "visitors", "itemised"])
+      .$if(some[0] !== undefined && hasSeries(some[0]), (query) => query.select("series"))
+      .$if(values !== "none", (query) => query.select(["facts", "packed"]))
+      .$if(values === "all", (query) => query.select("names"))
+      .where("subject", "=", number as never)
+      .where("grain", "=", grain)
+      .where(
+        "start",
+        "in",
+        some.map(({ start }) => start),
+      )
+      .execute();
+    for (const { start, until, series, facts = "", packed = null, names = null, ...counts } of stored) {
+      const tally = { ...newTally(), ...readCounts({ ...counts, series: series ?? "[]" }, start) };
+      if (series === undefined) {
+        const people = peopleOf(tally);
+        tally.series.set(start, { people, visitors: tally.visitors, rest: clicksOf(tally) - people });
+      }
+      found.push({ from: start, to: until, grain, tally, facts, packed, names });
+    }
+  }
+  return found;
+}
+
+/** In groups of the same kind, and not too many at once. */
+function alike<One>(all: readonly One[], kindOf: (one: One) => string, most = rowsAtOnce): One[][] {
+  return [...Map.groupBy(all, kindOf).values()].flatMap((some) =>
+    Array.from({ length: Math.ceil(some.length / most) }, (_, place) => some.slice(place * most, (place + 1) * most)),
+  );
+}
+
+/** One row has most of the names, so it is read first. */
+const firstNames = 1;
+const namesAtOnce = 50;
+
+/** A row, and how large its values are. */
+export interface NamedRow {
+  readonly grain: number;
+  readonly from: number;
+  readonly bytes: number;
+}
+
+/** The values of rows with their names, those with the most values first. */
+export async function* readNames(
+  { db }: Sql,
+  { number }: SubjectScope,
+  rows: readonly NamedRow[],
+  check: () => void,
+): AsyncGenerator<StoredValues> {
+  const sorted = rows.toSorted((a, b) => b.bytes - a.bytes);
+  const ofRest = alike(sorted.slice(firstNames), ({ grain }) => String(grain), namesAtOnce);
+  for (const some of [sorted.slice(0, firstNames), ...ofRest]) {
+    check();
+    const [{ grain = 0 } = {}] = some;
+    const starts = some.map(({ from }) => from);
+    const stored = await db
+      .selectFrom("click_rollups")
+      .select(storedValues)
+      .where("subject", "=", number as never)
+      .where("grain", "=", grain)
+      .where("start", "in", starts)
+      .execute();
+    yield* stored;
+  }
+}

@@ -1,0 +1,110 @@
+/** The sum of roll-ups that a process keeps is used, and never outdated; and rows of the older form are read like those of today. */
+import { beforeEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { forgetSums } from "../../src/clicks/reports/condensed-sums.ts";
+import { parseReport, type ReportParams } from "../../src/clicks/reports/query.ts";
+import { reportOn } from "../../src/clicks/reports/report.ts";
+import { readTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
+import { condense } from "../../src/clicks/rollups/rounds.ts";
+import type { Sql } from "../../src/sql/sql.ts";
+import {
+  type ClickTenant,
+  createClickTenant,
+  newLink,
+  randomClicks,
+  randomOf,
+  storeClicks,
+  storeLate,
+} from "./click-world.ts";
+import { onEachDatabase } from "./databases.ts";
+
+const dayMs = 86_400_000;
+const from = Date.UTC(2026, 9, 28);
+const now = from + 6 * dayMs;
+const days = { from: "2026-10-28", to: "2026-11-01", interval: "day", limit: 300 } as const;
+
+onEachDatabase(({ openTwo }) => {
+  describe("kept sums", () => {
+    let sql: Sql;
+    let another: Sql;
+    let tenants: ClickTenant[];
+    const links = Array.from({ length: 4 }, newLink);
+
+    beforeEach(async () => {
+      [sql, another] = await openTwo();
+      const random = randomOf(3);
+      tenants = [await createClickTenant(sql, "one", "UTC"), await createClickTenant(sql, "two", "UTC")];
+      for (const tenant of tenants) {
+        await storeClicks(sql, tenant, randomClicks(random, { from, until: from + 5 * dayMs, links, count: 300 }));
+      }
+      await condense(sql, { now });
+    });
+
+    const read = (tenant: ClickTenant, params: ReportParams = {}, on = sql) =>
+      reportOn(on, systemClock, tenant.id, { kind: "tenant" }, parseReport({ ...days, ...params }, "UTC", now));
+    const [one, two] = [() => tenants[0] as ClickTenant, () => tenants[1] as ClickTenant];
+    const countOf = ({ clicks }: ClickTenant) => clicks.filter(({ reason }) => reason === 0).length;
+
+    test("answer the next report without the values of its rows, of this tenant only", async () => {
+      const first = await read(one());
+      expect(first.totals.clicks).toBe(countOf(one()));
+      await sql.db
+        .updateTable("click_rollups")
+        .set({ packed: new Uint8Array([255]) })
+        .execute();
+      expect(await read(one())).toEqual(first);
+      expect((await read(one(), { limit: 2 })).totals).toEqual(first.totals);
+      for (const others of [{ traffic: "all" }, { breakdown: "os" }, { from: "2026-10-29" }] as const) {
+        await expect(read(one(), others)).rejects.toThrow("unknown form");
+      }
+      await expect(read(two())).rejects.toThrow("unknown form");
+      forgetSums(sql);
+      await expect(read(one())).rejects.toThrow("unknown form");
+    });
+
+    test("are not used when late clicks have changed a day, before it is condensed again and after", async () => {
+      const other = await read(two());
+      for (let round = 0; round < 3; round++) {
+        expect((await read(one())).totals.clicks).toBe(countOf(one()));
+        const late = { from: from + dayMs, until: from + 2 * dayMs, links, count: 7 };
+        await storeLate(sql, one(), randomClicks(randomOf(round), late));
+        expect((await read(one())).totals.clicks).toBe(countOf(one()));
+        await condense(sql, { now });
+        const report = await read(one());
+        expect(report.totals.clicks).toBe(countOf(one()));
+        for (const { values, none, other: rest, notItemised } of Object.values(report.breakdowns)) {
+          expect(values.reduce((sum, { clicks }) => sum + clicks, none + rest + notItemised)).toBe(countOf(one()));
+        }
+      }
+      expect(await read(two())).toEqual(other);
+    });
+
+    test("and filters have the same from rows of the older form, and from both forms together", async () => {
+      const asked = [
+        {},
+        { traffic: "all" },
+        { filter: ["country=country 1"] },
+        { filter: ["os~2"] },
+        { limit: 1 },
+      ] as const;
+      const first = await read(one());
+      const before = await Promise.all(asked.map((params) => read(one(), params)));
+      const rows = await sql.db.selectFrom("click_rollups").selectAll().where("subject", "=", one().number).execute();
+      for (const [place, row] of rows.entries()) {
+        const { facts } = JSON.parse(writeTallyText(readTally(row, row.start), row.start)) as { facts: string };
+        await sql.db
+          .updateTable("click_rollups")
+          .set({ facts, packed: null, names: null })
+          .where("subject", "=", row.subject)
+          .where("grain", "=", row.grain)
+          .where("start", "=", row.start)
+          .execute();
+        if (place !== 1 && place !== rows.length - 1) continue;
+        forgetSums(sql);
+        expect(await Promise.all(asked.map((params) => read(one(), params)))).toEqual(before);
+      }
+      // A process that knows no names yet.
+      expect(await read(one(), {}, another)).toEqual(first);
+    });
+  });
+});
