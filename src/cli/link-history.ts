@@ -1,0 +1,47 @@
+import { Command } from "commander";
+import { invalid } from "../base/errors.ts";
+import type { LinkId } from "../base/ids.ts";
+import { parseId } from "../base/ids.ts";
+import type { Core } from "../core.ts";
+import type { ShownHistory } from "../history/show.ts";
+import { missing } from "../links/create/refusals.ts";
+import { splitKey } from "../links/link.ts";
+import { readPast } from "../links/past/api.ts";
+import type { Tenant } from "../tenants/tenants.ts";
+import { printRows } from "./print.ts";
+import { type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
+
+const shownMost = 1_000;
+
+/** `quicklink link history`: who changed what of a link. */
+export function linkHistoryCommand(): Command {
+  return withTenantOptions(new Command("history").argument("<code>", "code, or link ID (lnk_…)"))
+    .option("--limit <n>", "maximum number of changes to list", Number, 50)
+    .description("list the changes of a link, newest first, also of one in the trash")
+    .addHelpText("after", "\nExample:\n  $ quicklink link history sale --limit 10")
+    .action((code: string, options: TenantOption & { limit: number }) =>
+      withTenant(options, async (core, tenant) => {
+        const { limit } = options;
+        if (!Number.isInteger(limit) || limit < 1 || limit > shownMost) {
+          throw invalid("--limit", "bad_number", `Must be a whole number from 1 to ${shownMost}.`);
+        }
+        const { items } = await readPast(core, tenant.id, await idOf(core, tenant, code), limit);
+        const rows = options.json ? items : items.map(inOneLine);
+        printRows(rows, ["version", "at", "action", "by", "changed"], options, "");
+      }),
+    );
+}
+
+async function idOf({ store, trash }: Core, tenant: Tenant, text: string): Promise<LinkId> {
+  const id = parseId("link", text);
+  if (id !== undefined) return id;
+  const { domain, code } = splitKey(text);
+  const found = (await store.byCode(tenant.id, domain, code)) ?? (await trash.byCode(tenant.id, domain, code));
+  if (found === undefined) throw missing();
+  return found.id;
+}
+
+function inOneLine({ version, at, action, by, after }: ShownHistory) {
+  const changed = Object.keys(after ?? {}).join(", ");
+  return { version, at, action, by: by.name === null ? by.kind : `${by.name} (${by.kind})`, changed };
+}
