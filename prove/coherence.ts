@@ -10,8 +10,9 @@
  * - overlapping: an edit commits after another one that began later
  * - redis_went_back: Redis is killed, and returns with data from many edits ago, and a server starts
  * - writer_killed: a server is killed between its commit and its answer, so that it cannot announce the change
- * - created_and_deleted: links are requested before they exist, created, deleted and created again (`switches.ts`)
+ * - created_and_deleted: links are requested before they exist, created, deleted and restored (`switches.ts`)
  * - link_suspended, tenant_suspended, limit_changed, plan_changed, plan_edited: by the operator's commands
+ * - session_revoked, member_removed, role_changed, key_revoked: what a person or key may do (`people.ts`)
  * - late_reader: an old version is written to Redis after the edit, and a server starts (`late-reader.ts`)
  *
  * And what deleting the key and letting the next reader fill it would have left behind, on the same stores.
@@ -23,6 +24,7 @@ import { progress } from "../bench/show.ts";
 import { controls } from "./coherence/controls.ts";
 import { claimsOf, figuresOf, type Rules } from "./coherence/judge.ts";
 import { lateReader, readLate } from "./coherence/late-reader.ts";
+import { changePeople, peopleChanges } from "./coherence/people.ts";
 import { type Amounts, phases, usually, whenWoken } from "./coherence/phases.ts";
 import { createRecord } from "./coherence/record.ts";
 import { seedPolicy, trySeedPolicy } from "./coherence/seed-policy.ts";
@@ -43,6 +45,9 @@ export const coherence: Proof = {
 /** Until the last acknowledged edit must have been seen, plus a margin. */
 const afterwardsMs = 3_500;
 const createdLinks = 12;
+/** For 99 of 100 changes while servers are woken, and for all. */
+const wokenMs = 100;
+const promisedMs = 3_000;
 
 /** For a short run: a hundredth of a few edits is one edit, which the machine may delay by itself. */
 const lenientOf = (rules: Rules): Rules => ({ ...rules, p99Ms: rules.maxMs, unansweredMost: 0.1 });
@@ -56,6 +61,15 @@ async function run(attempt: Attempt): Promise<void> {
   try {
     await editsAreSeen(attempt, site, shown);
     await switchesAreSeen(attempt, site, shown);
+    if (peopleChanges.some(attempt.plays)) {
+      shown.now("people");
+      const promised = {
+        times: attempt.short ? 3 : 40,
+        p99Ms: attempt.short ? promisedMs : wokenMs,
+        maxMs: promisedMs,
+      };
+      for (const claim of await changePeople(site, attempt.plays, promised)) attempt.claim(claim);
+    }
     if (attempt.plays(lateReader)) {
       shown.now(lateReader);
       for (const claim of await readLate(site, attempt.short ? 1 : 3)) attempt.claim(claim);

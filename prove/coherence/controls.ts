@@ -114,4 +114,16 @@ export const controls: readonly Control[] = [
     plays: ["tenant_suspended"],
     breaks: ["tenant_suspended.longest_ms"],
   },
+  {
+    name: "a session that ends without a new version",
+    edits: [
+      {
+        file: "people/sessions.ts",
+        from: 'const changes = await raiseVersions(sql, trx, { kind: "session", keys: people }, clock.now());',
+        to: 'const changes = await raiseVersions(sql, trx, { kind: "session", keys: [] }, clock.now());',
+      },
+    ],
+    plays: ["session_revoked", "role_changed"],
+    breaks: ["session_revoked.max_ms", "session_revoked.own_after", "role_changed.max_ms", "role_changed.own_after"],
+  },
 ];

@@ -76,7 +76,7 @@ export function commands(site: Site): Switch[] {
   });
 }
 
-/** Links that are requested before they exist, created, deleted, and created again. */
+/** Links that are requested before they exist, created, deleted, and restored from the trash. */
 export function creation(site: Site, count: number): Switch {
   const links = Array.from({ length: count }, (_, i) => {
     const code = `created-${i}`;
@@ -92,11 +92,23 @@ export function creation(site: Site, count: number): Switch {
         const writer = (first + i) % site.servers.length;
         const server = site.servers[writer] as Server;
         if (on) await remove(server, ids.get(link.code) ?? "");
-        else ids.set(link.code, await create(server, link));
+        else await createOrRestore(server, link, ids);
         acked(link, writer);
       }
     },
   };
+}
+
+/** Created the first time. Deleted, it keeps its code and comes back. */
+async function createOrRestore(server: Server, link: SwitchedLink, ids: Map<string, string>): Promise<void> {
+  const id = ids.get(link.code);
+  if (id === undefined) {
+    ids.set(link.code, await create(server, link));
+    return;
+  }
+  const headers = authorization(server);
+  const response = await fetch(`${server.url}/api/trash/${id}/restore`, { method: "POST", headers });
+  if (!response.ok) throw new Error(`${link.code} could not be restored: ${await response.text()}`);
 }
 
 async function create(server: Server, { code, url }: SwitchedLink): Promise<string> {

@@ -7,6 +7,7 @@ import { checkDisk } from "./disk.ts";
 import { checkFiles } from "./files.ts";
 import { type Check, type Finding, fail } from "./finding.ts";
 import { checkMachine } from "./machine.ts";
+import { checkProvider } from "./oidc.ts";
 import { checkRedis } from "./redis.ts";
 import { checkSettings } from "./settings.ts";
 import { checkSigning } from "./signing.ts";
@@ -28,6 +29,7 @@ const checks: Readonly<Record<string, Check>> = {
   redis: checkRedis,
   files: checkFiles,
   email: checkEmail,
+  "company sign-in": checkProvider,
   blocklist: checkBlocklist,
   "city database": checkCities,
 };

@@ -8,7 +8,9 @@ const deadlineMs = 10_000;
 /** Whether the mail server accepts our login. Nothing is sent. */
 export const checkEmail: Check = async ({ SMTP_URL: url }) => {
   if (url === undefined) {
-    return [ok(name, "SMTP_URL is not set: emails are written to the log, unless a tenant has its own SendGrid key")];
+    return [
+      ok(name, "SMTP_URL is not set: emails are written to the log, unless a workspace has its own SendGrid key"),
+    ];
   }
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({

@@ -161,6 +161,16 @@ export interface CallMaxes {
 export const tenantCalls = "apiPerMinute";
 export const keyCalls = "keyApiPerMinute";
 
+export const personCalls = "personApiPerMinute";
+/** A dashboard makes a few calls for each page. */
+export const personCallsMost = 300;
+
+/** Of calls that belong to no tenant: a person's own account, and what operators do. */
+export const personCallLimit = (person: string): Limit => ({
+  ...{ name: personCalls, subject: person, max: personCallsMost, window: slidingMinute },
+  key: `person:{${person}}:api`,
+});
+
 /** Without a limit there is nothing to check: such calls are not counted, and no outage stops them. */
 export function callLimits({ tenant, key }: CallMaxes): Limit[] {
   const counted = `tenant:{${tenant.id}}:api`;

@@ -1,0 +1,178 @@
+import type { Mistakes } from "../mistake.ts";
+
+const factors = ["test/conformance/second-factors.test.ts"];
+const identities = ["test/conformance/identities.test.ts"];
+const secondStep = ["test/e2e/second-factors.test.ts"];
+const passkeys = ["test/e2e/passkeys.test.ts"];
+const oidc = ["test/e2e/oidc.test.ts"];
+
+export const factorMistakes: Mistakes = {
+  "totp-step-accepted-twice": {
+    file: "people/factors/totp.ts",
+    from: 'row("totp_step", "<", step)',
+    to: 'row("totp_step", "<=", step)',
+    tests: factors,
+    only: "SQLite.*a code works once",
+  },
+  "totp-window-too-wide": {
+    file: "people/factors/totp.ts",
+    from: "const windowSteps = 1;",
+    to: "const windowSteps = 2;",
+    tests: factors,
+    only: "SQLite.*two steps away",
+  },
+  "totp-secret-of-anybody": {
+    file: "people/factors/totp.ts",
+    from: "`totp ${person}`;",
+    to: '"totp".slice(person.length * 0);',
+    tests: factors,
+    only: "SQLite.*another person's row",
+  },
+  "totp-offer-without-end": {
+    file: "people/factors/totp.ts",
+    from: '.where("expires_at", ">", now),',
+    to: '.where("created_at", "<=", now),',
+    tests: factors,
+    only: "SQLite.*an offer ends",
+  },
+  "recovery-code-used-twice": {
+    file: "people/factors/recovery-codes.ts",
+    from: '.where("hash", "=", hash)\n    .where("used_at", "is", null),',
+    to: '.where("hash", "=", hash),',
+    tests: factors,
+    only: "SQLite.*each of ten works once",
+  },
+  "device-of-anybody": {
+    file: "people/factors/known-devices.ts",
+    from: '.where("hash", "=", hash)\n      .where("person_id", "=", person)',
+    to: '.where("hash", "=", hash)\n      .where("person_id", "!=", person as never)',
+    tests: factors,
+    only: "SQLite.*a device is known to its person",
+  },
+  "device-known-for-ever": {
+    file: "people/factors/known-devices.ts",
+    from: '.where("person_id", "=", person)\n      .where("expires_at", ">", now),',
+    to: '.where("person_id", "=", person),',
+    tests: factors,
+    only: "SQLite.*a device is known to its person",
+  },
+  "second-factor-token-used-twice": {
+    file: "people/factors/second-step.ts",
+    from: 'if ((await tokens.use(trx, "second-factor", token)) === undefined) throw expired();',
+    to: 'await tokens.use(trx, "second-factor", token);',
+    tests: factors,
+    only: "a token that two servers take at once",
+  },
+  "code-of-another-account": {
+    file: "people/factors/codes.ts",
+    from: "if (!isUsed) throw wrongCode();",
+    to: "isUsed = true;",
+    tests: secondStep,
+    only: "SQLite.*the token of one account",
+  },
+  "app-removed-by-the-session-alone": {
+    file: "people/factors/account-api.ts",
+    from: "acceptsFresh: false",
+    to: "acceptsFresh: true",
+    tests: secondStep,
+    only: "SQLite.*the app is removed with a code",
+  },
+  "passkey-counter-ignored": {
+    file: "people/factors/passkey-rows.ts",
+    from: 'row.or([row("counter", "<", counter), ',
+    to: 'row.or([row("counter", "<=", counter), row("counter", ">", counter), ',
+    tests: identities,
+    only: "SQLite.*a passkey counts up",
+  },
+  "passkey-without-verified-person": {
+    file: "people/factors/passkeys.ts",
+    from: "expectedRPID: rpID, requireUserVerification: true },\n        credential",
+    to: "expectedRPID: rpID, requireUserVerification: false },\n        credential",
+    tests: passkeys,
+    only: "SQLite.*does not verify its person",
+  },
+  "passkey-challenge-used-twice": {
+    file: "people/factors/passkeys.ts",
+    from: "if (asked === undefined || row === undefined)",
+    to: "if (row === undefined)",
+    tests: passkeys,
+    only: "SQLite.*(?:works once|of another purpose)",
+  },
+  "passkey-begun-by-another": {
+    file: "people/factors/passkeys.ts",
+    from: "if (asked?.person !== person ||",
+    to: "if (asked === undefined ||",
+    tests: passkeys,
+    only: "SQLite.*what another one began",
+  },
+  "statement-of-the-maker-verified": {
+    file: "people/factors/passkeys.ts",
+    from: 'format === "none" || (format === "packed" && statement.get("attStmt").get("x5c") === undefined)',
+    to: 'format === "none" || format === "packed"',
+    tests: passkeys,
+    only: "SQLite.*a statement of the maker",
+  },
+  "provider-speaks-for-all-domains": {
+    file: "people/factors/oidc.ts",
+    from: "if (!isOfCompany(mailbox)) throw",
+    to: "if (mailbox === undefined) throw",
+    tests: oidc,
+    only: "SQLite.*did not verify, or that is not of the company",
+  },
+  "unverified-address-of-the-provider": {
+    file: "people/factors/oidc.ts",
+    from: "if (mailbox === undefined || !isEmailVerified) throw",
+    to: "if (mailbox === undefined || isEmailVerified === undefined) throw",
+    tests: oidc,
+    only: "SQLite.*did not verify, or that is not of the company",
+  },
+  "callback-in-another-browser": {
+    file: "people/factors/oidc.ts",
+    from: "if (cookie === undefined || begun.data.browser !== tokenHash(cookie))",
+    to: "if (cookie === undefined)",
+    tests: oidc,
+    only: "SQLite.*works in the browser that began",
+  },
+  "nonce-not-checked": {
+    file: "people/factors/oidc-client.ts",
+    from: "expectedNonce: nonce, ",
+    to: "",
+    tests: oidc,
+    only: "SQLite.*(?:no|another) nonce",
+  },
+  "signature-of-the-provider-not-checked": {
+    file: "people/factors/oidc-client.ts",
+    from: "oidc.enableNonRepudiationChecks(config);",
+    to: "",
+    tests: oidc,
+    only: "SQLite.*the signature of another key",
+  },
+  "sent-to-another-site": {
+    file: "people/factors/sign-in-api.ts",
+    from: "/^\\/(?![/\\\\])",
+    to: "/^\\/",
+    tests: oidc,
+    only: "SQLite.*nobody is sent to another site",
+  },
+  "squatter-stays": {
+    file: "people/factors/identities.ts",
+    from: "verifiedAt === null && (await endOtherWays(trx, id));",
+    to: "verifiedAt !== null && (await endOtherWays(trx, id));",
+    tests: identities,
+    only: "SQLite.*",
+  },
+  "account-outside-the-company": {
+    file: "people/factors/identities.ts",
+    from: "if (isOfCompany(row.mailbox)) return row.id;",
+    to: "if (row.mailbox !== undefined) return row.id;",
+    tests: identities,
+    only: "SQLite.*has left the company",
+  },
+  "invitation-that-has-ended": {
+    file: "people/factors/identities.ts",
+    from: '.where("mailbox", "=", mailbox)\n    .where("expires_at", ">", now)',
+    to: '.where("mailbox", "=", mailbox)\n    .where("expires_at", ">", 0)',
+    tests: identities,
+    only: "SQLite.*if they were invited",
+  },
+};
