@@ -29,7 +29,7 @@ export async function* exportLinks(
 type Shown = Readonly<Record<(typeof ownColumns)[number], unknown>>;
 
 /** A link to a file has no URL. A password is marked, so that an import does not open the link to everyone. */
-function show(link: Link): Shown {
+export function exportedLink(link: Link): Shown {
   const { code, url, file, title, notes, tags, status, permanent, fallbackUrl, hitsPerMonth, clickFacts, password } =
     link;
   return {
@@ -42,13 +42,13 @@ function show(link: Link): Shown {
   };
 }
 
-const toJsonLine = (link: Link): string => `${JSON.stringify(show(link))}\n`;
+const toJsonLine = (link: Link): string => `${JSON.stringify(exportedLink(link))}\n`;
 
 /** An empty cell counts as missing, so fields where null has a meaning use a keyword. */
 const words: Partial<Shown> = { expiresAt: "never", domain: ownDomainWord };
 
 function toCsv(link: Link): string {
-  const shown = show(link);
+  const shown = exportedLink(link);
   return writeCsv(
     ownColumns.map((name) => {
       const value = shown[name];

@@ -158,7 +158,9 @@ const flags: Readonly<Record<string, boolean>> = {
 };
 
 /** Fields that an export contains and an import cannot set. */
-const passedOver = new Set(["id", "shortUrl", "version", "updatedAt", "target", "suspended"]);
+const passedOver = new Set([
+  ...["record", "id", "shortUrl", "version", "updatedAt", "target", "suspended", "clicks", "lastClickAt"],
+]);
 
 function own({ domain, password, ...fields }: Fields): Fields | string {
   // Without a password the link would be open to everyone.

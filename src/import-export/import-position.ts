@@ -15,7 +15,10 @@ export interface ImportPosition {
 
 export interface Positions {
   /** The stored position, or the beginning if there is none. `finishedAt` is set once the import is complete. */
-  open(tenant: TenantId, id: string): Promise<ImportPosition & { readonly finishedAt: number | null }>;
+  open(
+    tenant: TenantId,
+    id: string,
+  ): Promise<ImportPosition & { readonly startedAt: number; readonly finishedAt: number | null }>;
   /**
    * Runs in the transaction that writes the links. Throws if another process has advanced it, because both would create
    * the same links.
@@ -37,8 +40,8 @@ export function createPositions({ db }: Sql, clock: Clock): Positions {
         .onConflict((conflict) => conflict.column("id").doNothing())
         .execute();
       const row = await own.selectFrom("imports").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
-      const { records, line, made, present, refused, finished_at: finishedAt } = row;
-      return { records, line, made, present, refused, finishedAt };
+      const { records, line, made, present, refused, started_at: startedAt, finished_at: finishedAt } = row;
+      return { records, line, made, present, refused, startedAt, finishedAt };
     },
     async move(trx, tenant, id, from, to) {
       const { numUpdatedRows } = await ofTenant(trx, tenant)

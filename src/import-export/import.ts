@@ -1,9 +1,17 @@
 import { fromIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
+import type { HistoryId } from "../base/ids.ts";
+import { type Actor, byCommand } from "../history/history.ts";
+import { addToRequest } from "../history/requests.ts";
+import { monthName } from "../limits/window.ts";
+import { limitReached } from "../links/create/refusals.ts";
+import { cacheKey, type LinkKey } from "../links/link.ts";
 import type { LinkInput, Links } from "../links/links.ts";
 import { parseNewLink } from "../links/schemas.ts";
 import type { LinkStore } from "../links/store.ts";
 import type { Sql } from "../sql/sql.ts";
+import type { Trx } from "../sql/tenant-db.ts";
+import { spendOfMonth } from "../tenants/monthly-usage.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { parsePastClicks, storePastClicks } from "./click-history.ts";
 import { type Fields, pastClicks } from "./formats.ts";
@@ -36,16 +44,22 @@ export interface ImportSettings {
   readonly tenant: Tenant;
   /** The id under which the position is stored. Undefined: it is not stored, and an interrupted import starts over. */
   readonly id: string | undefined;
+  /** Its row in the history: the same when it continues. */
+  readonly request: HistoryId;
   /** Checks everything and writes nothing. */
   readonly dryRun: boolean;
   readonly now: () => number;
   /** Called after each batch with its number of rows. */
   readonly throttle?: Throttle;
   readonly refused: (line: number, problem: string) => void;
-  readonly moved: (to: ImportPosition) => void;
+  readonly moved: (to: ImportPosition) => void | Promise<void>;
+  /** Who imports. Default: the operator, by a command. */
+  readonly by?: Actor;
+  /** Whether its links count towards the month of the tenant. Those of the operator do not. */
+  readonly spends?: boolean;
 }
 
-const batchRows = 250;
+export const batchRows = 250;
 const redraws = 20;
 
 export async function importRecords(
@@ -54,26 +68,50 @@ export async function importRecords(
   settings: ImportSettings,
 ): Promise<ImportPosition> {
   let position = from;
+  const seen: Seen = new Map();
   let passed = 0;
   let batch: Row<Fields>[] = [];
   for await (const row of records) {
     if (++passed <= from.records) continue;
     batch.push(row);
     if (batch.length < batchRows) continue;
-    position = await take(batch, position, settings);
-    settings.moved(position);
+    position = await takeAll(batch, position, settings, seen);
+    await settings.moved(position);
     await settings.throttle?.(batch.length);
     batch = [];
   }
-  if (batch.length > 0) position = await take(batch, position, settings);
-  settings.moved(position);
+  if (batch.length > 0) position = await takeAll(batch, position, settings, seen);
+  await settings.moved(position);
   return position;
 }
+
+/** What is left of the month is used to the last link: a batch that is too large is taken in halves. */
+async function takeAll(
+  batch: readonly Row<Fields>[],
+  from: ImportPosition,
+  settings: ImportSettings,
+  seen: Seen,
+): Promise<ImportPosition> {
+  try {
+    return await take(batch, from, settings, seen);
+  } catch (error) {
+    if (!(error instanceof MonthSpent)) throw error;
+    if (batch.length === 1) throw limitReached(settings.tenant, settings.now());
+    const half = Math.ceil(batch.length / 2);
+    const position = await takeAll(batch.slice(0, half), from, settings, seen);
+    await settings.moved(position);
+    return await takeAll(batch.slice(half), position, settings, seen);
+  }
+}
+
+/** The batch has more new links than the month has room for. Nothing of it was written. */
+class MonthSpent extends Error {}
 
 async function take(
   batch: readonly Row<Fields>[],
   from: ImportPosition,
   settings: ImportSettings,
+  seen: Seen,
 ): Promise<ImportPosition> {
   const wanted: WantedRow[] = [];
   const unfit: RefusedRow[] = [];
@@ -93,14 +131,19 @@ async function take(
     };
     return to;
   };
-  const refusals = settings.dryRun ? await look(wanted, settings, arrive) : await write(wanted, settings, from, arrive);
+  const refusals = settings.dryRun
+    ? await look(wanted, settings, arrive, seen)
+    : await write(wanted, settings, from, arrive);
   for (const { line, problem } of [...unfit, ...refusals].sort((a, b) => a.line - b.line)) {
     settings.refused(line, problem);
   }
   return to;
 }
 
-async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings): Promise<WantedRow | RefusedRow> {
+async function judge(
+  row: Row<Fields>,
+  { links, tenant, dryRun, by = byCommand }: ImportSettings,
+): Promise<WantedRow | RefusedRow> {
   if ("problem" in row) return row;
   const { line, value } = row;
   const { createdAt: created, [pastClicks]: before, ...sent } = value;
@@ -112,7 +155,9 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
   if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: Must be a time." };
   try {
     const input = parseNewLink(sent);
-    const link = dryRun ? undefined : await links.draft(tenant, input);
+    // A file of passwords would keep the server busy for hours. The operator's command computes them in its own process.
+    if (by.kind !== "command" && input.password != null) return { line, problem: noPassword };
+    const link = dryRun ? undefined : await links.draft(tenant, input, by);
     const { url, file, domain } = link ?? links.check(tenant, input);
     const made = link && { ...link, ...(createdAt !== undefined && { createdAt }) };
     return { line, input, url, file, domain, link: made, past };
@@ -121,6 +166,8 @@ async function judge(row: Row<Fields>, { links, tenant, dryRun }: ImportSettings
     return { line, problem: sentenceOf(error) };
   }
 }
+
+const noPassword = "password: Links with a password cannot be imported. Create this link by hand.";
 
 type Arrive = (made: number, taken: SortedOutcomes) => ImportPosition;
 
@@ -131,7 +178,7 @@ async function write(
   from: ImportPosition,
   arrive: Arrive,
 ): Promise<readonly RefusedRow[]> {
-  const { links, store, tenant, positions, id } = settings;
+  const { links, store, tenant, positions, id, by = byCommand } = settings;
   let drafts = wanted.flatMap(({ link }) => link ?? []);
   let refusals: readonly RefusedRow[] = [];
   for (let tries = 1; ; tries++) {
@@ -142,18 +189,42 @@ async function write(
         if (unlucky.length > 0) throw new Unlucky(unlucky);
         const sorted = await sortOutcomes(wanted, kinds, tenant.id, trx);
         const to = arrive(kinds.filter((kind) => kind === "created").length, sorted);
+        if (settings.spends) await spend(trx, settings, to.made - from.made);
         if (id !== undefined) await positions.move(trx, tenant.id, id, from, to);
         await storePastClicks(trx, tenant.id, wanted, sorted.refusals, settings.now());
+        await recordImport(trx, settings, { created: to.made - from.made, refused: to.refused - from.refused });
         refusals = sorted.refusals;
       });
       return refusals;
     } catch (error) {
       if (!(error instanceof Unlucky) || tries === redraws) throw error;
       const codes = new Map<number, string>();
-      for (const place of error.places) codes.set(place, (await links.draft(tenant, unchosen)).code);
+      for (const place of error.places) codes.set(place, (await links.draft(tenant, unchosen, by)).code);
       drafts = drafts.map((link, place) => ({ ...link, code: codes.get(place) ?? link.code }));
     }
   }
+}
+
+/** In the transaction that creates the links. */
+async function spend(trx: Trx, { tenant, now }: ImportSettings, links: number): Promise<void> {
+  if (links === 0) return;
+  const before = await spendOfMonth(trx, { tenant: tenant.id, name: "links", month: monthName(now()) }, links);
+  const { linksPerMonth } = tenant.limits;
+  if (linksPerMonth !== null && before + links > linksPerMonth) throw new MonthSpent();
+}
+
+async function recordImport(
+  trx: Trx,
+  { request, tenant, now, by = byCommand }: ImportSettings,
+  counts: Readonly<Record<string, number>>,
+): Promise<void> {
+  const entry = {
+    tenant: tenant.id,
+    actor: by,
+    action: "link.import",
+    subject: { kind: "request", id: request },
+  };
+  await addToRequest(trx, { now }, { ...entry, id: request }, counts);
 }
 
 /** Any link will do to generate a code. */
@@ -166,13 +237,43 @@ class Unlucky extends Error {
   }
 }
 
+/** The destinations of codes that earlier rows of the file would have taken. */
+type Seen = Map<LinkKey, string>;
+const seenMost = 200_000; // beyond that, a dry run does not notice a code that occurs twice
+
 async function look(
-  wanted: readonly WantedRow[],
+  rows: readonly WantedRow[],
   { sql: { db }, store, tenant }: ImportSettings,
   arrive: Arrive,
+  seen: Seen,
 ): Promise<readonly RefusedRow[]> {
-  const kinds = await predictOutcomes(wanted, tenant.id, store, db);
-  const sorted = await sortOutcomes(wanted, kinds, tenant.id, db);
-  arrive(kinds.filter((kind) => kind === "created").length, sorted);
-  return sorted.refusals;
+  const kinds = await predictOutcomes(rows, tenant.id, store, db);
+  const again = new Map(
+    [...rows.entries()].flatMap(([place, row]) => {
+      const isSame = kinds[place] === "created" ? takeFirst(row, seen) : undefined;
+      return isSame === undefined ? [] : [[place, isSame] as const];
+    }),
+  );
+  const isFirst = (_: unknown, place: number) => !again.has(place);
+  const firsts = kinds.filter(isFirst);
+  const { present, refusals } = await sortOutcomes(rows.filter(isFirst), firsts, tenant.id, db);
+  const twice = rows.flatMap(({ line, input }, place) =>
+    again.get(place) === false
+      ? [{ line, problem: `code: "${input.code}" occurs twice in this file, with another destination.` }]
+      : [],
+  );
+  const all = { present: present + again.size - twice.length, refusals: [...refusals, ...twice] };
+  arrive(firsts.filter((kind) => kind === "created").length, all);
+  return all.refusals;
+}
+
+/** A code that occurs again goes to its first row: whether this one leads to the same. Undefined: this is the first. */
+function takeFirst({ domain, input, url, file }: WantedRow, seen: Seen): boolean | undefined {
+  if (input.code === undefined) return undefined;
+  const key = cacheKey(domain, input.code);
+  const before = seen.get(key);
+  const leads = `${file ?? ""} ${url}`;
+  if (before !== undefined) return before === leads;
+  if (seen.size < seenMost) seen.set(key, leads);
+  return undefined;
 }

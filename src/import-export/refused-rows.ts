@@ -114,10 +114,12 @@ function inTheWay(wanted: WantedRow, kind: OutcomeKind | undefined, theirs: Dest
   const { domain, url, file, input } = wanted;
   const { code = "" } = input;
   if (kind === "no_domain" || kind === "no_file") {
-    return sentenceOf(refusal(kind, { domain, code, generated: false }));
+    return sentenceOf(refusal({ kind }, { domain, code, generated: false }));
   }
   if (kind !== "taken" || (theirs?.url === url && theirs.file === file)) return undefined;
   const why =
-    theirs === undefined ? "another link has it, or had it" : "your link with this code has another destination";
+    theirs === undefined
+      ? "another link has it, or had it, or it is in your trash"
+      : "your link with this code has another destination";
   return `code: "${code}" is taken: ${why}.`;
 }

@@ -105,9 +105,10 @@ async function inTurn<Result>(
 
 async function check(settings: CheckRoundSettings, target: DueCheck, signal: AbortSignal) {
   const { store, safeFetch, clock, everyMs, chance, setTitle } = settings;
-  const fetched = await fetchDestination(safeFetch, target, signal);
+  const { fetched, tookMs } = await fetchDestination(safeFetch, clock, target, signal);
   if (signal.aborted) return undefined;
-  const verdict = judgeHealth(target.failures, fetched);
+  const responseMs = fetched.kind === "answered" ? tookMs : null;
+  const verdict = { ...judgeHealth(target.failures, fetched), responseMs };
   const now = clock.now();
   if (target.wantsTitle && target.title === null && target.tenantId !== null && fetched.kind === "answered") {
     const title = verdict.state === "ok" ? titleOf(fetched.body, fetched.contentType) : undefined;
@@ -120,14 +121,21 @@ async function check(settings: CheckRoundSettings, target: DueCheck, signal: Abo
 /** HEAD is cheaper for both sides, but some servers only support GET. */
 async function fetchDestination(
   safeFetch: SafeFetch,
+  clock: Clock,
   { url, wantsTitle }: DueCheck,
   signal: AbortSignal,
-): Promise<Fetched> {
+): Promise<{ readonly fetched: Fetched; readonly tookMs: number }> {
+  const timed = async (method: "HEAD" | "GET") => {
+    const started = clock.elapsed();
+    const fetched = await safeFetch.fetch(method, url, signal);
+    return { fetched, tookMs: Math.round(clock.elapsed() - started) };
+  };
   if (!wantsTitle) {
-    const head = await safeFetch.fetch("HEAD", url, signal);
-    if (head.kind === "refused" || (head.kind === "answered" && head.status < 400)) return head;
+    const head = await timed("HEAD");
+    const { fetched } = head;
+    if (fetched.kind === "refused" || (fetched.kind === "answered" && fetched.status < 400)) return head;
   }
-  return safeFetch.fetch("GET", url, signal);
+  return timed("GET");
 }
 
 const isServed = ({ active, expiresAt }: DueCheck, now: number): boolean =>

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { idAt, type LinkId, type TenantId } from "../base/ids.ts";
 import type { LinkHealth } from "../links/link.ts";
+import { targetHash } from "../links/read/listed-state.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db } from "../sql/tenant-db.ts";
@@ -14,6 +14,8 @@ import type { HealthVerdict } from "./verdict.ts";
 export interface HealthStore {
   /** What is known about the current destinations of these links. */
   of(links: readonly Pointing[]): Promise<Map<LinkId, LinkHealth>>;
+  /** Check soon, if it has no row: a link that was deleted may have lost it. */
+  checkSoon(link: LinkId, now: number): Promise<void>;
   /** Check soon, and fetch the title. */
   want(link: LinkId, now: number): Promise<void>;
   /** Adds rows for links created since the last call, with a first check at `at`; returns how many. */
@@ -54,16 +56,27 @@ export function createHealthStore(sql: Sql): HealthStore {
       const urls = new Map(links.map(({ id, url }) => [id, url]));
       return new Map(
         rows.flatMap((row) =>
-          row.state !== null && row.checked_at !== null && row.url_hash === hashOf(urls.get(row.link_id) ?? "")
+          row.state !== null && row.checked_at !== null && row.url_hash === targetHash(urls.get(row.link_id) ?? "")
             ? [
                 [
                   row.link_id,
-                  { state: row.state, checkedAt: row.checked_at, httpStatus: row.http_status, reason: row.reason },
+                  {
+                    ...{ state: row.state, checkedAt: row.checked_at, httpStatus: row.http_status, reason: row.reason },
+                    ...{ responseMs: row.response_ms, failingSince: row.failing_since },
+                  },
                 ] as const,
               ]
             : [],
         ),
       );
+    },
+
+    async checkSoon(link, now) {
+      await db
+        .insertInto("targets")
+        .values({ ...unknown, link_id: link, wants_title: 0, next_check_at: now })
+        .onConflict((conflict) => conflict.column("link_id").doNothing())
+        .execute();
     },
 
     async want(link, now) {
@@ -116,7 +129,7 @@ export function createHealthStore(sql: Sql): HealthStore {
         active: row.status === "active",
         expiresAt: row.expires_at,
         title: row.title,
-        failures: row.url_hash === hashOf(row.url ?? "") ? row.failures : 0,
+        failures: row.url_hash === targetHash(row.url ?? "") ? row.failures : 0,
         wantsTitle: row.wants_title === 1,
       }));
     },
@@ -134,15 +147,18 @@ export function createHealthStore(sql: Sql): HealthStore {
       await db.deleteFrom("targets").where("link_id", "=", link).execute();
     },
 
-    async record({ id, url }, { state, httpStatus, reason, failures }, now, nextAt) {
+    async record({ id, url }, { state, httpStatus, reason, failures, responseMs = null }, now, nextAt) {
       await db
         .updateTable("targets")
         .set({
-          url_hash: hashOf(url),
+          url_hash: targetHash(url),
           state,
           http_status: httpStatus,
           reason,
           failures,
+          response_ms: responseMs,
+          // Further failures keep the time of the first.
+          ...(failures <= 1 && { failing_since: failures === 0 ? null : now }),
           wants_title: 0,
           checked_at: now,
           next_check_at: nextAt,
@@ -156,11 +172,10 @@ export function createHealthStore(sql: Sql): HealthStore {
 const selectTargets = statement((db: Db, { ids }: Params<{ ids: readonly LinkId[] }>) =>
   db
     .selectFrom("targets")
-    .select(["link_id", "url_hash", "state", "http_status", "reason", "checked_at"])
+    .select(["link_id", "url_hash", "state", "http_status", "reason", "response_ms", "failing_since", "checked_at"])
     .where("link_id", "in", ids),
 );
 
 const unknown = { url_hash: null, state: null, http_status: null, reason: null, failures: 0, checked_at: null };
 
 /** Only to tell whether the URL is the same. */
-const hashOf = (url: string): string => createHash("sha256").update(url).digest("base64url").slice(0, 22);

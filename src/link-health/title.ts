@@ -5,6 +5,8 @@ import { decodeEntities } from "./entities.ts";
  * bounded number of tags, and returns one clean line: no breaks, no invisible characters, 200 characters.
  */
 export const titleMost = 200;
+const descriptionMost = 500;
+const imageMost = 2_048;
 
 const tagsMost = 2_000;
 const tagMost = 4_096;
@@ -13,13 +15,34 @@ const tag = /^<([a-z][a-z0-9]*)((?:[^a-z0-9"'<>]|"[^"]*"|'[^']*')(?:[^"'<>]|"[^"
 const attribute = /(?:^|\s)([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))/gi;
 
 export function titleOf(body: Buffer, contentType: string): string | undefined {
-  if (!/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(contentType)) return undefined;
-  const found = findTitle(decode(body, contentType));
-  return found === undefined ? undefined : asLine(decodeEntities(found));
+  return pageMetaOf(body, contentType)?.title;
 }
 
-function findTitle(html: string): string | undefined {
+/** What a page says about itself, for previews. The image may be a relative URL. */
+export interface PageMeta {
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly image: string | undefined;
+}
+
+/** `undefined` if it is not a page. */
+export function pageMetaOf(body: Buffer, contentType: string): PageMeta | undefined {
+  if (!/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(contentType)) return undefined;
+  const { title, metas } = readHead(decode(body, contentType));
+  const first = (...names: string[]) => names.map((name) => metas.get(name)).find((text) => text?.trim());
+  const lineOf = (text: string | undefined, most: number) =>
+    text === undefined ? undefined : asLine(decodeEntities(text), most);
+  return {
+    title: lineOf(first("og:title") ?? title, titleMost),
+    description: lineOf(first("og:description", "description", "twitter:description"), descriptionMost),
+    image: lineOf(first("og:image", "og:image:url", "twitter:image"), imageMost),
+  };
+}
+
+/** The title and the meta tags of a page by name; the first of each counts. */
+function readHead(html: string): { title: string | undefined; metas: Map<string, string> } {
   const lower = html.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const metas = new Map<string, string>();
   let title: string | undefined;
   let at = html.indexOf("<");
   for (let tags = 0; at !== -1 && tags < tagsMost; tags++) {
@@ -29,12 +52,12 @@ function findTitle(html: string): string | undefined {
     if (whole !== undefined) {
       next = at + whole.length;
       const kind = name.toLowerCase();
-      if (kind === "body") return title;
+      if (kind === "body") break;
       if (kind === "meta") {
         const found = attributesOf(attributes);
-        const named = found.get("property") ?? found.get("name");
+        const named = (found.get("property") ?? found.get("name"))?.toLowerCase();
         const content = found.get("content");
-        if (named?.toLowerCase() === "og:title" && content?.trim()) return content;
+        if (named !== undefined && content?.trim() && !metas.has(named)) metas.set(named, content);
       }
       if (kind === "title" && title === undefined) {
         const end = lower.indexOf("</title", next);
@@ -44,7 +67,7 @@ function findTitle(html: string): string | undefined {
     }
     at = html.indexOf("<", next);
   }
-  return title;
+  return { title, metas };
 }
 
 /** Position after the next occurrence; the end if there is none. */
@@ -83,16 +106,16 @@ function decode(body: Buffer, contentType: string): string {
   }
 }
 
-function asLine(text: string): string | undefined {
+function asLine(text: string, most: number): string | undefined {
   const line = text
     .toWellFormed()
     .replace(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, " ")
     .replace(/\p{Cf}/gu, "")
     .trim();
   if (line === "") return undefined;
-  if (line.length <= titleMost) return line;
+  if (line.length <= most) return line;
   return `${line
-    .slice(0, titleMost - 1)
+    .slice(0, most - 1)
     .replace(/[\ud800-\udbff]$/, "")
     .trimEnd()}…`;
 }

@@ -10,6 +10,8 @@ export interface HealthVerdict {
   readonly reason: string | null;
   /** Consecutive failures. */
   readonly failures: number;
+  /** Until the answer was read, if there was one. */
+  readonly responseMs?: number | null;
 }
 
 /** After 1, 3, 7, 15, 31 and 63 hours of failing: nothing is called dead over a weekend. */

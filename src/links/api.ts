@@ -3,11 +3,13 @@ import { type LinkId, parseId, type TenantId } from "../base/ids.ts";
 import type { Shares } from "../base/shares.ts";
 import type { Pages } from "../http/pagination.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
-import { type Api, type Caller, json, jsonBody, route, z } from "../http/route.ts";
+import { type Api, actorOf, type Caller, json, jsonBody, route, z } from "../http/route.ts";
+import { monthName } from "../limits/window.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import type { Link, LinkState } from "./link.ts";
+import { type Link, type LinkState, stateless } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
 import { type LinkQuery, type ListPosition, positionOf } from "./read/find.ts";
+import { hitsWithin } from "./rows.ts";
 import {
   bulkElementSchema,
   bulkResultSchema,
@@ -24,6 +26,7 @@ import {
   showLink,
   toFields,
   toInput,
+  toLinkFilter,
 } from "./schemas.ts";
 
 /** All routes of links. */
@@ -70,7 +73,7 @@ const routes = {
       tags: ["Links"],
       operationId: "listLinks",
       summary: "List, filter, search and sort links",
-      description: "Newest first by default. Any other order, and any filter, may read all links of the tenant.",
+      description: "Newest first by default. Any other order, and any filter, may read all links of the workspace.",
       request: { query: listSchema },
     },
     {
@@ -133,7 +136,8 @@ const routes = {
       tags: ["Links"],
       operationId: "deleteLink",
       summary: "Delete a link",
-      description: "Its code answers 404 from then on. Only you can use it again.",
+      description:
+        "It moves to the trash, and its code answers 404. It can be restored for 30 days; its code stays taken. See `/api/trash`.",
       request: { params: idParam, headers: ifMatch },
     },
     { 204: { description: "Deleted" } },
@@ -147,6 +151,7 @@ type Place = readonly [value: ListPosition["value"], id: ListPosition["id"]];
 export interface LinkApiSettings {
   readonly links: Links;
   readonly baseUrl: string;
+  readonly now: () => number;
   readonly find: (tenant: TenantId, query: LinkQuery) => Promise<readonly Link[]>;
   readonly pages: Pages;
   /** Callers with large requests take turns. */
@@ -161,9 +166,10 @@ export interface LinkApiSettings {
 }
 
 export function linkRoutes(api: Api, settings: LinkApiSettings): void {
-  const { links, baseUrl, large, createMany, find, pages, made, statesOf, wantTitles } = settings;
+  const { links, baseUrl, large, createMany, find, pages, made, statesOf, wantTitles, now } = settings;
   /** For a new link, about which nothing else is known yet. */
-  const show = (link: Link) => showLink(link, baseUrl);
+  const show = (link: Link, { limits }: Tenant) =>
+    showLink(link, baseUrl, { ...stateless, hitsLimit: hitsWithin(link.hitsPerMonth, limits.hitsPerLinkPerMonth) });
   const showKnown = async (link: Link) => showLink(link, baseUrl, (await statesOf([link])).get(link.id));
   const wantTitle = (link: Link, { fetchTitle = false }: { fetchTitle?: boolean | undefined }) =>
     fetchTitle && link.title === null ? wantTitles([link]) : undefined;
@@ -171,12 +177,13 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   api.openapi(routes.create, async (c) => {
     const { tenant } = c.get("caller");
     const id = c.get("once")?.id("link");
-    const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, "tenant");
+    const by = actorOf(c.get("caller"));
+    const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, by);
     made(tenant);
     await wantTitle(link, c.req.valid("json"));
     c.header("location", `/api/links/${link.id}`);
     c.header("etag", etag(link));
-    return c.json(show(link), 201);
+    return c.json(link.file === null ? show(link, tenant) : await showKnown(link), 201);
   });
 
   // Parsing a thousand links blocks this thread longer than any other request: so callers take turns here too.
@@ -205,8 +212,14 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
           return wanted && "link" in outcome && outcome.link.title === null ? [outcome.link] : [];
         }),
       );
+      const toFiles = outcomes.flatMap((one) => ("link" in one && one.link.file !== null ? [one.link] : []));
+      const states = await statesOf(toFiles);
+      const showOne = (link: Link) => {
+        const state = states.get(link.id);
+        return state === undefined ? show(link, c.get("caller").tenant) : showLink(link, baseUrl, state);
+      };
       const results = outcomes.map((outcome, index) =>
-        "link" in outcome ? { index, link: show(outcome.link) } : { index, problem: problemBody(outcome.problem) },
+        "link" in outcome ? { index, link: showOne(outcome.link) } : { index, problem: problemBody(outcome.problem) },
       );
       const created = results.filter((result) => "link" in result).length;
       if (created === 0) once?.forget();
@@ -216,13 +229,13 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   });
 
   api.openapi(routes.list, async (c) => {
-    const { cursor, fields, tag, domain, file, ...rest } = c.req.valid("query");
-    const tenant = c.get("caller").tenant.id;
+    const { cursor, fields, limit, sort, order, state, ...filters } = c.req.valid("query");
+    const { id: tenant, limits } = c.get("caller").tenant;
     const query = {
-      ...rest,
-      tags: tag,
-      domain: domain === undefined ? undefined : links.domainOf(domain),
-      file: file === undefined ? undefined : parseId("file", file),
+      ...{ limit, sort, order },
+      ...toLinkFilter(filters, links.domainOf),
+      month: sort === "hitsUsed" ? monthName(now()) : undefined,
+      state: state && { is: state, now: now(), hitsAllowed: limits.hitsPerLinkPerMonth },
     };
     let states = new Map<LinkId, LinkState>();
     const { items, nextCursor } = await pages.page(
@@ -251,7 +264,9 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   api.openapi(routes.patch, async (c) => {
     const { id } = c.req.valid("param");
     const change = toFields(c.req.valid("json"));
-    const link = await links.patch(c.get("caller").tenant, linkId(id), change, expectedVersion(c.req.valid("header")));
+    const caller = c.get("caller");
+    const expected = expectedVersion(c.req.valid("header"));
+    const link = await links.patch(caller.tenant, linkId(id), change, actorOf(caller), expected);
     await wantTitle(link, c.req.valid("json"));
     c.header("etag", etag(link));
     return c.json(await showKnown(link), 200);
@@ -260,7 +275,9 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   api.openapi(routes.replace, async (c) => {
     const { id } = c.req.valid("param");
     const input = toInput(c.req.valid("json"));
-    const link = await links.replace(c.get("caller").tenant, linkId(id), input, expectedVersion(c.req.valid("header")));
+    const caller = c.get("caller");
+    const expected = expectedVersion(c.req.valid("header"));
+    const link = await links.replace(caller.tenant, linkId(id), input, actorOf(caller), expected);
     await wantTitle(link, c.req.valid("json"));
     c.header("etag", etag(link));
     return c.json(await showKnown(link), 200);
@@ -268,7 +285,8 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
 
   api.openapi(routes.remove, async (c) => {
     const { id } = c.req.valid("param");
-    await links.remove(c.get("caller").tenant.id, linkId(id), expectedVersion(c.req.valid("header")));
+    const caller = c.get("caller");
+    await links.remove(caller.tenant.id, linkId(id), actorOf(caller), expectedVersion(c.req.valid("header")));
     return c.body(null, 204);
   });
 }
@@ -300,9 +318,9 @@ function refuseUnlessAll(outcomes: readonly BulkResult[]): void {
 
 const errorsMost = 100;
 
-const etag = (link: Link): string => `"${link.version}"`;
+export const etag = (link: Link): string => `"${link.version}"`;
 
-function expectedVersion(headers: { "if-match"?: string | undefined }): number | undefined {
+export function expectedVersion(headers: { "if-match"?: string | undefined }): number | undefined {
   const text = headers["if-match"]?.trim();
   if (text === undefined || text === "*") return undefined;
   const version = /^(?:W\/)?"?(\d{1,15})"?$/.exec(text)?.[1];

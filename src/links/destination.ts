@@ -50,7 +50,7 @@ export function parseDestination(field: string, text: string, ownHosts: Readonly
   return url.href;
 }
 
-function tooLong(field: string) {
+export function tooLong(field: string) {
   return invalid(
     field,
     "too_long",

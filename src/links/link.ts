@@ -49,6 +49,12 @@ export interface LinkState {
   /** Clicks that count, since ever. */
   readonly clicks: number;
   readonly lastClickAt: number | null;
+  /** Hits of this month that count towards its limit. */
+  readonly hitsUsed: number;
+  /** Its own limit a month, or that of its tenant; null: no limit. */
+  readonly hitsLimit: number | null;
+  /** Of the file that it leads to; null if there is none, or it was deleted. */
+  readonly fileName: string | null;
 }
 
 export interface LinkHealth {
@@ -56,9 +62,16 @@ export interface LinkHealth {
   readonly checkedAt: number;
   readonly httpStatus: number | null;
   readonly reason: string | null;
+  /** Until its answer was read; null if there was none. */
+  readonly responseMs: number | null;
+  /** Of a destination that does not work: when that was first seen. */
+  readonly failingSince: number | null;
 }
 
-export const stateless: LinkState = { target: null, suspended: null, clicks: 0, lastClickAt: null };
+export const stateless: LinkState = {
+  ...{ target: null, suspended: null, clicks: 0, lastClickAt: null },
+  ...{ hitsUsed: 0, hitsLimit: null, fileName: null },
+};
 
 /** What a redirect needs, and nothing that it must not leak. */
 export interface Target {
@@ -144,3 +157,6 @@ export const qrMark = "qr";
 /** Custom domains use the same scheme, on its default port. */
 export const originOf = (baseUrl: string, domain: string): string =>
   domain === ownDomain ? baseUrl : `${new URL(baseUrl).protocol}//${domain}`;
+
+/** A domain as answers show it: that of the server itself is stored as an empty one. */
+export const shownHost = (baseUrl: string, domain: string): string => new URL(originOf(baseUrl, domain)).host;

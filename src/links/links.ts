@@ -7,14 +7,31 @@ import type { Issuer } from "../codes/issuer.ts";
 import { privateCode } from "../codes/private.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
 import { parseHost } from "../domains/domain.ts";
+import { type Actor, differenceOf } from "../history/history.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import { createRunSteps } from "./bulk/run-steps.ts";
+import { changeFields, differingFields, type FieldChange, type LinkStep, type StepOutcome } from "./bulk/step.ts";
 import { createBulk } from "./create/bulk.ts";
 import type { NewLink } from "./create/new-links.ts";
-import { foreignDomain, generatedTries, limitReached, missing, noFile, refusal } from "./create/refusals.ts";
+import {
+  changedMeanwhile,
+  fileGone,
+  foreignDomain,
+  generatedTries,
+  limitReached,
+  missing,
+  noFile,
+  notInTrash,
+  refusal,
+  unknownVersion,
+} from "./create/refusals.ts";
 import { createAdmit } from "./destination.ts";
 import { changeOf, type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
+import { ownerFields } from "./past/changed-fields.ts";
+import type { LinkPast } from "./past/link-history.ts";
 import { checkChoice } from "./routing/choice.ts";
 import type { Changed, LinkStore } from "./store.ts";
+import type { TrashStore } from "./trash/trash-store.ts";
 
 /** The rules of links: what is accepted, a link's defaults, and publishing each change. */
 export interface LinkChange extends Partial<LinkFields> {
@@ -40,35 +57,47 @@ export interface LinkPage {
 /** One element of a bulk request: the link, or why there is none. */
 export type BulkResult = { readonly link: Link } | { readonly problem: Problem };
 
-/** Who creates a link. Links created by the operator on the machine itself do not count towards the tenant's limits. */
-export type Maker = "tenant" | "operator";
-
 export interface Links {
-  create(tenant: Tenant, input: LinkInput, maker: Maker): Promise<Link>;
+  /** Links created on the command line do not count towards the tenant's limits. */
+  create(tenant: Tenant, input: LinkInput, by: Actor): Promise<Link>;
   /** Each separately: an invalid one does not affect the others. `atomic`: all of them, or none. */
-  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
+  createMany(tenant: Tenant, inputs: readonly LinkInput[], by: Actor, atomic?: boolean): Promise<BulkResult[]>;
   /** What a new link would be, by all rules except whether its code is free. Writes nothing. */
   check(tenant: Tenant, input: LinkInput): LinkFields & { readonly domain: string };
   /** The same with an ID and a code, for callers that write many in their own transaction. */
-  draft(tenant: Tenant, input: LinkInput): Promise<NewLink>;
+  draft(tenant: Tenant, input: LinkInput, by: Actor): Promise<NewLink>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
   /** By its code, or host/code on a custom domain. */
   byCode(tenant: TenantId, key: string): Promise<Link>;
   list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<LinkPage>;
   /** Updates only the given fields. */
-  patch(tenant: Tenant, id: LinkId, fields: LinkChange, expected?: number): Promise<Link>;
+  patch(tenant: Tenant, id: LinkId, fields: LinkChange, by: Actor, expected?: number): Promise<Link>;
   /**
    * Replaces all fields; omitted ones get their default. Except the password: a client that reads a link and writes it
    * back cannot know it, and must not remove it that way.
    */
-  replace(tenant: Tenant, id: LinkId, fields: LinkInput, expected?: number): Promise<Link>;
-  remove(tenant: TenantId, id: LinkId, expected?: number): Promise<void>;
+  replace(tenant: Tenant, id: LinkId, fields: LinkInput, by: Actor, expected?: number): Promise<Link>;
+  /** To the trash. */
+  remove(tenant: TenantId, id: LinkId, by: Actor, expected?: number): Promise<void>;
+  /** Back to the fields of an older version, by the rules of an edit. The password stays. */
+  undo(tenant: Tenant, id: LinkId, version: number, by: Actor, expected?: number): Promise<Link>;
+  /** From the trash, by today's rules. It is suspended if it was. */
+  restore(tenant: Tenant, id: LinkId, by: Actor): Promise<Link>;
+  /** Many things to many links, each separately. What it changes is not published. */
+  runSteps(tenant: Tenant, steps: readonly LinkStep[], by: Actor): Promise<StepOutcome[]>;
+  /** What an edit would make of a link, by today's rules; throws the problem. Writes nothing. */
+  tryChange(tenant: Tenant, link: Link, change: FieldChange): LinkFields;
   /** A domain as stored; any name of the server itself is accepted for its own. */
   domainOf(text: string): string;
 }
 
 export interface LinkSettings {
   readonly store: LinkStore;
+  readonly trash: Pick<TrashStore, "restore">;
+  /** What changed since. */
+  readonly past: LinkPast;
+  /** Called for a link that came back. */
+  readonly restored?: (link: Link) => Promise<void>;
   readonly issuer: Issuer;
   readonly passwords: Passwords;
   readonly clock: Clock;
@@ -81,7 +110,18 @@ export interface LinkSettings {
 }
 
 export function createLinks(settings: LinkSettings): Links {
-  const { store, issuer, passwords, clock, ownHosts, isBlocked = () => false, defaultDays, publish } = settings;
+  const {
+    store,
+    trash,
+    past,
+    issuer,
+    passwords,
+    clock,
+    ownHosts,
+    isBlocked = () => false,
+    defaultDays,
+    publish,
+  } = settings;
   const admit = createAdmit(ownHosts, isBlocked);
 
   function prepare(tenant: Tenant, input: LinkInput): LinkFields {
@@ -140,7 +180,7 @@ export function createLinks(settings: LinkSettings): Links {
     return { ...fields, domain: domain === null ? ownDomain : domainOf(domain) };
   }
 
-  async function draft(tenant: Tenant, input: LinkInput): Promise<NewLink> {
+  async function draft(tenant: Tenant, input: LinkInput, by: Actor): Promise<NewLink> {
     const hidden = input.private ?? false;
     return {
       ...checkNew(tenant, input),
@@ -151,12 +191,13 @@ export function createLinks(settings: LinkSettings): Links {
       private: hidden,
       findable: input.id !== undefined,
       at: clock.now(),
+      by,
     };
   }
 
   /** Links whose generated code was taken get another one. */
-  async function createDrafts(tenant: Tenant, drafts: readonly NewLink[], maker: Maker): Promise<BulkResult[]> {
-    const spending = maker === "operator" ? "nothing" : tenant.limits;
+  async function createDrafts(tenant: Tenant, drafts: readonly NewLink[], by: Actor): Promise<BulkResult[]> {
+    const spending = by.kind === "command" ? "nothing" : tenant.limits;
     const results: BulkResult[] = [];
     let waiting = drafts.map((link, place) => ({ link, place }));
     for (let tries = 1; waiting.length > 0; tries++) {
@@ -178,7 +219,7 @@ export function createLinks(settings: LinkSettings): Links {
         } else if (outcome?.kind === "taken" && link.generated && tries < generatedTries) {
           again.push({ link: { ...link, code: await newCode(link.private ?? false) }, place });
         } else {
-          results[place] = { problem: refusal(outcome?.kind ?? "taken", link) };
+          results[place] = { problem: refusal(outcome ?? { kind: "taken" }, link) };
         }
       }
       waiting = again;
@@ -189,27 +230,44 @@ export function createLinks(settings: LinkSettings): Links {
   function publishOrThrow(outcome: Changed): Link {
     if (outcome.kind === "missing") throw missing();
     if (outcome.kind === "no_file") throw noFile();
-    if (outcome.kind === "conflict") {
-      throw new Problem(
-        "version_conflict",
-        "The link was changed since you read it. Read it again and repeat your change.",
-      );
-    }
+    if (outcome.kind === "conflict") throw changedMeanwhile();
     publish(changeOf(outcome.link));
     return outcome.link;
   }
 
+  async function restore(tenant: Tenant, id: LinkId, by: Actor): Promise<Link> {
+    const checkAgain = (link: Link) => check(tenant, within(tenant, ownerFields(link)), destinations);
+    const outcome = await trash.restore(tenant.id, id, checkAgain, by, clock.now());
+    if (outcome.kind === "missing") throw notInTrash();
+    if (outcome.kind === "no_domain") throw foreignDomain(outcome.domain);
+    if (outcome.kind === "no_file") throw fileGone();
+    publish(changeOf(outcome.link));
+    await settings.restored?.(outcome.link);
+    return outcome.link;
+  }
+
   return {
-    async create(tenant, input, maker) {
+    async create(tenant, input, by) {
       const made = input.id && (await store.get(tenant.id, input.id));
       if (made) return made;
-      const [result] = await createDrafts(tenant, [await draft(tenant, input)], maker);
+      const [result] = await createDrafts(tenant, [await draft(tenant, input, by)], by);
       if (result === undefined) throw new Error("the store returned nothing");
       if ("problem" in result) throw result.problem;
       return result.link;
     },
 
     createMany: createBulk({ store, newCode, clock, publish, draft, createDrafts }),
+
+    runSteps: createRunSteps({
+      ...{ store, past, check, restore, now: clock.now },
+      ...{ changeMany: store.changeMany, moveLink: store.move },
+    }),
+
+    tryChange(tenant, link, change) {
+      const before = ownerFields(link);
+      const after = changeFields(before, change);
+      return check(tenant, after, differingFields(before, after));
+    },
 
     check: checkNew,
     draft,
@@ -230,27 +288,60 @@ export function createLinks(settings: LinkSettings): Links {
       return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
     },
 
-    async patch(tenant, id, fields, expected) {
+    async patch(tenant, id, fields, by, expected) {
       const { password: _, ...rest } = fields;
       const given = new Set(Object.keys(rest) as (keyof LinkFields)[]);
       const secret = await hashed(tenant.id, fields);
-      const edit = (link: Link) => ({ ...check(tenant, { ...fieldsOf(link), ...rest }, given), ...secret });
+      const edit = (link: Link) => ({ ...check(tenant, { ...ownerFields(link), ...rest }, given), ...secret });
       return publishOrThrow(
-        await store.update(tenant.id, id, { edit, file: rest.file ?? null }, clock.now(), expected),
+        await store.update(tenant.id, id, { edit, file: rest.file ?? null, by }, clock.now(), expected),
       );
     },
 
-    async replace(tenant, id, input, expected) {
+    async replace(tenant, id, input, by, expected) {
       const fields = { ...prepare(tenant, input), ...(await hashed(tenant.id, input)) };
       const { file } = fields;
-      return publishOrThrow(await store.update(tenant.id, id, { edit: () => fields, file }, clock.now(), expected));
+      return publishOrThrow(await store.update(tenant.id, id, { edit: () => fields, file, by }, clock.now(), expected));
     },
 
-    async remove(tenant, id, expected) {
-      publishOrThrow(await store.remove(tenant, id, clock.now(), expected));
+    async undo(tenant, id, version, by, expected) {
+      for (let tries = 1; ; tries++) {
+        const link = await store.get(tenant.id, id);
+        if (link === undefined) throw missing();
+        const fields = version === link.version ? ownerFields(link) : await past.fieldsAt(link, version);
+        if (fields === undefined) throw unknownVersion(version);
+        const given = differing(ownerFields(link), fields);
+        // It is as it was asked for, perhaps by an earlier run of the same request.
+        if (given.size === 0) return link;
+        const edit = () => check(tenant, fields, given);
+        const change = { edit, file: fields.file, by, undoTo: version };
+        const outcome = await store.update(tenant.id, id, change, clock.now(), expected ?? link.version);
+        // Unless the caller says what they have read, another edit meanwhile is one more to go back over.
+        if (outcome.kind === "conflict" && expected === undefined && tries < undoTries) continue;
+        return publishOrThrow(outcome);
+      }
+    },
+
+    restore,
+
+    async remove(tenant, id, by, expected) {
+      publishOrThrow(await store.remove(tenant, id, by, clock.now(), expected));
     },
   };
 }
+
+/** What is checked again when a link comes back: its expiry is its own. */
+const destinations: ReadonlySet<keyof LinkFields> = new Set(["url", "fallbackUrl", "rules", "split"]);
+const undoTries = 5;
+
+/** The plan may allow fewer hits by now. */
+function within({ limits: { hitsPerLinkPerMonth: most } }: Tenant, fields: LinkFields): LinkFields {
+  const { hitsPerMonth } = fields;
+  return most === null || hitsPerMonth === null ? fields : { ...fields, hitsPerMonth: Math.min(hitsPerMonth, most) };
+}
+
+const differing = (before: LinkFields, after: LinkFields): ReadonlySet<keyof LinkFields> =>
+  new Set(Object.keys(differenceOf({ ...before }, { ...after })?.after ?? {}) as (keyof LinkFields)[]);
 
 function complete(input: LinkInput, expiresAt: number): LinkFields {
   return {
@@ -269,15 +360,6 @@ function complete(input: LinkInput, expiresAt: number): LinkFields {
     split: input.split ?? [],
     utm: input.utm ?? null,
     forwardQuery: input.forwardQuery ?? false,
-  };
-}
-
-function fieldsOf(link: Link): LinkFields {
-  const { url, file, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth, clickFacts } = link;
-  const { rules, split, utm, forwardQuery } = link;
-  return {
-    ...{ url, file, permanent, status, expiresAt, title, notes, tags, fallbackUrl, hitsPerMonth, clickFacts },
-    ...{ rules, split, utm, forwardQuery },
   };
 }
 

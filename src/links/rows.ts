@@ -85,9 +85,10 @@ export async function lockFiles(
 }
 
 /** The database assigns the number. */
-export type LinkRow = Omit<Selectable<LinkTable>, "number">;
+export type LinkRow = Omit<Selectable<LinkTable>, "number" | "made_by_kind" | "made_by">;
+export type NewLinkRow = Omit<Selectable<LinkTable>, "number">;
 
-export function toRow(tenant: TenantId, link: NewLink): LinkRow {
+export function toRow(tenant: TenantId, link: NewLink): NewLinkRow {
   return {
     id: link.id,
     tenant_id: tenant,
@@ -97,6 +98,8 @@ export function toRow(tenant: TenantId, link: NewLink): LinkRow {
     password_hash: link.passwordHash ?? null,
     created_at: link.createdAt ?? link.at,
     updated_at: link.at,
+    made_by_kind: link.by.kind,
+    made_by: "id" in link.by ? link.by.id : null,
   };
 }
 
@@ -127,19 +130,20 @@ export function toLink(row: LinkRow & { version: number }): Link {
 
 /** How many hits a link may have in a month: what its owner set, within its tenant's limit. Null: no limit. */
 export function hitsMax(own: number | null, tenant: StoredLimits): number | null {
-  const { hitsPerLinkPerMonth: allowed } = storedLimits(tenant);
-  if (own === null || allowed === null) return own ?? allowed;
-  return Math.min(own, allowed);
+  return hitsWithin(own, storedLimits(tenant).hitsPerLinkPerMonth);
 }
+
+export const hitsWithin = (own: number | null, allowed: number | null): number | null =>
+  own === null || allowed === null ? (own ?? allowed) : Math.min(own, allowed);
 
 /**
  * The same as an expression over `links as l`. `hits_per_month` is null if the owner set nothing, and a comparison with
  * null is not true.
  */
-export const hitsMaxExpression = (allowed: number | null): RawBuilder<number> =>
-  allowed === null
-    ? raw<number>`l.hits_per_month`
-    : raw<number>`case when l.hits_per_month < ${allowed} then l.hits_per_month else ${allowed} end`;
+export function hitsMaxExpression(allowed: number | null, column = "l.hits_per_month"): RawBuilder<number> {
+  const own = raw.ref<number>(column);
+  return allowed === null ? own : raw<number>`case when ${own} < ${allowed} then ${own} else ${allowed} end`;
+}
 
 /** Rules, splits and parameters in their columns: null if there are none, so that a plain link stays cheap to read. */
 type Columns = Pick<LinkTable, "rules" | "split" | "utm" | "forward_query">;

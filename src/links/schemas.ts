@@ -4,9 +4,10 @@ import { pageParams, pageSchema } from "../http/pagination.ts";
 import { invalidInput } from "../http/problem.ts";
 import { multiLine, problemSchema, singleLine, z } from "../http/route.ts";
 import { destinationMost } from "./destination.ts";
-import { type Link, type LinkFields, type LinkState, originOf, shortUrl, stateless } from "./link.ts";
+import { type Link, type LinkFields, type LinkState, shortUrl, shownHost, stateless } from "./link.ts";
 import type { LinkChange, LinkInput } from "./links.ts";
 import { linkSorts } from "./read/find.ts";
+import { listedStates } from "./read/listed-state.ts";
 import { choiceFields, choiceFromInput, showChoice } from "./routing/choice-schema.ts";
 
 /** Links as JSON: what may be sent, what is returned, and how both become links and back. */
@@ -18,6 +19,21 @@ const fileId = z
   .refine((text) => parseId("file", text) !== undefined, {
     message: "Must be a file ID.",
     params: { code: "unknown_file" },
+  });
+
+export const visitorPassword = z
+  .string()
+  .max(200)
+  .refine(isLongEnough, {
+    message: "Must have at least 8 characters, or at least 6 if all are digits.",
+    params: { code: "too_short" },
+  })
+  .refine((text) => text.isWellFormed(), { message: "Must be valid Unicode.", params: { code: "bad_unicode" } })
+  .nullable()
+  .openapi({
+    description:
+      "Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it.",
+    minLength: 6,
   });
 
 const fields = {
@@ -45,20 +61,7 @@ const fields = {
     description: "Record facts about visitors, such as country and browser, with the link's clicks. Default: true.",
   }),
   ...choiceFields,
-  password: z
-    .string()
-    .max(200)
-    .refine(isLongEnough, {
-      message: "Must have at least 8 characters, or at least 6 if all are digits.",
-      params: { code: "too_short" },
-    })
-    .refine((text) => text.isWellFormed(), { message: "Must be valid Unicode.", params: { code: "bad_unicode" } })
-    .nullable()
-    .openapi({
-      description:
-        "Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it.",
-      minLength: 6,
-    }),
+  password: visitorPassword,
 };
 
 /**
@@ -135,6 +138,11 @@ const targetSchema = z
     checkedAt: z.string(),
     httpStatus: z.int().nullable(),
     reason: z.string().nullable(),
+    responseMs: z.int().nullable().openapi({ description: "Until the answer was read. Null: there was none." }),
+    failingSince: z
+      .string()
+      .nullable()
+      .openapi({ description: "When a failing or dead destination was first seen to fail. Null: not known." }),
   })
   .openapi("LinkTarget");
 
@@ -146,6 +154,7 @@ export const linkSchema = z
     shortUrl: z.string(),
     url: z.string().nullable().openapi({ description: "Null if the link serves a file." }),
     file: z.string().nullable().openapi({ description: "Null if the link redirects to a URL." }),
+    fileName: z.string().nullable().openapi({ description: "The name of `file`." }),
     permanent: z.boolean(),
     status: z.enum(["active", "disabled"]),
     expiresAt: z.string().nullable(),
@@ -169,6 +178,11 @@ export const linkSchema = z
       .int()
       .openapi({ description: "Clicks that count, since the link was created. See `/api/links/{id}/stats`." }),
     lastClickAt: z.string().nullable(),
+    hitsUsed: z.int().openapi({ description: "Hits of this month that count towards the limit." }),
+    hitsLimit: z
+      .int()
+      .nullable()
+      .openapi({ description: "Hits allowed a month: `hitsPerMonth` within the limit of your plan. Null: no limit." }),
     version: z.int(),
     createdAt: z.string(),
     updatedAt: z.string(),
@@ -194,13 +208,19 @@ export const fieldsParam = z
     example: "id,code,url",
   });
 
+export const stateHelp =
+  "`active`: neither expired nor disabled. `attention`: active, and suspended, or with a dead destination, or with at least 80% of the monthly hits used.";
+
 const moment = z.iso.datetime({ offset: true }).transform(fromIso).optional();
 const someTags = z.array(z.string().min(1).max(50)).max(10);
 
-export const listSchema = z.strictObject({
-  ...pageParams,
-  sort: z.enum(linkSorts).default("createdAt"),
-  order: z.enum(["asc", "desc"]).default("desc"),
+const yesOrNo = z
+  .enum(["true", "false"])
+  .transform((text) => text === "true")
+  .optional();
+
+/** Every filter of a list but the state. */
+const filterParams = {
   tag: z
     .preprocess((given) => (typeof given === "string" ? [given] : given), someTags)
     .optional()
@@ -214,16 +234,57 @@ export const listSchema = z.strictObject({
     .default("all")
     .openapi({ description: "Whether a link must have all of the tags, or any of them." }),
   status: z.enum(["active", "disabled"]).optional(),
-  domain: z.string().max(300).optional().openapi({ description: "One of your domains, or the server's domain." }),
+  domain: z
+    .preprocess(
+      (given) => (typeof given === "string" ? [given] : given),
+      z
+        .array(z.string())
+        .max(20)
+        .refine((hosts) => hosts.every((host) => host.length <= 300), {
+          message: "Too long.",
+          params: { code: "too_long" },
+        }),
+    )
+    .optional()
+    .openapi({
+      type: "array",
+      items: { type: "string" },
+      description: "One of your domains, or the server's domain; repeat the parameter for several, at most 20.",
+    }),
   file: fileId.optional().openapi({ description: "Only links to this file." }),
   createdAfter: moment.openapi({ type: "string", format: "date-time" }),
   createdBefore: moment.openapi({ type: "string", format: "date-time" }),
   expiresBefore: moment.openapi({ type: "string", format: "date-time" }),
+  password: yesOrNo.openapi({ type: "boolean", description: "Whether visitors need a password." }),
+  hasRules: yesOrNo.openapi({ type: "boolean", description: "Whether the link has routing rules or an A/B split." }),
   search: singleLine(100).optional().openapi({
     description: "Substring of the code, URL, title, notes or tags. Case-insensitive for A to Z.",
   }),
+};
+
+export const countSchema = z.strictObject(filterParams);
+
+export const listSchema = z.strictObject({
+  ...pageParams,
+  sort: z.enum(linkSorts).default("createdAt"),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  state: z.enum(listedStates).optional().openapi({ description: stateHelp }),
+  ...filterParams,
   fields: fieldsParam,
 });
+
+/** The filters of a request, as a query. */
+export function toLinkFilter(
+  { tag, domain, file, ...rest }: z.infer<typeof countSchema>,
+  domainOf: (text: string) => string,
+) {
+  return {
+    ...rest,
+    tags: tag,
+    domains: domain?.map(domainOf),
+    file: file === undefined ? undefined : parseId("file", file),
+  };
+}
 
 const bulkMost = 1_000;
 export const bulkSchema = z
@@ -261,21 +322,26 @@ export const ifMatch = z.object({
 export function showLink(
   link: Link,
   baseUrl: string,
-  { target, suspended, clicks, lastClickAt }: LinkState = stateless,
+  { target, suspended, clicks, lastClickAt, hitsUsed, hitsLimit, fileName }: LinkState = stateless,
 ) {
   const { tenantId: _, url, expiresAt, createdAt, updatedAt, ...rest } = link;
   return {
     ...rest,
     url: link.file === null ? url : null,
-    domain: new URL(originOf(baseUrl, link.domain)).host,
+    domain: shownHost(baseUrl, link.domain),
     shortUrl: shortUrl(baseUrl, link),
     tags: [...link.tags],
     ...showChoice(link),
     expiresAt: expiresAt === null ? null : toIso(expiresAt),
-    target: target && { ...target, checkedAt: toIso(target.checkedAt) },
+    target: target && {
+      ...target,
+      checkedAt: toIso(target.checkedAt),
+      failingSince: target.failingSince === null ? null : toIso(target.failingSince),
+    },
     suspended,
     clicks,
     lastClickAt: lastClickAt === null ? null : toIso(lastClickAt),
+    ...{ hitsUsed, hitsLimit, fileName },
     createdAt: toIso(createdAt),
     updatedAt: toIso(updatedAt),
   };

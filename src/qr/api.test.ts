@@ -11,12 +11,12 @@ test("a tenant that draws many codes waits its turn, and a client that has the p
   });
   const api = createApi();
   api.use("*", async (c, next) => {
-    c.set("caller", { tenant: { id: "ten_1" }, key: { scopes: ["links:read"] } } as never);
+    c.set("caller", { tenant: { id: "ten_1" }, by: { kind: "key", key: { scopes: ["links:read"] } } } as never);
     await next();
   });
   api.onError((error) => new Response(error instanceof Problem ? error.code : String(error), { status: 503 }));
   const link = { domain: "", code: "poster" } as Link;
-  qrRoutes(api, { get: async () => link }, large, "https://go.example.com");
+  qrRoutes(api, { get: async () => link }, large, "https://go.example.com", async () => undefined);
   const ask = (headers: Record<string, string> = {}) => {
     const env = { requestId: "req_1", address: undefined, headers: new Headers() };
     return api.request("/api/links/lnk_00000000000000000000000000/qr?format=png", { headers }, env);

@@ -1,5 +1,6 @@
 import { invalid } from "../base/errors.ts";
 import { type Colour, contrast, parseColour } from "./colour.ts";
+import { logoHole, withHole } from "./logo-hole.ts";
 import { type Level, type Matrix, matrixOf } from "./matrix.ts";
 import { type Band, type ColumnRange, encodePng } from "./png.ts";
 
@@ -13,6 +14,12 @@ export interface QrOptions {
   readonly dark: string;
   readonly light: string;
   readonly level: Level;
+}
+
+/** An image for the middle. */
+export interface QrLogo {
+  readonly type: string;
+  readonly bytes: Buffer;
 }
 
 export const qrDefaults: QrOptions = {
@@ -31,7 +38,8 @@ export const contentTypes = { svg: "image/svg+xml", png: "image/png" } as const;
 // What ordinary phone cameras can still read in ordinary light.
 const contrastLeast = 3;
 
-export async function drawQr(text: string, options: QrOptions): Promise<Buffer> {
+/** With a logo, the highest level of error correction is used whatever the options say. Only an SVG can have one. */
+export async function drawQr(text: string, options: QrOptions, logo?: QrLogo): Promise<Buffer> {
   const ratio = contrast(parseColour(options.dark), parseColour(options.light));
   if (ratio < contrastLeast) {
     throw invalid(
@@ -40,13 +48,21 @@ export async function drawQr(text: string, options: QrOptions): Promise<Buffer> 
       `The colours are too similar for a camera (contrast ${ratio.toFixed(1)}:1, at least ${contrastLeast}:1 needed). Use a darker \`dark\` or a lighter \`light\`.`,
     );
   }
-  const matrix = matrixOf(text, options.level);
+  const matrix = matrixOf(text, logo === undefined ? options.level : "H");
   const fitting = matrix.size + 2 * options.margin;
   if (options.size < fitting) {
     throw invalid("size", "too_small", `Must be at least ${fitting} pixels: this code is ${fitting} modules wide.`);
   }
-  return drawMatrix(matrix, options);
+  if (logo === undefined) return drawMatrix(matrix, options);
+  if (options.format !== "svg") throw invalid("logo", "svg_only", "Only an SVG can have a logo. Use format=svg.");
+  const hole = logoHole(matrix.size);
+  const drawn = (await drawMatrix(withHole(matrix, hole), options)).toString();
+  return Buffer.from(drawn.replace("</svg>", `${logoImage(logo, hole.at + options.margin, hole.size)}</svg>`));
 }
+
+/** Half a square of space around it. */
+const logoImage = ({ type, bytes }: QrLogo, at: number, size: number): string =>
+  `<image href="data:${type};base64,${bytes.toString("base64")}" x="${at + 0.5}" y="${at + 0.5}" width="${size - 1}" height="${size - 1}"/>`;
 
 export async function drawMatrix(matrix: Matrix, options: QrOptions): Promise<Buffer> {
   const [dark, light] = [parseColour(options.dark), parseColour(options.light)];

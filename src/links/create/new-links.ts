@@ -1,4 +1,6 @@
-import type { LinkId, TenantId } from "../../base/ids.ts";
+import type { HistoryId, LinkId, TenantId } from "../../base/ids.ts";
+import type { Actor } from "../../history/history.ts";
+import { addToRequest } from "../../history/requests.ts";
 import { monthName } from "../../limits/window.ts";
 import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
 import { type Params, rowBatches, statement } from "../../sql/statement.ts";
@@ -6,7 +8,8 @@ import { type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.
 import { raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
-import { type LinkRow, lockFiles, toLink, toRow, withVersion } from "../rows.ts";
+import { lockFiles, type NewLinkRow, toLink, toRow, withVersion } from "../rows.ts";
+import { trashedAmong } from "../trash/trash-store.ts";
 import { createGather } from "./gather.ts";
 
 /**
@@ -32,13 +35,17 @@ export interface NewLink extends StoredFields {
   readonly at: number;
   /** When it was created elsewhere, for imports. */
   readonly createdAt?: number;
+  readonly by: Actor;
+  /** It was created with others, by a request that has one row in the history. */
+  readonly request?: HistoryId;
 }
 
 export type Created =
   | { readonly kind: "created"; readonly link: Link }
   /** It already exists. */
   | { readonly kind: "found"; readonly link: Link }
-  | { readonly kind: "taken" }
+  /** `trashed`: by this link in the trash of the tenant. */
+  | { readonly kind: "taken"; readonly trashed?: LinkId }
   /** The domain does not belong to the tenant, or no longer. */
   | { readonly kind: "no_domain" }
   /** It leads to a file that the tenant has not stored. */
@@ -49,8 +56,10 @@ export type Created =
 export type AllCreated =
   | { readonly kind: "created"; readonly links: readonly Link[] }
   /** None was created, because of those at these indexes. */
-  | { readonly kind: "refused"; readonly refused: ReadonlyMap<number, "taken" | "no_domain" | "no_file"> }
+  | { readonly kind: "refused"; readonly refused: ReadonlyMap<number, Unfit> }
   | { readonly kind: "spent" };
+
+export type Unfit = Extract<Created, { readonly kind: "taken" | "no_domain" | "no_file" }>;
 
 /** Whether new links count towards the tenant's month, and how many it may have; null for no limit, but counted. */
 export type Spending = { readonly linksPerMonth: number | null } | "nothing";
@@ -125,12 +134,24 @@ export function createNewLinks(sql: Sql): NewLinks {
     )) {
       await insertRows.run(ofTenant(trx, tenant), { rows: some });
     }
-    return links.map((link) => {
+    await recordRequests(
+      trx,
+      tenant,
+      links.filter(({ id }) => inserted.has(id)),
+    );
+    const trashed = await trashedAmong(
+      trx,
+      tenant,
+      claims.filter(({ id, generated }) => !generated && !inserted.has(id)),
+    );
+    return links.map((link): Created => {
       const [found, ours] = [made.get(link.id), inserted.get(link.id)];
       if (found) return { kind: "found", link: found };
       if (ours) return { kind: "created", link: ours };
       if (!hasDomain(link)) return { kind: "no_domain" };
-      return { kind: hasFile(link) ? "taken" : "no_file" };
+      if (!hasFile(link)) return { kind: "no_file" };
+      const id = link.generated ? undefined : trashed.get(cacheKey(link.domain, link.code));
+      return { kind: "taken", ...(id !== undefined && { trashed: id }) };
     });
   }
 
@@ -227,11 +248,22 @@ export function createNewLinks(sql: Sql): NewLinks {
   };
 }
 
+/** Creations are recorded on the links themselves; a request for many has one row in the history besides. */
+async function recordRequests(trx: Trx, tenant: TenantId, created: readonly NewLink[]): Promise<void> {
+  for (const [request, some] of Map.groupBy(created, (link) => link.request)) {
+    const [first] = some;
+    if (request === undefined || first === undefined) continue;
+    const entry = { tenant, actor: first.by, action: "link.bulk", subject: { kind: "request", id: request } };
+    await addToRequest(trx, { now: () => first.at }, { ...entry, id: request }, { created: some.length });
+  }
+}
+
 const refusedOf = (results: readonly Created[]) =>
   new Map(
-    results.flatMap(({ kind }, place) =>
-      kind === "taken" || kind === "no_domain" || kind === "no_file" ? [[place, kind] as const] : [],
-    ),
+    results.flatMap((result, place) => {
+      const isUnfit = result.kind === "taken" || result.kind === "no_domain" || result.kind === "no_file";
+      return isUnfit ? [[place, result] as const] : [];
+    }),
   );
 
 async function linksByIds(from: Db, tenant: TenantId, ids: readonly LinkId[]): Promise<Map<LinkId, Link>> {
@@ -244,7 +276,7 @@ const selectByIds = statement((own: TenantDb, { ids }: Params<{ ids: readonly Li
   withVersion(own).where("links.id", "in", ids),
 );
 
-const insertRows = statement((own: TenantDb, { rows }: Params<{ rows: readonly LinkRow[] }>) =>
+const insertRows = statement((own: TenantDb, { rows }: Params<{ rows: readonly NewLinkRow[] }>) =>
   own.insertInto("links").values(rows),
 );
 

@@ -1,11 +1,15 @@
 import { toIso } from "../../base/clock.ts";
 import { invalid, Problem } from "../../base/errors.ts";
+import type { LinkId } from "../../base/ids.ts";
 import { monthEnd, secondsToMonthEnd } from "../../limits/window.ts";
 import type { Tenant } from "../../tenants/tenants.ts";
-import type { Created, NewLink } from "./new-links.ts";
+import type { NewLink, Unfit } from "./new-links.ts";
 
 /** Why there is no such link, or no new one, in the caller's terms. */
 export const missing = () => new Problem("not_found", "No such link.");
+
+export const changedMeanwhile = () =>
+  new Problem("version_conflict", "The link was changed since you read it. Read it again and repeat your change.");
 
 export function twice(code: string): Problem {
   const message = `The code "${code}" occurs twice in this request. The first one is used.`;
@@ -28,14 +32,20 @@ export function limitReached(tenant: Tenant, now: number): Problem {
 export const noFile = () =>
   invalid("file", "unknown_file", "No such file, or it is not uploaded yet. Complete the upload first.");
 
+export const notInTrash = () =>
+  new Problem("not_found", "No such link in the trash. Deleted links are kept there for 30 days.");
+
+export const fileGone = () =>
+  invalid("file", "unknown_file", "The file that this link leads to was deleted, so the link cannot be restored.");
+
+export const unknownVersion = (version: number) =>
+  invalid("version", "unknown_version", `The history of this link has no version ${version}. See its history.`);
+
 /** Why the store did not create it. */
-export function refusal(
-  kind: Exclude<Created["kind"], "created" | "found" | "spent">,
-  link: Pick<NewLink, "domain" | "code" | "generated">,
-): Problem {
-  switch (kind) {
+export function refusal(why: Unfit, link: Pick<NewLink, "domain" | "code" | "generated">): Problem {
+  switch (why.kind) {
     case "taken":
-      return taken(link);
+      return why.trashed === undefined ? taken(link) : inTrash(link, why.trashed);
     case "no_file":
       return noFile();
     case "no_domain":
@@ -54,6 +64,12 @@ function taken(link: Pick<NewLink, "code" | "generated">): Problem {
   if (link.generated) return new Problem("busy", "No free code was found. Try again.", { retryAfterSeconds: 1 });
   const message = `The code "${link.code}" is taken. Choose another one, or omit it to get a generated code.`;
   return new Problem("code_taken", message, { errors: [{ field: "code", code: "taken", message }] });
+}
+
+/** Only its own workspace is told. */
+function inTrash({ code }: Pick<NewLink, "code">, trashedLink: LinkId): Problem {
+  const message = `The code "${code}" belongs to a deleted link in your trash. Restore it: POST /api/trash/${trashedLink}/restore. To use the code for a new link, delete it for good first: DELETE /api/trash/${trashedLink}.`;
+  return new Problem("code_taken", message, { errors: [{ field: "code", code: "in_trash", message }], trashedLink });
 }
 
 // The permutation cannot collide with itself, so a generated code is only taken by a custom code or one of an older

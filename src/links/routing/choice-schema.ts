@@ -12,7 +12,7 @@ const destination = z.string().max(destinationMost + 1_000, "Too long.");
 const some = <Item extends z.ZodType>(item: Item, most: number) =>
   z
     .array(item)
-    .min(1)
+    .min(1, "Must contain at least one value.")
     .max(most)
     .refine((list) => new Set(list).size === list.length, {
       message: "Must not contain duplicates.",
@@ -62,7 +62,7 @@ const ruleSchema = z.strictObject({ when: whenSchema, url: destination }).openap
   example: { when: { country: ["DE", "AT"], device: ["mobile"] }, url: "https://example.com/de/app" },
 });
 
-const utmSchema = z
+export const utmSchema = z
   .strictObject({
     source: singleLine(200),
     medium: singleLine(200),
@@ -130,12 +130,14 @@ const toHours = ({ zone, days, from, until }: z.infer<typeof hoursSchema>): Hour
 
 export function showChoice({ rules, split, utm, forwardQuery }: ChoiceFields) {
   return {
-    rules: rules.map(({ when, url }) => ({ when: showWhen(when), url })),
+    rules: showRules(rules),
     split: split.map(({ url, weight }) => ({ url, weight })),
     utm: utm && { ...utm },
     forwardQuery,
   };
 }
+
+export const showRules = (rules: readonly Rule[]) => rules.map(({ when, url }) => ({ when: showWhen(when), url }));
 
 function showWhen({ country, device, os, language, from, until, hours, query }: RuleCondition) {
   return {

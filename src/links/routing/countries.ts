@@ -8,6 +8,6 @@ const codes =
   "SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG " +
   "UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW XK";
 
-const countries: ReadonlySet<string> = new Set(codes.split(" "));
+export const countries: ReadonlySet<string> = new Set(codes.split(" "));
 
 export const isCountry = (code: string): boolean => countries.has(code);

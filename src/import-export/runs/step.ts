@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { messageOf, OperatorError, Problem } from "../../base/errors.ts";
+import { idFrom } from "../../base/ids.ts";
+import { storedKey } from "../../files/file.ts";
+import { NoObject, type Storage } from "../../files/storage/storage.ts";
+import type { Links } from "../../links/links.ts";
+import type { LinkStore } from "../../links/store.ts";
+import { isUnavailable, type Sql } from "../../sql/sql.ts";
+import type { Tenants } from "../../tenants/tenants.ts";
+import { textOf } from "../decode-text.ts";
+import { batchRows, type ImportSettings, importRecords } from "../import.ts";
+import { beginning, createPositions } from "../import-position.ts";
+import { readRecords } from "../records.ts";
+import { createThrottle } from "../throttle.ts";
+import { type BadRow, createImportRuns, type ImportRun, type ImportRuns } from "./import-runs.ts";
+
+/**
+ * One step of the import that has waited longest: its check as a whole, or some batches of rows. Imports take turns step by
+ * step, are paced, and look at every batch whether somebody has cancelled them.
+ */
+export interface ImportStepParts {
+  readonly sql: Sql;
+  readonly links: Links;
+  readonly store: LinkStore;
+  readonly tenants: Tenants;
+  readonly storage: Pick<Storage, "read">;
+  readonly clock: Clock;
+}
+
+const rowsPerSecond = 2_000;
+const checkedPerSecond = 10_000;
+const stepRows = 10 * batchRows;
+const pieceBytes = 262_144;
+const notedRows = 10 * batchRows;
+
+/** Whether there was something to do. */
+export async function importStep(parts: ImportStepParts): Promise<boolean> {
+  const runs = createImportRuns(parts.sql, parts.clock);
+  const run = await runs.next();
+  if (run === undefined) return false;
+  try {
+    await (run.state === "checking" ? check(parts, runs, run) : importSome(parts, runs, run));
+  } catch (error) {
+    // Later, from where it is.
+    if (isUnavailable(error)) throw error;
+    await runs.note(run, { state: "failed", problem: sentence(error) });
+    const isKnown = error instanceof OperatorError || error instanceof Problem || error instanceof NoObject;
+    if (!isKnown) throw error;
+  }
+  return true;
+}
+
+const sentence = (error: unknown): string => {
+  if (error instanceof NoObject) return "The file was deleted.";
+  if (error instanceof Problem) return error.detail;
+  return error instanceof OperatorError ? messageOf(error) : "Internal error. Contact the operator.";
+};
+
+async function check(parts: ImportStepParts, runs: ImportRuns, run: ImportRun): Promise<void> {
+  const bad: BadRow[] = [];
+  let noted = 0;
+  const settings = await settingsOf(parts, run, {
+    dryRun: true,
+    throttle: createThrottle(checkedPerSecond, parts.clock, sleep),
+    refused: (line, problem) => bad.push({ line, problem }),
+    async moved(to) {
+      await runs.addBadRows(run, "check", bad.splice(0));
+      if (to.records - noted < notedRows) return;
+      noted = to.records;
+      await runs.note(run, { checked: to });
+    },
+  });
+  const checked = await importRecords(untilCancelled(recordsOf(parts, runs, run), runs, run), beginning, settings);
+  await runs.addBadRows(run, "check", bad);
+  await runs.note(run, { state: "checked", checked });
+}
+
+async function importSome(parts: ImportStepParts, runs: ImportRuns, run: ImportRun): Promise<void> {
+  const positions = createPositions(parts.sql, parts.clock);
+  const from = await positions.open(run.tenantId, run.id);
+  const bad: BadRow[] = [];
+  const settings = await settingsOf(parts, run, {
+    dryRun: false,
+    throttle: createThrottle(rowsPerSecond, parts.clock, sleep),
+    refused: (line, problem) => bad.push({ line, problem }),
+    moved: () => runs.addBadRows(run, "import", bad.splice(0)),
+  });
+  let isEnd = false;
+  const ended = () => {
+    isEnd = true;
+  };
+  const records = untilCancelled(recordsOf(parts, runs, run), runs, run, {
+    before: from.records,
+    most: stepRows,
+    ended,
+  });
+  await importRecords(records, from, settings);
+  await runs.addBadRows(run, "import", bad);
+  if (isEnd) await positions.finish(run.tenantId, run.id);
+  await runs.note(run, isEnd ? { state: "done" } : {});
+}
+
+async function settingsOf(
+  { sql, links, store, tenants, clock }: ImportStepParts,
+  run: ImportRun,
+  how: Pick<ImportSettings, "dryRun" | "throttle" | "refused" | "moved">,
+): Promise<ImportSettings> {
+  const tenant = await tenants.byId(run.tenantId);
+  if (tenant === undefined) throw new OperatorError("The workspace is gone.");
+  const request = idFrom("history", run.createdAt, Buffer.from(run.id));
+  const positions = createPositions(sql, clock);
+  return {
+    ...{ sql, links, store, positions, tenant, id: how.dryRun ? undefined : run.id, request, now: systemClock.now },
+    ...{ by: run.by, spends: true },
+    ...how,
+  };
+}
+
+function recordsOf({ storage }: ImportStepParts, runs: ImportRuns, run: ImportRun) {
+  const key = storedKey({ tenantId: run.tenantId, id: run.file });
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < run.sizeBytes; ) {
+      const piece = await storage.read(key, at, Math.min(pieceBytes, run.sizeBytes - at));
+      if (piece.length === 0) return;
+      at += piece.length;
+      yield piece;
+    }
+  }
+  return readRecords(textOf(bytes()), {
+    ...(run.onlyFormat !== null && { only: run.onlyFormat }),
+    recognised: (format) => void runs.note(run, { format }).catch(() => {}), // it is noted again in the next step
+  });
+}
+
+interface Stretch {
+  /** Rows that were imported before. */
+  readonly before: number;
+  /** Rows after those. */
+  readonly most: number;
+  /** The file has no more rows. One that was cancelled may be started again at once, so its state does not tell. */
+  readonly ended: () => void;
+}
+
+const wholeFile: Stretch = { before: 0, most: Number.POSITIVE_INFINITY, ended() {} };
+
+/** Asks between batches, so that none is left half done. */
+async function* untilCancelled<Item>(
+  records: AsyncIterable<Item>,
+  runs: ImportRuns,
+  run: ImportRun,
+  { before, most, ended }: Stretch = wholeFile,
+): AsyncGenerator<Item> {
+  let passed = 0;
+  for await (const record of records) {
+    const done = passed - before;
+    if (done >= most) return;
+    if (done >= 0 && done % batchRows === 0 && (await runs.get(run.tenantId, run.id))?.state !== run.state) return;
+    passed++;
+    yield record;
+  }
+  ended();
+}

@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import { escapeHtml } from "../base/escape-html.ts";
+import type { Brand } from "../branding/brand.ts";
+import { bar, chartSizes, lineChart } from "./chart.ts";
+import type { SharedBreakdown, SharedFigures } from "./figures.ts";
+
+/** Public statistics as a page: everything is readable without script, and there is none. */
+const style = `
+:root { color-scheme: light dark; --bg: #fbfbfc; --surface: #fff; --line: #e9eaed; --text: #17181c; --text-2: #52555f; --text-3: #676a75;
+  --accent: #2d5bd8; --grid: #eeeff2; --bar: #e6edfd }
+@media (prefers-color-scheme: dark) { :root { --bg: #0e0f12; --surface: #15161a; --line: #23252a; --text: #ededf0; --text-2: #a8abb4;
+  --text-3: #8b8e99; --accent: #7da3ff; --grid: #212328; --bar: #1c2742 } }
+* { box-sizing: border-box }
+body { margin: 0; background: var(--bg); color: var(--text); overflow-wrap: anywhere;
+  font: 14px/20px -apple-system, BlinkMacSystemFont, "Segoe UI", Inter, Roboto, "Noto Sans", Arial, sans-serif }
+main { max-width: 880px; margin: 0 auto; padding: 24px 16px 48px; display: grid; gap: 16px }
+header { display: grid; gap: 4px }
+.brand { display: flex; align-items: center; gap: 12px; margin-bottom: 12px; font-weight: 600 }
+.brand img { display: block; height: 32px; max-width: 160px; object-fit: contain }
+h1 { margin: 0; font-size: 18px; line-height: 24px; font-weight: 600; letter-spacing: -.012em }
+h2 { margin: 0 0 8px; font-size: 14px; line-height: 20px; font-weight: 600 }
+p { margin: 0; color: var(--text-2) }
+a { color: var(--accent) }
+section { background: var(--surface); border: 1px solid var(--line); border-radius: 8px; padding: 16px; min-width: 0 }
+dl { display: flex; flex-wrap: wrap; gap: 8px 40px; margin: 0 }
+dt { color: var(--text-3); font-size: 12px; line-height: 16px }
+dd { margin: 0; font-size: 24px; line-height: 30px; font-weight: 600; font-variant-numeric: tabular-nums }
+.columns { display: grid; gap: 16px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)) }
+table { width: 100%; border-collapse: collapse }
+th { font-weight: 400; text-align: left; color: var(--text-3); font-size: 12px; padding: 0 0 4px }
+td { padding: 4px 0; border-top: 1px solid var(--line) }
+th:nth-child(n+2), td:nth-child(n+2) { text-align: right; padding-left: 12px; white-space: nowrap; font-variant-numeric: tabular-nums }
+td:first-child { width: 100% }
+.chart { display: block; width: 100%; height: auto; margin-top: 16px }
+.narrow { display: none }
+@media (max-width: 560px) { .wide { display: none } .narrow { display: block } }
+.grid { stroke: var(--grid) } .axis { fill: var(--text-3); font-size: 11px } .area { fill: var(--accent); opacity: .08 }
+.line { fill: none; stroke: var(--accent); stroke-width: 2 } .open { stroke-dasharray: 1 4; stroke-linecap: round }
+.point { fill: var(--surface); stroke: var(--accent); stroke-width: 2 }
+.bar { display: block; width: 100%; height: 4px; margin-top: 2px; fill: var(--accent); opacity: .55 }
+summary { cursor: pointer; margin-top: 12px; color: var(--text-2) }
+details table { margin-top: 8px }
+footer { color: var(--text-3); font-size: 12px; line-height: 16px }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
+`;
+
+const styleHash = `'sha256-${createHash("sha256").update(style).digest("base64")}'`;
+
+export function sharePage(figures: SharedFigures, brand: Brand): Response {
+  const { title, totals, series, breakdowns } = figures;
+  const count = (value: number) => value.toLocaleString("en");
+  const points = series.map(({ start, clicks }) => ({ label: shortDay(start), value: clicks }));
+  const chartName = `Clicks from ${day(figures.from)} to ${day(figures.asOf)}`;
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} · Statistics</title><style>${style}</style>${brand.style === "" ? "" : `<style>${brand.style}</style>`}</head>
+<body><main><header>${brandOf(brand)}<h1>${escapeHtml(title)}</h1>${subjectOf(figures)}</header>
+<section aria-label="Clicks"><dl><div><dt>Clicks</dt><dd>${count(totals.clicks)}</dd></div>
+<div><dt>Daily visitors, added up</dt><dd>${count(totals.visitors)}</dd></div></dl>
+${totals.clicks === 0 ? "<p>No clicks in this period.</p>" : ""}${chartSizes.map((size) => lineChart(points, chartName, size)).join("")}
+<details><summary>As a table</summary><table><thead><tr><th>From</th><th>Clicks</th><th>Visitors</th></tr></thead><tbody>
+${series.map((one) => `<tr><td>${day(one.start)}</td><td>${count(one.clicks)}</td><td>${count(one.visitors)}</td></tr>`).join("\n")}
+</tbody></table></details></section>
+<div class="columns">${breakdowns.map((one) => breakdownOf(one, totals.clicks)).join("\n")}</div>
+<footer>${notesOf(figures)}</footer></main></body></html>
+`;
+  return new Response(html, { headers: { ...headers, "content-security-policy": policyOf(brand) } });
+}
+
+const headers = {
+  "content-type": "text/html; charset=utf-8",
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-robots-tag": "noindex",
+};
+
+const policyOf = ({ style: own, styleHash: ownHash, logo }: Brand): string =>
+  [
+    `default-src 'none'; style-src ${styleHash}${own === "" ? "" : ` ${ownHash}`}`,
+    ...(logo === null ? [] : ["img-src 'self'"]),
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  ].join("; ");
+
+function brandOf({ name, logo }: Brand): string {
+  if (name === null && logo === null) return "";
+  const picture = logo === null ? "" : `<img src="${escapeHtml(logo)}" alt="">`;
+  return `<div class="brand">${picture}${name === null ? "" : `<span>${escapeHtml(name)}</span>`}</div>`;
+}
+
+function subjectOf({ shortUrl, tag, from, asOf, zone, filters }: SharedFigures): string {
+  const subject =
+    shortUrl === null
+      ? `Links with the tag ${escapeHtml(tag ?? "")}`
+      : `<a rel="noreferrer nofollow" href="${escapeHtml(shortUrl)}">${escapeHtml(shortUrl.replace(/^https?:\/\//, ""))}</a>`;
+  const only = filters.length === 0 ? "" : `<p>Only: ${escapeHtml(filters.join(" · "))}</p>`;
+  return `<p>${subject}</p><p>${day(from)} to ${day(asOf)}, ${escapeHtml(zone)}</p>${only}`;
+}
+
+const names: Readonly<Record<string, string>> = {
+  ...{ link: "Links", country: "Countries", region: "Regions", city: "Cities", device: "Devices" },
+  ...{ browser: "Browsers", os: "Systems", referrer: "Referrers", language: "Languages", source: "Sources" },
+  ...{ utm_source: "UTM source", utm_medium: "UTM medium", utm_campaign: "UTM campaign", variant: "Variants" },
+};
+
+function breakdownOf({ name, values, none, other }: SharedBreakdown, total: number): string {
+  const most = Math.max(1, ...values.map(({ clicks }) => clicks), none, other);
+  const row = (label: string, clicks: number) => {
+    const share = total === 0 ? 0 : (clicks / total) * 100;
+    return `<tr><td>${escapeHtml(label)}${bar((clicks / most) * 100)}</td><td>${clicks.toLocaleString("en")}</td><td>${share.toFixed(0)}%</td></tr>`;
+  };
+  const rows = [
+    ...values.map(({ value, clicks }) => row(name === "country" ? countryName(value) : value, clicks)),
+    ...(none > 0 ? [row(name === "referrer" ? "Direct" : "Unknown", none)] : []),
+    ...(other > 0 ? [row("Other", other)] : []),
+  ];
+  const label = names[name] ?? name;
+  const body = rows.length === 0 ? "<p>No clicks in this period.</p>" : "";
+  return `<section><h2>${escapeHtml(label)}</h2>${body || `<table><thead><tr><th>Name</th><th>Clicks</th><th>Share</th></tr></thead><tbody>${rows.join("")}</tbody></table>`}</section>`;
+}
+
+function notesOf({ asOf, sampledError, notItemised }: SharedFigures): string {
+  return [
+    `As of ${escapeHtml(asOf.slice(0, 16).replace("T", " "))}. Bots and previews are not counted.`,
+    ...(sampledError === null ? [] : [`Sampled, ±${(sampledError * 100).toFixed(1)}%.`]),
+    ...(notItemised === 0 ? [] : [`Of ${notItemised.toLocaleString("en")} clicks it is not known whether they match.`]),
+  ].join(" ");
+}
+
+function countryName(code: string): string {
+  return /^[A-Z]{2}$/.test(code) ? (new Intl.DisplayNames(["en"], { type: "region" }).of(code) ?? code) : code;
+}
+
+/** Local times as they are: their date is that of the zone. */
+const day = (local: string): string => dateOf(local, { day: "numeric", month: "long", year: "numeric" });
+const shortDay = (local: string): string => dateOf(local, { day: "numeric", month: "short" });
+
+const dateOf = (local: string, format: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat("en-GB", { ...format, timeZone: "UTC" }).format(new Date(`${local.slice(0, 10)}T00:00:00Z`));
