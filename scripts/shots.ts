@@ -1,0 +1,59 @@
+/**
+ * `npm run shots`: every page of the dashboard, light and dark, wide and on a phone, into docs/shots. With words, only the pages
+ * whose names contain one of them. The pages show the sample workspace of `quicklink demo`. Fails if a page reports an error.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { siteOf } from "../test/e2e/servers.ts";
+import { startDashboard } from "../test/ground/dashboard.ts";
+import { ensure } from "../test/ground/machine.ts";
+import { makePerson } from "../test/ground/people.ts";
+import { startServer } from "../test/ground/server.ts";
+import { tempFolder } from "../test/ground/temp.ts";
+import { dashboardPages } from "../test/web/pages.ts";
+
+const folder = join(import.meta.dir, "../docs/shots");
+/** Until charts and lists are there. */
+const settleMs = 1_500;
+
+const words = Bun.argv.slice(2);
+const missing = await ensure(["chromium"]);
+if (missing.length > 0) throw new Error(`Chromium is needed: ${missing[0]?.install}`);
+mkdirSync(folder, { recursive: true });
+const dataDir = tempFolder("shots");
+const server = await startServer({ dataDir });
+const site = siteOf(server, { QL_DATA: dataDir, PORT: String(server.port) });
+const made = await site.cli("demo");
+if (made.code !== 0) throw new Error(made.stderr);
+const person = await makePerson(site, {
+  ...{ name: "Yara Olsen", email: "yara@alder.example", operator: true },
+  roles: { demo: "owner", default: "owner" },
+});
+const chromium = await startDashboard();
+const wrong: string[] = [];
+let taken = 0;
+for (const page of await dashboardPages(person)) {
+  if (words.length > 0 && !words.some((word) => page.name.includes(word))) continue;
+  for (const isDark of [false, true]) {
+    for (const isPhone of [false, true]) {
+      const name = `${page.name}-${isDark ? "dark" : "light"}-${isPhone ? "phone" : "wide"}`;
+      const opened = await chromium.open(site, page.isVisitor ? undefined : person, { isDark, isPhone });
+      await opened.goto(page.path);
+      await opened.page.getByRole("heading").first().waitFor();
+      await opened.page.waitForTimeout(settleMs);
+      await opened.page.screenshot({ path: join(folder, `${name}.png`) });
+      try {
+        opened.calm();
+      } catch (error) {
+        wrong.push(`${name}: ${(error as Error).message}`);
+      }
+      await opened.page.context().close();
+      taken++;
+    }
+  }
+}
+await chromium.stop();
+await server.stop();
+console.log(`shots=${taken} pages_with_errors=${wrong.length}`);
+for (const line of wrong) console.error(line);
+process.exit(wrong.length === 0 ? 0 : 1);

@@ -1,0 +1,125 @@
+/**
+ * The dashboard in a real Chromium. A page remembers every error of its console, every violation of the content policy and
+ * every request to another host: a test ends with `calm()`, which fails if there was one.
+ */
+import { join } from "node:path";
+import type { AxeResults } from "axe-core";
+import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Site } from "../e2e/servers.ts";
+import { find } from "./machine.ts";
+import { type Browser, originOf } from "./people.ts";
+import { runProcess } from "./process.ts";
+import { programVariable } from "./server.ts";
+
+export type Dashboard = {
+  /** A page of somebody who is signed in, or of nobody. */
+  open(site: Site, person?: Pick<Browser, "cookies">, options?: PageOptions): Promise<DashboardPage>;
+  stop(): Promise<void>;
+};
+
+export type PageOptions = {
+  readonly isDark?: boolean;
+  readonly isPhone?: boolean;
+  /** For an error that the test provokes, such as a refused call. */
+  readonly mayFail?: (message: string) => boolean;
+  readonly language?: string;
+};
+
+export type DashboardPage = {
+  readonly page: Page;
+  /** Opens `/app` and what follows it. */
+  goto(path: string): Promise<void>;
+  /** Throws what went wrong in the page since it was opened. */
+  calm(): void;
+  /** What axe-core finds wrong, one line each. `rules`: by these only. */
+  violations(rules?: readonly string[]): Promise<string[]>;
+};
+
+const root = join(import.meta.dir, "../..");
+const bundleMs = 120_000;
+const axeFile = join(root, "node_modules/axe-core/axe.min.js");
+const actionMs = 10_000;
+
+export const wide = { width: 1280, height: 900 };
+export const phone = { width: 390, height: 844 };
+
+export async function startDashboard(): Promise<Dashboard> {
+  const tool = find("chromium");
+  if (tool === undefined) throw new Error("Chromium is not installed: run npm test, which installs it or says how");
+  await bundled();
+  const browser = await chromium.launch({
+    executablePath: tool.path,
+    args: [
+      ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
+      ...["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+    ],
+  });
+  return {
+    async open(site, person, options = {}) {
+      const context = await browser.newContext(contextOptions(options));
+      context.setDefaultTimeout(actionMs);
+      const origin = originOf(site);
+      const cookies = [...(person?.cookies ?? [])].map(([name, value]) => ({ name, value, url: origin }));
+      if (cookies.length > 0) await context.addCookies(cookies);
+      const page = await context.newPage();
+      const wrong = watch(page, origin, options.mayFail ?? (() => false));
+      return {
+        page,
+        async goto(path) {
+          await page.goto(`${origin}/app${path}`);
+        },
+        calm() {
+          if (wrong.length > 0) throw new Error(`the page is not calm:\n${wrong.join("\n")}`);
+        },
+        violations: (rules) => violationsIn(page, rules),
+      };
+    },
+    stop: () => browser.close(),
+  };
+}
+
+function contextOptions({ isDark, isPhone, language = "en-GB" }: PageOptions): BrowserContextOptions {
+  return {
+    viewport: isPhone ? phone : wide,
+    ...(isPhone && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
+    colorScheme: isDark ? "dark" : "light",
+    locale: language,
+    timezoneId: "Europe/Berlin",
+    reducedMotion: "reduce",
+  };
+}
+
+/** Violations of the content policy are errors of the console too. */
+function watch(page: Page, origin: string, mayFail: (message: string) => boolean): string[] {
+  const wrong: string[] = [];
+  const add = (message: string) => {
+    if (!mayFail(message)) wrong.push(message);
+  };
+  page.on("console", (message) => {
+    if (message.type() === "error") add(`console: ${message.text()} ${message.location().url}`);
+  });
+  page.on("pageerror", (error) => add(`page: ${error.stack ?? error.message}`));
+  page.on("request", (request) => {
+    const url = request.url();
+    const isOurs = url.startsWith(`${origin}/`) || /^(?:data|blob):/.test(url);
+    if (!isOurs) add(`request to another host: ${url}`);
+  });
+  return wrong;
+}
+
+/** The executable of a whole run has it inside. */
+async function bundled(): Promise<void> {
+  if (process.env[programVariable] !== undefined) return;
+  const command = [process.execPath, "--no-env-file", "web/bundle.ts", "--if-changed"];
+  const { code, stderr } = await runProcess(command, { cwd: root, timeoutMs: bundleMs });
+  if (code !== 0 || stderr !== "") throw new Error(`the dashboard could not be bundled\n${stderr}`);
+}
+
+/** Run as a script of the debugging protocol, which the content policy does not concern. */
+async function violationsIn(page: Page, rules: readonly string[] = []): Promise<string[]> {
+  await page.evaluate(await Bun.file(axeFile).text());
+  const options = rules.length === 0 ? {} : { runOnly: rules };
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+  return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html.slice(0, 200)}`));
+}

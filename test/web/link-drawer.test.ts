@@ -1,0 +1,135 @@
+/** Creating and editing a link in the drawer. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type LinkBody, type Site, startSite } from "../e2e/servers.ts";
+import { type Dashboard, startDashboard } from "../ground/dashboard.ts";
+import { makePerson, type TestPerson } from "../ground/people.ts";
+
+let site: Site;
+let dashboard: Dashboard;
+let member: TestPerson;
+
+beforeAll(async () => {
+  [site, dashboard] = await Promise.all([startSite("SQLite"), startDashboard()]);
+  member = await makePerson(site, { name: "Ann Example", roles: { default: "member" } });
+}, 60_000);
+
+afterAll(async () => {
+  await dashboard.stop();
+  await site.server.stop();
+});
+
+const stored = async (id: string): Promise<LinkBody> => (await site.call("GET", `/api/links/${id}`)).json<LinkBody>();
+const refused = (status: number) => (message: string) => message.includes(String(status));
+
+test("the keyboard alone creates a link with a rule, and pressing twice creates one", async () => {
+  const { page, goto, calm, violations } = await dashboard.open(site, member);
+  await goto("/w/default/links?drawer=new");
+  const drawer = page.getByRole("dialog", { name: "New link" });
+  const destination = drawer.getByLabel("Destination", { exact: true });
+  await destination.waitFor();
+  await page.waitForFunction("document.activeElement.type === 'url'");
+  await page.keyboard.type("example.com/winter");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("by-keyboard");
+  await drawer.getByText("by-keyboard is free.").waitFor();
+  await drawer.getByRole("button", { name: "Add rule" }).press("Enter");
+  await page.getByRole("menuitem", { name: "Country" }).press("Enter");
+  const countries = page.getByPlaceholder("Search countries");
+  await countries.fill("Germ");
+  await page.getByRole("option", { name: /^Germany/ }).waitFor();
+  await countries.press("Enter");
+  await page.getByRole("button", { name: "Done" }).press("Enter");
+  await drawer.getByRole("button", { name: "country is Germany" }).waitFor();
+  await drawer.getByLabel("Destination of rule 1").fill("example.com/de");
+  await drawer.getByText("Rule 1 matches.").waitFor();
+  expect(await violations()).toEqual([]);
+  await Promise.all([page.keyboard.press("Control+Enter"), page.keyboard.press("Control+Enter")]);
+  await page.getByText(/^Created .*by-keyboard$/).waitFor();
+  const { items } = (await site.call("GET", "/api/links?search=winter")).json<{ items: LinkBody[] }>();
+  expect(items.map(({ code, url, rules }) => ({ code, url, rules }))).toEqual([
+    {
+      ...{ code: "by-keyboard", url: "https://example.com/winter" },
+      rules: [{ when: { country: ["DE"] }, url: "https://example.com/de" }],
+    },
+  ]);
+  calm();
+});
+
+test("what was typed is there again after the drawer was closed, and errors stand at their fields", async () => {
+  const { page, goto, calm } = await dashboard.open(site, member, { mayFail: refused(422) });
+  await goto("/w/default/links?drawer=new");
+  const drawer = page.getByRole("dialog", { name: "New link" });
+  await drawer.getByLabel("Destination", { exact: true }).fill("https://example.com/draft");
+  await drawer.getByText("Password and fallback").click();
+  await drawer.getByLabel("Fallback address").fill("nowhere");
+  await page.keyboard.press("Escape");
+  await drawer.waitFor({ state: "detached" });
+  await page.keyboard.press("n");
+  await drawer.getByText("Your draft is back.").waitFor();
+  await page.keyboard.press("Control+Enter");
+  await drawer.getByText("Must be a complete URL, such as https://example.com/page.").waitFor();
+  await page.waitForFunction("document.activeElement.value === 'nowhere'");
+  calm();
+});
+
+test("two people edit one link: the second sees both versions and chooses", async () => {
+  const link = await site.create({ url: "https://example.com/a", title: "First" });
+  const { page, goto, calm, violations } = await dashboard.open(site, member, { mayFail: refused(412) });
+  await goto(`/w/default/links?drawer=${link.id}`);
+  const drawer = page.getByRole("dialog");
+  await drawer.getByLabel("Destination", { exact: true }).fill("https://example.com/mine");
+  await drawer.getByText("Tags, title and notes").click();
+  await drawer.getByLabel("Title").fill("Mine");
+  await site.call("PATCH", `/api/links/${link.id}`, { body: { title: "Theirs", notes: "Read me" } });
+  await page.keyboard.press("Control+Enter");
+  await drawer.getByText("Somebody else changed this link meanwhile").waitFor();
+  expect(await violations()).toEqual([]);
+  await drawer
+    .getByRole("group", { name: /^Title/ })
+    .getByRole("radio", { name: /Theirs/ })
+    .check();
+  await drawer.getByRole("button", { name: "Save the chosen version" }).click();
+  await page.getByText(/^Saved /).waitFor();
+  expect(await stored(link.id)).toMatchObject({ url: "https://example.com/mine", title: "Theirs", notes: "Read me" });
+  calm();
+});
+
+test("the history shows what changed, goes back to a version, and takes that back", async () => {
+  const link = await site.create({ url: "https://example.com/old", title: "<b>Old</b>" });
+  await site.call("PATCH", `/api/links/${link.id}`, { body: { url: "https://example.com/new" } });
+  const { page, goto, calm, violations } = await dashboard.open(site, member);
+  await goto(`/w/default/links?drawer=${link.id}&part=history`);
+  const drawer = page.getByRole("dialog");
+  await drawer.getByText("was https://example.com/old").waitFor();
+  expect(await violations()).toEqual([]);
+  await drawer.getByRole("button", { name: "Back to this version" }).click();
+  await page.getByText("Restored an older version").waitFor();
+  expect(await stored(link.id)).toMatchObject({ url: "https://example.com/old" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Took the restore back").waitFor();
+  expect(await stored(link.id)).toMatchObject({ url: "https://example.com/new" });
+  calm();
+});
+
+test("on a dark phone the drawer fills the screen, and nothing leaves it", async () => {
+  const link = await site.create({ url: `https://example.com/${"long".repeat(400)}`, code: "x".repeat(64) });
+  const { page, goto, calm, violations } = await dashboard.open(site, member, { isDark: true, isPhone: true });
+  await goto(`/w/default/links?drawer=${link.id}`);
+  await page.getByRole("dialog").getByLabel("Destination", { exact: true }).waitFor();
+  const width = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+  expect(width).toBeLessThanOrEqual(0);
+  expect(await violations()).toEqual([]);
+  calm();
+});
+
+test("Esc closes a menu that the keyboard opened in the drawer, and not the drawer", async () => {
+  const { page, goto, calm } = await dashboard.open(site, member);
+  await goto("/w/default/links?drawer=new");
+  const presets = page.getByRole("button", { name: /Choose a preset$/ });
+  await presets.press("Enter");
+  await page.locator("[role=menuitem]:focus").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("[role=dialog] button:focus").waitFor();
+  expect(await page.getByRole("dialog", { name: "New link" }).count()).toBe(1);
+  calm();
+});

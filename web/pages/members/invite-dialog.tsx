@@ -1,0 +1,122 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { call } from "../../api/call.ts";
+import { refresh } from "../../api/queries.ts";
+import { fieldErrorsOf, focusFirstError, messageOf, useIntentKey } from "../../forms.ts";
+import { commonTexts } from "../../texts/common.ts";
+import { memberTexts as t } from "../../texts/members.ts";
+import { Button } from "../../ui/button.tsx";
+import { RadioCards } from "../../ui/checkbox.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, FieldError, FieldSet } from "../../ui/field.tsx";
+import { Input } from "../../ui/input.tsx";
+import { Select } from "../../ui/select.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { useWorkspace } from "../../workspace.ts";
+import { grantable, type Role } from "./roles.ts";
+
+const dayChoices = [1, 7, 30];
+const dayMs = 86_400_000;
+
+/** By mail, or as a link to pass on if there is no address or the server has no mail. */
+export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
+  const { role: ownRole } = useWorkspace();
+  const queries = useQueryClient();
+  const toast = useToast();
+  const form = useRef<HTMLFormElement>(null);
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("member");
+  const [days, setDays] = useState(7);
+  const intent = useIntentKey({ email, role, days });
+  const invite = useMutation({
+    mutationFn: () =>
+      call("POST /api/invitations", {
+        body: {
+          role,
+          ...(email.trim() !== "" && { email: email.trim() }),
+          expiresAt: new Date(Date.now() + days * dayMs - 60_000).toISOString(),
+        },
+        idempotencyKey: intent.key(),
+      }),
+    async onSuccess(made) {
+      await refresh(queries, "/api/invitations");
+      if (made.url !== null) return;
+      toast({ message: t.sent(made.email ?? "") });
+      onClose();
+    },
+    onError: () => focusFirstError(form.current),
+  });
+  if (invite.data?.url) return <InvitationLink url={invite.data.url} onClose={onClose} />;
+  const errors = fieldErrorsOf(invite.error);
+  const general = invite.error && Object.keys(errors).length === 0 ? messageOf(invite.error) : undefined;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="md"
+      title={t.inviteTitle}
+      closeLabel={commonTexts.close}
+      footer={
+        <>
+          <Button onClick={onClose}>{commonTexts.cancel}</Button>
+          <Button variant="primary" loading={invite.isPending} onClick={() => form.current?.requestSubmit()}>
+            {t.send}
+          </Button>
+        </>
+      }
+    >
+      <form
+        ref={form}
+        noValidate
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!invite.isPending) invite.mutate();
+        }}
+      >
+        <Field label={t.email} hint={t.emailHint} error={errors.email ?? general}>
+          <Input type="email" value={email} onChange={(event) => setEmail(event.target.value)} autoComplete="off" />
+        </Field>
+        <FieldSet legend={t.role} error={errors.role}>
+          <RadioCards
+            value={role}
+            onValueChange={setRole}
+            columns={2}
+            options={grantable(ownRole)
+              .toReversed()
+              .map((value) => ({ value, label: t.roles[value], description: t.roleHints[value] }))}
+          />
+        </FieldSet>
+        <Field label={t.validFor} error={errors.expiresAt}>
+          <Select
+            value={String(days)}
+            onValueChange={(value) => setDays(Number(value))}
+            options={dayChoices.map((count) => ({ value: String(count), label: t.days(count) }))}
+          />
+        </Field>
+        {general && email.trim() === "" && <FieldError>{general}</FieldError>}
+      </form>
+    </Dialog>
+  );
+}
+
+export function InvitationLink({ url, onClose }: { readonly url: string; readonly onClose: () => void }) {
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="md"
+      title={t.linkTitle}
+      description={t.linkText}
+      closeLabel={commonTexts.close}
+      footer={
+        <Button variant="primary" onClick={onClose}>
+          {t.done}
+        </Button>
+      }
+    >
+      <CodeBlock code={url} label={t.link} copyLabel={commonTexts.copy} copiedLabel={commonTexts.copied} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,113 @@
+import Bot from "lucide-react/icons/bot";
+import Info from "lucide-react/icons/info";
+import type { ClickReport } from "../../api/generated.ts";
+import { formatDecimal, formatNumber } from "../../format.ts";
+import { reportTexts } from "../../texts/report.ts";
+import { Popover } from "../../ui/popover.tsx";
+import { Stat, StatRow } from "../../ui/stat.tsx";
+import { Skeleton } from "../../ui/states.tsx";
+import { changeText } from "./change-text.ts";
+import { Reasons } from "./reasons.tsx";
+import type { ReportControls } from "./report-state.ts";
+
+const t = reportTexts.figures;
+
+interface FiguresProps {
+  readonly report: ClickReport;
+  readonly controls: ReportControls;
+  /** Where the reader can exclude their own visits. */
+  readonly excludeAddress?: string | undefined;
+}
+
+/** The key figures of a report. Bots and previews are apart: they are in none of the others. */
+export function Figures({ report, controls, excludeAddress }: FiguresProps) {
+  const { totals, previous } = report;
+  const before = previous?.totals;
+  const isOfPeople = report.traffic === "people";
+  return (
+    <StatRow>
+      <Stat
+        label={isOfPeople ? t.clicks : `${t.clicks}: ${reportTexts.traffics[report.traffic]}`}
+        value={formatNumber(totals.clicks)}
+        {...changeOf(totals.clicks, before?.clicks, formatNumber)}
+      />
+      <Stat
+        label={
+          <>
+            {t.visitors}
+            <AboutVisitors isFiltered={report.itemised !== null} />
+          </>
+        }
+        value={formatNumber(totals.visitors)}
+        {...changeOf(totals.visitors, before?.visitors, formatNumber)}
+      />
+      <Stat
+        label={t.perVisitor}
+        value={isOfPeople ? (ratio(totals)?.formatted ?? "–") : "–"}
+        {...(isOfPeople ? changeOf(ratio(totals)?.value, before && ratio(before)?.value, formatDecimal) : {})}
+      />
+      <Stat
+        apart
+        icon={Bot}
+        label={t.bots}
+        value={<Reasons report={report} controls={controls} excludeAddress={excludeAddress} />}
+        remark={t.notInOthers}
+      />
+    </StatRow>
+  );
+}
+
+function ratio({ clicks, visitors }: ClickReport["totals"]) {
+  if (visitors === 0) return undefined;
+  const value = clicks / visitors;
+  return { value, formatted: formatDecimal(value) };
+}
+
+function changeOf(now: number | undefined, before: number | undefined, format: (value: number) => string) {
+  if (now === undefined || before === undefined) return {};
+  if (before === 0) return { remark: now === 0 ? t.from(format(0)) : t.noneBefore };
+  const direction: "up" | "down" = now > before ? "up" : "down";
+  return { change: changeText(now, before), direction, remark: t.from(format(before)) };
+}
+
+function AboutVisitors({ isFiltered }: { readonly isFiltered: boolean }) {
+  return (
+    <Popover
+      label={t.aboutVisitors}
+      className="max-w-72"
+      trigger={
+        <button
+          type="button"
+          aria-label={t.aboutVisitors}
+          className="relative grid size-4 place-items-center rounded-full text-text-3 after:absolute after:-inset-2 hover:text-text max-sm:after:-inset-3.5"
+        >
+          <Info className="size-3.5" />
+        </button>
+      }
+    >
+      <div className="grid gap-2 text-12 text-text-2">
+        <p>{t.visitorsExplained}</p>
+        <p>{t.visitorsSum}</p>
+        {isFiltered && <p>{t.visitorsFiltered}</p>}
+      </div>
+    </Popover>
+  );
+}
+
+/** As high as the figures, so that nothing moves when they arrive. */
+export function FiguresWaiting() {
+  return (
+    <StatRow>
+      {[t.clicks, t.visitors, t.perVisitor, t.bots].map((label, place) => (
+        <Stat
+          key={label}
+          label={label}
+          apart={place === 3}
+          icon={place === 3 ? Bot : undefined}
+          value={<Skeleton className="my-[3px] h-6 w-24" />}
+          remark={<Skeleton className="h-4 w-20" />}
+        />
+      ))}
+    </StatRow>
+  );
+}

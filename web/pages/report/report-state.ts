@@ -1,0 +1,129 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback, useMemo } from "react";
+import { listQuery } from "../../api/queries.ts";
+import { listOf, oneOf } from "../../search.ts";
+import { useWorkspace } from "../../workspace.ts";
+import { type Filter, type FilterField, parseFilter, toggleValue, writeFilter } from "./filters.ts";
+import { dateIn, isPreset, movedRange, type Preset, type Range, rangeOf } from "./periods.ts";
+
+/** What a report shows. All of it is in the address, so that a view can be sent to somebody else and comes back with Back. */
+export interface ReportState {
+  /** Undefined: a range of its own. */
+  readonly preset: Preset | undefined;
+  /** Undefined until the workspace's zone is known. */
+  readonly range: Range | undefined;
+  /** The chosen zone, else that of the workspace. */
+  readonly zone: string | undefined;
+  /** Up to now, so that its last interval goes on. */
+  readonly endsNow: boolean;
+  readonly workspaceZone: string | undefined;
+  readonly compare: Comparison | undefined;
+  readonly interval: Interval | undefined;
+  readonly traffic: Traffic;
+  readonly filters: readonly Filter[];
+  /** The numbers as a table instead of a chart. */
+  readonly isTable: boolean;
+}
+
+export const comparisons = ["previous", "weekdays", "year"] as const;
+export type Comparison = (typeof comparisons)[number];
+export const intervals = ["quarter", "hour", "day", "week", "month"] as const;
+export type Interval = (typeof intervals)[number];
+export const traffics = ["people", "bots", "all"] as const;
+export type Traffic = (typeof traffics)[number];
+
+export interface ReportControls extends ReportState {
+  set(change: ReportChange): void;
+  setFilters(filters: readonly Filter[]): void;
+  toggle(field: FilterField, value: string, exclude?: boolean): void;
+  reset(): void;
+  /** The period before or after; undefined if there is none. */
+  moved(step: -1 | 1): Range | undefined;
+}
+
+export interface ReportChange {
+  readonly period?: Preset | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly compare?: string | undefined;
+  readonly interval?: string | undefined;
+  readonly traffic?: string | undefined;
+  readonly view?: string | undefined;
+  readonly filter?: readonly string[] | undefined;
+}
+
+const oneIn = <Value extends string>(all: readonly Value[], text: string | undefined): Value | undefined =>
+  all.find((one) => one === text);
+
+export function useReport(usual: Preset): ReportControls {
+  const { slug } = useWorkspace();
+  const search = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const { data: settings, isError } = useQuery({
+    ...listQuery(slug, "GET /api/stats/settings"),
+    staleTime: 300_000,
+  });
+  // Without settings there is still a report: the API knows the zone, and only presets may be off by a day.
+  const workspaceZone = settings?.timeZone ?? (isError ? "UTC" : undefined);
+  const given = oneOf(search.zone);
+  const zone = given !== undefined && isZone(given) ? given : workspaceZone;
+  const [from, to, period] = [momentOf(search.from), momentOf(search.to), oneOf(search.period)];
+  const preset = from !== undefined ? undefined : isPreset(period) ? period : usual;
+  const today = zone === undefined ? undefined : dateIn(zone, Date.now());
+  const range = useMemo<Range | undefined>(() => {
+    if (from !== undefined) return { from, to };
+    return today === undefined || preset === undefined ? undefined : rangeOf(preset, today);
+  }, [from, to, preset, today]);
+  const texts = listOf(search.filter);
+  const filterKey = texts.join("\n");
+  const filters = useMemo(
+    () => (filterKey === "" ? [] : filterKey.split("\n").flatMap((text) => parseFilter(text) ?? [])),
+    [filterKey],
+  );
+  const set = useCallback(
+    (change: ReportChange) =>
+      void navigate({ to: ".", search: (before: object) => ({ ...before, ...change }), resetScroll: false }),
+    [navigate],
+  );
+  const setFilters = (next: readonly Filter[]) => set({ filter: next.map(writeFilter) });
+  const compare = oneOf(search.compare);
+  return {
+    preset,
+    range,
+    zone,
+    endsNow: range !== undefined && range.to === undefined,
+    workspaceZone,
+    compare: compare === "none" ? undefined : (oneIn(comparisons, compare) ?? "previous"),
+    interval: oneIn(intervals, oneOf(search.interval)),
+    // As the API: a filter on bots would find nobody among people.
+    traffic: oneIn(traffics, oneOf(search.traffic)) ?? (filters.some(isOfBots) ? "all" : "people"),
+    filters,
+    isTable: oneOf(search.view) === "table",
+    set,
+    reset: () =>
+      set({ period: undefined, from: undefined, to: undefined, interval: undefined, zone: undefined, filter: [] }),
+    setFilters,
+    toggle: (field, value, exclude) => setFilters(toggleValue(filters, field, value, exclude ? "isNot" : "is")),
+    moved: (step) =>
+      range === undefined || today === undefined ? undefined : movedRange(range, step, Date.now(), today),
+  };
+}
+
+/** What is no time is left out: people edit addresses. */
+function momentOf(value: unknown): string | undefined {
+  const text = oneOf(value);
+  return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text;
+}
+
+const isOfBots = ({ field }: Filter): boolean => field === "bot" || field === "reason";
+
+export function isZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}

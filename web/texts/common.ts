@@ -1,0 +1,30 @@
+import { texts } from "./texts.ts";
+
+/** Words that many pages share. */
+export const commonTexts = texts({
+  save: "Save",
+  saved: "Saved",
+  cancel: "Cancel",
+  close: "Close",
+  add: "Add",
+  remove: "Remove",
+  delete: "Delete",
+  undo: "Undo",
+  edit: "Edit",
+  copy: "Copy",
+  copied: "Copied",
+  tryAgain: "Try again",
+  loading: "Loading",
+  more: "More",
+  showMore: "Show more",
+  previous: "Previous",
+  next: "Next",
+  never: "Never",
+  none: "None",
+  yes: "Yes",
+  no: "No",
+  unknown: "Unknown",
+  needsRole: "Your role does not allow this. Ask an admin of the workspace.",
+  actionsFor: (name: string) => `Actions for ${name}`,
+  ofLimit: (used: string, limit: string) => `${used} of ${limit}`,
+});

@@ -1,0 +1,43 @@
+import { plural, texts } from "./texts.ts";
+
+export const importTexts = texts({
+  title: "Import",
+  description:
+    "Bring links from another shortener or a spreadsheet. Nothing is written before you have seen what would happen.",
+  choose: "Choose a file",
+  drop: "Drop an export here, or choose it from your device.",
+  formats: "CSV or JSON lines of QuickLink, and exports of Shlink, YOURLS, Kutt and Bitly are recognised.",
+  uploading: (percent: string) => `Uploading, ${percent}`,
+  couldNotLoad: "Could not load the imports.",
+  earlier: "Imports",
+  formatNames: {
+    quicklink: "QuickLink",
+    shlink: "Shlink",
+    yourls: "YOURLS",
+    kutt: "Kutt",
+    bitly: "Bitly",
+  },
+  recognised: (format: string) => `Recognised as ${format}`,
+  states: {
+    checking: "Checking",
+    checked: "Ready to import",
+    running: "Importing",
+    done: "Done",
+    cancelled: "Cancelled",
+    failed: "Failed",
+  },
+  wouldCreate: (count: number, formatted: string) => `${formatted} new ${plural(count, "link", "links")}`,
+  alreadyThere: (formatted: string) => `${formatted} already there`,
+  bad: (count: number, formatted: string) => `${formatted} bad ${plural(count, "row", "rows")}`,
+  created: (count: number, formatted: string) => `${formatted} ${plural(count, "link", "links")} created`,
+  rows: (formatted: string) => `${formatted} rows`,
+  start: "Import",
+  continue: "Continue",
+  cancel: "Cancel",
+  remove: "Remove from this list",
+  badRows: "Bad rows",
+  line: "Line",
+  problem: "Problem",
+  progress: (name: string) => `Progress of ${name}`,
+  nothingToDo: "Nothing to import: every row is already there or bad.",
+});

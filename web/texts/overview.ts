@@ -1,0 +1,46 @@
+import { texts } from "./texts.ts";
+
+export const overviewTexts = texts({
+  title: "Overview",
+  emptyTitle: "Create your first link",
+  empty: "This workspace has no links yet. Paste an address, and you have a short link with a QR code and live clicks.",
+  start: "Create your first link",
+  moved: {
+    title: "What moved since last week",
+    about: "Last 7 days against the 7 days before, up to this time of day",
+    up: "Up",
+    down: "Down",
+    nothingUp: "No link gained clicks.",
+    nothingDown: "No link lost clicks.",
+    nothing: "No clicks in the last 14 days.",
+    change: (before: string, now: string) => `${before} → ${now} clicks`,
+    mostly: (source: string, before: string, now: string) => `Mostly ${source}: ${before} → ${now}`,
+    spread: "Spread over several sources",
+    couldNotLoad: "Could not load what moved.",
+  },
+  limits: {
+    title: "Close to a limit",
+    empty: "No link is close to its monthly hits.",
+    of: (used: string, limit: string) => `${used} of ${limit} hits`,
+    full: "Full",
+    fullAround: (date: string) => `full around ${date}`,
+    couldNotLoad: "Could not load the limits.",
+    all: "All limits",
+  },
+  trouble: {
+    title: "Targets that do not work",
+    empty: "All targets that were checked respond.",
+    couldNotLoad: "Could not load the targets.",
+    checked: (when: string) => `Checked ${when}`,
+    all: "All links that need attention",
+  },
+  links: {
+    title: "Top links",
+    deleted: "deleted",
+    unknown: "Deleted link",
+    couldNotLoad: "Could not load the links.",
+    empty: "No clicks in this period.",
+    all: "All links",
+    open: (name: string) => `Open the report of ${name}`,
+  },
+});

@@ -1,0 +1,170 @@
+import { texts } from "./texts.ts";
+
+/** The pages for people who are not signed in. */
+export const visitorTexts = texts({
+  product: "QuickLink",
+  documentation: "Documentation",
+  name: "Name",
+  email: "Email",
+  password: "Password",
+  newPassword: "New password",
+  showPassword: "Show password",
+  hidePassword: "Hide password",
+  passwordHint: "At least 10 characters. A sentence works well.",
+  required: "Required.",
+  tooShort: "Must have at least 10 characters.",
+  noEmail: "Must be an email address, such as ann@example.com.",
+  toSignIn: "Go to the sign-in",
+  signIn: "Sign in",
+  continue: "Continue",
+  or: "or",
+  loading: "Loading",
+});
+
+export const setUpTexts = texts({
+  title: "Create your account",
+  lead: "You will own this server. Invite others later.",
+  submit: "Create account",
+  shortLinks: (host: string) => `Short links start with ${host}`,
+  ready: "The server and its database are ready",
+  notReady: "The server is starting, or its database does not answer",
+  mail: "Emails are sent",
+  noMail: "No mail server yet: links for new people are shown instead of mailed",
+  passkeys: "Passkeys work on this address",
+  noPasskeys: "Passkeys need an https address with a name",
+  noTokenTitle: "Open the address with its token",
+  noTokenText: "The token is the part of the address behind the #. To print a new address, run this on the server:",
+  alreadyTitle: "This server is set up",
+  alreadyText: "Its first account exists. Sign in, or ask an operator for an invitation.",
+  goneTitle: "This address no longer works",
+  goneText: "It works once, for 24 hours. To print a new one, run this on the server:",
+  command: "Command",
+});
+
+export const signInTexts = texts({
+  title: "Sign in",
+  submit: "Sign in",
+  remember: "Keep me signed in",
+  forgot: "Forgot your password?",
+  passkey: "Sign in with a passkey",
+  company: (name: string) => `Continue with ${name}`,
+  noAccount: "No account yet?",
+  signUp: "Create one",
+  byInvitation: "Accounts are created by invitation. Ask a member of your workspace.",
+  notSetUp: "This server is not set up yet. Its operator runs “quicklink setup” and opens the address that it prints.",
+  resetInstead: "Choose a new password",
+  passkeyCancelled: "No passkey was used. Try again, or sign in with your password.",
+  passkeyFailed: "The browser could not use a passkey here. Sign in with your password.",
+  companyFailed: {
+    foreign: "This sign-in was begun in another browser, too long ago, or used before. Sign in again.",
+    refused: "Your company's sign-in was not completed. Sign in again.",
+    unverified: "Your company's sign-in did not confirm your email address. Ask your administrator.",
+    outside: "Your email address is not of a domain that signs in with this company. Sign in otherwise.",
+    moved: "Your account has an address outside of the company now. Sign in otherwise.",
+    taken: "The account with this address belongs to somebody else of your company. Ask an operator to free it.",
+    uninvited: "You have no account here. Ask an owner or admin of your workspace for an invitation.",
+    unavailable: "Your company's sign-in does not answer at the moment. Try again in a few seconds.",
+    other: "The sign-in with your company did not work. Sign in again.",
+  },
+});
+
+export const secondStepTexts = texts({
+  title: "Enter your code",
+  lead: "Open your authenticator app and enter the six digits that it shows for this server.",
+  code: "Code",
+  recoveryTitle: "Enter a recovery code",
+  recoveryLead: "You got ten of them when you set up your authenticator app. Each works once.",
+  recoveryCode: "Recovery code",
+  useRecovery: "Use a recovery code",
+  useApp: "Use the authenticator app",
+  remember: "Do not ask for a code in this browser for 30 days",
+  submit: "Continue",
+  again: "Start again",
+  lost: "No app and no codes left? An operator can remove your second factor.",
+});
+
+export const signUpTexts = texts({
+  title: "Create an account",
+  lead: "We mail you a link to continue with.",
+  submit: "Send the link",
+  closedTitle: "Accounts are created by invitation",
+  closedText: "Ask an owner or admin of your workspace to invite you.",
+  sentTitle: "Check your mailbox",
+  sentText: (email: string) =>
+    `We sent a link to ${email}. It works for 24 hours. If nothing arrives, look in the spam folder or try again.`,
+  haveAccount: "You have an account?",
+  completeTitle: "Create your account",
+  completeLead: "Your email address is confirmed. Choose a name and a password.",
+  complete: "Create account",
+  goneTitle: "This link no longer works",
+  goneText: "It works once, for 24 hours. Ask for a new one.",
+  newLink: "Send a new link",
+});
+
+export const resetTexts = texts({
+  title: "Choose a new password",
+  lead: "We mail you a link, if there is an account with this address.",
+  submit: "Send the link",
+  sentTitle: "Check your mailbox",
+  sentText: (email: string) =>
+    `If ${email} has an account, a link is on its way. It works once, for an hour. If nothing arrives, look in the spam folder or try again.`,
+  noMailTitle: "Ask the operator of this server",
+  noMailText: "This server sends no email. The operator prints a link for you with this command:",
+  command: "Command",
+  completeTitle: "Choose a new password",
+  completeLead: "All devices that are signed in to your account are signed out.",
+  complete: "Save and sign in",
+  goneTitle: "This link no longer works",
+  goneText: "It works once, for an hour, and a newer password ends it.",
+  goneAsk: "Ask the operator for a new one.",
+  newLink: "Send a new link",
+  back: "Back to the sign-in",
+});
+
+export const verifyTexts = texts({
+  working: "Confirming your email address",
+  doneTitle: "Your email address is confirmed",
+  doneText: "Nothing else is needed.",
+  changedTitle: "Your email address is changed",
+  changedText: (email: string) => `From now on you sign in with ${email}.`,
+  goneTitle: "This link no longer works",
+  verifyGone: "It works once, for 24 hours. Your account page sends a new one.",
+  changeGone:
+    "It works once, for 24 hours, and only in the account that asked for it. Your account page sends a new one.",
+  takenTitle: "This address has another account",
+  toAccount: "Go to your account",
+  failedTitle: "Your email address was not confirmed",
+  tryAgain: "Try again",
+});
+
+export const invitationTexts = texts({
+  title: (workspace: string) => `Join ${workspace}`,
+  invited: (inviter: string, role: string) => `${inviter} invites you as ${role}.`,
+  invitedBySomebody: (role: string) => `You are invited as ${role}.`,
+  roles: {
+    viewer: "viewer: you can read links, files and statistics",
+    member: "member: you can create and change links and files",
+    admin: "admin: you can also manage members, domains and settings",
+    owner: "owner: you can do everything",
+  },
+  ends: (date: string) => `The invitation ends on ${date}.`,
+  signedInAs: (email: string) => `Signed in as ${email}`,
+  join: "Join",
+  other: "Use another account",
+  wrongTitle: "You are signed in with another account",
+  wrongText: (invited: string, current: string) =>
+    `This invitation is for ${invited}. You are signed in as ${current}.`,
+  signOut: "Sign out and continue",
+  create: "Create account and join",
+  sendLink: "Send the link",
+  emailLead: "We mail you a link to continue with.",
+  haveAccount: "You have an account?",
+  taken: "This address has an account already. Sign in to accept the invitation.",
+  sentTitle: "Check your mailbox",
+  sentText: (email: string) => `We sent a link to ${email}. Open it to join. It works for 24 hours.`,
+  goneTitle: "This invitation no longer works",
+  goneText: "It was used before, has ended, or was withdrawn. Ask the person who invited you for a new one.",
+  incompleteTitle: "Open the whole address",
+  incompleteText:
+    "A part of it is missing: an invitation is the part behind the #. Copy the address again from the mail.",
+});

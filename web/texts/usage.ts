@@ -1,0 +1,30 @@
+import { texts } from "./texts.ts";
+
+export const usageTexts = texts({
+  title: "Usage",
+  description: (plan: string) => `What this workspace uses of its plan “${plan}”.`,
+  couldNotLoad: "Could not load the usage.",
+  limits: {
+    linksPerMonth: "New links this month",
+    storageBytes: "Storage",
+    emailsPerHourSmtp: "Emails an hour",
+    emailsPerHourSendgrid: "Emails an hour through SendGrid",
+    apiPerMinute: "API calls a minute",
+    keyApiPerMinute: "API calls a minute of this key",
+    personApiPerMinute: "Your calls a minute",
+  },
+  of: (limit: string) => `of ${limit}`,
+  noLimit: "No limit",
+  notCounted: "Not counted, because there is no limit",
+  unavailable: "Unknown right now. Try again in a moment.",
+  held: (amount: string) => `${amount} reserved by uploads that are not complete`,
+  resets: (when: string) => `Resets ${when}`,
+  slides: "Over the last 60 minutes",
+  full: "The limit is reached.",
+  fullAt: (date: string) => `Full around ${date} at this pace.`,
+  linksTitle: "Links closest to their monthly hits",
+  noLinks: "No link has used a notable part of its hits this month.",
+  hits: (used: string, limit: string) => `${used} of ${limit} hits`,
+  share: (percent: string) => `${percent} used`,
+  openLink: (code: string) => `Open the report of ${code}`,
+});
