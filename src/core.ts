@@ -5,13 +5,16 @@ import { createReports, type Reports } from "./abuse/reports.ts";
 import { createSuspensions, type Suspensions } from "./abuse/suspensions.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { messageOf, OperatorError } from "./base/errors.ts";
+import type { PersonId } from "./base/ids.ts";
 import type { Logger } from "./base/log.ts";
 import { createPasswords, type Passwords } from "./base/passwords.ts";
 import { createResources, type Resources } from "./base/resources.ts";
 import { createRing, type Ring } from "./base/seal.ts";
 import { createSigningKeys, type SigningKeys } from "./base/signature.ts";
 import { saltKey } from "./base/signing-keys.ts";
+import { type Cache, createCache } from "./cache/cache.ts";
 import type { Publish } from "./cache/feed.ts";
+import { uncounted } from "./cache/hit-counts.ts";
 import { createCodes } from "./codes/codes.ts";
 import { createIssuer } from "./codes/issuer.ts";
 import type { Config } from "./config/config.ts";
@@ -24,7 +27,14 @@ import type { Storage } from "./files/storage/storage.ts";
 import { createTokens } from "./files/storage/tokens.ts";
 import { createHealthStore, type HealthStore } from "./link-health/store.ts";
 import { createLinks, type Links } from "./links/links.ts";
+import { createLinkPast, type LinkPast } from "./links/past/link-history.ts";
 import { createLinkStore, type LinkStore } from "./links/store.ts";
+import { createTrashStore, type TrashStore } from "./links/trash/trash-store.ts";
+import { accessSource, type PersonAccess, sizeOfAccess } from "./people/access.ts";
+import { createPeople, type People } from "./people/people.ts";
+import { createSessions, type Sessions } from "./people/sessions.ts";
+import { createSetUp, type SetUp } from "./people/sign-in/setup.ts";
+import { createPersonTokens, type PersonTokens } from "./people/tokens.ts";
 import { createDns } from "./safe-fetch/dns.ts";
 import { createSafeFetch, type SafeFetch } from "./safe-fetch/safe-fetch.ts";
 import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/code-counter.ts";
@@ -42,8 +52,16 @@ export interface Core {
   readonly sql: Sql;
   readonly tenants: Tenants;
   readonly keys: Keys;
+  /** What decides about people: their account, sessions and memberships. */
+  readonly access: Cache<PersonAccess, PersonId>;
+  readonly sessions: Sessions;
+  readonly people: People;
+  readonly personTokens: PersonTokens;
+  readonly setUp: SetUp;
   readonly store: LinkStore;
   readonly links: Links;
+  readonly trash: TrashStore;
+  readonly past: LinkPast;
   readonly targets: HealthStore;
   readonly suspensions: Suspensions;
   readonly outdated: Outdated;
@@ -98,6 +116,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     const codes = createCodes(salt);
     await requireSalt(sql, codes.fingerprint, clock);
     const store = createLinkStore(sql);
+    const [trash, past, targets] = [createTrashStore(sql), createLinkPast(sql), createHealthStore(sql)];
     const blocklist = createBlocklist({ path: config.QL_BLOCKLIST, clock, log: options.log });
     const publish = options.publish ?? (() => {});
     const dns = createDns(config.QL_DNS_SERVERS);
@@ -109,6 +128,10 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     });
     const resources = createResources({ embedded: config.embedded, pool: config.QL_DATABASE_POOL });
     const passwords = createPasswords(resources.passwords);
+    const access = openAccess(config, sql, clock);
+    const sessions = createSessions({ sql, clock, access, publish });
+    const personTokens = createPersonTokens(clock);
+    const people = createPeople({ sql, clock, sessions, tokens: personTokens });
     const signing = createSigningKeys(secrets.QL_SIGNING_KEYS ?? [saltKey(salt)], clock);
     return {
       config,
@@ -116,16 +139,24 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       clock,
       store,
       tenants: createTenants(sql, clock),
-      targets: createHealthStore(sql),
+      targets,
+      trash,
+      past,
       suspensions: createSuspensions(sql, clock),
       outdated: createOutdated(sql, clock),
       blocklist,
       reports: createReports(sql, clock),
       keys: createKeys(sql, clock),
+      access,
+      sessions,
+      people,
+      personTokens,
+      setUp: createSetUp({ sql, clock, people, tokens: personTokens }),
       passwords,
       resources,
       links: createLinks({
-        store,
+        ...{ store, trash, past },
+        restored: ({ id }) => targets.checkSoon(id, clock.now()),
         passwords,
         issuer: createIssuer(codes, (size) => takeCodeBlock(sql, size), config.QL_CODE_BLOCK),
         clock,
@@ -136,6 +167,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       }),
       domains: createDomains({
         store: createDomainStore(sql),
+        trash,
         evidence: createEvidence({ texts: dns.texts, page: (url) => pageOf(safeFetch, url) }),
         outgoing: resources.outgoing,
         ownHosts: ownHosts(config),
@@ -155,6 +187,15 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     await sql.close();
     throw error;
   }
+}
+
+const accessBytes = 8 * 1_048_576;
+
+function openAccess(config: Config, sql: Sql, clock: Clock): Cache<PersonAccess, PersonId> {
+  return createCache<PersonAccess, PersonId>({
+    ...{ source: accessSource(sql), clock, counts: uncounted(), sizeBytes: accessBytes, sizeOf: sizeOfAccess },
+    wait: config.wait,
+  });
 }
 
 async function pageOf(safeFetch: SafeFetch, url: string): Promise<string | undefined> {

@@ -28,9 +28,9 @@ async function programFor(words: readonly string[]): Promise<Command> {
 Examples:
   $ quicklink serve                                  start the server
   $ quicklink link create https://example.com/page   create a short link
-  $ quicklink tenant update default --plan unlimited remove a tenant's limits
+  $ quicklink tenant update default --plan unlimited remove a workspace's limits
   $ quicklink import links.csv                       import links from a file
-  $ quicklink usage                                  show a tenant's usage
+  $ quicklink usage                                  show a workspace's usage
   $ quicklink config                                 show every setting and its source
 
 Settings are read from the environment or a .env file. See docs/config.md.`,
@@ -47,14 +47,24 @@ Settings are read from the environment or a .env file. See docs/config.md.`,
 const commands: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
   serve: ["start the server", async () => (await import("./cli/serve.ts")).serveCommand()],
   link: ["create, list, edit and delete short links", async () => (await import("./cli/link.ts")).linkCommand()],
-  tenant: ["manage tenants and their limits", async () => (await import("./cli/tenant.ts")).tenantCommand()],
+  trash: ["list deleted links, or delete them for good", async () => (await import("./cli/trash.ts")).trashCommand()],
+  tenant: ["manage workspaces and their limits", async () => (await import("./cli/tenant.ts")).tenantCommand()],
   key: ["manage API keys", async () => (await import("./cli/key.ts")).keyCommand()],
-  plan: ["manage plans (the limits a tenant gets)", async () => (await import("./cli/plan.ts")).planCommand()],
+  setup: [
+    "print the address that creates the first account",
+    async () => (await import("./cli/setup.ts")).setupCommand(),
+  ],
+  demo: [
+    "create a sample workspace with links and a year of clicks",
+    async () => (await import("./cli/demo.ts")).demoCommand(),
+  ],
+  user: ["manage people and their accounts", async () => (await import("./cli/user.ts")).userCommand()],
+  plan: ["manage plans (the limits a workspace gets)", async () => (await import("./cli/plan.ts")).planCommand()],
   stats: [
-    "show clicks and visitors of a link or a tenant",
+    "show clicks and visitors of a link or a workspace",
     async () => (await import("./cli/stats.ts")).statsCommand(),
   ],
-  usage: ["show a tenant's usage and limits", async () => (await import("./cli/usage.ts")).usageCommand()],
+  usage: ["show a workspace's usage and limits", async () => (await import("./cli/usage.ts")).usageCommand()],
   sync: ["recount stored files and correct drift", async () => (await import("./cli/sync.ts")).syncCommand()],
   import: [
     "import links from CSV or JSON lines, including exports of Shlink, YOURLS, Kutt and Bitly",

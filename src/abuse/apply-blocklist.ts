@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { LinkId } from "../base/ids.ts";
 import { createDomainStore } from "../domains/store.ts";
+import type { Actor } from "../history/history.ts";
 import type { Sql } from "../sql/sql.ts";
 import { acrossTenants } from "../sql/tenant-db.ts";
 import type { Place } from "../sql/versions.ts";
@@ -61,6 +62,7 @@ export async function applyBlocklist(parts: BlocklistParts): Promise<BlocklistOu
 export async function restoreUnlessBlocked(
   { sql, suspensions, blocklist }: Omit<BlocklistParts, "clock">,
   { domain, code }: Place,
+  by: Actor,
 ): Promise<{ kind: "restored" } | { kind: "not_suspended" } | { kind: "blocked"; host: string }> {
   const row = await acrossTenants(sql.db)
     .selectFrom("suspended_links as s")
@@ -74,14 +76,16 @@ export async function restoreUnlessBlocked(
     await suspensions.suspendLink({ domain, code }, becauseOf(host));
     return { kind: "blocked", host };
   }
-  const version = await suspensions.restoreLink({ domain, code });
+  const version = await suspensions.restoreLink({ domain, code }, by);
   return version === undefined ? { kind: "not_suspended" } : { kind: "restored" };
 }
+
+const byBlocklist: Actor = { kind: "job", name: "blocklist" };
 
 const becauseOf = (host: string): SuspensionReason => ({
   cause: "blocklist",
   reason: `${host} is on the blocklist`,
-  by: "blocklist",
+  by: byBlocklist,
 });
 
 async function suspend({
@@ -127,7 +131,7 @@ async function free({ sql, suspensions, blocklist }: BlocklistParts): Promise<nu
   let freed = 0;
   for (const { domain, code, ...row } of rows) {
     if (blockedHost(blocklist, row) !== undefined) continue;
-    if ((await suspensions.restoreLink({ domain, code }, "blocklist")) !== undefined) freed++;
+    if ((await suspensions.restoreLink({ domain, code }, byBlocklist, "blocklist")) !== undefined) freed++;
   }
   return freed;
 }

@@ -1,8 +1,11 @@
 import type { Selectable } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import { newId, type ReportId } from "../base/ids.ts";
+import { type Actor, type HistoryEntry, recordHistory, wordFor } from "../history/history.ts";
+import { cacheKey } from "../links/link.ts";
 import type { AbuseReason, AbuseReportTable, AbuseState } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
+import type { Trx } from "../sql/tenant-db.ts";
 import type { Place } from "../sql/versions.ts";
 
 /** Abuse reports waiting for the operator. Strangers write here, so their number is bounded. */
@@ -15,9 +18,9 @@ export interface Reports {
   list(state: AbuseState, limit: number): Promise<Report[]>;
   get(id: ReportId): Promise<Report | undefined>;
   /** Closes all open reports about this link; returns how many. */
-  close(link: Place, state: Exclude<AbuseState, "open">, by: string): Promise<number>;
+  close(link: Place, state: ClosedState, by: Actor): Promise<number>;
   /** Closes one report; false if it was not open. */
-  dismiss(id: ReportId, by: string): Promise<boolean>;
+  dismiss(id: ReportId, by: Actor): Promise<boolean>;
 }
 
 export interface NewReport extends Place {
@@ -38,6 +41,8 @@ export interface Report extends Omit<NewReport, "url"> {
 }
 
 export const abuseReasons: readonly AbuseReason[] = ["phishing", "malware", "spam", "illegal", "other"];
+type ClosedState = Exclude<AbuseState, "open">;
+
 const openPerLink = 20;
 const openMost = 10_000;
 
@@ -45,6 +50,24 @@ export function createReports(sql: Sql, clock: Clock): Reports {
   const { db } = sql;
 
   const open = () => db.selectFrom("abuse_reports").select("id").where("state", "=", "open");
+
+  const closing = (trx: Trx, state: ClosedState, by: Actor) =>
+    trx
+      .updateTable("abuse_reports")
+      .set({ state, closed_at: clock.now(), closed_by: wordFor(by) })
+      .where("state", "=", "open");
+
+  /** In the operator's log: reports are not for the owner of the link. */
+  const record = (
+    trx: Trx,
+    actor: Actor,
+    state: ClosedState,
+    subject: HistoryEntry["subject"],
+    more: Readonly<Record<string, number>>,
+  ) => {
+    const action = `abuse.${state === "suspended" ? "suspend" : "dismiss"}`;
+    return recordHistory(trx, clock, { tenant: "", actor, action, subject, after: { state, ...more } });
+  };
 
   return {
     async add({ domain, code, reason, details, email, url }) {
@@ -85,26 +108,22 @@ export function createReports(sql: Sql, clock: Clock): Reports {
       return row && toReport(row);
     },
 
-    async close({ domain, code }, state, by) {
-      const { numUpdatedRows } = await db
-        .updateTable("abuse_reports")
-        .set({ state, closed_at: clock.now(), closed_by: by })
-        .where("domain", "=", domain)
-        .where("code", "=", code)
-        .where("state", "=", "open")
-        .executeTakeFirst();
-      return Number(numUpdatedRows);
-    },
+    close: ({ domain, code }, state, by) =>
+      sql.transaction(async (trx) => {
+        const about = closing(trx, state, by).where("domain", "=", domain).where("code", "=", code);
+        const reports = Number((await about.executeTakeFirst()).numUpdatedRows);
+        const name = cacheKey(domain, code);
+        if (reports > 0) await record(trx, by, state, { kind: "reported link", id: name, name }, { reports });
+        return reports;
+      }),
 
-    async dismiss(id, by) {
-      const { numUpdatedRows } = await db
-        .updateTable("abuse_reports")
-        .set({ state: "dismissed", closed_at: clock.now(), closed_by: by })
-        .where("id", "=", id)
-        .where("state", "=", "open")
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
+    dismiss: (id, by) =>
+      sql.transaction(async (trx) => {
+        const { numUpdatedRows } = await closing(trx, "dismissed", by).where("id", "=", id).executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
+        await record(trx, by, "dismissed", { kind: "report", id }, {});
+        return true;
+      }),
   };
 }
 

@@ -1,11 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
+import { type Actor, type HistoryEntry, recordHistory, wordFor } from "../history/history.ts";
 import { cacheKey } from "../links/link.ts";
 import { outdate } from "../sql/outdated-tenants.ts";
 import type { SuspendedLinkTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
-import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import { type Place, raiseVersions } from "../sql/versions.ts";
 
 /**
@@ -20,12 +21,12 @@ export interface Suspensions {
   /** The link's new version; `undefined` if it never existed. Suspending it again changes the reason. */
   suspendLink(link: Place, why: SuspensionReason): Promise<number | undefined>;
   /** The link's new version; `undefined` if it was not suspended, or not for that cause. */
-  restoreLink(link: Place, cause?: Cause): Promise<number | undefined>;
+  restoreLink(link: Place, by: Actor, cause?: Cause): Promise<number | undefined>;
   /** Reasons by `cacheKey`. */
   ofLinks(links: readonly Place[]): Promise<Map<string, string>>;
-  suspendTenant(tenant: TenantId, reason: string, by: string): Promise<void>;
+  suspendTenant(tenant: TenantId, reason: string, by: Actor): Promise<void>;
   /** False if it was not suspended. */
-  restoreTenant(tenant: TenantId): Promise<boolean>;
+  restoreTenant(tenant: TenantId, by: Actor): Promise<boolean>;
 }
 
 export type Cause = SuspendedLinkTable["cause"];
@@ -34,8 +35,7 @@ export interface SuspensionReason {
   readonly cause: Cause;
   /** For the owner and the operator; not shown to visitors. */
   readonly reason: string;
-  /** Who did it. */
-  readonly by: string;
+  readonly by: Actor;
 }
 
 export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
@@ -56,21 +56,54 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
     await raiseVersions(sql, trx, { kind: "domain", keys }, clock.now());
   }
 
+  /** In the log of the tenant that has the code, or had it last. */
+  async function recordLink(
+    trx: Trx,
+    { domain, code }: Place,
+    version: number | undefined,
+    actor: Actor,
+    action: string,
+    change: Pick<HistoryEntry, "before" | "after">,
+  ): Promise<void> {
+    const owner = await selectOwner.first(trx, { domain, code });
+    if (owner === undefined) return;
+    const name = cacheKey(domain, code);
+    await recordHistory(trx, clock, {
+      ...{
+        tenant: owner.tenant_id,
+        actor,
+        action,
+        subject: { kind: "link", id: owner.id ?? owner.trashed ?? name, name },
+      },
+      ...(version !== undefined && { version }),
+      ...change,
+    });
+  }
+
+  const recordTenant = (
+    trx: Trx,
+    tenant: TenantId,
+    actor: Actor,
+    action: string,
+    change: Pick<HistoryEntry, "before" | "after">,
+  ) => recordHistory(trx, clock, { tenant, actor, action, subject: { kind: "workspace", id: tenant }, ...change });
+
   return {
     suspendLink: ({ domain, code }, { cause, reason, by }) =>
       sql.transaction(async (trx) => {
         const version = await touch(trx, { domain, code });
         if (version === undefined) return undefined;
-        const row = { cause, reason, suspended_by: by, suspended_at: clock.now() };
+        const row = { cause, reason, suspended_by: wordFor(by), suspended_at: clock.now() };
         await trx
           .insertInto("suspended_links")
           .values({ domain, code, ...row })
           .onConflict((conflict) => conflict.columns(["domain", "code"]).doUpdateSet(row))
           .execute();
+        await recordLink(trx, { domain, code }, version, by, "link.suspend", { after: { cause, reason } });
         return version;
       }),
 
-    restoreLink: ({ domain, code }, cause) =>
+    restoreLink: ({ domain, code }, by, cause) =>
       sql
         .transaction(async (trx) => {
           const version = await touch(trx, { domain, code });
@@ -78,6 +111,7 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
           if (cause !== undefined) query = query.where("cause", "=", cause);
           const { numDeletedRows } = await query.executeTakeFirst();
           if (numDeletedRows === 0n) throw new NotSuspended();
+          await recordLink(trx, { domain, code }, version, by, "link.unsuspend", {});
           return version;
         })
         .catch((error: unknown) => {
@@ -93,7 +127,7 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
 
     suspendTenant: (tenant, reason, by) =>
       sql.transaction(async (trx) => {
-        const row = { reason, suspended_by: by, suspended_at: clock.now() };
+        const row = { reason, suspended_by: wordFor(by), suspended_at: clock.now() };
         await ofTenant(trx, tenant)
           .insertInto("suspended_tenants")
           .values(row)
@@ -101,14 +135,16 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
           .execute();
         await outdate(trx, [tenant]);
         await touchDomains(trx, tenant);
+        await recordTenant(trx, tenant, by, "workspace.suspend", { after: { reason } });
       }),
 
-    restoreTenant: (tenant) =>
+    restoreTenant: (tenant, by) =>
       sql.transaction(async (trx) => {
         const { numDeletedRows } = await ofTenant(trx, tenant).deleteFrom("suspended_tenants").executeTakeFirst();
         if (numDeletedRows === 0n) return false;
         await outdate(trx, [tenant]);
         await touchDomains(trx, tenant);
+        await recordTenant(trx, tenant, by, "workspace.unsuspend", {});
         return true;
       }),
   };
@@ -116,6 +152,16 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
 
 /** Rolls back the new version of a link that was not suspended: the version is locked first, see `sql/versions.ts`. */
 class NotSuspended extends Error {}
+
+const selectOwner = statement((db: Db, { domain, code }: Params<Place>) =>
+  acrossTenants(db)
+    .selectFrom("link_versions as v")
+    .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "v.domain").onRef("l.code", "=", "v.code"))
+    .leftJoin("trashed_links as t", (join) => join.onRef("t.domain", "=", "v.domain").onRef("t.code", "=", "v.code"))
+    .select(["v.tenant_id", "l.id", "t.id as trashed"])
+    .where("v.domain", "=", domain)
+    .where("v.code", "=", code),
+);
 
 const selectReasons = statement((db: Db, { codes }: Params<{ codes: readonly string[] }>) =>
   db.selectFrom("suspended_links").select(["domain", "code", "reason"]).where("code", "in", codes),

@@ -9,12 +9,25 @@ export const problems = {
   unsupported_media_type: { status: 415, title: "The request body is not sent as application/json" },
   body_too_large: { status: 413, title: "The request body is too large" },
   body_timeout: { status: 408, title: "The request body did not arrive in time" },
-  unauthorized: { status: 401, title: "The API key is missing, unknown, expired or revoked" },
-  forbidden: { status: 403, title: "The API key lacks the required scope" },
-  suspended: { status: 403, title: "The operator has suspended this tenant" },
+  unauthorized: { status: 401, title: "The API key or session is missing, unknown, expired or revoked" },
+  forbidden: { status: 403, title: "The API key lacks the required scope, or your role the permission" },
+  sign_in_failed: { status: 401, title: "The email address or password is wrong" },
+  token_invalid: { status: 410, title: "The link was used before, has expired or is invalid" },
+  sign_up_closed: { status: 403, title: "Accounts are created by invitation" },
+  email_taken: { status: 409, title: "The email address already has an account" },
+  set_up_already: { status: 409, title: "The server is set up already" },
+  company_sign_in: { status: 403, title: "This email domain signs in with its company account" },
+  proof_required: { status: 403, title: "You must prove again who you are" },
+  wrong_origin: { status: 403, title: "The request was sent from a page of another site" },
+  workspace_required: { status: 409, title: "The request does not say which workspace it is about" },
+  suspended: { status: 403, title: "The operator has suspended this workspace" },
+  last_owner: { status: 409, title: "The workspace would be left without an owner" },
+  last_operator: { status: 409, title: "The server would be left without an operator" },
+  already_member: { status: 409, title: "The person is a member of the workspace already" },
+  keys_undecided: { status: 409, title: "The request does not say what becomes of the person's API keys" },
   invalid_host: { status: 400, title: "The Host header is missing or invalid" },
   misdirected: { status: 421, title: "This server does not serve the requested host" },
-  not_found: { status: 404, title: "The resource does not exist or belongs to another tenant" },
+  not_found: { status: 404, title: "The resource does not exist or belongs to another workspace" },
   method_not_allowed: { status: 405, title: "The route does not support this method" },
   address_expired: { status: 403, title: "The signed URL has expired" },
   address_invalid: { status: 403, title: "The signed URL is invalid" },
@@ -26,7 +39,7 @@ export const problems = {
   bulk_refused: { status: 422, title: "Nothing was created, because some elements are invalid" },
   name_taken: { status: 409, title: "The name is already in use" },
   domain_unproven: { status: 409, title: "The domain is not verified yet" },
-  domain_taken: { status: 409, title: "The domain belongs to another tenant" },
+  domain_taken: { status: 409, title: "The domain belongs to another workspace" },
   domain_in_use: { status: 409, title: "The domain still has links" },
   idempotency_in_flight: { status: 409, title: "The first request with this Idempotency-Key is still running" },
   idempotency_unknown: {
@@ -39,7 +52,7 @@ export const problems = {
   link_expired: { status: 410, title: "The link has expired" },
   rate_limited: { status: 429, title: "The rate limit for API calls is exceeded" },
   too_many_guesses: { status: 429, title: "Too many requests for unknown codes or keys from this IP address" },
-  too_many_streams: { status: 429, title: "The tenant has too many live streams open" },
+  too_many_streams: { status: 429, title: "The workspace has too many live streams open" },
   over_quota: { status: 413, title: "The file exceeds the storage quota" },
   upload_missing: { status: 409, title: "The file has not been uploaded yet" },
   collection_full: { status: 409, title: "The maximum number of these resources is reached" },
@@ -49,7 +62,10 @@ export const problems = {
   quota_spent: { status: 429, title: "The link has used its hits for this month" },
   password_required: { status: 401, title: "The link requires a password" },
   wrong_password: { status: 403, title: "The password is wrong" },
-  too_many_attempts: { status: 429, title: "Too many wrong passwords for this link" },
+  wrong_code: { status: 403, title: "The code is wrong or was used before" },
+  passkey_refused: { status: 403, title: "The passkey was not accepted" },
+  oidc_refused: { status: 403, title: "The sign-in with the company was not accepted" },
+  too_many_attempts: { status: 429, title: "Too many wrong passwords for this link or account" },
   not_set_up: { status: 501, title: "The operator has not configured this feature" },
   busy: { status: 503, title: "The server is busy" },
   unavailable: { status: 503, title: "A service this server depends on is unavailable" },
@@ -70,6 +86,8 @@ interface More {
   readonly retryAfterSeconds?: number;
   /** The numbers of `detail`, for programs. */
   readonly figures?: Readonly<Record<string, number>>;
+  /** The link in the trash whose code was asked for. */
+  readonly trashedLink?: string;
   /** The methods that the route supports. */
   readonly allow?: readonly string[];
 }

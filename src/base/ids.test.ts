@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { manualClock } from "./clock.ts";
-import { newId, parseId } from "./ids.ts";
+import { createOrderedIds, newId, parseId } from "./ids.ts";
 
 const start = Date.UTC(2026, 10, 16);
 
@@ -23,6 +23,20 @@ describe("an id", () => {
   test("never repeats, also within a millisecond", () => {
     const clock = manualClock(start);
     expect(new Set(Array.from({ length: 10_000 }, () => newId("link", clock))).size).toBe(10_000);
+  });
+
+  test("sorts in the order in which it was made, if that matters, also within a millisecond", () => {
+    const clock = manualClock(start);
+    const next = createOrderedIds("history");
+    const ids = Array.from({ length: 10_000 }, (_, i) => {
+      if (i % 4_000 === 3_999) clock.advance(1);
+      return next(clock);
+    });
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.every((id) => parseId("history", id) === id)).toBe(true);
+    // Another process, or a start later, does not continue where this one was.
+    expect(createOrderedIds("history")(clock).slice(0, -4)).not.toBe(next(clock).slice(0, -4));
   });
 
   test("sorts after every id that was created a millisecond or more before", () => {

@@ -2,11 +2,11 @@ import type { Counter, Gauge, Histogram, MetricObjectWithValues, MetricValue, Re
 
 /**
  * Metrics for Prometheus. The redirect path must not pay for labels and hashing, so it adds to plain numbers (`tally`)
- * that are read on a scrape. prom-client is loaded on first use, so the first redirect after a start does not wait for
- * it.
+ * that are read on a scrape. prom-client is loaded for the first scrape: it takes 5 MB, and many small servers are never
+ * scraped.
  */
 export interface Metrics {
-  /** Observations made before prom-client is loaded are kept until then, up to a limit. */
+  /** Observations made before prom-client is loaded are kept until then; many of them load it. */
   histogram<Label extends string>(
     name: string,
     help: string,
@@ -98,7 +98,7 @@ export function createMetrics(gatherOthers: () => Promise<readonly MetricFigures
       return (labels, value) => {
         if (histogram !== undefined) return histogram.observe(labels, value);
         if (early.length < earlyMost) early.push([labels, value]);
-        void ready();
+        if (early.length >= earlyMost / 2) void ready();
       };
     },
     gauge: (name, help, read, merged = "sum") =>

@@ -17,6 +17,17 @@ const tiers = ["memory", "redis"] as const;
 const reasons = ["absent", "fence", "older", "expired", "untrusted", "failed"] as const;
 const events = ["stale", "fill_rejected", "refreshed", "shed", "link_written", "missing_written"] as const;
 
+/** For a cache whose lookups nobody watches. */
+export const uncounted = (): CacheCounts => ({
+  hit: zeros(tiers),
+  miss: zeros(tiers),
+  why: zeros(reasons),
+  events: zeros(events),
+});
+
+const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
+  Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+
 export function countCache(metrics: Metrics): CacheCounts {
   return {
     hit: metrics.tally("quicklink_cache_hit_total", "Link lookups answered by a cache.", "tier", tiers),

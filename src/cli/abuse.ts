@@ -7,7 +7,7 @@ import type { Core } from "../core.ts";
 import type { AbuseState } from "../sql/schema.ts";
 import { withCore } from "./core.ts";
 import { type OutputFormat, printFields, printRows, say } from "./print.ts";
-import { withBy } from "./suspend.ts";
+import { commandBy, withBy } from "./suspend.ts";
 
 const states: readonly AbuseState[] = ["open", "dismissed", "suspended"];
 const listMost = 1_000;
@@ -43,7 +43,7 @@ export function abuseCommand(): Command {
     .action((id: string, { by }: { by: string }) =>
       withCore(async (core) => {
         const report = await requireOpen(core, id);
-        await core.reports.dismiss(report.id, by);
+        await core.reports.dismiss(report.id, commandBy(by));
         say(`Dismissed ${report.id}.`);
       }),
     );
@@ -53,9 +53,9 @@ export function abuseCommand(): Command {
     .action((id: string, { by, reason }: { by: string; reason?: string }) =>
       withCore(async (core) => {
         const report = await requireOpen(core, id);
-        const why = { cause: "operator", reason: reason ?? `reported: ${report.reason}`, by } as const;
+        const why = { cause: "operator", reason: reason ?? `reported: ${report.reason}`, by: commandBy(by) } as const;
         await core.suspensions.suspendLink(report, why);
-        const closed = await core.reports.close(report, "suspended", by);
+        const closed = await core.reports.close(report, "suspended", why.by);
         say(`Suspended ${report.code} and closed ${closed} ${closed === 1 ? "report" : "reports"}.`);
       }),
     );

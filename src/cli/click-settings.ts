@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type ClickSettings, createClickSettings } from "../clicks/settings.ts";
+import { byCommand } from "../history/history.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { type OutputFormat, printFields } from "./print.ts";
 
@@ -19,22 +20,26 @@ export function clickSettingsCommand(): Command {
     .option("--event-days <n>", "days for which single clicks are kept, or plan", parseDays)
     .option("--tags <list>", "tags with totals of their own, separated by commas")
     .option("--json", "print as JSON")
-    .description("show or change a tenant's click settings")
+    .description("show or change a workspace's click settings")
     .addHelpText("after", "\nExample:\n  $ quicklink tenant clicks default --zone Europe/Berlin --facts off")
     .action((slug: string, { zone, facts, eventDays, tags, ...format }: Given) =>
       withCore(async (core) => {
         const tenant = await requireTenant(core, slug);
-        const settings = await createClickSettings(core.sql).change(tenant, {
-          ...(zone !== undefined && { timeZone: zone }),
-          ...(facts !== undefined && { facts: facts === "on" }),
-          ...(eventDays !== undefined && { eventDays: eventDays === "plan" ? null : eventDays }),
-          ...(tags !== undefined && {
-            tags: tags
-              .split(",")
-              .map((tag) => tag.trim())
-              .filter(Boolean),
-          }),
-        });
+        const settings = await createClickSettings(core.sql, core.clock).change(
+          tenant,
+          {
+            ...(zone !== undefined && { timeZone: zone }),
+            ...(facts !== undefined && { facts: facts === "on" }),
+            ...(eventDays !== undefined && { eventDays: eventDays === "plan" ? null : eventDays }),
+            ...(tags !== undefined && {
+              tags: tags
+                .split(",")
+                .map((tag) => tag.trim())
+                .filter(Boolean),
+            }),
+          },
+          byCommand,
+        );
         await core.outdated.finish(tenant.id);
         printFields(show(settings), format);
       }),

@@ -27,7 +27,7 @@ export async function requireTenant({ tenants }: Core, slug: string): Promise<Te
   const known = (await tenants.list(hintMost)).map((one) => one.slug);
   const hint =
     known.length > 0
-      ? `Existing tenants: ${known.join(", ")}${known.length < hintMost ? "." : ", … To list all: quicklink tenant list"}`
-      : "No tenants exist yet. Start the server once, or run `quicklink tenant create NAME`.";
-  throw new Problem("not_found", `No tenant "${slug}" exists. ${hint}`);
+      ? `Existing workspaces: ${known.join(", ")}${known.length < hintMost ? "." : ", … To list all: quicklink tenant list"}`
+      : "No workspaces exist yet. Start the server once, or run `quicklink tenant create NAME`.";
+  throw new Problem("not_found", `No workspace "${slug}" exists. ${hint}`);
 }

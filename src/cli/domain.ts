@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { pagesOf } from "../base/pages.ts";
 import { showDomain } from "../domains/api.ts";
 import type { Domain } from "../domains/domain.ts";
+import { byCommand } from "../history/history.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { type OutputFormat, printFields, printJson, printPages, say, shownPages } from "./print.ts";
 
@@ -15,15 +16,15 @@ export function domainCommand(): Command {
     .description("add a custom domain and print the records that verify it")
     .addHelpText("after", "\nExample:\n  $ quicklink domain add links.example.com --tenant acme")
     .action((host: string, options: Options) =>
-      withDomains(options, async ({ domains }, tenant) => show(await domains.add(tenant, host), options)),
+      withDomains(options, async ({ domains }, tenant) => show(await domains.add(tenant, host, byCommand), options)),
     );
   common(command.command("verify").argument("<host>"))
     .description("check the published record; once verified, links can be created on the domain")
     .action((host: string, options: Options) =>
-      withDomains(options, async ({ domains }, tenant) => show(await domains.verify(tenant, host), options)),
+      withDomains(options, async ({ domains }, tenant) => show(await domains.verify(tenant, host, byCommand), options)),
     );
   common(command.command("list"))
-    .description("list a tenant's custom domains")
+    .description("list a workspace's custom domains")
     .action((options: Options) =>
       withDomains(options, async ({ domains }, tenant) =>
         printPages(
@@ -45,11 +46,16 @@ export function domainCommand(): Command {
     .description("change a custom domain's settings")
     .action((host: string, options: Options & { default?: boolean; root?: string; missing?: string }) =>
       withDomains(options, async ({ domains }, tenant) => {
-        const changed = await domains.change(tenant, host, {
-          ...(options.default !== undefined && { isDefault: options.default }),
-          ...(options.root !== undefined && { rootUrl: orNone(options.root) }),
-          ...(options.missing !== undefined && { missingUrl: orNone(options.missing) }),
-        });
+        const changed = await domains.change(
+          tenant,
+          host,
+          {
+            ...(options.default !== undefined && { isDefault: options.default }),
+            ...(options.root !== undefined && { rootUrl: orNone(options.root) }),
+            ...(options.missing !== undefined && { missingUrl: orNone(options.missing) }),
+          },
+          byCommand,
+        );
         show(changed, options);
       }),
     );
@@ -57,7 +63,7 @@ export function domainCommand(): Command {
     .description("remove a custom domain; only possible when it has no links")
     .action((host: string, options: Options) =>
       withDomains(options, async ({ domains }, tenant) => {
-        await domains.remove(tenant, host);
+        await domains.remove(tenant, host, byCommand);
         if (options.json) printJson({ removed: host });
         else say(`Removed ${host}.`);
       }),
@@ -66,7 +72,7 @@ export function domainCommand(): Command {
 }
 
 const common = (command: Command): Command =>
-  command.option("--tenant <slug>", "tenant that owns the domain", "default").option("--json", "print as JSON");
+  command.option("--tenant <slug>", "workspace that owns the domain", "default").option("--json", "print as JSON");
 
 const withDomains = (
   options: Options,

@@ -12,6 +12,7 @@ import type { Sender } from "../email/providers/senders.ts";
 import { isNoticeKind, type NoticeKind, noticeNames } from "../email/settings/notice-kinds.ts";
 import { createEmailSettings } from "../email/settings/settings.ts";
 import { render } from "../email/templates/letter.ts";
+import { byCommand } from "../history/history.ts";
 import { connectCounters } from "../server/counters.ts";
 import { openSenders } from "../server/email.ts";
 import { quietLog, requireTenant, withCore } from "./core.ts";
@@ -25,7 +26,7 @@ export function emailCommand(): Command {
   command
     .command("test")
     .argument("<address>", "recipient")
-    .option("--tenant <slug>", "tenant whose email settings to use", "default")
+    .option("--tenant <slug>", "workspace whose email settings to use", "default")
     .description("send a test email now and print the provider's response; it does not count towards limits")
     .addHelpText(
       "after",
@@ -66,7 +67,9 @@ export function emailCommand(): Command {
       withCore(async (core) => {
         const { id } = await requireTenant(core, slug);
         const settings = createEmailSettings(core.sql, core.ring, core.clock);
-        const saved = await (rotate === true ? settings.rotateWebhook(id) : settings.change(id, {}));
+        const saved = await (rotate === true
+          ? settings.rotateWebhook(id, byCommand)
+          : settings.change(id, {}, byCommand));
         say(webhookUrl(core.config.baseUrl, id, saved) ?? "-");
       }),
     );
@@ -76,14 +79,14 @@ export function emailCommand(): Command {
     .option("--on <kinds>", `kinds to switch on, comma separated: ${noticeNames.join(", ")}`, noticeList)
     .option("--off <kinds>", "kinds to switch off", noticeList)
     .option("--json", "print as JSON")
-    .description("show or change which emails about clicks a tenant's contact address gets")
+    .description("show or change which emails about clicks a workspace's contact address gets")
     .addHelpText("after", "\nExample:\n  $ quicklink email notices --tenant acme --on firstClick,drop --off digest")
     .action((options: NoticeOptions) => withCore((core) => notices(core, options)));
   command
     .command("stats")
-    .option("--top <n>", "maximum number of tenants to list", positive, 10)
+    .option("--top <n>", "maximum number of workspaces to list", positive, 10)
     .option("--json", "print as JSON")
-    .description("show what all tenants sent through the platform's mail server in the last hour")
+    .description("show what all workspaces sent through the platform's mail server in the last hour")
     .addHelpText("after", "\nThe last fifth of the limit is reserved for verification and password reset emails.")
     .action((options: OutputFormat & { top: number }) => withCore((core) => stats(core, options)));
   return command;
@@ -102,7 +105,9 @@ async function notices(core: Core, { tenant: slug, on = [], off = [], ...format 
   const settings = createEmailSettings(core.sql, core.ring, core.clock);
   const wanted = (kinds: readonly NoticeKind[], isOn: boolean) => kinds.map((kind) => [kind, isOn] as const);
   const change = Object.fromEntries([...wanted(on, true), ...wanted(off, false)]);
-  const saved = await (on.length + off.length === 0 ? settings.of(id) : settings.change(id, { notices: change }));
+  const saved = await (on.length + off.length === 0
+    ? settings.of(id)
+    : settings.change(id, { notices: change }, byCommand));
   if (format.json) return printJson({ contact: saved.contact, notices: saved.notices });
   const shown = Object.entries(saved.notices).map(([kind, isOn]) => [kind, isOn ? "on" : "off"]);
   printFields({ contact: saved.contact ?? "none: no notices are sent", ...Object.fromEntries(shown) }, format);
@@ -171,7 +176,7 @@ const written = ({ name, address }: Mailbox): string => (name === null ? address
 
 /** Never shows credentials. */
 function nameOf({ provider }: Sender, smtpUrl: string | undefined, sendgridUrl: string): string {
-  if (provider.name === "sendgrid") return `the tenant's own SendGrid key, at ${sendgridUrl}`;
+  if (provider.name === "sendgrid") return `the workspace's own SendGrid key, at ${sendgridUrl}`;
   if (provider.name === "log") return "none: SMTP_URL is not set, so emails are only written to the server log";
   return `the platform's mail server, ${smtpUrl === undefined ? "" : new URL(smtpUrl).host}`;
 }

@@ -19,12 +19,12 @@ export function showFirstKey(config: Config, key: string, log: Logger): void {
   try {
     prepareDataFolder(config);
     replaceSecret(file, key);
-    log.warn({ file }, 'created tenant "default"; its API key is in this file: copy it, then delete the file');
+    log.warn({ file }, 'created workspace "default"; its API key is in this file: copy it, then delete the file');
   } catch (error) {
     const reason = messageOf(error);
     log.error(
       { file, reason },
-      `created tenant "default", but its API key could not be written. Create one: ${command}`,
+      `created workspace "default", but its API key could not be written. Create one: ${command}`,
     );
   }
 }
@@ -38,7 +38,7 @@ function welcome(config: Config, key: string): string {
   return `
 QuickLink is running at ${local}
 
-Created tenant "default". API key (shown only once):
+Created workspace "default". API key (shown only once):
 
   ${key}
 

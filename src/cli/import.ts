@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { systemClock, toIso } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
+import { idFrom, newId } from "../base/ids.ts";
 import { printable } from "../base/printable.ts";
 import type { Core } from "../core.ts";
 import { textOf } from "../import-export/decode-text.ts";
@@ -33,7 +34,7 @@ interface ImportOptions extends OutputFormat {
 export function importCommand(): Command {
   return new Command("import")
     .argument("<file>", "CSV or JSON lines file; - reads from standard input")
-    .option("--tenant <slug>", "tenant that gets the links", "default")
+    .option("--tenant <slug>", "workspace that gets the links", "default")
     .addOption(new Option("--format <name>", "source format").choices(["auto", ...formatNames]).default("auto"))
     .option("--dry-run", "check every row without writing anything")
     .option("--again", "start over, even if an earlier import of this file finished")
@@ -61,18 +62,21 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   const dryRun = options.dryRun === true;
   const id = piped || dryRun ? undefined : await idOf(file, tenant);
   if (id !== undefined && options.again) await positions.forget(tenant.id, id);
-  const from = id === undefined ? { ...beginning, finishedAt: null } : await positions.open(tenant.id, id);
+  const from =
+    id === undefined ? { ...beginning, startedAt: 0, finishedAt: null } : await positions.open(tenant.id, id);
   const progress = createProgress(terminal().stderr, systemClock.elapsed);
   if (from.finishedAt !== null) {
     progress.say(`This file was already imported on ${toIso(from.finishedAt)}. To import it again: --again`);
     return conclude(from, options, dryRun);
   }
   if (from.records > 0) progress.say(`Continuing after line ${from.line}; ${from.made} links already created.`);
+  const request =
+    id === undefined ? newId("history", systemClock) : idFrom("history", from.startedAt, Buffer.from(id, "hex"));
   const errors = options.errors === undefined ? undefined : createWriteStream(options.errors, { mode: 0o600 });
   const started = systemClock.elapsed();
   let bytes = 0;
   const settings: ImportSettings = {
-    ...{ sql, links, store, positions, tenant, id, dryRun, now: systemClock.now },
+    ...{ sql, links, store, positions, tenant, id, request, dryRun, now: systemClock.now },
     ...(options.rate !== undefined && { throttle: createThrottle(options.rate, systemClock, sleep) }),
     refused: createRefused(progress, errors),
     moved(to) {

@@ -3,6 +3,7 @@ import { dayMs } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { parseId } from "../base/ids.ts";
 import { pagesOf } from "../base/pages.ts";
+import { byCommand } from "../history/history.ts";
 import { showKey } from "../tenants/api.ts";
 import { type ApiKey, keyPerMinuteMost, type Scope, scopes } from "../tenants/keys.ts";
 import { requireTenant, withCore } from "./core.ts";
@@ -23,10 +24,10 @@ export function keyCommand(): Command {
   command
     .command("create")
     .argument("<name>", "name, such as what the key is for")
-    .option("--tenant <slug>", "tenant that owns the key", "default")
+    .option("--tenant <slug>", "workspace that owns the key", "default")
     .option("--scopes <list>", `any of ${scopes.join(", ")}`, parseScopes, [...scopes])
     .option("--days <n>", "days until the key expires; default: never", parseDays)
-    .option("--per-minute <n>", "API calls per minute; default: the tenant's limit", parsePerMinute)
+    .option("--per-minute <n>", "API calls per minute; default: the workspace's limit", parsePerMinute)
     .option("--json", "print as JSON")
     .description("create an API key; it is shown only once")
     .addHelpText("after", "\nExample:\n  $ quicklink key create website --scopes links:read,links:write --days 90")
@@ -35,14 +36,14 @@ export function keyCommand(): Command {
         const tenant = await requireTenant(core, options.tenant);
         const expiresAt = options.days === undefined ? null : core.clock.now() + options.days * dayMs;
         const { scopes, perMinute: apiPerMinute = null } = options;
-        const { key, secret } = await core.keys.create(tenant.id, { name, scopes, expiresAt, apiPerMinute });
+        const { key, secret } = await core.keys.create(tenant.id, { name, scopes, expiresAt, apiPerMinute }, byCommand);
         if (options.json) printJson({ ...showKey(key), secret });
         else say(secret);
       }),
     );
   command
     .command("list")
-    .option("--tenant <slug>", "tenant whose keys to list", "default")
+    .option("--tenant <slug>", "workspace whose keys to list", "default")
     .option("--json", "print as JSON")
     .description("list API keys")
     .action((options: TenantOption) =>
@@ -61,16 +62,16 @@ export function keyCommand(): Command {
   command
     .command("revoke")
     .argument("<id>", "key ID (key_…)")
-    .option("--tenant <slug>", "tenant that owns the key", "default")
+    .option("--tenant <slug>", "workspace that owns the key", "default")
     .description("revoke an API key immediately")
     .action((text: string, options: TenantOption) =>
       withCore(async (core) => {
         const tenant = await requireTenant(core, options.tenant);
         const id = parseId("key", text);
-        if (!id || !(await core.keys.revoke(tenant.id, id))) {
+        if (!id || !(await core.keys.revoke(tenant.id, id, byCommand))) {
           throw new Problem(
             "not_found",
-            `Tenant "${tenant.slug}" has no API key ${text}. To list keys: quicklink key list`,
+            `Workspace "${tenant.slug}" has no API key ${text}. To list keys: quicklink key list`,
           );
         }
         say(`Revoked ${id}.`);

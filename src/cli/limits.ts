@@ -8,7 +8,11 @@ const options: readonly { readonly flag: string; readonly name: LimitName; reado
   { flag: "links", name: "linksPerMonth", help: "new links per month" },
   { flag: "storage", name: "storageBytes", help: "file storage in bytes" },
   { flag: "smtp-emails", name: "emailsPerHourSmtp", help: "emails per hour through the platform's mail server" },
-  { flag: "sendgrid-emails", name: "emailsPerHourSendgrid", help: "emails per hour through the tenant's SendGrid key" },
+  {
+    flag: "sendgrid-emails",
+    name: "emailsPerHourSendgrid",
+    help: "emails per hour through the workspace's SendGrid key",
+  },
   { flag: "api", name: "apiPerMinute", help: "API calls per minute" },
   { flag: "event-days", name: "eventDays", help: "days for which single clicks are kept" },
 ];

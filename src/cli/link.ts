@@ -2,9 +2,11 @@ import { Command } from "commander";
 import { fromIso, toIso } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
 import { pagesOf } from "../base/pages.ts";
+import { byCommand } from "../history/history.ts";
 import type { Link } from "../links/link.ts";
 import { parseLinkChange, parseNewLink } from "../links/schemas.ts";
 import { readFields, type VisitorOptions, visitorOptions } from "./link-fields.ts";
+import { linkHistoryCommand } from "./link-history.ts";
 import { qrCommand } from "./link-qr.ts";
 import { printFields, printJson, printPages, say, shownPages } from "./print.ts";
 import { restoreLinkCommand, suspendLinkCommand } from "./suspend.ts";
@@ -43,9 +45,9 @@ export function linkCommand(): Command {
           ...{ url, code, private: hidden, domain: domain === "own" ? null : domain },
           ...(await sentFields(options)),
         });
-        const link = await core.links.create(tenant, input, "operator");
+        const link = await core.links.create(tenant, input, byCommand);
         if (options.fetchTitle && link.title === null) await core.targets.want(link.id, core.clock.now());
-        if (options.json) printJson(showOf(core, link));
+        if (options.json) printJson(await showKnown(core, link));
         else say(showOf(core, link).shortUrl);
       }),
     );
@@ -61,8 +63,8 @@ export function linkCommand(): Command {
         const { url } = options;
         const change = parseLinkChange({ ...(url !== undefined && { url }), ...(await sentFields(options)) });
         const link = await findLink(core, tenant, code);
-        const changed = await core.links.patch(tenant, link.id, change);
-        if (options.json) printJson(showOf(core, changed));
+        const changed = await core.links.patch(tenant, link.id, change, byCommand);
+        if (options.json) printJson(await showKnown(core, changed));
         else say(`Updated ${changed.code}.`);
       }),
     );
@@ -104,27 +106,31 @@ export function linkCommand(): Command {
       .action((code: string, options: TenantOption) =>
         withTenant(options, async (core, tenant) => {
           const link = await findLink(core, tenant, code);
-          const changed = await core.links.patch(tenant, link.id, { status });
-          if (options.json) printJson(showOf(core, changed));
+          const changed = await core.links.patch(tenant, link.id, { status }, byCommand);
+          if (options.json) printJson(await showKnown(core, changed));
           else say(`${changed.code} is ${changed.status}.`);
         }),
       );
   }
   withTenantOptions(command.command("delete").argument("<code>", "code, or link ID (lnk_…)"))
-    .description("delete a link permanently")
+    .description("move a link to the trash, from which it can be restored for 30 days")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) => {
         const link = await findLink(core, tenant, code);
-        await core.links.remove(tenant.id, link.id);
+        await core.links.remove(tenant.id, link.id, byCommand);
         if (options.json) printJson({ deleted: link.code });
-        else say(`Deleted ${link.code}.`);
+        else
+          say(`Deleted ${link.code}. To restore it within 30 days: quicklink link restore ${restoreArguments(link)}`);
       }),
     );
+  command.addCommand(linkHistoryCommand());
   command.addCommand(qrCommand());
   command.addCommand(suspendLinkCommand());
   command.addCommand(restoreLinkCommand());
   return command;
 }
+
+const restoreArguments = ({ domain, code }: Link): string => (domain === "" ? code : `${code} --domain ${domain}`);
 
 const fieldOptions = (command: Command): Command =>
   visitorOptions(

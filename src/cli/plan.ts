@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { byCommand } from "../history/history.ts";
 import { defaultLimits, type Limits, limitNames } from "../tenants/tenants.ts";
 import { withCore } from "./core.ts";
 import { addLimitOptions, limitsFrom } from "./limits.ts";
@@ -22,7 +23,7 @@ export function planCommand(): Command {
     .action((name: string, given: Record<string, unknown>) =>
       withCore(async ({ tenants, outdated }) => {
         const before = (await tenants.plans()).get(name) ?? defaultLimits;
-        await tenants.setPlan(name, { ...before, ...limitsFrom(given) } as Limits);
+        await tenants.setPlan(name, { ...before, ...limitsFrom(given) } as Limits, byCommand);
         await outdated.finish();
         say(`Saved plan "${name}". To assign it: quicklink tenant update NAME --plan ${name}`);
       }),

@@ -6,7 +6,8 @@ import { verifyDays } from "../base/signing-keys.ts";
 import type { Config } from "../config/config.ts";
 import { prepareDataFolder, secretPath, withSecrets } from "../config/data-folder.ts";
 import { openSql } from "../core.ts";
-import { type Resealed, resealAll } from "../email/settings/reseal.ts";
+import { resealAll } from "../email/settings/reseal.ts";
+import { resealTotp } from "../people/factors/reseal-totp.ts";
 import { tryLockFolder } from "../sql/folder-lock.ts";
 import { requireCurrentSchema } from "../sql/migrate.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -19,7 +20,7 @@ export function secretsCommand(): Command {
   const command = new Command("secrets");
   command
     .command("rotate")
-    .description("rotate the key that encrypts tenants' secrets, or with --signing the signing key")
+    .description("rotate the key that encrypts secrets of workspaces and people, or with --signing the signing key")
     .option("--signing", "rotate the key that signs unsubscribe links, file URLs, cursors and password sessions")
     .option("--forget", "with --signing: previous keys stop verifying at once, for example after a leak")
     .addHelpText(
@@ -76,7 +77,7 @@ async function rotateOwn(config: Config, sql: Sql): Promise<void> {
   const [first = newKey(), ...others] = unfinished ? before : [newKey(), ...before];
   if (unfinished) say("Finishing an earlier run that was interrupted.");
   else replaceSecret(path, writeKeys([first, ...others]));
-  report(await resealAll(sql, createRing([first, ...others])), first);
+  await reseal(sql, [first, ...others]);
   replaceSecret(path, writeKeys([first]));
   say("Removed the old key. Start the server again.");
 }
@@ -89,7 +90,7 @@ async function rotateGiven(config: Config, sql: Sql): Promise<void> {
       2,
     );
   }
-  report(await resealAll(sql, createRing([first, ...others])), first);
+  await reseal(sql, [first, ...others]);
   const names = others.map(({ id }) => `"${id}"`).join(", ");
   say(
     others.length === 0
@@ -98,7 +99,17 @@ async function rotateGiven(config: Config, sql: Sql): Promise<void> {
   );
 }
 
-function report({ resealed, current, lost }: Resealed, { id }: SecretKey): void {
-  say(`Encrypted ${resealed} secrets with "${id}"; ${current} were up to date; ${lost.length} cannot be decrypted.`);
-  for (const tenant of lost) say(`The SendGrid key of ${tenant} must be saved again: none of the keys decrypts it.`);
+async function reseal(sql: Sql, keys: readonly [SecretKey, ...SecretKey[]]): Promise<void> {
+  const ring = createRing(keys);
+  const [ofTenants, ofPeople] = [await resealAll(sql, ring), await resealTotp(sql, ring)];
+  const resealed = ofTenants.resealed + ofPeople.resealed;
+  const current = ofTenants.current + ofPeople.current;
+  const lost = ofTenants.lost.length + ofPeople.lost.length;
+  say(`Encrypted ${resealed} secrets with "${keys[0].id}"; ${current} were up to date; ${lost} cannot be decrypted.`);
+  for (const tenant of ofTenants.lost) {
+    say(`The SendGrid key of ${tenant} must be saved again: none of the keys decrypts it.`);
+  }
+  for (const person of ofPeople.lost) {
+    say(`The second factor of ${person} must be reset (quicklink user reset-2fa): none of the keys decrypts it.`);
+  }
 }

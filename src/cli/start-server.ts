@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Running } from "../server/server.ts";
 import type { Peers } from "../workers/channel.ts";
 import { showFirstKey } from "./first-key.ts";
+import { offerSetUp } from "./setup.ts";
 
 /**
  * Starts the server in this process, and shows the key of a first start. `listening`: from then on it can be stopped.
@@ -12,10 +13,10 @@ export async function startServing(
   config: Config,
   log: Logger,
   listening: (running: Running) => void,
-  peers?: Peers,
+  worker?: { readonly channel: Peers; readonly isFirst: boolean },
 ): Promise<void> {
   const { startApp } = await import("../server/server.ts");
-  const running = await startApp(config, log, peers).catch((error: unknown) => {
+  const running = await startApp(config, log, worker?.channel).catch((error: unknown) => {
     throw explainStart(error, config);
   });
   listening(running);
@@ -24,7 +25,11 @@ export async function startServing(
     throw error;
   });
   if (key !== undefined) showFirstKey(config, key, log);
+  if (worker?.isFirst !== false) await offerSetUp(config, running.setUp, log, worker === undefined);
 }
+
+/** The value of `--as-worker` for the one that tells what concerns all. */
+export const firstWorker = "first";
 
 export const startFacts = (config: Config) => ({
   url: config.baseUrl,

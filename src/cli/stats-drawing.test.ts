@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { LinkId } from "../base/ids.ts";
 import type { ClickReport } from "../clicks/reports/report.ts";
 import { statsLines } from "./stats-drawing.ts";
 
@@ -6,7 +7,7 @@ const start = Date.parse("2026-03-28T23:00:00Z");
 const hourMs = 3_600_000;
 const report: ClickReport = {
   ...{ from: start, to: start + 95 * hourMs, subject: { kind: "tenant" }, reasons: {} },
-  ...{ itemised: null, sampled: null, imported: null },
+  ...{ itemised: null, sampled: null, visitorsCapped: null, imported: null },
   totals: { clicks: 40, visitors: 30, bots: 1 },
   series: [0, 1, 2, 37].map((clicks, day) => ({ start: start + day * 24 * hourMs, clicks, visitors: 0 })),
   breakdowns: {
@@ -22,7 +23,7 @@ const report: ClickReport = {
   },
   previous: {
     ...{ from: start - 96 * hourMs, to: start, totals: { clicks: 20, visitors: 60, bots: 0 } },
-    ...{ series: [], itemised: null, sampled: null },
+    ...{ series: [], itemised: null, sampled: null, visitorsCapped: null },
   },
 };
 const about = { title: "acme", zone: "Europe/Berlin", interval: "day" } as const;
@@ -80,6 +81,7 @@ describe("a report in the terminal", () => {
     const wide = {
       ...report,
       ...{ sampled: { rate: 0.25, error: 0.012 }, itemised: { clicks: 39, of: 40, notInSeries: 0 } },
+      visitorsCapped: [{ from: start + hourMs, to: start + 24 * hourMs }],
       imported: { clicks: 1_234, visitors: 0, undated: 0, series: [] },
       series: Array.from({ length: 500 }, (_, day) => ({ start: start + day * 24 * hourMs, clicks: day, visitors: 0 })),
     };
@@ -94,10 +96,38 @@ describe("a report in the terminal", () => {
     const coloured = statsLines(wide, about, { columns: 80, colours: true }).join("\n");
     expect(coloured).toContain("\u001b[36m");
     expect(coloured).toContain("Counted from 1 in 4 clicks: within 1.2% of the total.");
+    expect(coloured).toContain("on 1 day there were too many to recognise new ones.");
     expect(coloured).toContain("The filter is known for 39 of 40 clicks in this period.");
     // Colours change nothing but the colour.
     const escapes = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, "g");
     expect(coloured.replace(escapes, "")).toBe(statsLines(wide, about, { columns: 80, colours: false }).join("\n"));
+  });
+
+  test("shows the links with the most clicks, and how they moved, in every width", () => {
+    const link = (code: string | null, clicks: number, previousClicks: number | null, more = {}) => ({
+      ...{ value: "", clicks, visitors: 0, previousClicks },
+      link: { id: "lnk_1" as LinkId, domain: "", code, title: null, ...more },
+    });
+    const values = [
+      link("spring", 20, 10),
+      link("talk", 8, 16, { domain: "go.example" }),
+      link("old", 4, 0, { id: null }),
+      link(null, 2, null, { id: null, domain: null }),
+    ];
+    const breakdowns = { link: { values, none: 0, other: 6, notItemised: 0 } };
+    const lines = statsLines({ ...report, breakdowns }, about, plain);
+    expect(lines.slice(lines.indexOf("link"))).toEqual([
+      "link",
+      "  spring           ████████████████████████  20  50%  ▲ 100%",
+      "  go.example/talk  ██████████                 8  20%  ▼ 50%",
+      "  old (deleted)    █████                      4  10%  new",
+      "  (deleted link)   ██                         2   5%",
+    ]);
+    for (const columns of [40, 60, 100, 121]) {
+      for (const line of statsLines({ ...report, breakdowns }, about, { ...plain, columns })) {
+        expect([line, line.length <= columns]).toEqual([line, true]);
+      }
+    }
   });
 
   test("says what to do when there are no clicks", () => {

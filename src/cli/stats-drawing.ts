@@ -1,5 +1,5 @@
 import { printable } from "../base/printable.ts";
-import type { Breakdown, ClickReport, SeriesPoint } from "../clicks/reports/report.ts";
+import type { Breakdown, BreakdownValue, ClickReport, SeriesPoint } from "../clicks/reports/report.ts";
 import type { Interval } from "../clicks/reports/zones.ts";
 
 /**
@@ -20,7 +20,7 @@ export interface StatsTitle {
 
 const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 const shownDimensions = [
-  ...["country", "city", "referrer", "device", "browser", "os", "utm_campaign", "language", "source"],
+  ...["link", "country", "city", "referrer", "device", "browser", "os", "utm_campaign", "language", "source"],
 ] as readonly (keyof ClickReport["breakdowns"])[];
 const columnsLeast = 40;
 const rowsMost = 5;
@@ -81,8 +81,13 @@ export function statsLines(report: ClickReport, about: StatsTitle, layout: Stats
   return notes.length === 0 ? lines : [...lines, "", ...notes.map(paint.dim)];
 }
 
-function notesOf({ itemised, sampled, imported }: ClickReport): string[] {
+function notesOf({ itemised, sampled, imported, visitorsCapped }: ClickReport): string[] {
   const notes: string[] = [];
+  if (visitorsCapped !== null) {
+    notes.push(
+      `Visitors are too low: on ${counted(visitorsCapped.length, "day")} there were too many to recognise new ones.`,
+    );
+  }
   if (itemised && itemised.clicks < itemised.of) {
     notes.push(
       `The filter is known for ${grouped(itemised.clicks)} of ${counted(itemised.of, "click")} in this period.`,
@@ -127,10 +132,28 @@ function painter({ colours }: StatsLayout) {
 function figure(now: number, noun: string, before: number | undefined, paint: Paint): Drawn {
   const text = counted(now, noun);
   if (before === undefined || before === 0) return { text: paint.bold(text), width: text.length };
+  const change = changeOf(now, before);
+  return { text: `${paint.bold(text)} ${painted(change, paint)}`, width: text.length + 1 + change.length };
+}
+
+function changeOf(now: number, before: number): string {
   const percent = Math.round(((now - before) / before) * 100);
-  const change = percent === 0 ? "= 0%" : `${percent < 0 ? "▼" : "▲"} ${grouped(Math.abs(percent))}%`;
-  const colour = percent === 0 ? paint.dim : percent < 0 ? paint.red : paint.green;
-  return { text: `${paint.bold(text)} ${colour(change)}`, width: text.length + 1 + change.length };
+  return percent === 0 ? "= 0%" : `${percent < 0 ? "▼" : "▲"} ${grouped(Math.abs(percent))}%`;
+}
+
+const painted = (change: string, paint: Paint): string =>
+  (change.startsWith("▲") ? paint.green : change.startsWith("▼") ? paint.red : paint.dim)(change);
+
+/** A link by its place, and what it had before: nothing if that is not known. */
+const labelOf = ({ value, link }: BreakdownValue): string => {
+  if (link === undefined) return value;
+  if (link.code === null) return "(deleted link)";
+  return `${link.domain ? `${link.domain}/` : ""}${link.code}${link.id === null ? " (deleted)" : ""}`;
+};
+
+function linkChange({ clicks, previousClicks }: BreakdownValue): string {
+  if (previousClicks === undefined || previousClicks === null) return "";
+  return previousClicks === 0 ? "new" : changeOf(clicks, previousClicks);
 }
 
 /** On one line, or each on its own. */
@@ -170,8 +193,8 @@ function sparkLines(series: readonly SeriesPoint[], about: StatsTitle, columns: 
 
 function barsOf(name: string, { values, none }: Breakdown, total: number, columns: number, paint: Paint): Drawn[] {
   const all = [
-    ...values.map(({ value, clicks }) => ({ label: printable(value), clicks })),
-    { label: "(none)", clicks: none },
+    ...values.map((one) => ({ label: printable(labelOf(one)), clicks: one.clicks, change: linkChange(one) })),
+    { label: "(none)", clicks: none, change: "" },
   ];
   const rows = all
     .filter(({ clicks }) => clicks > 0)
@@ -184,7 +207,8 @@ function barsOf(name: string, { values, none }: Breakdown, total: number, column
   const widest = (texts: readonly string[]) => Math.max(0, ...texts.map(widthOf));
   const countWidth = widest(figures.map(({ count }) => count));
   const shareWidth = widest(figures.map(({ share }) => share));
-  const fixed = indent.length + countWidth + shareWidth + 6;
+  const changeWidth = widest(rows.map(({ change }) => change));
+  const fixed = indent.length + countWidth + shareWidth + 6 + (changeWidth === 0 ? 0 : changeWidth + 2);
   const labelRoom = Math.max(3, Math.min(labelMost, columns - fixed - barLeast));
   const labels = rows.map(({ label }) => cut(label, labelRoom));
   const labelWidth = widest(labels);
@@ -193,14 +217,15 @@ function barsOf(name: string, { values, none }: Breakdown, total: number, column
   const title = cut(name.replaceAll("_", " "), columns);
   return [
     { text: paint.bold(title), width: title.length },
-    ...rows.map(({ clicks }, i) => {
+    ...rows.map(({ clicks, change }, i) => {
       const bar = width < 1 ? "" : "█".repeat(Math.max(1, Math.round((clicks / most) * width))).padEnd(width);
       const label = padded(labels[i] ?? "", labelWidth);
       const count = (figures[i]?.count ?? "").padStart(countWidth);
       const share = (figures[i]?.share ?? "").padStart(shareWidth);
       const text = `${indent}${label}  ${paint.cyan(bar)}  ${count}  ${paint.dim(share)}`;
       const size = indent.length + labelWidth + 2 + bar.length + 2 + countWidth + 2 + shareWidth;
-      return { text, width: size };
+      if (change === "") return { text, width: size };
+      return { text: `${text}  ${painted(change, paint)}`, width: size + 2 + change.length };
     }),
   ];
 }

@@ -5,7 +5,7 @@ import { reportOn } from "../clicks/reports/report.ts";
 import { showReport } from "../clicks/reports/schemas.ts";
 import { clickSettings, type ReportSubject } from "../clicks/reports/scope.ts";
 import { intervals } from "../clicks/reports/zones.ts";
-import { originOf, shortUrl } from "../links/link.ts";
+import { shortUrl, shownHost } from "../links/link.ts";
 import { printDrawing, printJson } from "./print.ts";
 import { statsLines } from "./stats-drawing.ts";
 import { findLink, type TenantOption, withTenant } from "./tenant-links.ts";
@@ -16,10 +16,10 @@ type Given = TenantOption & Omit<ReportParams, "limit" | "breakdown">;
 export function statsCommand(): Command {
   return new Command("stats")
     .argument("[code]", "code, host/code or ID of a link; without it, all links")
-    .option("--tenant <slug>", "tenant that owns the link", "default")
+    .option("--tenant <slug>", "workspace that owns the link", "default")
     .option("--from <time>", "a date, or a time with an offset (default: 30 days ago)")
     .option("--to <time>", "a date, which includes its whole day, or a time (default: now)")
-    .option("--zone <name>", "time zone, such as Europe/Berlin (default: the tenant's)")
+    .option("--zone <name>", "time zone, such as Europe/Berlin (default: the workspace's)")
     .addOption(new Option("--interval <name>", "interval of the series").choices(intervals))
     .addOption(new Option("--compare <period>", "period to compare with").choices(comparisons).default("previous"))
     .option("--filter <filter...>", "such as country=DE,AT or browser!=Chrome or referrer~news")
@@ -37,7 +37,7 @@ export function statsCommand(): Command {
         const query = { ...parsed, filters: storedFilters(parsed.filters, core.links.domainOf) };
         const report = await reportOn(core.sql, core.clock, tenant.id, subject, query);
         if (options.json) {
-          printJson(showReport(report, query, (domain) => new URL(originOf(core.config.baseUrl, domain)).host));
+          printJson(showReport(report, query, (domain) => shownHost(core.config.baseUrl, domain)));
           return;
         }
         const { stdout } = terminal();

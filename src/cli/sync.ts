@@ -32,7 +32,7 @@ export function syncCommand(): Command {
   const command = new Command("sync");
   command
     .command("quotas")
-    .option("--tenant <slug>", "only this tenant; skips the search for orphaned files")
+    .option("--tenant <slug>", "only this workspace; skips the search for orphaned files")
     .option("--dry-run", "report drift without correcting it")
     .option("--json", "print as JSON")
     .description("recount stored files, correct drift and remove orphaned files")
@@ -85,7 +85,7 @@ function print({ tenants, orphans, told }: Found, options: QuotaOptions): void {
     tenants.map((one) => ({ ...one })),
     ["tenant", "files", "bytes", "drift", "counted", "held"],
     options,
-    "No tenants yet.",
+    "No workspaces yet.",
   );
   if (orphans) printOrphans(orphans);
   const dry = options.dryRun ? " (dry run: nothing was changed)" : "";

@@ -14,7 +14,7 @@ export interface TenantOption extends OutputFormat {
 }
 
 export const withTenantOptions = (command: Command): Command =>
-  command.option("--tenant <slug>", "tenant that owns the link", "default").option("--json", "print as JSON");
+  command.option("--tenant <slug>", "workspace that owns the link", "default").option("--json", "print as JSON");
 
 export const withTenant = (options: TenantOption, work: (core: Core, tenant: Tenant) => Promise<void>): Promise<void> =>
   withCore(async (core) => work(core, await requireTenant(core, options.tenant)));

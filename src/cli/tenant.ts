@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { toIso } from "../base/clock.ts";
 import { pagesOf } from "../base/pages.ts";
+import { byCommand } from "../history/history.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { clickSettingsCommand } from "./click-settings.ts";
 import { requireTenant, withCore } from "./core.ts";
@@ -16,15 +17,17 @@ export function tenantCommand(): Command {
     .option("--name <text>", "display name")
     .option("--plan <name>", "plan", "default")
     .option("--json", "print as JSON")
-    .description("create a tenant")
+    .description("create a workspace")
     .addHelpText("after", '\nExample:\n  $ quicklink tenant create acme --name "Acme Ltd" --plan unlimited')
     .action((slug: string, { name, plan, ...format }: OutputFormat & { name?: string; plan: string }) =>
-      withCore(async ({ tenants }) => printFields(show(await tenants.create(slug, name ?? slug, plan)), format)),
+      withCore(async ({ tenants }) =>
+        printFields(show(await tenants.create(slug, name ?? slug, byCommand, plan)), format),
+      ),
     );
   command
     .command("list")
     .option("--json", "print as JSON")
-    .description("list tenants")
+    .description("list workspaces")
     .action((format: OutputFormat) =>
       withCore(async ({ tenants }) =>
         printPages(
@@ -34,7 +37,7 @@ export function tenantCommand(): Command {
           ),
           ["slug", "name", "plan", "createdAt", "suspended"],
           format,
-          "No tenants yet. Create one: quicklink tenant create NAME",
+          "No workspaces yet. Create one: quicklink tenant create NAME",
         ),
       ),
     );
@@ -42,7 +45,7 @@ export function tenantCommand(): Command {
     .command("show")
     .argument("<slug>")
     .option("--json", "print as JSON")
-    .description("show a tenant and its limits")
+    .description("show a workspace and its limits")
     .action((slug: string, format: OutputFormat) =>
       withCore(async (core) => printFields(show(await requireTenant(core, slug)), format)),
     );
@@ -50,7 +53,7 @@ export function tenantCommand(): Command {
     .option("--name <text>", "display name")
     .option("--plan <name>", "plan")
     .option("--json", "print as JSON")
-    .description("change a tenant's name, plan or individual limits")
+    .description("change a workspace's name, plan or individual limits")
     .addHelpText(
       "after",
       "\nExamples:\n  $ quicklink tenant update default --plan unlimited\n  $ quicklink tenant update acme --hits 50000",
@@ -60,11 +63,15 @@ export function tenantCommand(): Command {
         await requireTenant(core, slug);
         const { name, plan } = given;
         const overrides = limitsFrom({ ...given });
-        const changed = await core.tenants.change(slug, {
-          ...(name !== undefined && { name }),
-          ...(plan !== undefined && { plan }),
-          overrides,
-        });
+        const changed = await core.tenants.change(
+          slug,
+          {
+            ...(name !== undefined && { name }),
+            ...(plan !== undefined && { plan }),
+            overrides,
+          },
+          byCommand,
+        );
         await core.outdated.finish(changed.id);
         printFields(show(changed), given);
       }),

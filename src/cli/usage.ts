@@ -13,7 +13,7 @@ import { type OutputFormat, printDrawing, printJson, printRows } from "./print.t
 
 export function usageCommand(): Command {
   return new Command("usage")
-    .option("--tenant <slug>", "tenant to show", "default")
+    .option("--tenant <slug>", "workspace to show", "default")
     .option("--json", "print as JSON")
     .addHelpText("after", "\nExample:\n  $ quicklink usage --tenant acme")
     .action((options: OutputFormat & { tenant: string }) =>

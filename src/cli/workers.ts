@@ -7,7 +7,7 @@ import type { Running } from "../server/server.ts";
 import { openChannel } from "../workers/channel.ts";
 import { requireFreePort } from "../workers/port.ts";
 import { createSupervisor } from "../workers/supervisor.ts";
-import { explainStart, startFacts, startServing } from "./start-server.ts";
+import { explainStart, firstWorker, startFacts, startServing } from "./start-server.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
 /** `serve --workers N`: this process supervises, N others serve. */
@@ -27,7 +27,7 @@ export async function serveWithWorkers(config: Config, log: Logger): Promise<voi
 }
 
 /** `serve --as-worker`: one of the N. */
-export async function serveAsWorker(config: Config, shared: Logger): Promise<void> {
+export async function serveAsWorker(config: Config, shared: Logger, isFirst: boolean): Promise<void> {
   const log = shared.child({ pid: process.pid });
   const channel = openChannel();
   let stop: (reason: string) => void = () => process.exit(1); // nothing to finish while it starts
@@ -38,7 +38,7 @@ export async function serveAsWorker(config: Config, shared: Logger): Promise<voi
   const listening = (running: Running) => {
     stop = stopOnSignal(running.stop, log, "debug");
   };
-  await startServing(config, log, listening, channel);
+  await startServing(config, log, listening, { channel, isFirst });
   channel.ready();
 }
 
@@ -46,10 +46,10 @@ export async function serveAsWorker(config: Config, shared: Logger): Promise<voi
  * Starts the same program with the same arguments. The one-file executable contains its program; otherwise its path is
  * passed to the runtime.
  */
-function spawnWorker(): ChildProcess {
+function spawnWorker(isFirst: boolean): ChildProcess {
   const [, program = "", ...words] = process.argv;
   const where = program.startsWith("/$bunfs/") ? [] : [...process.execArgv, program];
-  return spawn(process.execPath, [...where, ...words, "--as-worker"], {
+  return spawn(process.execPath, [...where, ...words, "--as-worker", ...(isFirst ? [firstWorker] : [])], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
 }

@@ -65,6 +65,7 @@ export function loadConfig(
   }
   const config = values as unknown as Values;
   refuseContradictions(config);
+  refuseHalfCompany(config);
   const baseUrl = config.QL_BASE_URL ?? `http://localhost:${config.PORT}`;
   const embedded = config.DATABASE_URL === undefined;
   return {
@@ -140,6 +141,13 @@ function refuseContradictions(config: Values): void {
       2,
     );
   }
+  if (config.QL_SIGN_UP.kind !== "invitation" && config.SMTP_URL === undefined) {
+    throw new OperatorError(
+      "QL_SIGN_UP allows people to create accounts, but SMTP_URL is not set. Their addresses could not be verified.\n" +
+        "  Set SMTP_URL, or QL_SIGN_UP=invitation.",
+      2,
+    );
+  }
   if (config.QL_WORKERS > 1 && redis === undefined) {
     throw new OperatorError(
       `${config.QL_WORKERS} workers need both PostgreSQL and Redis; otherwise each would count limits separately.\n` +
@@ -151,6 +159,25 @@ function refuseContradictions(config: Values): void {
     throw new OperatorError(
       "QL_CODE_SALT: must be set when DATABASE_URL is set, to the same value on every machine that uses the database.\n" +
         "  Example: QL_CODE_SALT=$(openssl rand -hex 32). Keep it as long as the database.",
+      2,
+    );
+  }
+}
+
+/** Half of a sign-in with the company would lock its people out. */
+function refuseHalfCompany(config: Values): void {
+  const missing = (["QL_OIDC_CLIENT_ID", "QL_OIDC_DOMAINS"] as const).find((name) => config[name] === undefined);
+  if (config.QL_OIDC_ISSUER !== undefined && missing !== undefined) {
+    throw new OperatorError(
+      `QL_OIDC_ISSUER is set but ${missing} is not.\n` +
+        "  Set QL_OIDC_CLIENT_ID as registered at the provider, and QL_OIDC_DOMAINS to the email domains of your company.",
+      2,
+    );
+  }
+  if (config.QL_OIDC_ISSUER === undefined && config.QL_OIDC_DOMAINS !== undefined) {
+    throw new OperatorError(
+      "QL_OIDC_DOMAINS is set but QL_OIDC_ISSUER is not: these people could not sign in.\n" +
+        "  Set QL_OIDC_ISSUER to your OpenID provider, or unset QL_OIDC_DOMAINS.",
       2,
     );
   }

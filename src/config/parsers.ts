@@ -45,6 +45,21 @@ export function oneOf<const Choice extends string>(...choices: Choice[]): (value
   };
 }
 
+export type SignUpSetting =
+  | { readonly kind: "invitation" | "everyone" }
+  | { readonly kind: "domains"; readonly domains: ReadonlySet<string> };
+
+/** A word, or email domains. */
+export function signUp(value: string): SignUpSetting {
+  if (value === "invitation" || value === "everyone") return { kind: value };
+  const domains = hostNames(value);
+  const wrong = domains.find((domain) => !domain.includes(".") || domain.startsWith("["));
+  if (domains.length === 0 || wrong !== undefined) {
+    throw new Error("is not invitation, everyone, or a list of email domains");
+  }
+  return { kind: "domains", domains: new Set(domains) };
+}
+
 export function url(...protocols: string[]): (value: string) => string {
   return (value) => {
     if (!URL.canParse(value) || !protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`))) {
@@ -148,4 +163,20 @@ export function addressList(value: string): BlockList {
     else list.addSubnet(ip, Number(bits), family);
   }
   return list;
+}
+
+/** Of an OpenID provider. Plain http is for one on this machine. */
+export function issuerUrl(value: string): string {
+  const parsed = new URL(url("http:", "https:")(value));
+  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(parsed.hostname);
+  if (parsed.protocol === "http:" && !isLocal) throw new Error("must start with https://");
+  if (parsed.search || parsed.hash || parsed.username || parsed.password) {
+    throw new Error("must have no parameters and no credentials");
+  }
+  return value;
+}
+
+/** Email domains; `everybody` for the word "all". */
+export function mailDomains(value: string): "everybody" | ReadonlySet<string> {
+  return value === "all" ? "everybody" : new Set(hostNames(value));
 }

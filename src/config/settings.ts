@@ -13,11 +13,14 @@ import {
   hostNames,
   integer,
   ipAddress,
+  issuerUrl,
+  mailDomains,
   nameServers,
   oneOf,
   orNone,
   portList,
   redisUrl,
+  signUp,
   text,
   url,
 } from "./parsers.ts";
@@ -167,6 +170,12 @@ export const settings = {
     fallback: "365",
     parse: integer(1, 36_500),
   }),
+  QL_HISTORY_DAYS: setting({
+    help: "Days for which the history (who changed what) is kept. That of a link is kept while the link exists.",
+    example: "90",
+    fallback: "400",
+    parse: integer(1, 36_500),
+  }),
   QL_CACHE_MB: setting({
     help: "Memory for cached links per process, in MB.",
     example: "256",
@@ -214,10 +223,22 @@ export const settings = {
     fallback: "on",
     parse: oneOf("on", "off"),
   }),
+  QL_CLICK_EVENTS_PER_SECOND: setting({
+    help: "How many single clicks each server process stores in a second, at most. Further clicks are counted by value: totals stay exact, but reports with several filters lack them and say so. Links with few clicks keep theirs.",
+    example: "4000",
+    fallback: "1000",
+    parse: integer(1, 1_000_000),
+  }),
   QL_CITY_DATABASE: setting({
     help: "File with cities in MaxMind's format (.mmdb), such as GeoLite2-City or DB-IP City Lite, for region and city in reports. It is read into the memory of each process at the start. Default: only the country is known.",
     example: "/var/lib/quicklink/GeoLite2-City.mmdb",
     parse: (text) => resolve(text),
+  }),
+  QL_WORKSPACES: setting({
+    help: "Who may create workspaces: operator (only operators of this server) or everyone (all people with an account).",
+    example: "everyone",
+    fallback: "operator",
+    parse: oneOf("operator", "everyone"),
   }),
   QL_API_OUTAGE: setting({
     help: "How to treat API calls while Redis is unavailable: degrade (each process counts separately), open (allow all) or closed (503).",
@@ -232,7 +253,7 @@ export const settings = {
     parse: orNone(integer(1, 1_000_000)),
   }),
   SMTP_URL: setting({
-    help: "The platform's mail server: smtp:// (STARTTLS if offered) or smtps://. Without it, emails are written to the log, unless a tenant has its own SendGrid key.",
+    help: "The platform's mail server: smtp:// (STARTTLS if offered) or smtps://. Without it, emails are written to the log, unless a workspace has its own SendGrid key.",
     example: "smtp://user:secret@mail.internal:587",
     parse: url("smtp:", "smtps:"),
     secret: "credentials",
@@ -244,19 +265,25 @@ export const settings = {
     parse: parseMailbox,
   }),
   QL_EMAILS_PER_HOUR: setting({
-    help: "Emails per hour through SMTP_URL, for all tenants together; none for no limit. The last fifth is reserved for verification and password reset emails: of 2000, other emails can use 1600.",
+    help: "Emails per hour through SMTP_URL, for all workspaces together; none for no limit. The last fifth is reserved for emails about accounts, such as password resets: of 2000, other emails can use 1600.",
     example: "500",
     fallback: "2000",
     parse: orNone(integer(1, 10_000_000)),
   }),
+  QL_SIGN_UP: setting({
+    help: "Who may create an account without an invitation: invitation (no one), everyone, or people with an address of these email domains, comma separated. Requires SMTP_URL, because every address is verified first.",
+    example: "example.com,example.org",
+    fallback: "invitation",
+    parse: signUp,
+  }),
   QL_SENDGRID_URL: setting({
-    help: "SendGrid API URL for tenants with their own key; for the EU: https://api.eu.sendgrid.com.",
+    help: "SendGrid API URL for workspaces with their own key; for the EU: https://api.eu.sendgrid.com.",
     example: "https://api.eu.sendgrid.com",
     fallback: "https://api.sendgrid.com",
     parse: baseUrl,
   }),
   QL_SECRET_KEYS: setting({
-    help: "Keys that encrypt tenants' secrets: name:64 hex digits, comma separated. The first key encrypts; all keys decrypt. Generated in QL_DATA with the embedded database; with DATABASE_URL, set the same value on every machine.",
+    help: "Keys that encrypt workspaces' secrets: name:64 hex digits, comma separated. The first key encrypts; all keys decrypt. Generated in QL_DATA with the embedded database; with DATABASE_URL, set the same value on every machine.",
     example: "the output of: echo k1:$(openssl rand -hex 32)",
     parse: parseKeys,
     secret: "all",
@@ -268,6 +295,39 @@ export const settings = {
     parse: parseSigningKeys,
     secret: "all",
     generate: (salt) => writeSigningKeys(rotated(salt === undefined ? [] : [saltKey(salt)], systemClock.now())),
+  }),
+  QL_OIDC_ISSUER: setting({
+    help: "Your company's OpenID provider: the address that its metadata name as `issuer`. Requires QL_OIDC_CLIENT_ID and QL_OIDC_DOMAINS. Register QL_BASE_URL/api/auth/oidc/callback there as redirect URI.",
+    example: "https://login.example.com/realms/staff",
+    parse: issuerUrl,
+  }),
+  QL_OIDC_CLIENT_ID: setting({
+    help: "Client ID of this server at the OpenID provider.",
+    example: "quicklink",
+    parse: text(1, 255),
+  }),
+  QL_OIDC_CLIENT_SECRET: setting({
+    help: "Client secret of this server at the OpenID provider. Without it, PKCE alone protects the sign-in.",
+    example: "s3cret-of-the-provider",
+    parse: text(1, 1_000),
+    secret: "all",
+  }),
+  QL_OIDC_DOMAINS: setting({
+    help: "Email domains whose people must sign in with the OpenID provider, comma separated; all for everybody. Their passwords and passkeys are kept but refused. The provider cannot sign in people of other domains.",
+    example: "example.com,example.org",
+    parse: mailDomains,
+  }),
+  QL_OIDC_NAME: setting({
+    help: "What the button for the OpenID provider says.",
+    example: "Example Inc.",
+    fallback: "your company",
+    parse: text(1, 60),
+  }),
+  QL_OIDC_SIGN_UP: setting({
+    help: "Whether people of QL_OIDC_DOMAINS get an account without an invitation when they first sign in with the OpenID provider: on or off.",
+    example: "on",
+    fallback: "off",
+    parse: oneOf("on", "off"),
   }),
   S3_URL: setting({
     help: "S3-compatible storage for uploaded files, instead of the files folder in QL_DATA: key ID, secret, host, bucket, and the region unless it is us-east-1.",

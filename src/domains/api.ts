@@ -1,6 +1,6 @@
 import { toIso } from "../base/clock.ts";
 import { type Pages, pageParams, pageSchema } from "../http/pagination.ts";
-import { type Api, json, jsonBody, route, z } from "../http/route.ts";
+import { type Api, actorOf, json, jsonBody, route, z } from "../http/route.ts";
 import { type Domain, tokenName, tokenPath, tokenText } from "./domain.ts";
 import type { Domains } from "./domains.ts";
 import type { DomainFields } from "./store.ts";
@@ -128,7 +128,7 @@ const routes = {
       tags,
       operationId: "removeDomain",
       summary: "Remove a domain",
-      description: "Only possible when the domain has no links. Afterwards another tenant can verify it.",
+      description: "Only possible when the domain has no links. Afterwards another workspace can verify it.",
       request: { params: hostParam },
     },
     { 204: { description: "Removed" } },
@@ -151,8 +151,9 @@ export function domainRoutes(api: Api, domains: Domains, pages: Pages): void {
   });
 
   api.openapi(routes.add, async (c) => {
+    const caller = c.get("caller");
     const chance = c.get("once")?.secret("domain");
-    const domain = await domains.add(c.get("caller").tenant.id, c.req.valid("json").host, chance);
+    const domain = await domains.add(caller.tenant.id, c.req.valid("json").host, actorOf(caller), chance);
     c.header("location", `/api/domains/${domain.host}`);
     return c.json(showDomain(domain), 201);
   });
@@ -162,7 +163,9 @@ export function domainRoutes(api: Api, domains: Domains, pages: Pages): void {
   });
 
   api.openapi(routes.verify, async (c) => {
-    return c.json(showDomain(await domains.verify(c.get("caller").tenant.id, c.req.valid("param").host)), 200);
+    const caller = c.get("caller");
+    const domain = await domains.verify(caller.tenant.id, c.req.valid("param").host, actorOf(caller));
+    return c.json(showDomain(domain), 200);
   });
 
   api.openapi(routes.change, async (c) => {
@@ -172,11 +175,14 @@ export function domainRoutes(api: Api, domains: Domains, pages: Pages): void {
       ...(rootUrl !== undefined && { rootUrl }),
       ...(missingUrl !== undefined && { missingUrl }),
     };
-    return c.json(showDomain(await domains.change(c.get("caller").tenant.id, c.req.valid("param").host, fields)), 200);
+    const caller = c.get("caller");
+    const domain = await domains.change(caller.tenant.id, c.req.valid("param").host, fields, actorOf(caller));
+    return c.json(showDomain(domain), 200);
   });
 
   api.openapi(routes.remove, async (c) => {
-    await domains.remove(c.get("caller").tenant.id, c.req.valid("param").host);
+    const caller = c.get("caller");
+    await domains.remove(caller.tenant.id, c.req.valid("param").host, actorOf(caller));
     return c.body(null, 204);
   });
 }

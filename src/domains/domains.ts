@@ -4,7 +4,9 @@ import { invalid, Problem } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Shares } from "../base/shares.ts";
 import type { Publish } from "../cache/feed.ts";
+import type { Actor } from "../history/history.ts";
 import { createAdmit } from "../links/destination.ts";
+import type { TrashStore } from "../links/trash/trash-store.ts";
 import { type Domain, parseHost, tokenName, tokenPath, tokenText } from "./domain.ts";
 import type { ChangedDomain, DomainFields, DomainStore } from "./store.ts";
 import type { Evidence } from "./verify.ts";
@@ -21,16 +23,17 @@ export interface Domains {
    * `chance`: for a request that may run again, the random bytes of its token, which identify the claim of an earlier
    * run.
    */
-  add(tenant: TenantId, host: string, chance?: Uint8Array): Promise<Domain>;
+  add(tenant: TenantId, host: string, by: Actor, chance?: Uint8Array): Promise<Domain>;
   list: DomainStore["list"];
   get(tenant: TenantId, host: string): Promise<Domain>;
-  verify(tenant: TenantId, host: string): Promise<Domain>;
-  change(tenant: TenantId, host: string, fields: DomainFields): Promise<Domain>;
-  remove(tenant: TenantId, host: string): Promise<void>;
+  verify(tenant: TenantId, host: string, by: Actor): Promise<Domain>;
+  change(tenant: TenantId, host: string, fields: DomainFields, by: Actor): Promise<Domain>;
+  remove(tenant: TenantId, host: string, by: Actor): Promise<void>;
 }
 
 export interface DomainSettings {
   readonly store: DomainStore;
+  readonly trash: Pick<TrashStore, "eraseSome">;
   readonly evidence: Evidence;
   /** Verification contacts servers that tenants name. */
   readonly outgoing: Shares;
@@ -43,9 +46,11 @@ export interface DomainSettings {
 
 export const domainsMost = 100;
 const tokenBytes = 18;
+const trashRows = 100;
+const trashSteps = 100;
 
 export function createDomains(settings: DomainSettings): Domains {
-  const { store, evidence, outgoing, ownHosts, isBlocked = () => false, clock, publish } = settings;
+  const { store, trash, evidence, outgoing, ownHosts, isBlocked = () => false, clock, publish } = settings;
   const admit = createAdmit(ownHosts, isBlocked);
 
   const missing = () => new Problem("not_found", "No such domain. Add it first: POST /api/domains.");
@@ -54,6 +59,17 @@ export function createDomains(settings: DomainSettings): Domains {
     const domain = await store.get(tenant, parseHost(host) ?? "");
     if (!domain) throw missing();
     return domain;
+  }
+
+  /** Its deleted links go with it, in short transactions: another writer waits for at most one of them. */
+  async function removeWithTrash(tenant: TenantId, host: string, by: Actor) {
+    for (let steps = 0; steps < trashSteps; steps++) {
+      const outcome = await store.remove(tenant, host, by, clock.now());
+      if (outcome !== "trash") return outcome;
+      await trash.eraseSome(tenant, trashRows, by, clock.now(), host);
+    }
+    const detail = `${host} still has deleted links in the trash; ${(trashSteps * trashRows).toLocaleString("en")} of them were deleted for good. Send the request again.`;
+    throw new Problem("busy", detail, { retryAfterSeconds: 1 });
   }
 
   function published({ domain, change }: ChangedDomain): Domain {
@@ -65,7 +81,7 @@ export function createDomains(settings: DomainSettings): Domains {
     get,
     list: store.list,
 
-    async add(tenant, text, chance = randomBytes(tokenBytes)) {
+    async add(tenant, text, by, chance = randomBytes(tokenBytes)) {
       const host = parseHost(text);
       if (host === undefined) {
         throw invalid(
@@ -93,11 +109,11 @@ export function createDomains(settings: DomainSettings): Domains {
         createdAt: clock.now(),
         verifiedAt: null,
       };
-      const outcome = await store.add(domain, domainsMost);
+      const outcome = await store.add(domain, domainsMost, by);
       if (outcome === "full") {
         throw new Problem(
           "collection_full",
-          `A tenant can have at most ${domainsMost} domains. Remove one you do not use.`,
+          `A workspace can have at most ${domainsMost} domains. Remove one you do not use.`,
         );
       }
       if (outcome === "exists") {
@@ -109,7 +125,7 @@ export function createDomains(settings: DomainSettings): Domains {
       return domain;
     },
 
-    async verify(tenant, text) {
+    async verify(tenant, text, by) {
       const domain = await get(tenant, text);
       if (domain.state === "verified") return domain;
       const { host, token } = domain;
@@ -119,18 +135,18 @@ export function createDomains(settings: DomainSettings): Domains {
           `Neither the TXT record ${tokenName(host)} nor http://${host}${tokenPath} contains ${tokenText(token)}. Publish one of them and try again; DNS changes can take some minutes.`,
         );
       }
-      const outcome = await store.verify(tenant, host, clock.now());
+      const outcome = await store.verify(tenant, host, by, clock.now());
       if (outcome === undefined) throw missing();
       if (outcome === "taken") {
         throw new Problem(
           "domain_taken",
-          `${host} belongs to another tenant. You can verify it once that tenant has deleted its links and removed the domain.`,
+          `${host} belongs to another workspace. You can verify it once that workspace has deleted its links and removed the domain.`,
         );
       }
       return published(outcome);
     },
 
-    async change(tenant, text, fields) {
+    async change(tenant, text, fields, by) {
       const domain = await get(tenant, text);
       if (fields.isDefault === true && domain.state !== "verified") {
         throw invalid("isDefault", "unverified", "Only a verified domain can be the default.");
@@ -145,15 +161,16 @@ export function createDomains(settings: DomainSettings): Domains {
             missingUrl: admit("missingUrl", fields.missingUrl),
           }),
         },
+        by,
         clock.now(),
       );
       if (!outcome) throw missing();
       return published(outcome);
     },
 
-    async remove(tenant, text) {
+    async remove(tenant, text, by) {
       const { host } = await get(tenant, text);
-      const outcome = await store.remove(tenant, host, clock.now());
+      const outcome = await removeWithTrash(tenant, host, by);
       if (outcome === "missing") throw missing();
       if ("links" in outcome) {
         throw new Problem(

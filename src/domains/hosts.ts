@@ -65,7 +65,7 @@ export async function openHosts({ load, own, log }: HostSettings): Promise<Hosts
   await readAll();
   for (const host of own.names) {
     if (domains.has(host))
-      log.warn({ host }, "QL_BASE_URL or QL_HOSTS contains a tenant's custom domain; its links are not served");
+      log.warn({ host }, "QL_BASE_URL or QL_HOSTS contains a workspace's custom domain; its links are not served");
   }
   return {
     of: (header) => (header === null ? whoseHost(null, own, domains) : answers.get(header)),

@@ -1,6 +1,7 @@
 import type { Insertable, Selectable } from "kysely";
 import type { TenantId } from "../base/ids.ts";
 import type { Change } from "../cache/feed.ts";
+import { type Actor, differenceOf, type HistoryEntry, recordHistory } from "../history/history.ts";
 import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
@@ -15,15 +16,26 @@ import type { Domain } from "./domain.ts";
  */
 export interface DomainStore {
   /** Unless the tenant already has `most` of them. */
-  add(domain: Domain, most: number): Promise<"added" | "exists" | "full">;
+  add(domain: Domain, most: number, by: Actor): Promise<"added" | "exists" | "full">;
   get(tenant: TenantId, host: string): Promise<Domain | undefined>;
   /** Oldest first; `after` is the last one of the previous page. */
   list(tenant: TenantId, limit: number, after?: Pick<Domain, "createdAt" | "host">): Promise<Domain[]>;
   /** Assigns it to the tenant, unless another tenant has it. */
-  verify(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "taken" | undefined>;
-  change(tenant: TenantId, host: string, fields: DomainFields, at: number): Promise<ChangedDomain | undefined>;
-  /** Only when it has no links. */
-  remove(tenant: TenantId, host: string, at: number): Promise<ChangedDomain | "missing" | { readonly links: number }>;
+  verify(tenant: TenantId, host: string, by: Actor, at: number): Promise<ChangedDomain | "taken" | undefined>;
+  change(
+    tenant: TenantId,
+    host: string,
+    fields: DomainFields,
+    by: Actor,
+    at: number,
+  ): Promise<ChangedDomain | undefined>;
+  /** Only when it has no links, and none in the trash. */
+  remove(
+    tenant: TenantId,
+    host: string,
+    by: Actor,
+    at: number,
+  ): Promise<ChangedDomain | "missing" | "trash" | { readonly links: number }>;
   /** Where the tenant's new links are created by default; `undefined` for the server's own domain. */
   defaultHost(tenant: TenantId): Promise<string | undefined>;
   /** For redirects: the domains of all tenants, or one of them. Targets that must not be used are null. */
@@ -58,13 +70,14 @@ export function createDomainStore(sql: Sql): DomainStore {
     (await raiseVersions(sql, trx, { kind: "domain", keys: [host] }, at))[0];
 
   return {
-    add: (domain, most) =>
+    add: (domain, most, by) =>
       inTurn(domain.tenantId, async (trx) => {
         const tenant = ofTenant(trx, domain.tenantId);
         if (await selectByHost.first(tenant, { host: domain.host })) return "exists";
         const others = tenant.selectFrom("domains").select("host").limit(most);
         if ((await others.execute()).length >= most) return "full";
         await tenant.insertInto("domains").values(toRow(domain)).execute();
+        await record(trx, domain, by, domain.createdAt, "domain.add", { after: { host: domain.host } });
         return "added";
       }),
 
@@ -84,7 +97,7 @@ export function createDomainStore(sql: Sql): DomainStore {
       return (await query.orderBy("created_at").orderBy("host").limit(limit).execute()).map(toDomain);
     },
 
-    async verify(tenant, host, at) {
+    async verify(tenant, host, by, at) {
       try {
         return await sql.transaction(async (trx) => {
           const row = await locked(trx, tenant, host);
@@ -92,7 +105,10 @@ export function createDomainStore(sql: Sql): DomainStore {
           if (row.state === "verified") return { domain: toDomain(row), change: undefined };
           const changed = { state: "verified" as const, verified_at: at };
           await ofTenant(trx, tenant).updateTable("domains").set(changed).where("host", "=", host).execute();
-          return { domain: toDomain({ ...row, ...changed }), change: await raise(trx, host, at) };
+          const change = await raise(trx, host, at);
+          const states = { before: { state: row.state }, after: { state: changed.state } };
+          await record(trx, toDomain(row), by, at, "domain.verify", states);
+          return { domain: toDomain({ ...row, ...changed }), change };
         });
       } catch (error) {
         if (isUniqueViolation(error)) return "taken";
@@ -100,7 +116,7 @@ export function createDomainStore(sql: Sql): DomainStore {
       }
     },
 
-    change: (tenant, host, fields, at) =>
+    change: (tenant, host, fields, by, at) =>
       sql.transaction(async (trx) => {
         const own = ofTenant(trx, tenant);
         // Those that are not the default any more change with it: all are locked, in one order.
@@ -121,10 +137,12 @@ export function createDomainStore(sql: Sql): DomainStore {
         }
         await own.updateTable("domains").set(changed).where("host", "=", host).execute();
         const change = row.state === "verified" ? await raise(trx, host, at) : undefined;
-        return { domain: toDomain({ ...row, ...changed }), change };
+        const [before, after] = [toDomain(row), toDomain({ ...row, ...changed })];
+        await recordChange(trx, before, after, by, at);
+        return { domain: after, change };
       }),
 
-    remove: (tenant, host, at) =>
+    remove: (tenant, host, by, at) =>
       sql.transaction(async (trx) => {
         const row = await locked(trx, tenant, host);
         if (!row) return "missing";
@@ -136,9 +154,14 @@ export function createDomainStore(sql: Sql): DomainStore {
             .where("domain", "=", host)
             .executeTakeFirstOrThrow();
           if (Number(links) > 0) return { links: Number(links) };
+          const trashed = ofTenant(trx, tenant).selectFrom("trashed_links").select("id").where("domain", "=", host);
+          if (await trashed.limit(1).executeTakeFirst()) return "trash";
         }
         await ofTenant(trx, tenant).deleteFrom("domains").where("host", "=", host).execute();
-        return { domain: toDomain(row), change: isVerified ? await raise(trx, host, at) : undefined };
+        const change = isVerified ? await raise(trx, host, at) : undefined;
+        const domain = toDomain(row);
+        await record(trx, domain, by, at, "domain.remove", { before: { host, ...settingsOf(domain) } });
+        return { domain, change };
       }),
 
     async defaultHost(tenant) {
@@ -147,14 +170,15 @@ export function createDomainStore(sql: Sql): DomainStore {
 
     async verified(host) {
       const rows = await (host === undefined ? selectVerified.all(db) : selectVerifiedHost.all(db, { host }));
-      // The domains of a suspended tenant redirect nowhere.
-      return rows.map(({ suspended_at: stopped, ...row }) =>
-        toDomain({
+      return rows.map(({ suspended_at: suspended, delete_at: deleted, ...row }) => {
+        // The domains of a suspended or deleted tenant redirect nowhere.
+        const stopped = (suspended ?? deleted) !== null;
+        return toDomain({
           ...row,
-          root_url: stopped === null && row.root_blocked === 0 ? row.root_url : null,
-          missing_url: stopped === null && row.missing_blocked === 0 ? row.missing_url : null,
-        }),
-      );
+          root_url: !stopped && row.root_blocked === 0 ? row.root_url : null,
+          missing_url: !stopped && row.missing_blocked === 0 ? row.missing_url : null,
+        });
+      });
     },
 
     async markBlocked(isBlocked, at) {
@@ -172,6 +196,7 @@ export function createDomainStore(sql: Sql): DomainStore {
           if (!row || isRight(row)) return 0;
           await ofTenant(trx, tenant).updateTable("domains").set(flags(row)).where("host", "=", host).execute();
           if (row.state === "verified") await raise(trx, host, at);
+          await recordChange(trx, toDomain(row), toDomain({ ...row, ...flags(row) }), byBlocklist, at);
           return 1;
         });
       let marked = 0;
@@ -199,6 +224,31 @@ export function createDomainStore(sql: Sql): DomainStore {
   };
 }
 
+const byBlocklist: Actor = { kind: "job", name: "blocklist" };
+
+const record = (
+  trx: Trx,
+  { tenantId: tenant, host }: Domain,
+  actor: Actor,
+  at: number,
+  action: string,
+  change: Pick<HistoryEntry, "before" | "after">,
+): Promise<void> =>
+  recordHistory(
+    trx,
+    { now: () => at },
+    { tenant, actor, action, subject: { kind: "domain", id: host, name: host }, ...change },
+  );
+
+async function recordChange(trx: Trx, before: Domain, after: Domain, by: Actor, at: number): Promise<void> {
+  const change = differenceOf(settingsOf(before), settingsOf(after));
+  if (change !== undefined) await record(trx, after, by, at, "domain.update", change);
+}
+
+const settingsOf = ({ isDefault, rootUrl, missingUrl, rootBlocked, missingBlocked }: Domain) => ({
+  ...{ isDefault, rootUrl, missingUrl, rootBlocked, missingBlocked },
+});
+
 const columns = [
   ...(["tenant_id", "host", "state", "token", "is_default", "root_url", "missing_url"] as const),
   ...(["root_blocked", "missing_blocked", "created_at", "verified_at"] as const),
@@ -215,9 +265,10 @@ const selectDefault = statement((own: TenantDb) =>
 const verified = (db: Db) =>
   acrossTenants(db)
     .selectFrom("domains as d")
+    .innerJoin("tenants as t", "t.id", "d.tenant_id")
     .leftJoin("suspended_tenants as s", "s.tenant_id", "d.tenant_id")
     .select(columns.map((column) => `d.${column}` as const))
-    .select("s.suspended_at")
+    .select(["s.suspended_at", "t.delete_at"])
     .where("d.state", "=", "verified");
 
 const selectVerified = statement((db: Db) => verified(db));

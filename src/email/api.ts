@@ -1,7 +1,7 @@
 import { toIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { type Pages, pageParams, pageSchema } from "../http/pagination.ts";
-import { type Api, json, route, z } from "../http/route.ts";
+import { type Api, actorOf, json, route, z } from "../http/route.ts";
 import { parseAddress } from "./address.ts";
 import type { Suppressions } from "./delivery/suppressions.ts";
 import type { EmailStats, ProviderStats } from "./stats.ts";
@@ -117,7 +117,8 @@ export function emailRoutes(api: Api, stats: EmailStats, suppressions: Suppressi
   api.openapi(routes.remove, async (c) => {
     // Anything that is not an address is not on the list.
     const address = parseAddress(c.req.valid("param").address);
-    if (address === undefined || !(await suppressions.remove(c.get("caller").tenant.id, address))) {
+    const caller = c.get("caller");
+    if (address === undefined || !(await suppressions.remove(caller.tenant.id, address, actorOf(caller)))) {
       throw new Problem("not_found", "This address is not on your suppression list.");
     }
     return c.body(null, 204);

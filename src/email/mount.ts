@@ -68,7 +68,7 @@ export function mountEmail(parts: EmailMount): Mount {
   async function switchOff({ tenant, address, notice }: Recipient & { notice: NoticeKind }): Promise<void> {
     const { contact, notices } = await settings.of(tenant);
     if (contact !== address || !notices[notice]) return;
-    await settings.change(tenant, { notices: { [notice]: false } });
+    await settings.change(tenant, { notices: { [notice]: false } }, { kind: "nobody" });
   }
 
   async function answer(request: Request, path: string, address: string | undefined): Promise<Response> {

@@ -2,7 +2,7 @@ import { toIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { type FileId, parseId } from "../base/ids.ts";
 import { type Pages, pageParams, pageSchema } from "../http/pagination.ts";
-import { type Api, json, jsonBody, route, singleLine, z } from "../http/route.ts";
+import { type Api, actorOf, json, jsonBody, route, singleLine, z } from "../http/route.ts";
 import type { TenantFile } from "./file.ts";
 import type { Files } from "./files.ts";
 
@@ -73,7 +73,7 @@ const routes = {
       "x-repeatable": true,
       summary: "Start an upload",
       description:
-        "Reserves the file's bytes from the tenant's storage. Send the file with `upload.method` to `upload.url` with exactly `upload.headers` before `upload.expiresAt`, then complete the upload.",
+        "Reserves the file's bytes from the workspace's storage. Send the file with `upload.method` to `upload.url` with exactly `upload.headers` before `upload.expiresAt`, then complete the upload.",
       request: { body: jsonBody(createSchema) },
     },
     { 201: json(admittedSchema, "The file, and where to upload it") },
@@ -200,7 +200,8 @@ export function fileRoutes(api: Api, files: Files, pages: Pages): void {
   });
 
   api.openapi(routes.remove, async (c) => {
-    await files.remove(c.get("caller").tenant.id, fileId(c.req.valid("param").id));
+    const caller = c.get("caller");
+    await files.remove(caller.tenant.id, fileId(c.req.valid("param").id), actorOf(caller));
     return c.body(null, 204);
   });
 }

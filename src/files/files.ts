@@ -25,11 +25,12 @@ import { invalid, Problem } from "../base/errors.ts";
 import { type FileId, newId, type TenantId } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
 import type { LinkVersion, Publish } from "../cache/feed.ts";
+import type { Actor } from "../history/history.ts";
 import type { TargetFile } from "../links/link.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { type FileInput, incomingKey, isAdmitted, storedKey, type TenantFile } from "./file.ts";
 import type { QuotaOwner, StorageQuota } from "./quota/quota.ts";
-import type { Storage } from "./storage/storage.ts";
+import { NoObject, type Storage } from "./storage/storage.ts";
 import type { FileKey, FileStore, NewFile } from "./store.ts";
 import { contradiction, headBytes } from "./upload/content.ts";
 import { type Admitted, createRepeatedRequest, idsMost, uploadMs } from "./upload/repeated-request.ts";
@@ -47,7 +48,7 @@ export interface Files {
   /** The same for a caller that already has the file's data. */
   offer(file: TargetFile): Promise<string>;
   /** Deletes a stored file or cancels an upload. */
-  remove(tenant: TenantId, id: FileId): Promise<void>;
+  remove(tenant: TenantId, id: FileId, by: Actor): Promise<void>;
   /** Continues with a condemned file. False if it must be repeated. */
   finish(file: TenantFile): Promise<boolean>;
 }
@@ -151,10 +152,8 @@ export function createFiles(settings: FileSettings): Files {
     const file = await find(tenant.id, id);
     if (file.state === "stored") return file;
     const key = storedKey(file);
-    if ((await storage.stat(key)) === undefined) {
-      if ((await storage.stat(incomingKey(id))) === undefined) return await notThere(file);
-      await storage.move(incomingKey(id), key);
-    }
+    // Not asked first whether it has arrived: another request may move it between two questions.
+    if (!(await isMoved(incomingKey(id), key))) return await notThere(file);
     const seen = await inspect(file, key);
     if (seen === undefined) return await notThere(file);
     if (seen instanceof Problem) {
@@ -180,6 +179,16 @@ export function createFiles(settings: FileSettings): Files {
         filled?.(tenant, kept.total.bytes);
         if (await quota.settle(file, kept.total)) await store.settled(file);
         return kept.file;
+    }
+  }
+
+  async function isMoved(from: string, to: string): Promise<boolean> {
+    try {
+      await storage.move(from, to);
+      return true;
+    } catch (error) {
+      if (error instanceof NoObject) return false;
+      throw error;
     }
   }
 
@@ -288,12 +297,12 @@ export function createFiles(settings: FileSettings): Files {
     offer: ({ key, name, type, sha256 }) =>
       storage.signDownload({ key, name, type, sha256, until: clock.now() + downloadMs }),
 
-    async remove(tenant, id) {
+    async remove(tenant, id, by) {
       // Twice, because an upload may be completed between the check and the deletion.
       for (let tries = 1; tries <= 2; tries++) {
         const file = await find(tenant, id);
         if (file.state === "deleting") break;
-        const condemned = await store.condemn(file, file.state);
+        const condemned = await store.condemn(file, file.state, { deletion: { by, at: clock.now() } });
         if (condemned !== undefined) return await finishSoon(condemned);
       }
       throw missing();
@@ -317,7 +326,7 @@ const runningAlready = () =>
 const tooManyFiles = () =>
   new Problem(
     "collection_full",
-    `A tenant can have at most ${filesMost.toLocaleString("en")} files. Delete some first.`,
+    `A workspace can have at most ${filesMost.toLocaleString("en")} files. Delete some first.`,
   );
 
 const tooManyUploads = () =>

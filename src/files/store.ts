@@ -1,10 +1,11 @@
 import type { Selectable } from "kysely";
 import type { FileId, TenantId } from "../base/ids.ts";
 import type { LinkVersion } from "../cache/feed.ts";
+import { type Actor, recordHistory } from "../history/history.ts";
 import type { FileTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
-import { acrossTenants, type Db, ofTenant, type TenantDb } from "../sql/tenant-db.ts";
+import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
 import { type Place, raiseVersions } from "../sql/versions.ts";
 import type { TenantFile } from "./file.ts";
 import {
@@ -41,10 +42,9 @@ export interface FileStore {
   keep(file: FileKey, found: Found): Promise<StoreOutcome>;
   settled(file: FileKey): Promise<void>;
   /**
-   * From now on it cannot be completed or seen. Only from this state, and a pending one only if its upload ended before
-   * `endedBefore`; otherwise `undefined`.
+   * From now on it cannot be completed or seen. Only from this state; otherwise `undefined`.
    */
-  condemn(file: FileKey, from: "pending" | "stored", endedBefore?: number): Promise<TenantFile | undefined>;
+  condemn(file: FileKey, from: "pending" | "stored", about?: Condemnation): Promise<TenantFile | undefined>;
   /** Gives some of the links to it their next version, in the order of their codes. */
   touchLinks(file: FileKey, after: LinkVersion | undefined, limit: number, at: number): Promise<LinkVersion[]>;
   /**
@@ -60,6 +60,13 @@ export interface FileStore {
   stillPending(tenant: TenantId, ids: readonly FileId[]): Promise<Set<FileId>>;
   /** What is stored, by the tenant's row, and what is announced in addition. */
   storageUse(tenant: TenantId): Promise<StorageUse>;
+}
+
+export interface Condemnation {
+  /** An upload only if it ended before then. */
+  readonly endedBefore?: number;
+  /** Omitted for an upload that was never completed: it is not in the history. */
+  readonly deletion?: { readonly by: Actor; readonly at: number };
 }
 
 export type FileKey = Pick<TenantFile, "id" | "tenantId">;
@@ -151,10 +158,12 @@ export function createFileStore(sql: Sql): FileStore {
       await setSettled.run(ofTenant(db, tenantId), { id });
     },
 
-    async condemn({ tenantId, id }, from, endedBefore = Number.MAX_SAFE_INTEGER) {
-      const row = await setDeleting.first(ofTenant(db, tenantId), { id, from, endedBefore });
-      return row && toFile(row);
-    },
+    condemn: ({ tenantId, id }, from, { endedBefore = Number.MAX_SAFE_INTEGER, deletion } = {}) =>
+      sql.transaction(async (trx) => {
+        const row = await setDeleting.first(ofTenant(trx, tenantId), { id, from, endedBefore });
+        if (row !== undefined && deletion !== undefined) await recordDeletion(trx, toFile(row), deletion);
+        return row && toFile(row);
+      }),
 
     touchLinks: ({ tenantId, id }, after, limit, at) =>
       sql.transaction(async (trx) => {
@@ -217,6 +226,16 @@ export function createFileStore(sql: Sql): FileStore {
       return { ...(await readStorageTotal(db, tenant)), ...announced };
     },
   };
+}
+
+async function recordDeletion(
+  trx: Trx,
+  file: TenantFile,
+  { by, at }: Required<Condemnation>["deletion"],
+): Promise<void> {
+  const { tenantId: tenant, id, name, sizeBytes, type } = file;
+  const entry = { tenant, actor: by, action: "file.delete", subject: { kind: "file", id, name } };
+  await recordHistory(trx, { now: () => at }, { ...entry, before: { name, sizeBytes, type } });
 }
 
 const columns = [

@@ -3,12 +3,13 @@ import { HTTPException } from "hono/http-exception";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import type { Metrics } from "../base/metrics.ts";
+import type { Observe } from "../base/metrics.ts";
 import type { CallLimiter } from "../limits/call-limiter.ts";
 import type { Guesses } from "../limits/guesses.ts";
+import type { Sessions } from "../people/sessions.ts";
 import type { Keys } from "../tenants/keys.ts";
 import type { Tenants } from "../tenants/tenants.ts";
-import { authenticate } from "./auth.ts";
+import { createAuthentication, workspaceHeader } from "./auth.ts";
 import { withCheckedBody } from "./body.ts";
 import { type CachedPage, cachedPage } from "./cached-page.ts";
 import { docsHeaders, docsPage } from "./docs-page.ts";
@@ -18,6 +19,7 @@ import { problemResponse } from "./problem.ts";
 import { limitCalls } from "./rate-limit.ts";
 import { targetOf } from "./request.ts";
 import { type Api, createApi } from "./route.ts";
+import type { SessionCookie } from "./session-cookie.ts";
 
 /**
  * The API as one function: a request ID, the caller and its limits, a bounded body, the routes, and a problem for
@@ -42,6 +44,8 @@ export interface RequestOrigin {
 
 export interface ApiSettings {
   readonly keys: Keys;
+  readonly sessions: Pick<Sessions, "authenticate">;
+  readonly cookie: SessionCookie;
   readonly tenants: Tenants;
   readonly guesses: Guesses;
   readonly limiter: CallLimiter;
@@ -51,22 +55,31 @@ export interface ApiSettings {
   readonly bodyLimitBytes: number;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: Metrics;
+  readonly observeSeconds: Observe<"method" | "status">;
   /** Whether an error means that the database or the file storage is unavailable, rather than a bug. */
   readonly isUnavailable: (error: unknown) => boolean;
+  /** The caller's mistake, where no field was checked for it. */
+  readonly hasUnstorableText: (error: unknown) => boolean;
   /** Each subject adds its routes. */
   readonly routes: readonly ((api: Api) => void)[];
 }
 
+/** A body that comes within this time is as good as sent with its headers. */
+const promptMs = 100;
+
 export function createHttpApi(settings: ApiSettings): HttpApi {
-  const { log, clock, baseUrl } = settings;
+  const { log, clock, baseUrl, observeSeconds } = settings;
   const api = createApi();
   // Authentication and the rate limit come before any byte of the body is read.
-  api.use("/api/*", authenticate(settings.keys, settings.tenants, settings.guesses));
+  const authentication = createAuthentication(settings);
+  api.use("/api/*", authentication.first);
   api.use("/api/*", limitCalls(settings.limiter, clock));
   api.use("/api/*", async (c, next) => {
+    const started = clock.elapsed();
     c.req.raw = await withCheckedBody(c.req.raw, settings.bodyLimitBytes);
+    if (clock.elapsed() - started > promptMs) await authentication.again(c);
     c.set("runOnce", settings.runOnce);
+    c.set("again", () => authentication.again(c));
     await next();
   });
   for (const add of settings.routes) add(api);
@@ -74,6 +87,12 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
     type: "http",
     scheme: "bearer",
     description: "API key (ql_…)",
+  });
+  api.openAPIRegistry.registerComponent("securitySchemes", "session", {
+    type: "apiKey",
+    in: "cookie",
+    name: settings.cookie.name,
+    description: `The session of a person who is signed in. Writes must come from this server's own origin. The header ${workspaceHeader} names the workspace.`,
   });
   const methods = methodTable(api);
   api.notFound((c) => {
@@ -92,6 +111,9 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
         "The request body is missing. Send JSON with the header Content-Type: application/json.",
       );
     }
+    if (settings.hasUnstorableText(error)) {
+      return new Problem("invalid_input", "The request contains a NUL character (U+0000), which no value has.");
+    }
     if (settings.isUnavailable(error)) {
       log.warn({ error, requestId }, "request failed: a dependency is unavailable");
       return new Problem("unavailable", "The database or the file storage is unavailable. Try again shortly.", {
@@ -104,13 +126,6 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
       `Internal server error. Quote request ID ${requestId} when you contact the operator.`,
     );
   }
-
-  const observeSeconds = settings.metrics.histogram(
-    "quicklink_api_request_seconds",
-    "API requests by method and status.",
-    ["method", "status"],
-    [0.001, 0.005, 0.02, 0.1, 0.5, 2],
-  );
 
   // On request, because it takes a third of the time that the server needs to start.
   const document = () =>
@@ -158,11 +173,14 @@ const documentHeaders = {
   "x-content-type-options": "nosniff",
 };
 
-/** For the log: a client may have pasted a key in place of an ID, and email addresses must not be logged. */
+/**
+ * For the log: a client may have pasted a key in place of an ID, and neither email addresses nor tokens (43 characters)
+ * must be logged.
+ */
 const shownPath = (url: string): string =>
   targetOf(url)
     .path.split("/")
-    .map((part) => (/@|%40/.test(part) ? "…" : part.replace(/ql_\w+/g, "ql_…")))
+    .map((part) => (/@|%40|^[\w-]{43}$/.test(part) ? "…" : part.replace(/ql_\w+/g, "ql_…")))
     .join("/")
     .slice(0, 200);
 

@@ -5,6 +5,7 @@ import {
   bodyOf,
   type Document,
   fieldsOf,
+  isForKeys,
   type JsonSchema,
   nameOfRef,
   type Parameter,
@@ -131,9 +132,16 @@ function curl(document: Document, { method, path, operation }: Route): string {
   const address = `$QUICKLINK${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}${query.length > 0 ? `?${query.join("&")}` : ""}`;
   return [
     `curl${streams ? " -N" : ""}${method === "GET" ? "" : ` -X ${method}`} "${address}"`,
-    '-H "Authorization: Bearer $KEY"',
+    ...credentials({ method, path, operation }),
     ...(body ? ['-H "Content-Type: application/json"', `-d '${quoted(exampleOf(document, body))}'`] : []),
   ].join(" \\\n  ");
+}
+
+/** A person's request has the cookie of their session, and says that it comes from a page of this server. */
+function credentials(route: Route): string[] {
+  if (isForKeys(route)) return ['-H "Authorization: Bearer $KEY"'];
+  const isPublic = route.operation.security?.length === 0;
+  return [...(isPublic ? [] : ['-b "$COOKIE"']), ...(route.method === "GET" ? [] : ['-H "Origin: $QUICKLINK"'])];
 }
 
 const quoted = (value: unknown): string => JSON.stringify(value).replaceAll("'", "'\\''");

@@ -4,7 +4,7 @@ import type { Answers, BeginOutcome, IdempotentRun, StoredAnswer } from "../idem
 import { runClaimMs } from "../idempotency/answers.ts";
 import { sha256 } from "../idempotency/derived-ids.ts";
 import { targetOf } from "./request.ts";
-import type { RouteEnv } from "./route.ts";
+import type { Caller, RouteEnv } from "./route.ts";
 
 /**
  * `Idempotency-Key` on every POST. The first request with a key runs, and its response is kept for a day; a repeat gets
@@ -37,7 +37,8 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
     if (!pattern.test(key)) {
       throw invalid("Idempotency-Key", "bad_key", "Must have 1 to 255 visible ASCII characters.");
     }
-    const begun = await answers.begin(c.get("caller").tenant.id, key, await fingerprintOf(c), repeatable);
+    const { tenant } = c.get("caller");
+    const begun = await answers.begin(tenant.id, ownKey(c.get("caller"), key), await fingerprintOf(c), repeatable);
     count[begun.kind]++;
     if (begun.kind === "replay") {
       c.res = replay(begun.answer);
@@ -74,6 +75,12 @@ export function createRunOnce({ answers, count, failed }: IdempotencySettings): 
     return run.finish(await answerOf(response));
   }
 }
+
+/**
+ * Keys of a workspace are one program to it. People are not: the answer to an owner may be more than an admin would get, such as
+ * the link of an invitation.
+ */
+const ownKey = ({ by }: Caller, key: string): string => (by.kind === "person" ? `${by.person.id} ${key}` : key);
 
 /** Byte for byte: method, path, query and body. */
 async function fingerprintOf(c: Context<RouteEnv>): Promise<string> {

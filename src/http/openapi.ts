@@ -12,6 +12,8 @@ export interface Operation {
   readonly description?: string;
   readonly tags?: readonly string[];
   readonly "x-scope"?: string;
+  /** `key`, `session`, or nothing for everybody. */
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
@@ -109,3 +111,6 @@ function words(type: string, { format, maxLength, description }: JsonSchema): st
   const names: Readonly<Record<string, string>> = { string: "text", integer: "whole number", boolean: "true or false" };
   return `${names[type] ?? type}${bounded ? `, at most ${maxLength.toLocaleString("en")} characters` : ""}`;
 }
+
+/** Whether programs may call it with an API key; the others are for people. */
+export const isForKeys = ({ operation }: Route): boolean => operation.security?.some((one) => "key" in one) ?? false;

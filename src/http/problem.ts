@@ -25,6 +25,7 @@ export function problemBody(problem: Problem, requestId?: string) {
     code: problem.code,
     detail: problem.detail,
     ...problem.more.figures,
+    ...(problem.more.trashedLink !== undefined && { trashedLink: problem.more.trashedLink }),
     ...(problem.more.errors && { errors: [...problem.more.errors] }),
     ...(requestId !== undefined && { requestId }),
   };

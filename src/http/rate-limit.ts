@@ -2,10 +2,11 @@ import type { MiddlewareHandler } from "hono";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { CallLimiter } from "../limits/call-limiter.ts";
-import { callLimits, keyCalls } from "../limits/call-limiter.ts";
+import { callLimits, keyCalls, personCallLimit, personCalls } from "../limits/call-limiter.ts";
 import type { Limit, LimitStatus } from "../limits/counters.ts";
 import type { Window } from "../limits/window.ts";
-import type { RouteEnv } from "./route.ts";
+import type { Person } from "../people/person.ts";
+import { accessOfPath, type Caller, type RouteEnv } from "./route.ts";
 
 /**
  * Enforces calls per minute and reports the state: `RateLimit-Policy` and `RateLimit` as in
@@ -13,13 +14,12 @@ import type { RouteEnv } from "./route.ts";
  */
 export function limitCalls(limiter: CallLimiter, clock: Clock): MiddlewareHandler<RouteEnv> {
   return async (c, next) => {
-    const { tenant, key } = c.get("caller");
-    const limits = callLimits({
-      tenant: { id: tenant.id, max: tenant.limits.apiPerMinute },
-      key: { id: key.id, max: key.apiPerMinute },
-    });
+    const place = accessOfPath(c.req.path);
+    // Public routes limit their callers by address.
+    if (place === "public") return await next();
+    const { tag, limits } = place === "workspace" ? ofWorkspace(c.get("caller")) : ofPerson(c.get("signedIn").person);
     if (limits.length > 0) c.env.headers.set("ratelimit-policy", policyHeader(limits));
-    const answer = await limiter.ask(tenant.id, limits);
+    const answer = await limiter.ask(tag, limits);
     if (answer.kind === "unavailable") {
       throw new Problem("unavailable", "The rate limit cannot be checked right now. Try again shortly.", {
         retryAfterSeconds: seconds(answer.retryAfterMs),
@@ -30,6 +30,19 @@ export function limitCalls(limiter: CallLimiter, clock: Clock): MiddlewareHandle
     await next();
   };
 }
+
+interface Limited {
+  /** The hash tag of the limits' keys. */
+  readonly tag: string;
+  readonly limits: Limit[];
+}
+
+function ofWorkspace({ tenant, by }: Caller): Limited {
+  const key = by.kind === "key" ? { id: by.key.id, max: by.key.apiPerMinute } : { id: by.person.id, max: null };
+  return { tag: tenant.id, limits: callLimits({ tenant: { id: tenant.id, max: tenant.limits.apiPerMinute }, key }) };
+}
+
+const ofPerson = ({ id }: Person): Limited => ({ tag: id, limits: [personCallLimit(id)] });
 
 /** `"tenant";q=600;w=60, "key";q=100;w=60` */
 export const policyHeader = (limits: readonly Limit[]): string =>
@@ -44,7 +57,8 @@ export const statusHeader = (limits: readonly LimitStatus[], now: number): strin
     })
     .join(", ");
 
-const nameOf = (limit: Limit): string => (limit.name === keyCalls ? "key" : "tenant");
+const names: Readonly<Record<string, string>> = { [keyCalls]: "key", [personCalls]: "person" };
+const nameOf = (limit: Limit): string => names[limit.name] ?? "tenant";
 
 const lengthSeconds = (window: Window): number =>
   window.kind === "sliding" ? (window.bucketMs * window.buckets) / 1_000 : 0;
@@ -53,9 +67,13 @@ const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
 function rateLimited(limit: Limit, retryAfterSeconds: number): Problem {
   const most = limit.max?.toLocaleString("en");
+  if (limit.name === personCalls) {
+    const wait = `You have used your ${most} calls per minute for your account. Wait ${retryAfterSeconds} s.`;
+    return new Problem("rate_limited", wait, { retryAfterSeconds });
+  }
   const detail =
     limit.name === keyCalls
       ? `This API key has used its ${most} calls per minute. Wait ${retryAfterSeconds} s, or use a key with a higher limit.`
-      : `Your tenant has used its ${most} API calls per minute. Wait ${retryAfterSeconds} s, or ask the operator to raise the limit.`;
+      : `Your workspace has used its ${most} API calls per minute. Wait ${retryAfterSeconds} s, or ask the operator to raise the limit.`;
   return new Problem("rate_limited", detail, { retryAfterSeconds });
 }

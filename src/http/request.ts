@@ -47,4 +47,5 @@ export function isTrusted(address: string, trusted: BlockList): boolean {
 }
 
 export const isLoopback = (address: string | undefined): boolean =>
-  address !== undefined && /^(?:::ffff:)?127\.|^::1$/i.test(address);
+  address !== undefined && (address.startsWith("127.") || (address.startsWith("::") && loopbackOfV6.test(address)));
+const loopbackOfV6 = /^::ffff:127\.|^::1$/i;

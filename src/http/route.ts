@@ -1,8 +1,11 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { Problem, type ProblemCode, problems } from "../base/errors.ts";
+import type { Actor } from "../history/history.ts";
 import type { Once } from "../idempotency/derived-ids.ts";
-import { type ApiKey, allows, type Scope } from "../tenants/keys.ts";
+import { type Permission, type Role, roleAllows } from "../people/roles.ts";
+import type { SignedIn } from "../people/sessions.ts";
+import { type ApiKey, allows, type Scope, scopes } from "../tenants/keys.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { RunOnce } from "./idempotency.ts";
 import { invalidInput } from "./problem.ts";
@@ -13,7 +16,39 @@ import { invalidInput } from "./problem.ts";
  */
 export interface Caller {
   readonly tenant: Tenant;
+  readonly by: CallingKey | CallingPerson;
+}
+
+export interface CallingKey {
+  readonly kind: "key";
   readonly key: ApiKey;
+}
+
+export interface CallingPerson extends SignedIn {
+  readonly kind: "person";
+  /** In the workspace of this call. */
+  readonly role: Role;
+}
+
+/** For the history. */
+export const actorOf = ({ by }: Caller): Actor =>
+  by.kind === "key" ? { kind: "key", id: by.key.id, name: by.key.name } : { kind: "person", id: by.person.id };
+
+/**
+ * Who may call a route. A permission is needed in the workspace of the call. `account` and `operator` routes belong to no
+ * workspace and are for people only; `public` ones are for everybody, and limit their callers themselves. The path says the
+ * same, so that authentication knows before the route does.
+ */
+export type Access = Permission | "account" | "operator" | "public";
+
+const publicPrefix = "/api/auth/";
+const accountPrefix = "/api/account";
+const operatorPrefix = "/api/operator";
+
+export function accessOfPath(path: string): "public" | "account" | "operator" | "workspace" {
+  if (path.startsWith(publicPrefix)) return "public";
+  if (path === accountPrefix || path.startsWith(`${accountPrefix}/`)) return "account";
+  return path === operatorPrefix || path.startsWith(`${operatorPrefix}/`) ? "operator" : "workspace";
 }
 
 /** What is known about a request besides itself, and headers for its response. */
@@ -29,7 +64,17 @@ export interface RequestFacts {
 export interface RouteEnv {
   Bindings: RequestFacts;
   /** `once`: set when the request has an Idempotency-Key. */
-  Variables: { caller: Caller; runOnce: RunOnce; once: Once | undefined };
+  /** `caller`: in a workspace. `signedIn`: on routes of accounts and of the operator. */
+  Variables: {
+    caller: Caller;
+    signedIn: SignedIn;
+    runOnce: RunOnce;
+    once: Once | undefined;
+    /** Identifies the caller again. */
+    again: () => Promise<void>;
+    /** The same, and checks the right to call this route: for answers that go on for a while. */
+    still: () => Promise<void>;
+  };
 }
 
 export type Api = OpenAPIHono<RouteEnv>;
@@ -56,6 +101,11 @@ export const problemSchema = z
       .int()
       .optional()
       .openapi({ description: "With `over_quota`: bytes by which the file exceeds the quota." }),
+    keys: z.int().optional().openapi({ description: "With `keys_undecided`: how many API keys there are." }),
+    trashedLink: z
+      .string()
+      .optional()
+      .openapi({ description: "With `code_taken`: the link in your trash that has the code. It can be restored." }),
     errors: z.array(z.object({ field: z.string(), code: z.string(), message: z.string() })).optional(),
     requestId: z.string().optional(),
   })
@@ -77,7 +127,11 @@ export function route<
     number,
     { description: string; content?: Readonly<Record<string, { schema: z.ZodType }>> }
   >,
->(scope: Scope, config: Config, success: Success, ...codes: ProblemCode[]) {
+>(access: Access, config: Config, success: Success, ...codes: ProblemCode[]) {
+  const place = accessOfPath(config.path);
+  if (place === "workspace" ? !isPermission(access) : place !== access) {
+    throw new Error(`${config.path} is a path for ${place} routes, and its access is ${access}`);
+  }
   const usual: ProblemCode[] = [
     "unauthorized",
     "forbidden",
@@ -87,7 +141,8 @@ export function route<
     "unavailable",
     "internal",
   ];
-  const once = config.method === "post";
+  // What is kept for a repeated request is kept under the workspace.
+  const once = config.method === "post" && place === "workspace";
   const repeatable = "x-repeatable" in config && config["x-repeatable"] === true;
   if (once) usual.push("idempotency_in_flight", "idempotency_unknown", "idempotency_mismatch");
   const byStatus = Map.groupBy(new Set([...usual, ...codes]), (code) => problems[code].status);
@@ -102,14 +157,22 @@ export function route<
   );
   return createRoute({
     ...config,
-    security: [{ key: [] }],
-    "x-scope": scope,
-    description: [("description" in config && config.description) || "", `Requires the scope \`${scope}\`.`]
+    security: securityOf(access),
+    "x-scope": access,
+    description: [("description" in config && config.description) || "", requirementOf(access)]
       .filter(Boolean)
       .join(" "),
     ...(once && { parameters: [idempotencyKey] }),
     middleware: async (c: Context<RouteEnv>, next: () => Promise<void>) => {
-      requireScope(c.get("caller"), scope);
+      const check = () => {
+        if (isPermission(access)) requirePermission(c.get("caller"), access);
+        if (access === "operator") requireOperator(c.get("signedIn"));
+      };
+      check();
+      c.set("still", async () => {
+        await c.get("again")();
+        check();
+      });
       const key = once ? c.req.header("idempotency-key") : undefined;
       await (key === undefined ? next() : c.get("runOnce")(key, c, next, repeatable));
     },
@@ -127,12 +190,52 @@ const idempotencyKey = {
   example: "5f0c2a52-9a37-4a8c-a8a1-3a1f0c6d1b90",
 };
 
-function requireScope(caller: Caller, scope: Scope): void {
-  if (allows(caller.key, scope)) return;
+export const isScope = (access: Access): access is Scope => scopes.some((scope) => scope === access);
+const isPermission = (access: Access): access is Permission => access === "owner" || isScope(access);
+
+function securityOf(access: Access): Record<string, string[]>[] {
+  if (access === "public") return [];
+  return isScope(access) ? [{ key: [] }, { session: [] }] : [{ session: [] }];
+}
+
+function requirementOf(access: Access): string {
+  switch (access) {
+    case "public":
+      return "For everybody.";
+    case "account":
+      return "For people who are signed in.";
+    case "operator":
+      return "For operators of this server.";
+    case "owner":
+      return "For owners of the workspace.";
+    default:
+      return `Requires the scope \`${access}\`.`;
+  }
+}
+
+/** Whether the caller may do this, in the workspace of the call. */
+export const mayCall = ({ by }: Caller, permission: Permission): boolean =>
+  by.kind === "person" ? roleAllows(by.role, permission) : isScope(permission) && allows(by.key, permission);
+
+/** Of the route itself, this is checked already: for a route that shows what another one guards. */
+export function requirePermission(caller: Caller, permission: Permission): void {
+  if (mayCall(caller, permission)) return;
+  if (caller.by.kind === "person") {
+    throw new Problem(
+      "forbidden",
+      `Your role in this workspace is ${caller.by.role}, which does not include ${permission}. Ask an owner or admin.`,
+    );
+  }
   throw new Problem(
     "forbidden",
-    `This API key lacks the scope ${scope}. Create a key that has it: quicklink key create.`,
+    permission === "owner"
+      ? "API keys cannot do this. Sign in as an owner of the workspace."
+      : `This API key lacks the scope ${permission}. Create a key that has it: quicklink key create.`,
   );
+}
+
+function requireOperator({ person }: SignedIn): void {
+  if (!person.isOperator) throw new Problem("forbidden", "Only operators of this server can do this.");
 }
 
 /** A JSON body, a JSON answer. */
@@ -150,6 +253,17 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
 const lineControl = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters except tabs and line breaks.
 const textControl = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+
+/** Text to look for, which may be blank or begin with a space. */
+export const soughtText = (most: number) =>
+  z
+    .string()
+    .max(most, `Must have at most ${most} characters.`)
+    .refine((text) => !lineControl.test(text), {
+      message: "Must not contain control characters.",
+      params: { code: "control_characters" },
+    })
+    .refine((text) => text.isWellFormed(), { message: "Must be valid Unicode.", params: { code: "bad_unicode" } });
 
 /** One line of text: no control characters, not blank, well-formed. */
 export const singleLine = (most: number) => readable(most, lineControl, "Must not contain control characters.");

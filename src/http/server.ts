@@ -77,6 +77,7 @@ export function startServer(settings: ServerSettings): Server {
   const { redirect, api, hosts, log, trustedProxies } = settings;
   let stopping = false;
   const watch = createWatch(watchMs);
+  const hasProxies = trustedProxies.rules.length > 0;
 
   const server = Bun.serve({
     hostname: settings.hostname,
@@ -299,7 +300,8 @@ export function startServer(settings: ServerSettings): Server {
   const isFromProxy = (request: Request): boolean => isTrusted(peerOf(request) ?? "", trustedProxies);
 
   function addressOf(request: Request): string | undefined {
-    const client = clientAddress(peerOf(request), request.headers.get("x-forwarded-for"), trustedProxies);
+    const peer = peerOf(request);
+    const client = hasProxies ? clientAddress(peer, request.headers.get("x-forwarded-for"), trustedProxies) : peer;
     return isLoopback(client) && !isDirect(request) ? undefined : client;
   }
 
@@ -343,8 +345,8 @@ const robots = (): Response => plain("User-agent: *\nDisallow: /api/\n");
 
 const isReading = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
-const isDirect = (request: Request): boolean =>
-  !["x-forwarded-for", "forwarded", "via", "x-real-ip"].some((name) => request.headers.has(name));
+const isDirect = ({ headers }: Request): boolean =>
+  !(headers.has("x-forwarded-for") || headers.has("forwarded") || headers.has("via") || headers.has("x-real-ip"));
 
 const bare = (host: string): Response =>
   page(200, "Short links", `<p><code>${escapeHtml(host)}</code> serves short links.</p>`);
@@ -354,7 +356,7 @@ function home(baseUrl: string): Response {
     200,
     "QuickLink is running",
     `<p>Short links start with <code>${escapeHtml(baseUrl)}/</code></p>
-<p>Create one with the command printed on the first start, or run <code>npm run quicklink -- link create https://example.com</code>.</p>
+<p><a href="/app">Open the dashboard</a> to create links and see what happens to them.</p>
 <small><a href="/docs">API</a> · <a href="/readyz">Status</a></small>`,
   );
 }

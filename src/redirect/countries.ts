@@ -5,8 +5,8 @@ import { isCountry } from "../links/routing/countries.ts";
 
 /**
  * The country of an address, from a table that is part of the program: visitors are not looked up anywhere else. The
- * table (5 MB) is loaded at the start if facts of clicks are recorded, else when the first rule needs a country. Until then, and if it cannot be read, the country is
- * unknown. No redirect waits for it.
+ * table (5 MB) is loaded at the start if facts of clicks are recorded, else when the first rule needs a country. Until then, and if it
+ * cannot be read, the country is unknown. No redirect waits for it.
  *
  * A proxy may know better. Its header is used if the operator named it and the request came from one of our proxies:
  * any other client could send whatever it likes.
@@ -18,8 +18,8 @@ export interface Countries {
   ofAddress(address: string): string | undefined;
   /** Whether the table is loaded. */
   readonly isReady: boolean;
-  /** Loads the table now, without waiting for a rule to need it. */
-  load(): void;
+  /** Loads the table now, without waiting for a rule to need it. Resolves when it is loaded, or cannot be. */
+  load(): Promise<void>;
 }
 
 export interface CountrySettings {
@@ -45,26 +45,25 @@ export function createCountries({
   load = loadCountries,
 }: CountrySettings): Countries {
   let table: CountryTable | undefined;
-  let loading = false;
+  let loading: Promise<void> | undefined;
 
-  function begin(): void {
-    if (loading) return;
-    loading = true;
-    load().then(
+  function begin(): Promise<void> {
+    loading ??= load().then(
       (loaded) => {
         table = loaded;
       },
       (error: unknown) => {
         log.error({ error }, "cannot read the country table; rules by country match no visitor");
         setTimeout(() => {
-          loading = false;
+          loading = undefined;
         }, againMs).unref();
       },
     );
+    return loading;
   }
 
   function byAddress(address: string | undefined): string | undefined {
-    if (table === undefined) begin();
+    if (table === undefined) void begin();
     if (table === undefined || address === undefined) return undefined;
     // IPv4-mapped IPv6 is looked up as IPv4; for IPv6 the network is enough.
     const network = networkOf(address)?.replace("/64", "");

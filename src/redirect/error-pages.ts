@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import { escapeHtml } from "../base/escape-html.ts";
+import type { Brand } from "../branding/brand.ts";
 import { problemResponse } from "../http/problem.ts";
 import type { FinalRefusal } from "./decide.ts";
 
@@ -9,43 +10,49 @@ import type { FinalRefusal } from "./decide.ts";
  * do. Programs that ask for JSON get the same as a problem.
  */
 const style = `
-:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #dfe4ea; --edge: #7d8794; --back: #f6f7f9; --card: #fff;
-  --accent: #2456d6; --wrong: #b3261e }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8ecf2; --soft: #9aa6b5; --line: #2b3441; --edge: #6c7888; --back: #10151c;
-  --card: #171e27; --accent: #86a8ff; --wrong: #ff9d94 } }
+:root { color-scheme: light dark; --bg: #fbfbfc; --surface: #fff; --line: #e9eaed; --control: #8d909b; --text: #17181c; --text-2: #52555f;
+  --accent: #2d5bd8; --on-accent: #fff; --bad: #c4342b }
+@media (prefers-color-scheme: dark) { :root { --bg: #0e0f12; --surface: #15161a; --line: #23252a; --control: #686b76; --text: #ededf0;
+  --text-2: #a8abb4; --accent: #7da3ff; --on-accent: #15161a; --bad: #ff8f85 } }
 * { box-sizing: border-box }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--back); color: var(--ink);
-  font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
-main { width: 100%; max-width: 30rem; padding: 2rem; background: var(--card); border: 1px solid var(--line); border-radius: 14px;
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 24px; background: var(--bg); color: var(--text);
+  font: 16px/24px -apple-system, BlinkMacSystemFont, "Segoe UI", Inter, Roboto, "Noto Sans", Arial, sans-serif }
+main { width: 100%; max-width: 480px; padding: 32px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px;
   overflow-wrap: anywhere }
-@media (max-width: 30rem) { body { padding: 1rem } main { padding: 1.5rem } }
-h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3 }
-p { margin: .5rem 0 0; color: var(--soft) }
-strong { color: var(--ink) }
+@media (max-width: 480px) { body { padding: 16px } main { padding: 24px } }
+header { display: flex; align-items: center; gap: 12px; margin-bottom: 24px; padding-bottom: 16px; border-bottom: 2px solid var(--accent);
+  font-weight: 600; min-width: 0 }
+header img { display: block; height: 32px; max-width: 160px; object-fit: contain }
+h1 { margin: 0 0 8px; font-size: 18px; line-height: 24px; font-weight: 600; letter-spacing: -.012em }
+p { margin: 8px 0 0; color: var(--text-2) }
+strong { color: var(--text) }
 a { color: var(--accent) }
 time { white-space: nowrap }
-ul { margin: .5rem 0 0; padding-left: 1.2rem; color: var(--soft) }
-form { margin-top: 1.25rem; display: grid; gap: .5rem }
-input, select, textarea, button { font: inherit; padding: .6rem .75rem; border-radius: 8px; border: 1px solid var(--edge) }
-input, select, textarea { width: 100%; background: var(--back); color: var(--ink) }
+ul { margin: 8px 0 0; padding-left: 20px; color: var(--text-2) }
+form { margin-top: 20px; display: grid; gap: 8px }
+input, select, textarea, button { font: inherit; min-height: 44px; padding: 8px 12px; border-radius: 6px; border: 1px solid var(--control) }
+input, select, textarea { width: 100%; background: var(--surface); color: var(--text) }
 textarea { resize: vertical }
-label { margin-top: .5rem }
+label { margin-top: 8px }
 label + [role=alert] { margin: 0 }
-button { margin-top: .75rem; background: var(--accent); color: var(--card); border-color: transparent; font-weight: 600; cursor: pointer }
-[role=alert] { color: var(--wrong); font-weight: 600 }
-[aria-invalid] { border-color: var(--wrong) }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
-small { display: block; margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft) }
+button { margin-top: 12px; background: var(--accent); color: var(--on-accent); border-color: transparent; font-weight: 600; cursor: pointer }
+[role=alert] { color: var(--bad); font-weight: 600 }
+[aria-invalid] { border-color: var(--bad) }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
+small { display: block; margin-top: 24px; padding-top: 16px; border-top: 1px solid var(--line); color: var(--text-2) }
 `;
 
 const styleHash = createHash("sha256").update(style).digest("base64");
 
-const policy = (formAction: string): string =>
-  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`;
+const policy = (formAction: string, brand?: Brand): string =>
+  [
+    `default-src 'none'; style-src 'sha256-${styleHash}'${brand?.style ? ` ${brand.styleHash}` : ""}`,
+    ...(brand?.logo ? ["img-src 'self'"] : []),
+    `base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
+  ].join("; ");
 
 const headers = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": policy("'none'"),
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
@@ -53,14 +60,30 @@ const headers = {
 };
 
 /** `body` is HTML: anything from outside must have gone through `escapeHtml`. */
-export function page(status: number, title: string, body: string, more: Record<string, string> = {}): Response {
+export function page(
+  status: number,
+  title: string,
+  body: string,
+  more: Record<string, string> = {},
+  brand?: Brand,
+): Response {
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title><style>${style}</style></head>
-<body><main><h1>${escapeHtml(title)}</h1>
+<title>${escapeHtml(title)}</title><style>${style}</style>${brand?.style ? `<style>${brand.style}</style>` : ""}</head>
+<body><main>${headerOf(brand)}<h1>${escapeHtml(title)}</h1>
 ${body}</main></body></html>
 `;
-  return new Response(html, { status, headers: { ...headers, ...more } });
+  return new Response(html, {
+    status,
+    headers: { ...headers, "content-security-policy": policy("'none'", brand), ...more },
+  });
+}
+
+/** The logo is decoration beside the name. */
+function headerOf(brand: Brand | undefined): string {
+  if (brand === undefined || (brand.logo === null && brand.name === null)) return "";
+  const logo = brand.logo === null ? "" : `<img src="${escapeHtml(brand.logo)}" alt="">`;
+  return `<header>${logo}${brand.name === null ? "" : `<span>${escapeHtml(brand.name)}</span>`}</header>`;
 }
 
 /** A page with a form that posts to ourselves. */
@@ -146,7 +169,7 @@ const told: Readonly<Record<VisitRefusal["kind"], Told>> = {
   },
 };
 
-export function finalPage(refusal: VisitRefusal, request: Request): Response {
+export function finalPage(refusal: VisitRefusal, request: Request, brand?: Brand): Response {
   const { code, title, text: reason } = told[refusal.kind];
   const wait = "retryAfterSeconds" in refusal ? refusal.retryAfterSeconds : undefined;
   const text = refusal.kind === "attempts" ? `${reason} Try again ${inTime(refusal.retryAfterSeconds)}.` : reason;
@@ -154,12 +177,13 @@ export function finalPage(refusal: VisitRefusal, request: Request): Response {
   const response = wantsJson(request)
     ? problemResponse(problem)
     : asksForPassword(refusal)
-      ? passwordPage(problem.status, refusal.kind === "wrong_password")
+      ? passwordPage(problem.status, refusal.kind === "wrong_password", brand)
       : page(
           problem.status,
           title,
           `<p>${escapeHtml(text)}</p>`,
           wait === undefined ? {} : { "retry-after": String(wait) },
+          brand,
         );
   response.headers.set("vary", "accept");
   return response;
@@ -177,7 +201,7 @@ const asksForPassword = ({ kind }: VisitRefusal): boolean => kind === "password"
  * The form posts to its own URL, with the query that may be forwarded. Browsers apply `form-action` also to where the
  * response redirects, which may be anywhere; and send the form's origin only if the page allows it for its own server.
  */
-function passwordPage(status: number, again: boolean): Response {
+function passwordPage(status: number, again: boolean, brand: Brand | undefined): Response {
   const { title, text } = told[again ? "wrong_password" : "password"];
   return page(
     status,
@@ -187,6 +211,7 @@ function passwordPage(status: number, again: boolean): Response {
 <input id="password" name="password" type="password" required maxlength="200" autocomplete="off" autofocus aria-describedby="told"${again ? ' aria-invalid="true"' : ""}>
 <button>Open the link</button></form>
 `,
-    { "content-security-policy": policy("'self' https: http:"), "referrer-policy": "same-origin" },
+    { "content-security-policy": policy("'self' https: http:", brand), "referrer-policy": "same-origin" },
+    brand,
   );
 }

@@ -1,5 +1,6 @@
 import { toIso } from "../base/clock.ts";
 import { escapeHtml } from "../base/escape-html.ts";
+import type { Brand } from "../branding/brand.ts";
 import { splitKey, type Target, type TargetFile } from "../links/link.ts";
 import type { LinkDetails } from "../links/read/details.ts";
 import { isExpired } from "./decide.ts";
@@ -10,7 +11,13 @@ import { page } from "./error-pages.ts";
  * including the fallback: a careful visitor wants to know the worst. An expired link shows its fallback only. Links
  * with a password, and expired ones without a fallback, never get here.
  */
-export function previewPage(key: string, target: Target, details: LinkDetails | undefined, now: number): Response {
+export function previewPage(
+  key: string,
+  target: Target,
+  details: LinkDetails | undefined,
+  now: number,
+  brand?: Brand,
+): Response {
   const { code } = splitKey(key);
   const own = escapeHtml(code);
   const title = details?.title ?? null;
@@ -29,6 +36,8 @@ export function previewPage(key: string, target: Target, details: LinkDetails | 
       ...(expired ? afterwards(`<code>/${own}</code> has expired. It now leads to`, target) : ways(own, target)),
       `<small>${dates.join(" · ")} (UTC)<br><a href="/report?code=${encodeURIComponent(code)}">Report this link</a></small>`,
     ].join("\n"),
+    {},
+    brand,
   );
 }
 

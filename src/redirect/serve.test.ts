@@ -77,6 +77,7 @@ async function visit({ link = {}, path = "abc", method = "GET", headers = {}, qu
         void records.push([key, number, hitReasons[reason], variant, url].join(" | ")),
     },
     detailsOf: async () => undefined,
+    brands: { of: () => undefined },
     addressOf,
     signDownload: async () => "https://files.example/signed",
     wait: { redis: 50, sql: 100 },

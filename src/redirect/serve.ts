@@ -2,6 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { type Patience, within } from "../base/patience.ts";
+import type { Brand } from "../branding/brand.ts";
+import type { Brands } from "../branding/brands.ts";
 import type { Cache, Versioned } from "../cache/cache.ts";
 import type { Capture } from "../clicks/facts/capture.ts";
 import { isReserved, slugPattern } from "../codes/slugs.ts";
@@ -14,7 +16,7 @@ import { cacheKey, keyOfPath, type LinkKey, type TargetFile } from "../links/lin
 import type { LinkDetails } from "../links/read/details.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, decide, type HitReason, hitReasons, type VisitFacts } from "./decide.ts";
-import { finalPage, type VisitRefusal } from "./error-pages.ts";
+import { finalPage, type VisitRefusal, wantsJson } from "./error-pages.ts";
 import type { CachedLink } from "./link-source.ts";
 import type { PasswordGate, PasswordOutcome } from "./password-gate.ts";
 import { previewPage } from "./preview.ts";
@@ -53,6 +55,8 @@ export interface RedirectSettings {
   readonly detailsOf: (key: string) => Promise<LinkDetails | undefined>;
   /** The client's address, if known. */
   readonly addressOf: (request: Request) => string | undefined;
+  /** How the pages of a workspace look. */
+  readonly brands: Brands;
   /** A temporary URL of a file's bytes. */
   readonly signDownload: (file: TargetFile) => Promise<string>;
   /** How long a visitor waits in total for Redis and for SQL. */
@@ -76,7 +80,7 @@ const personalCaching = "private, no-store";
 const retrySeconds = 5;
 
 export function createRedirect(settings: RedirectSettings): ServeRedirect {
-  const { cache, hosts, isBot, meters, guesses, gate, routeVisitor, detailsOf, addressOf } = settings;
+  const { cache, hosts, isBot, meters, guesses, gate, routeVisitor, detailsOf, addressOf, brands } = settings;
   const { capture, signDownload, wait, clock, metrics, log } = settings;
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
@@ -116,7 +120,15 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     count.missing++;
     const host = hosts.of(request.headers.get("host"));
     const missingUrl = host.kind === "custom" ? host.missingUrl : null;
-    return missingUrl === null ? finalPage({ kind: "missing" }, request) : personal(missingUrl);
+    return missingUrl === null ? finalPage({ kind: "missing" }, request, await brandOf(request)) : personal(missingUrl);
+  }
+
+  /** Of the workspace that has the link; of a custom domain's if there is none. Programs get no page. */
+  function brandOf(request: Request, target?: CachedLink): Brand | undefined | Promise<Brand | undefined> {
+    if (wantsJson(request)) return undefined;
+    if (target !== undefined) return brands.of({ tenant: target.clicks.tenant });
+    const host = hosts.of(request.headers.get("host"));
+    return host.kind === "custom" ? brands.of({ domain: host.host }) : undefined;
   }
 
   async function lookUp(request: Request, key: LinkKey, preview: boolean): Promise<Response> {
@@ -124,7 +136,8 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     const known = await find(key, patience);
     if (known === undefined) {
       count.unavailable++;
-      return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request);
+      const brand = await brandOf(request);
+      return finalPage({ kind: "unavailable", retryAfterSeconds: retrySeconds }, request, brand);
     }
     if (request.method === "POST") return tryPassword(request, key, known);
     return answer(request, key, known, request.method === "HEAD", preview, false, patience);
@@ -161,13 +174,17 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       case "unprotected":
         return notForPosts();
       default:
-        return refused(request, outcome);
+        return refused(request, outcome, known.value);
     }
   }
 
-  function refused(request: Request, refusal: VisitRefusal & { readonly kind: (typeof outcomes)[number] }): Response {
+  async function refused(
+    request: Request,
+    refusal: VisitRefusal & { readonly kind: (typeof outcomes)[number] },
+    target?: CachedLink,
+  ): Promise<Response> {
     count[refusal.kind]++;
-    return finalPage(refusal, request);
+    return finalPage(refusal, request, await brandOf(request, target));
   }
 
   /** The password belongs to this version: nothing older may be served for it. */
@@ -243,8 +260,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   ): Response | Promise<Response> {
     if (!isAnswer(decision)) {
       if (decision.kind === "missing") return miss(request, patience);
-      count[decision.kind]++;
-      return finalPage(decision, request);
+      return refused(request, decision, target);
     }
     count[decision.reason]++;
     // `decide` answers a missing link with a refusal.
@@ -253,7 +269,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     if (isPersonal(decision, target)) return personalAnswer(request, key, target, place);
     capture.record(request, key, target.clicks, place, "", target.url);
     if (decision.reason === "fallback" || decision.reason === "over_quota") return redirect(decision);
-    if (decision.kind === "preview") return preview(key, target);
+    if (decision.kind === "preview") return preview(request, key, target);
     target.pattern ??= redirect(decision);
     return new Response(null, target.pattern);
   }
@@ -271,9 +287,9 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     return sent === "" && file !== null ? download(request, file) : personal(sent);
   }
 
-  async function preview(key: LinkKey, target: CachedLink): Promise<Response> {
-    const details = await detailsOf(key).catch(() => undefined);
-    return previewPage(key, target, details, clock.now());
+  async function preview(request: Request, key: LinkKey, target: CachedLink): Promise<Response> {
+    const [details, brand] = await Promise.all([detailsOf(key).catch(() => undefined), brandOf(request, target)]);
+    return previewPage(key, target, details, clock.now(), brand);
   }
 
   /** Already counted: the response is sent even if the file cannot be fetched. */

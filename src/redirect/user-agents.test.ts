@@ -61,6 +61,27 @@ test.each(agents)("%s is known by its User-Agent", (_, userAgent, device, os) =>
   expect(agentOf(userAgent)).toBe(agentOf(userAgent));
 });
 
+const onLinux = (browser: string) => `Mozilla/5.0 (X11; Linux x86_64) ${browser}`;
+
+test.each([
+  ["Safari", agents[0]?.[1] ?? ""],
+  ["Chrome", agents[4]?.[1] ?? ""],
+  ["Firefox", agents[6]?.[1] ?? ""],
+  ["Edge", onLinux("AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0")],
+  [
+    "Samsung Internet",
+    onLinux("AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/28.0 Chrome/130.0 Safari/537.36"),
+  ],
+  ["Instagram", `${agents[0]?.[1] ?? ""} Instagram 350.0.0`],
+  ["Firefox", onLinux("fIrEfOx/143.0")],
+  ["SeaMonkey", onLinux("sEaMoNkEy/2.53")],
+  ["Tizen Browser", onLinux("tizen browser/4.0")],
+  ["other", onLinux("zzzzz browser/4.0")],
+  ["other", onLinux("aaaao browser/4.0")],
+] as const)("the browser is %s, however it is spelled, or of no known name: %s", (browser, userAgent) => {
+  expect(createAgents()(userAgent).browser).toBe(browser);
+});
+
 test("empty and meaningless ones are unknown, and cost no more the longer they are", () => {
   const agentOf = createAgents();
   for (const text of [null, "", "x", "(".repeat(1_000_000), "Mozilla/5.0 ".repeat(100_000)]) {

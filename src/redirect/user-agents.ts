@@ -1,6 +1,7 @@
 import { UAParser } from "ua-parser-js";
 import { createMemo } from "../base/memo.ts";
 import type { Device, System } from "../links/routing/rules.ts";
+import { browserName } from "./browsers.ts";
 
 /**
  * Device, operating system and browser according to the User-Agent, which is not always true: an iPad asks for desktop pages by
@@ -9,7 +10,7 @@ import type { Device, System } from "../links/routing/rules.ts";
 export interface Agent {
   readonly device: Device | undefined;
   readonly os: System | undefined;
-  /** As people call it: "Chrome", "Safari", "Instagram". */
+  /** As people call it: "Chrome", "Safari", "Instagram"; one of a list, or "other". */
   readonly browser: string | undefined;
 }
 
@@ -42,13 +43,11 @@ function parse(userAgent: string): Agent {
   // Programs name no system, and are neither phone nor desktop.
   if (name === undefined) return unknown;
   const type = parser.getDevice().type;
+  const browser = parser.getBrowser().name;
   return {
     device: type === undefined ? "desktop" : type === "mobile" || type === "tablet" ? type : "other",
     // Distributions have many names, but all of them mention Linux.
     os: systems[name] ?? (type === undefined && /linux|x11/i.test(userAgent) ? "linux" : "other"),
-    browser: nameOfBrowser(parser.getBrowser().name),
+    browser: browser === undefined ? undefined : browserName(browser),
   };
 }
-
-/** The same browser on a phone has no name of its own: the device tells. */
-const nameOfBrowser = (name: string | undefined): string | undefined => name?.replace(/^Mobile (?=\w)/, "");

@@ -23,6 +23,8 @@ export interface RedisLeases extends LeaseStore {
   cancel(ask: Ask): void;
   /** Called after a recording. */
   seen(totals: readonly Total[]): void;
+  /** Something else than a recording raised the total in SQL: all servers must know before they lend again. */
+  raise(month: Omit<MonthOf, "month">): Promise<void>;
   end(leases: readonly EndedLease[]): void;
   /** Tells Redis which leases have ended. Those that it did not confirm are sent again the next time. */
   flush(): Promise<void>;
@@ -177,6 +179,13 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
 
     seen(all) {
       for (const { total, ...month } of all) totals.set(redisKey(month), total);
+    },
+
+    async raise(about) {
+      const time = now();
+      const month = { ...about, month: monthOf(time).name };
+      totals.set(redisKey(month), await readTotal(month));
+      await call(redisKey(month), time, noAsk, false);
     },
 
     end,

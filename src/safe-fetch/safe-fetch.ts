@@ -2,7 +2,6 @@ import { lookup } from "node:dns/promises";
 import { type BlockList, isIP } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import { type Failed, type Fetched, failed, type Refused, refused } from "./outcome.ts";
-import { sendPinned } from "./pinned-request.ts";
 import { isListed, isPublic } from "./public-address.ts";
 
 /**
@@ -15,8 +14,8 @@ import { isListed, isPublic } from "./public-address.ts";
  * first part of the body is read, and no cookies or credentials are sent.
  */
 export interface SafeFetch {
-  /** `signal` aborts it early. */
-  fetch(method: "GET" | "HEAD", url: string, signal?: AbortSignal): Promise<Fetched>;
+  /** `signal` aborts it early. `bodyMostBytes`: for what is larger than a page. */
+  fetch(method: "GET" | "HEAD", url: string, signal?: AbortSignal, bodyMostBytes?: number): Promise<Fetched>;
 }
 
 export interface SafeFetchSettings {
@@ -35,7 +34,7 @@ const redirectsMost = 5;
 const triesMost = 3;
 
 export function createSafeFetch(settings: SafeFetchSettings): SafeFetch {
-  const { allow, ports, userAgent, deadlineMs = 10_000, bodyMostBytes = 262_144, ca } = settings;
+  const { allow, ports, userAgent, deadlineMs = 10_000, bodyMostBytes: usualBytes = 262_144, ca } = settings;
   const resolve = settings.resolve ?? everyAddress;
 
   /** The address to connect to, or why the request is refused. */
@@ -60,9 +59,10 @@ export function createSafeFetch(settings: SafeFetchSettings): SafeFetch {
     return addresses.toSorted((a, b) => isIP(a) - isIP(b)).slice(0, triesMost);
   }
 
-  async function one(method: "GET" | "HEAD", url: URL, signal: AbortSignal) {
+  async function one(method: "GET" | "HEAD", url: URL, signal: AbortSignal, bodyMostBytes: number) {
     const addresses = await admit(url, signal);
     if ("kind" in addresses) return addresses;
+    const { sendPinned } = await import("./pinned-request.ts"); // most servers start without fetching anything
     let last: Failed = failed("no_connection");
     for (const address of addresses) {
       const reply = await sendPinned({
@@ -80,12 +80,17 @@ export function createSafeFetch(settings: SafeFetchSettings): SafeFetch {
     return last;
   }
 
-  async function follow(method: "GET" | "HEAD", first: string, signal: AbortSignal): Promise<Fetched> {
+  async function follow(
+    method: "GET" | "HEAD",
+    first: string,
+    signal: AbortSignal,
+    bodyMostBytes: number,
+  ): Promise<Fetched> {
     let address = first;
     for (let redirects = 0; redirects <= redirectsMost; redirects++) {
       if (!URL.canParse(address)) return refused("bad_address");
       const url = new URL(address);
-      const reply = await one(method, url, signal);
+      const reply = await one(method, url, signal, bodyMostBytes);
       if (reply.kind !== "replied") return reply;
       const { status, location, contentType, body } = reply;
       if (location === undefined) return { kind: "answered", status, url: url.href, contentType, body };
@@ -96,14 +101,14 @@ export function createSafeFetch(settings: SafeFetchSettings): SafeFetch {
   }
 
   return {
-    async fetch(method, url, signal) {
+    async fetch(method, url, signal, bodyMostBytes = usualBytes) {
       const ending = new AbortController();
       const end = () => ending.abort();
       const timer = setTimeout(end, deadlineMs);
       if (signal?.aborted) end();
       signal?.addEventListener("abort", end);
       try {
-        return await follow(method, url, ending.signal);
+        return await follow(method, url, ending.signal, bodyMostBytes);
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener("abort", end);

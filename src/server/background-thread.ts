@@ -5,11 +5,13 @@ import { type Core, openCore } from "../core.ts";
 import {
   type Background,
   isSet,
-  onThisThread,
+  type SentOutcome,
+  type SentProblem,
   type SentResult,
   type ThreadMessage,
   type ToThread,
 } from "./background.ts";
+import { onThisThread } from "./background-work.ts";
 
 /** The other side of `background.ts`, which decides how many jobs run here at a time. Has its own connections. */
 declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: ThreadMessage): void };
@@ -36,11 +38,7 @@ async function handle(message: ToThread): Promise<void> {
     } catch (error) {
       const { id } = message;
       if (error instanceof Problem) {
-        self.postMessage({
-          kind: "refused",
-          id,
-          problem: { code: error.code, detail: error.detail, more: error.more },
-        });
+        self.postMessage({ kind: "refused", id, problem: sent(error) });
         return;
       }
       self.postMessage({ kind: "failed", id, message: messageOf(error), code: codeOf(error) });
@@ -58,18 +56,24 @@ async function work(background: Background, job: Extract<ToThread, { id: number 
   if (job.kind === "condenseClicks") return background.condenseClicks();
   if (job.kind === "purgeClicks") return background.purgeClicks();
   if (job.kind === "forgetVisitors") return background.forgetVisitors();
+  if (job.kind === "tags") return background.tags(job.tenant, job.prefix);
+  if (job.kind === "importStep") return background.importStep();
   if (job.kind === "find") return background.find(job.tenant, job.query);
+  if (job.kind === "countLinks") return background.countLinks(job.tenant, job.filter, job.facts);
+  if (job.kind === "trends") return background.trends(job.tenant, job.query);
   if (job.kind === "report") return background.report(job.tenant, job.subject, job.query);
   if (job.kind === "clicks") return background.clicks(job.tenant, job.subject, job.query);
+  if (job.kind === "exportPart") return background.exportPart(job.tenant, job.place);
   if (job.kind === "busiest") return background.busiest(job.tenant);
-  const results = await background.createMany(job.tenant, job.inputs, job.maker, job.atomic);
-  return results.map(
-    (result): SentResult =>
-      "link" in result
-        ? result
-        : { problem: { code: result.problem.code, detail: result.problem.detail, more: result.problem.more } },
-  );
+  if (job.kind === "runSteps") {
+    const outcomes = await background.runSteps(job.tenant, job.steps, job.by);
+    return outcomes.map((one): SentOutcome => (one.kind === "failed" ? { ...one, problem: sent(one.problem) } : one));
+  }
+  const results = await background.createMany(job.tenant, job.inputs, job.by, job.atomic);
+  return results.map((result): SentResult => ("link" in result ? result : { problem: sent(result.problem) }));
 }
+
+const sent = ({ code, detail, more }: Problem): SentProblem => ({ code, detail, more });
 
 function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;

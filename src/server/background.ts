@@ -1,30 +1,28 @@
-import { applyBlocklist, type BlocklistOutcome } from "../abuse/apply-blocklist.ts";
-import { dayMs } from "../base/clock.ts";
+import type { BlocklistOutcome } from "../abuse/apply-blocklist.ts";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Resources } from "../base/resources.ts";
-import { type FoundNotices, findClickNotices } from "../clicks/notices/find-notices.ts";
-import { type ClickListQuery, type ClickPage, listClicks } from "../clicks/reports/list.ts";
+import type { FoundNotices } from "../clicks/notices/find-notices.ts";
+import type { ClickListQuery, ClickPage } from "../clicks/reports/list.ts";
 import type { ReportQuery } from "../clicks/reports/query.ts";
-import { type ClickReport, reportOn } from "../clicks/reports/report.ts";
+import type { ClickReport } from "../clicks/reports/report.ts";
 import type { ReportSubject } from "../clicks/reports/scope.ts";
-import { type PurgedClicks, purgeClicks } from "../clicks/rollups/purge.ts";
-import { forgetVisitors } from "../clicks/rollups/purge-visitors.ts";
-import { type Condensed, condense } from "../clicks/rollups/rounds.ts";
+import type { LinkTrends, TrendQuery } from "../clicks/reports/trends.ts";
+import type { PurgedClicks } from "../clicks/rollups/purge.ts";
+import type { Condensed } from "../clicks/rollups/rounds.ts";
 import type { Core } from "../core.ts";
-import { nearLimits } from "../email/notices/near-limits.ts";
 import type { NoticeUse } from "../email/notices/thresholds.ts";
-import { createEmailStore } from "../email/outbox/store.ts";
-import { type Recount, recount } from "../files/quota/storage-total.ts";
-import { pruneAnswers } from "../idempotency/answers.ts";
-import { monthName } from "../limits/window.ts";
+import type { Recount } from "../files/quota/storage-total.ts";
+import type { Actor } from "../history/history.ts";
+import type { WorkspaceExportPart } from "../import-export/workspace-export.ts";
+import type { LinkStep, StepOutcome } from "../links/bulk/step.ts";
 import type { Link } from "../links/link.ts";
-import type { BulkResult, LinkInput, Maker } from "../links/links.ts";
-import { type BusyLink, busiestLinks } from "../links/read/busiest.ts";
+import type { BulkResult, LinkInput } from "../links/links.ts";
+import type { BusyLink } from "../links/read/busiest.ts";
 import type { LinkQuery } from "../links/read/find.ts";
-import { createFeed } from "../sql/feed.ts";
-import { pruneLeases } from "../sql/leases.ts";
-import { databaseTime } from "../sql/sql.ts";
+import type { CountedFilter, ListCounts } from "../links/read/link-counts.ts";
+import type { StateFacts } from "../links/read/listed-state.ts";
+import type { TagUse } from "../links/tags/used-tags.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 
 /**
@@ -39,14 +37,24 @@ import type { Tenant } from "../tenants/tenants.ts";
  * have a separate place (`resources.upkeep`): they run beside tenants' work, in short statements.
  */
 export interface Background {
-  /** The only one that takes no turn here: parsing the links is part of the work, and its route has taken a turn. */
-  createMany(tenant: Tenant, inputs: readonly LinkInput[], maker: Maker, atomic?: boolean): Promise<BulkResult[]>;
+  /** Takes no turn here: parsing the links is part of the work, and its route has taken a turn. */
+  createMany(tenant: Tenant, inputs: readonly LinkInput[], by: Actor, atomic?: boolean): Promise<BulkResult[]>;
+  /** The same for edits of many links: its route has taken a turn. */
+  runSteps(tenant: Tenant, steps: readonly LinkStep[], by: Actor): Promise<StepOutcome[]>;
+  /** The most used tags. */
+  tags(tenant: TenantId, prefix: string): Promise<readonly TagUse[]>;
   /** A page of a list that no index covers. */
   find(tenant: TenantId, query: LinkQuery): Promise<readonly Link[]>;
+  /** How many links a filter has. */
+  countLinks(tenant: TenantId, filter: CountedFilter, facts: StateFacts): Promise<ListCounts>;
+  /** Clicks by day, of several links. */
+  trends(tenant: TenantId, query: TrendQuery): Promise<LinkTrends>;
   /** A report on clicks. */
   report(tenant: TenantId, subject: ReportSubject, query: ReportQuery): Promise<ClickReport>;
   /** A page of single clicks. */
   clicks(tenant: TenantId, subject: ReportSubject, query: ClickListQuery): Promise<ClickPage>;
+  /** Some lines of the export of a workspace. */
+  exportPart(tenant: Tenant, place: string | null): Promise<WorkspaceExportPart>;
   /** The links closest to their limit this month. */
   busiest(tenant: Tenant): Promise<readonly BusyLink[]>;
   /** Recounts a tenant's files. */
@@ -56,8 +64,9 @@ export interface Background {
   /** What tenants are to be told about their clicks: a part of them in each call. */
   findClickNotices(): Promise<FoundNotices>;
   /**
-   * Reduces links a year past expiry to their version rows; deletes changes that every follower has seen, old months,
-   * and emails 90 days after their end.
+   * Reduces links a year past expiry to their version rows; deletes for good what was in the trash for 30 days; deletes
+   * changes that every follower has seen, old months, old history, emails 90 days after their end, and what has ended of
+   * sign-ins.
    */
   clean(): Promise<Cleaned>;
   /** Suspends links to hosts that are now on the blocklist, and restores those that no longer are. */
@@ -70,6 +79,8 @@ export interface Background {
   purgeClicks(signal?: AbortSignal): Promise<PurgedClicks>;
   /** Deletes what visitors of days that are over were recognised by; returns how many. */
   forgetVisitors(): Promise<number>;
+  /** One step of an import; false if there is none to do. */
+  importStep(): Promise<boolean>;
   /** The server stops: what does not finish soon is interrupted. */
   stopSoon(): void;
   /** Interrupts what is still running. */
@@ -81,15 +92,52 @@ const finishMs = 5_000;
 const interruptMs = 2_000; // several statements, of at most a hundred rows each
 
 export function createBackground(core: Core): Background {
-  return inTurns(core.resources, core.config.embedded ? thread(core) : onThisThread(core));
+  return inTurns(core.resources, core.config.embedded ? thread(core) : inDatabase(core));
+}
+
+/** The work itself, without the thread. Loaded when first used: on SQLite the thread has it, and not the server. */
+function inDatabase(core: Core): Background {
+  let loading: Promise<Background> | undefined;
+  const work = (): Promise<Background> => {
+    loading ??= import("./background-work.ts").then(({ onThisThread }) => onThisThread(core));
+    return loading;
+  };
+  return {
+    importStep: async () => (await work()).importStep(),
+    createMany: async (...given) => (await work()).createMany(...given),
+    runSteps: async (...given) => (await work()).runSteps(...given),
+    find: async (...given) => (await work()).find(...given),
+    tags: async (...given) => (await work()).tags(...given),
+    countLinks: async (...given) => (await work()).countLinks(...given),
+    trends: async (...given) => (await work()).trends(...given),
+    report: async (...given) => (await work()).report(...given),
+    clicks: async (...given) => (await work()).clicks(...given),
+    exportPart: async (...given) => (await work()).exportPart(...given),
+    busiest: async (...given) => (await work()).busiest(...given),
+    recount: async (...given) => (await work()).recount(...given),
+    nearLimits: async () => (await work()).nearLimits(),
+    findClickNotices: async () => (await work()).findClickNotices(),
+    clean: async () => (await work()).clean(),
+    applyBlocklist: async () => (await work()).applyBlocklist(),
+    raiseOutdated: async () => (await work()).raiseOutdated(),
+    condenseClicks: async (...given) => (await work()).condenseClicks(...given),
+    purgeClicks: async (...given) => (await work()).purgeClicks(...given),
+    forgetVisitors: async () => (await work()).forgetVisitors(),
+    stopSoon() {}, // the database does the work, and the socket's deadline is the limit
+    async close() {},
+  };
 }
 
 function inTurns({ work, upkeep }: Resources, background: Background): Background {
   return {
     ...background,
     find: (tenant, query) => work.run(tenant, () => background.find(tenant, query)),
+    tags: (tenant, prefix) => work.run(tenant, () => background.tags(tenant, prefix)),
+    countLinks: (tenant, filter, facts) => work.run(tenant, () => background.countLinks(tenant, filter, facts)),
+    trends: (tenant, query) => work.run(tenant, () => background.trends(tenant, query)),
     report: (tenant, subject, query) => work.run(tenant, () => background.report(tenant, subject, query)),
     clicks: (tenant, subject, query) => work.run(tenant, () => background.clicks(tenant, subject, query)),
+    exportPart: (tenant, place) => work.run(tenant.id, () => background.exportPart(tenant, place)),
     busiest: (tenant) => work.run(tenant.id, () => background.busiest(tenant)),
     recount: (tenant, dryRun) => upkeep.run("recount", () => background.recount(tenant, dryRun)),
     nearLimits: () => upkeep.run("nearLimits", () => background.nearLimits()),
@@ -100,6 +148,7 @@ function inTurns({ work, upkeep }: Resources, background: Background): Backgroun
     condenseClicks: (signal) => upkeep.run("condenseClicks", () => background.condenseClicks(signal)),
     purgeClicks: (signal) => upkeep.run("purgeClicks", () => background.purgeClicks(signal)),
     forgetVisitors: () => upkeep.run("forgetVisitors", () => background.forgetVisitors()),
+    importStep: () => upkeep.run("importStep", () => background.importStep()),
   };
 }
 
@@ -109,56 +158,11 @@ export interface Cleaned {
   readonly months: number;
   readonly emails: number;
   readonly answers: number;
-}
-
-const purgeDays = 365;
-const feedDays = 1;
-const emailDays = 90;
-const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
-
-/** The same work on the current thread. */
-export function onThisThread(core: Core): Background {
-  return {
-    createMany: (tenant, inputs, maker, atomic) => core.links.createMany(tenant, inputs, maker, atomic),
-    find: (tenant, query) => core.store.find(tenant, query),
-    report: (tenant, subject, query) => reportOn(core.sql, core.clock, tenant, subject, query),
-    clicks: (tenant, subject, query) => listClicks(core.sql, core.clock, tenant, subject, query),
-    busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
-    recount: (tenant, dryRun) => recount(core.sql, tenant, dryRun),
-    nearLimits() {
-      const now = core.clock.now();
-      return nearLimits(core.sql, core.tenants, monthName(now), now);
-    },
-    findClickNotices: () => findClickNotices({ ...core, baseUrl: core.config.baseUrl }),
-    async clean() {
-      const now = core.clock.now();
-      const feed = createFeed(core.sql);
-      return {
-        links: await untilFew(() => core.store.purge(now - purgeDays * dayMs, rowsAtOnce, now)),
-        changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
-        months: await untilFew(() => pruneLeases(core.sql, now, rowsAtOnce)),
-        emails: await untilFew(() => createEmailStore(core.sql).prune(now - emailDays * dayMs, rowsAtOnce)),
-        answers: await untilFew(() => pruneAnswers(core.sql, rowsAtOnce)),
-      };
-    },
-    applyBlocklist: () => applyBlocklist(core),
-    raiseOutdated: () => core.outdated.finish(),
-    // By the database's time, as the writers of clicks: a server whose clock is ahead must not condense too early.
-    condenseClicks: async (signal) =>
-      condense(core.sql, { now: await databaseTime(core.sql), ...(signal && { signal }) }),
-    purgeClicks: async (signal) => purgeClicks(core.sql, await databaseTime(core.sql), signal),
-    forgetVisitors: async () => forgetVisitors(core.sql, await databaseTime(core.sql)),
-    stopSoon() {}, // the database does the work, and the socket's deadline is the limit
-    async close() {},
-  };
-}
-
-async function untilFew(step: () => Promise<number>): Promise<number> {
-  for (let total = 0; ; ) {
-    const done = await step();
-    total += done;
-    if (done < rowsAtOnce) return total;
-  }
+  /** Sessions, links in mails and remembered devices that have ended. */
+  readonly signIns: number;
+  readonly trashed: number;
+  readonly history: number;
+  readonly workspaces: number;
 }
 
 export type BackgroundJob =
@@ -166,10 +170,24 @@ export type BackgroundJob =
       readonly kind: "createMany";
       readonly tenant: Tenant;
       readonly inputs: readonly LinkInput[];
-      readonly maker: Maker;
+      readonly by: Actor;
       readonly atomic: boolean;
     }
+  | {
+      readonly kind: "runSteps";
+      readonly tenant: Tenant;
+      readonly steps: readonly LinkStep[];
+      readonly by: Actor;
+    }
+  | { readonly kind: "tags"; readonly tenant: TenantId; readonly prefix: string }
   | { readonly kind: "find"; readonly tenant: TenantId; readonly query: LinkQuery }
+  | {
+      readonly kind: "countLinks";
+      readonly tenant: TenantId;
+      readonly filter: CountedFilter;
+      readonly facts: StateFacts;
+    }
+  | { readonly kind: "trends"; readonly tenant: TenantId; readonly query: TrendQuery }
   | {
       readonly kind: "report";
       readonly tenant: TenantId;
@@ -182,6 +200,7 @@ export type BackgroundJob =
       readonly subject: ReportSubject;
       readonly query: ClickListQuery;
     }
+  | { readonly kind: "exportPart"; readonly tenant: Tenant; readonly place: string | null }
   | { readonly kind: "busiest"; readonly tenant: Tenant }
   | { readonly kind: "recount"; readonly tenant: TenantId; readonly dryRun: boolean }
   | { readonly kind: "nearLimits" }
@@ -191,7 +210,8 @@ export type BackgroundJob =
   | { readonly kind: "raiseOutdated" }
   | { readonly kind: "condenseClicks" }
   | { readonly kind: "purgeClicks" }
-  | { readonly kind: "forgetVisitors" };
+  | { readonly kind: "forgetVisitors" }
+  | { readonly kind: "importStep" };
 
 export type ToThread =
   | { readonly kind: "open"; readonly settings: Record<string, string>; readonly stopping: Int32Array }
@@ -212,6 +232,9 @@ export interface SentProblem {
 }
 
 export type SentResult = Extract<BulkResult, { link: unknown }> | { readonly problem: SentProblem };
+export type SentOutcome =
+  | Exclude<StepOutcome, { kind: "failed" }>
+  | { readonly kind: "failed"; readonly problem: SentProblem };
 
 const received = ({ code, detail, more }: SentProblem): Problem => new Problem(code, detail, more);
 
@@ -273,13 +296,21 @@ function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
   }
 
   return {
-    async createMany(tenant, inputs, maker, atomic = false) {
-      const results = (await run({ kind: "createMany", tenant, inputs, maker, atomic })) as SentResult[];
+    async createMany(tenant, inputs, by, atomic = false) {
+      const results = (await run({ kind: "createMany", tenant, inputs, by, atomic })) as SentResult[];
       return results.map((result) => ("link" in result ? result : { problem: received(result.problem) }));
     },
+    async runSteps(tenant, steps, by) {
+      const outcomes = (await run({ kind: "runSteps", tenant, steps, by })) as SentOutcome[];
+      return outcomes.map((one) => (one.kind === "failed" ? { ...one, problem: received(one.problem) } : one));
+    },
+    tags: (tenant, prefix) => run({ kind: "tags", tenant, prefix }) as Promise<readonly TagUse[]>,
     find: (tenant, query) => run({ kind: "find", tenant, query }) as Promise<readonly Link[]>,
+    countLinks: (tenant, filter, facts) => run({ kind: "countLinks", tenant, filter, facts }) as Promise<ListCounts>,
+    trends: (tenant, query) => run({ kind: "trends", tenant, query }) as Promise<LinkTrends>,
     report: (tenant, subject, query) => run({ kind: "report", tenant, subject, query }) as Promise<ClickReport>,
     clicks: (tenant, subject, query) => run({ kind: "clicks", tenant, subject, query }) as Promise<ClickPage>,
+    exportPart: (tenant, place) => run({ kind: "exportPart", tenant, place }) as Promise<WorkspaceExportPart>,
     busiest: (tenant) => run({ kind: "busiest", tenant }) as Promise<readonly BusyLink[]>,
     recount: (tenant, dryRun) => run({ kind: "recount", tenant, dryRun }) as Promise<Recount>,
     nearLimits: () => run({ kind: "nearLimits" }) as Promise<readonly NoticeUse[]>,
@@ -290,6 +321,7 @@ function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
     condenseClicks: () => run({ kind: "condenseClicks" }) as Promise<Condensed>,
     purgeClicks: () => run({ kind: "purgeClicks" }) as Promise<PurgedClicks>,
     forgetVisitors: () => run({ kind: "forgetVisitors" }) as Promise<number>,
+    importStep: () => run({ kind: "importStep" }) as Promise<boolean>,
     stopSoon() {
       notSoon = clock.after(finishMs, interrupt);
     },

@@ -1,4 +1,5 @@
 import { createBreakers } from "../base/breaker.ts";
+import type { PersonId } from "../base/ids.ts";
 import { type Cache, createCache, type Source } from "../cache/cache.ts";
 import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
 import { createCorrectTier } from "../cache/correct-tier.ts";
@@ -90,6 +91,7 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
     warm: (keys) => some(keys, (key) => links.lookup(key)),
     publish(change) {
       if (change.kind === "domain" && replica === undefined) hosts.changed(change.key);
+      if (change.kind === "session") core.access.announce(change.key as PersonId, change.version);
       const key = keyOfChange(change);
       if (key !== undefined) {
         const { version } = change;
@@ -144,7 +146,7 @@ interface Following {
 }
 
 async function followFeed(
-  { core: { clock }, metrics, log, opened }: Wiring,
+  { core: { clock, access }, metrics, log, opened }: Wiring,
   { sql, tier, links, hosts, changes }: Following,
 ): Promise<Follower> {
   let followedAt = clock.elapsed();
@@ -165,6 +167,7 @@ async function followFeed(
     feed,
     announce(change) {
       if (change.kind === "domain") hosts.changed(change.key);
+      if (change.kind === "session") access.announce(change.key as PersonId, change.version);
       const key = keyOfChange(change);
       if (key === undefined) return;
       changes.add(key, change.version);
@@ -173,6 +176,7 @@ async function followFeed(
     followed(elapsed) {
       followedAt = elapsed;
       links.followed(elapsed);
+      access.followed(elapsed);
     },
     ...(tier && { correct: createCorrectTier(tier, feed, log) }),
     clock,

@@ -1,3 +1,4 @@
+import { withDeadline } from "../base/deadline.ts";
 import { createBotKinds } from "../clicks/facts/bot-kinds.ts";
 import { type Capture, createCapture } from "../clicks/facts/capture.ts";
 import { createFacts, type SeenVisit } from "../clicks/facts/facts.ts";
@@ -13,14 +14,16 @@ export async function openCapture({ core, metrics }: Wiring, sources: VisitorSou
   const withFacts = config.QL_CLICK_FACTS === "on";
   const path = config.QL_CITY_DATABASE;
   const cities = withFacts && path !== undefined ? await openCityTable(path) : undefined;
-  if (withFacts) countries.load();
+  const loaded = withFacts ? withDeadline(countries.load(), tableMs, "the country table").catch(() => {}) : undefined;
 
   const visitOf = withFacts
     ? (request: Request): SeenVisit => ({
         headers: request.headers,
-        seen: { url: request.url, address: addressOf(request), country: countries.told(request) },
+        url: request.url,
+        address: addressOf(request),
+        country: countries.told(request),
       })
-    : ({ headers }: Request): SeenVisit => ({ headers, seen: undefined });
+    : ({ headers }: Request): SeenVisit => ({ headers, url: undefined, address: undefined, country: undefined });
   const readFacts = createFacts({
     agentOf,
     botKindOf: createBotKinds(isBot),
@@ -28,5 +31,8 @@ export async function openCapture({ core, metrics }: Wiring, sources: VisitorSou
     hash: createVisitorHash(secretFor("visitors")),
     ownHosts: config.ownNames.names,
   });
-  return createCapture({ readFacts, visitOf, clock, metrics });
+  return createCapture({ readFacts, visitOf, clock, metrics, ...(loaded && { ready: loaded }) });
 }
+
+/** Loading takes some 50 ms. A process that stops at once waits for it, and has ten seconds in all. */
+const tableMs = 3_000;

@@ -41,8 +41,8 @@ async function write(sequence: number, batch: ClickBatch): Promise<void> {
 /** With the first batch, so that a database that cannot be opened now may be with the next one. */
 function open(): ClickWriter {
   if (settings === undefined) throw new Error("the thread of clicks received a batch before its settings");
-  const { path, secret, writerId } = settings;
+  const { path, secret, writerId, eventsPerSecond } = settings;
   sql = openSqlite(path, "normal");
   const pause = () => new Promise<void>((resolve) => setTimeout(resolve, pauseMs));
-  return createClickWriter({ sql, secret, writerId, pause });
+  return createClickWriter({ sql, secret, writerId, eventsPerSecond, pause });
 }

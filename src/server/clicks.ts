@@ -3,7 +3,7 @@ import { withDeadline } from "../base/deadline.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { ClickBatch } from "../clicks/click.ts";
 import { type ClickRecorder, createClickRecorder } from "../clicks/events/click-recorder.ts";
-import { createClickWriter, type Written } from "../clicks/events/writer.ts";
+import type { ClickWriter, Written } from "../clicks/events/writer.ts";
 import type { Capture } from "../clicks/facts/capture.ts";
 import type { Live } from "../clicks/live/live.ts";
 import { databasePath } from "../core.ts";
@@ -17,7 +17,7 @@ import type { Wiring } from "./wiring.ts";
 export type OpenClicks = Pick<ClickRecorder, "flush">;
 
 export interface ClickParts {
-  readonly capture: Pick<Capture, "drain" | "waiting">;
+  readonly capture: Pick<Capture, "drain" | "waiting" | "ready">;
   /** Sees every batch once, before it is written. */
   readonly live: Pick<Live, "offer" | "wanted">;
   /** Called with what was stored: links with a first click, for notices. */
@@ -29,8 +29,18 @@ export function openClicks(wiring: Wiring, { capture, live, onWritten = () => {}
   const { config, clock, sql } = core;
   const writerId = randomBytes(12).toString("base64url");
   const secret = core.secretFor("visitors of clicks");
-  const thread = config.embedded ? startClicksThread({ path: databasePath(config), secret, writerId }) : undefined;
-  const write = thread?.write ?? createClickWriter({ sql, secret, writerId, clock }).write;
+  const given = { secret, writerId, eventsPerSecond: config.QL_CLICK_EVENTS_PER_SECOND };
+  const thread = config.embedded ? startClicksThread({ path: databasePath(config), ...given }) : undefined;
+  // On SQLite the thread has the writer, and not the server.
+  let loading: Promise<ClickWriter> | undefined;
+  const write: ClickWriter["write"] =
+    thread?.write ??
+    (async (...batch) => {
+      loading ??= import("../clicks/events/writer.ts").then(({ createClickWriter }) =>
+        createClickWriter({ sql, clock, ...given }),
+      );
+      return await (await loading).write(...batch);
+    });
   const count = countClicks(metrics);
   const recorder = createClickRecorder({
     capture: shownBy(live, capture),
@@ -66,6 +76,7 @@ const shownBy = (live: ClickParts["live"], capture: ClickParts["capture"]): Clic
   get waiting() {
     return capture.waiting;
   },
+  ready: capture.ready,
 });
 
 function countClicks(metrics: Metrics): (written: Written) => void {
@@ -77,17 +88,18 @@ function countClicks(metrics: Metrics): (written: Written) => void {
   );
   const unusual = metrics.tally(
     "quicklink_clicks_unusual_total",
-    "Clicks that came late, too late to recognise their visitor, or with a time that was corrected.",
+    "Clicks that came late, too late to recognise their visitor, after too many visitors, or with a time that was corrected.",
     "kind",
-    ["late", "too_late", "corrected"],
+    ["late", "too_late", "unrecognised", "corrected"],
   );
-  return ({ events, overflow, dropped, excluded, late, tooLate, corrected }) => {
+  return ({ events, overflow, dropped, excluded, late, tooLate, unrecognised, corrected }) => {
     recorded.event += events;
     recorded.overflow += overflow;
     recorded.dropped += dropped;
     recorded.excluded += excluded;
     unusual.late += late;
     unusual.too_late += tooLate;
+    unusual.unrecognised += unrecognised;
     unusual.corrected += corrected;
   };
 }
@@ -96,6 +108,7 @@ export interface ThreadSettings {
   readonly path: string;
   readonly secret: Uint8Array;
   readonly writerId: string;
+  readonly eventsPerSecond: number;
 }
 
 /** A batch is copied, not transferred: if the thread dies, the same batch goes to the next one. A copy takes 1 ms. */

@@ -15,6 +15,9 @@ import type { Redis } from "../redis/client.ts";
  * - for a link's wrong passwords `passwordsMost` other links with a password, each tried once: the counters of links
  *   have their own space. There are more counters of networks, but the link's own limit is behind them.
  *
+ * - for the tries at an account `accountsMost` other accounts, each tried once: with 60 tries an hour for a network, that
+ *   takes more than 800 networks, which may try as often anyway.
+ *
  * Calls and guesses are never looked up again by ID, so their IDs need not be kept. A right password refunds its
  * attempt by ID, soon after.
  */
@@ -29,12 +32,15 @@ export interface OpenCounters {
   readonly reports: Counters;
   /** Wrong passwords of links. */
   readonly attempts: Counters;
+  /** Tries to get into accounts, and requests for mails about them. */
+  readonly signIns: Counters;
 }
 
 const idsKept = 1_000;
 const attemptsKept = 2_000;
 export const networksMost = 20_000;
 export const passwordsMost = 50_000;
+export const accountsMost = 50_000;
 
 export async function openCounters(redis: Redis | undefined, clock: Clock): Promise<OpenCounters> {
   const ownCalls = createMemoryCounters({ clock, idsMost: idsKept });
@@ -46,11 +52,20 @@ export async function openCounters(redis: Redis | undefined, clock: Clock): Prom
       guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost, forgets: true }),
       reports: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost, forgets: true }),
       attempts: createMemoryCounters({ clock, idsMost: attemptsKept, keysMost: passwordsMost, forgets: true }),
+      signIns: createMemoryCounters({ clock, idsMost: attemptsKept, keysMost: accountsMost, forgets: true }),
     };
   }
   const { createRedisCounters } = await import("../redis/counters.ts");
   const shared = createRedisCounters({ redis, clock });
-  return { ledger: shared, calls: shared, ownCalls, guesses: shared, reports: shared, attempts: shared };
+  return {
+    ledger: shared,
+    calls: shared,
+    ownCalls,
+    guesses: shared,
+    reports: shared,
+    attempts: shared,
+    signIns: shared,
+  };
 }
 
 export interface SharedCounters extends OpenCounters {

@@ -50,7 +50,7 @@ export function openMail({ core, metrics, log, opened }: Wiring, counters: Count
   const { config, sql, clock, tenants } = core;
   const { QL_EMAILS_PER_HOUR: platformMax } = config;
   const store = createEmailStore(sql);
-  const suppressions = createSuppressions(sql);
+  const suppressions = createSuppressions(sql, core.clock);
   const settings = createEmailSettings(sql, core.ring, clock);
   const stopLinks = createStopLinks(core.signing.signerFor("unsubscribe"), config.baseUrl);
   const charges = createCharges({ counters, tenants, seeds: createEmailSeeds(sql), platformMax });
@@ -165,7 +165,7 @@ function samplePlatform(platform: PlatformEmails, metrics: Metrics): () => Promi
     value === null || value === undefined ? [] : [[labels, value]];
   const used = {
     name: "quicklink_platform_emails_used",
-    help: "Emails of all tenants through SMTP_URL in the last hour, as counted by the limit.",
+    help: "Emails of all workspaces through SMTP_URL in the last hour, as counted by the limit.",
   };
   metrics.series("gauge", { ...used, labels: [], merged: "max" }, () => shown(last?.used));
   const limit = {

@@ -5,6 +5,7 @@ import { type HotLinks, saveMs } from "../clicks/hot-links.ts";
 import type { ClickNotices } from "../clicks/notices/click-notices.ts";
 import type { LimitWatch } from "../email/notices/limit-watch.ts";
 import { sweepMs } from "../files/upkeep/upkeep.ts";
+import { createImportRuns } from "../import-export/runs/import-runs.ts";
 import { createJobClaims, type Holder } from "../sql/jobs.ts";
 import { createPartitions } from "../sql/partitions.ts";
 import type { Background } from "./background.ts";
@@ -16,7 +17,7 @@ import type { RedisClients } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
 export interface Jobs extends RunningJobs {
-  soon(name: "hot-links" | "targets" | "tenant-changes"): void;
+  soon(name: "hot-links" | "imports" | "targets" | "tenant-changes"): void;
 }
 
 export interface JobParts {
@@ -74,6 +75,7 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
     { name: "visitors", everyMs: 5 * minute, scope: one, deadlineMs: 10 * minute, work: background.forgetVisitors },
     { name: "old-clicks", everyMs: hour, scope: one, deadlineMs: hour, work: background.purgeClicks },
     { name: "click-partitions", everyMs: hour, scope: one, deadlineMs: minute, work: partitionsJob(wiring) },
+    { name: "imports", everyMs: 5 * second, scope: one, deadlineMs: hour, ...importsJob(wiring, background) },
     { name: "clean", everyMs: hour, scope: one, deadlineMs: hour, work: background.clean },
   ];
   const claims = createJobClaims(core.sql, parts.heartbeat, core.clock);
@@ -85,6 +87,18 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
 type Row = Omit<Job, "work"> & { readonly work: Job["work"] | undefined };
 
 const switchedOn = ({ work, ...row }: Row): Job[] => (work === undefined ? [] : [{ ...row, work }]);
+
+/** Until there is nothing left to do. Every step is short, and a killed server leaves the rest to the next run. */
+function importsJob({ core: { sql, clock } }: Wiring, background: Background): Pick<Job, "when" | "work"> {
+  const runs = createImportRuns(sql, clock);
+  return {
+    // Asked here: the thread takes 25 MB, and most servers never import anything.
+    when: async () => (await runs.next()) !== undefined,
+    async work(signal) {
+      while (!signal.aborted && (await background.importStep()));
+    },
+  };
+}
 
 /** Weeks of clicks on PostgreSQL. */
 function partitionsJob({ core: { config, sql, clock } }: Wiring): Job["work"] | undefined {
@@ -107,6 +121,6 @@ function tenantChanges({ core, log }: Wiring, background: Background): Job["work
   return async () => {
     if (!(await core.outdated.pending())) return;
     const links = await background.raiseOutdated();
-    if (links > 0) log.info({ links }, "links of changed tenants have new versions");
+    if (links > 0) log.info({ links }, "links of changed workspaces have new versions");
   };
 }

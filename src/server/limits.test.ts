@@ -29,6 +29,7 @@ test("what was spent of a lease from Redis is recorded in SQL, and Redis learns 
     }),
     cancel() {},
     seen: (totals) => void seen.push(...totals),
+    raise: async () => {},
     end: (leases) => void ended.push(...leases),
     flush: async () => {},
   };

@@ -14,7 +14,7 @@ import { monitoredLeases } from "../limits/lease-monitor.ts";
 import type { Ask, EndedLease, LeaseStore, RecordedTotal } from "../limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "../limits/meters.ts";
 import { createMonth } from "../limits/window.ts";
-import { splitKey } from "../links/link.ts";
+import { type LinkKey, splitKey } from "../links/link.ts";
 import { hitReasons } from "../redirect/decide.ts";
 import type { Redis } from "../redis/client.ts";
 import type { RedisLeases } from "../redis/leases.ts";
@@ -26,7 +26,7 @@ import type { Wiring } from "./wiring.ts";
  * Counts hits with this server's stores. On SQLite it uses a connection that does not wait for the disk at every
  * commit: safe through kill -9, and after a power cut up to a second of counts may be missing.
  */
-export type Hits = Pick<Counting, "meters">;
+export type Hits = Pick<Counting, "meters" | "moved">;
 
 export interface HitSettings {
   /** The Redis of limits; without it, SQL lends. */
@@ -74,6 +74,8 @@ export async function openHits(
  */
 export interface Counting {
   readonly meters: Meters;
+  /** A link has this key now, with hits of another one. Redis may know an earlier month of the key, with fewer. */
+  moved(key: LinkKey): Promise<void>;
   /** Ends all leases and records the rest. */
   close(): Promise<void>;
 }
@@ -147,6 +149,9 @@ export function startCounting(settings: CountingSettings): Counting {
   });
   return {
     meters,
+    async moved(key) {
+      for (const draws of ["hits", "exempt"] as const) await fromRedis?.raise({ key, draws });
+    },
     async close() {
       await telling.stop();
       await recorder.stop().catch(() => log.error("the last hits could not be recorded and are lost"));

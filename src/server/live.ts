@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createLive, type Live } from "../clicks/live/live.ts";
 import { startRelay } from "../clicks/live/relay.ts";
 import type { RecordedTotal } from "../limits/leases.ts";
-import { type MeteredTarget, splitKey } from "../links/link.ts";
+import { type MeteredTarget, shownHost, splitKey } from "../links/link.ts";
 import { openChannels } from "../redis/channels.ts";
 import type { Redis } from "../redis/client.ts";
 import type { Wiring } from "./wiring.ts";
@@ -21,16 +21,18 @@ export interface LiveParts {
 }
 
 export function openLive({ core, metrics, log, opened }: Wiring, { redis, recall }: LiveParts): OpenLive {
-  const { clock, keys, tenants } = core;
+  const { clock, keys, sessions, tenants } = core;
   const id = randomBytes(6).toString("base64url");
   const live = createLive({
     id,
     places: core.resources.streams,
     relay: redis && ((on) => startRelay({ id, channels: openChannels(redis), clock, log, ...on })),
-    async isAllowed(tenant, key) {
-      const [valid, found] = await Promise.all([keys.isValid(tenant, key), tenants.byId(tenant)]);
-      return valid && found?.suspended === null;
+    async isAllowed(tenant, caller) {
+      const isValid = caller.kind === "key" ? keys.isValid(tenant, caller.id) : sessions.isValid(tenant, caller);
+      const [valid, found] = await Promise.all([isValid, tenants.byId(tenant)]);
+      return valid && found?.suspended === null && found.deleteAt === null;
     },
+    hostOf: (domain) => shownHost(core.config.baseUrl, domain),
     count: {
       ended: metrics.tally("quicklink_live_streams_ended_total", "Streams of live clicks that ended, by how.", "end", [
         "left",

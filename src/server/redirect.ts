@@ -1,5 +1,7 @@
 import { withDeadline } from "../base/deadline.ts";
 import type { Logger } from "../base/log.ts";
+import { brandOfDomain, brandOfTenant } from "../branding/branding.ts";
+import { createBrands } from "../branding/brands.ts";
 import type { Core } from "../core.ts";
 import type { Server } from "../http/server.ts";
 import { createPasswordAttempts } from "../limits/password-attempts.ts";
@@ -40,9 +42,10 @@ export function openVisitorSources({ config }: Core, server: () => Server, log: 
   return { addressOf, countries, agentOf: createAgents(), isBot: createBots() };
 }
 
-type Visits = Pick<RedirectSettings, "gate" | "routeVisitor" | "detailsOf" | "addressOf" | "isBot">;
+type Visits = Pick<RedirectSettings, "gate" | "routeVisitor" | "detailsOf" | "brands" | "addressOf" | "isBot">;
 
 const sqlMs = 1_000;
+const brandMs = 250; // without it, a page is only plainer
 
 export function openRedirect({ core, cache, counters, sources }: RedirectParts): Visits {
   const { config, clock, passwords, secretFor, signing } = core;
@@ -58,6 +61,14 @@ export function openRedirect({ core, cache, counters, sources }: RedirectParts):
       const { domain, code } = splitKey(key);
       return withDeadline(detailsOf(sql, domain, code), sqlMs, "SQL");
     },
+    brands: createBrands({
+      read: (asked) =>
+        withDeadline(
+          "tenant" in asked ? brandOfTenant(sql.db, asked.tenant) : brandOfDomain(sql.db, asked.domain),
+          brandMs,
+          "SQL",
+        ),
+    }),
     gate: createPasswordGate({
       passwordOf(key) {
         const { domain, code } = splitKey(key);

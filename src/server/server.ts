@@ -4,6 +4,8 @@ import type { Logger } from "../base/log.ts";
 import { createMetrics, type Metrics } from "../base/metrics.ts";
 import { countProcess } from "../base/process.ts";
 import { countShares } from "../base/shares.ts";
+import { logoBytes } from "../branding/branding.ts";
+import { mountLogos } from "../branding/mount.ts";
 import type { Publish } from "../cache/feed.ts";
 import type { Capture } from "../clicks/facts/capture.ts";
 import { mountExclude } from "../clicks/facts/exclude.ts";
@@ -11,6 +13,8 @@ import { openHotLinks } from "../clicks/hot-links.ts";
 import type { Config } from "../config/config.ts";
 import { prepareDataFolder } from "../config/data-folder.ts";
 import { type Core, openCore, openUnforced } from "../core.ts";
+import { mountDashboard } from "../dashboard/mount.ts";
+import type { Actor } from "../history/history.ts";
 import type { HttpApi } from "../http/api.ts";
 import { type Dependency, type Readiness, readiness, watchReadiness } from "../http/health.ts";
 import type { Mount } from "../http/mount.ts";
@@ -19,12 +23,14 @@ import { type Answers, createAnswers } from "../idempotency/answers.ts";
 import { createGuesses, type Guesses } from "../limits/guesses.ts";
 import { createReportLimit } from "../limits/report-limit.ts";
 import { cacheKey } from "../links/link.ts";
+import type { SetUp } from "../people/sign-in/setup.ts";
 import { createRedirect } from "../redirect/serve.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import type { Heartbeat } from "../sql/heartbeat.ts";
 import { scopes } from "../tenants/keys.ts";
 import type { Peers } from "../workers/channel.ts";
-import { createBackground } from "./background.ts";
+import { countApi } from "./api-metrics.ts";
+import { type Background, createBackground } from "./background.ts";
 import { type LinkCache, openCache } from "./cache.ts";
 import { openCapture } from "./click-capture.ts";
 import { openClicks } from "./clicks.ts";
@@ -38,6 +44,7 @@ import { openLive } from "./live.ts";
 import { openClickNotices, openNotices } from "./notices.ts";
 import { openRedirect, openVisitorSources, type VisitorSources } from "./redirect.ts";
 import { openRedis } from "./redis.ts";
+import { openSharePages } from "./share-pages.ts";
 import type { Wiring } from "./wiring.ts";
 
 /**
@@ -48,6 +55,8 @@ export interface Running {
   readonly port: number;
   /** The API key of the tenant `default`, on the very first start only. It is created last and stored nowhere else. */
   readonly firstKey: Promise<string | undefined>;
+  /** For the first person. */
+  readonly setUp: Pick<SetUp, "isOpen" | "issue">;
   stop(): Promise<void>;
 }
 
@@ -122,24 +131,42 @@ async function serve(
     sampleReadiness,
   });
 
-  const api = loadedOnce(wiring, { counters, guesses, answers, files, cache, background, notices, mail, jobs, live });
+  const api = loadedOnce(wiring, {
+    counters,
+    guesses,
+    answers,
+    files,
+    cache,
+    background,
+    hits,
+    notices,
+    mail,
+    jobs,
+    live,
+    readiness,
+    counts: countApi(metrics),
+  });
   const sources = openVisitorSources(core, () => server, log);
   const capture = await openCapture(wiring, sources);
   openClicks(wiring, { capture, live });
-  const parts = { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture };
+  const parts = { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture, background };
   const server: Server = listen(wiring, parts);
   opened.defer(() => server.stop(stopMs));
-  setImmediate(() => void api());
 
   // Only now that nothing can fail any more: a key that was not shown would be lost.
   const firstKey = core.tenants.isEmpty().then((empty) => (empty ? createFirstTenant(core) : undefined));
   firstKey.catch(() => {}); // callers that await it get the error
   void attempt(log, "loading the hottest links", async () => cache.warm(await hot.lastKeys()));
-  const flushKeys = () => attempt(log, "recording when keys were last used", core.keys.flush);
+  const flushKeys = () =>
+    attempt(log, "recording when keys and sessions were last used", async () => {
+      await core.keys.flush();
+      await core.sessions.flush();
+    });
 
   return {
     port: server.port,
     firstKey,
+    setUp: core.setUp,
     async stop() {
       await firstKey.catch(() => {});
       background.stopSoon();
@@ -163,11 +190,12 @@ interface SocketParts {
   readonly api: () => Promise<HttpApi>;
   readonly sources: VisitorSources;
   readonly capture: Capture;
+  readonly background: Background;
 }
 
 function listen(
   wiring: Wiring,
-  { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture }: SocketParts,
+  { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture, background }: SocketParts,
 ): Server {
   const { core, metrics, log } = wiring;
   const { config, clock } = core;
@@ -202,6 +230,12 @@ function listen(
       ...mountFileTransfers(wiring, files),
       mountReportForm(wiring, cache, counters, guesses),
       mountExclude(config.baseUrl.startsWith("https:")),
+      mountDashboard({
+        baseUrl: config.baseUrl,
+        uploadOrigin: config.S3_URL && new URL(config.S3_URL.endpoint).origin,
+      }),
+      mountLogos((hash) => logoBytes(core.sql.db, hash)),
+      openSharePages(wiring, { background, counters, sources, guesses }),
     ],
     log,
   });
@@ -257,7 +291,10 @@ async function openAnswers({ core, opened }: Wiring): Promise<Answers> {
   return createAnswers({ sql: unforced, serverSecrets, alone: core.config.embedded });
 }
 
-/** The framework and its schemas take longer to load than everything else together, and a redirect needs none of it. */
+/**
+ * With the first request that needs it: the framework and its schemas take as long to load as everything else together, and
+ * 17 MB, and a redirect needs none of it.
+ */
 function loadedOnce(wiring: Wiring, parts: ApiParts): () => Promise<HttpApi> {
   let loading: Promise<HttpApi> | undefined;
   return () => {
@@ -297,11 +334,13 @@ async function attempt(log: Logger, what: string, work: () => Promise<unknown>):
   }
 }
 
+const byStart: Actor = { kind: "job", name: "first start" };
+
 /** `undefined` if another server was first. */
 async function createFirstTenant({ tenants, keys }: Core): Promise<string | undefined> {
   try {
-    const tenant = await tenants.create("default", "Default");
-    return (await keys.create(tenant.id, { name: "first key", scopes })).secret;
+    const tenant = await tenants.create("default", "Default", byStart);
+    return (await keys.create(tenant.id, { name: "first key", scopes }, byStart)).secret;
   } catch (error) {
     if (error instanceof Problem && error.code === "name_taken") return undefined;
     throw error;

@@ -3,7 +3,11 @@ import { setImmediate as letOthers } from "node:timers/promises";
 import type { Selectable } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
-import { type KeyId, newId, type TenantId } from "../base/ids.ts";
+import { type KeyId, newId, type PersonId, type TenantId } from "../base/ids.ts";
+import { type Actor, type HistoryEntry, recordHistory } from "../history/history.ts";
+import { roleAllows } from "../people/roles.ts";
+import { roleOf } from "../people/workspaces/current-role.ts";
+import { dropInvitationsOfKeys } from "../people/workspaces/drop-invitations.ts";
 import type { ApiKeyTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
@@ -32,6 +36,8 @@ export interface ApiKey {
   readonly lastUsedAt: number | null;
   /** This key's calls per minute, within the tenant's limit; null for the tenant's limit. */
   readonly apiPerMinute: number | null;
+  /** The person who created it; null if none did, or their account is gone. */
+  readonly createdBy: PersonId | null;
 }
 
 export interface NewKey {
@@ -39,13 +45,15 @@ export interface NewKey {
   readonly scopes: readonly Scope[];
   readonly expiresAt?: number | null;
   readonly apiPerMinute?: number | null;
+  /** Whose it is. By default the person who creates it. */
+  readonly createdBy?: PersonId | null;
   /** Chosen before the first attempt: a repeated request returns the key that has this ID. */
   readonly once?: { readonly id: KeyId; readonly chance: Uint8Array };
 }
 
 export interface Keys {
   /** The secret is in this answer and never again. */
-  create(tenantId: TenantId, key: NewKey): Promise<{ key: ApiKey; secret: string }>;
+  create(tenantId: TenantId, key: NewKey, by: Actor): Promise<{ key: ApiKey; secret: string }>;
   /** The key, if it exists and is valid. */
   authenticate(secret: string): Promise<ApiKey | undefined>;
   /** Whether a key that was valid still is. */
@@ -53,7 +61,7 @@ export interface Keys {
   /** Newest first; `before` is the last one of the previous page. */
   list(tenantId: TenantId, limit: number, before?: KeyId): Promise<ApiKey[]>;
   /** False when there is no such key; revoking twice is the same as once. */
-  revoke(tenantId: TenantId, id: KeyId): Promise<boolean>;
+  revoke(tenantId: TenantId, id: KeyId, by: Actor): Promise<boolean>;
   /** Writes the buffered times of last use. */
   flush(): Promise<void>;
 }
@@ -117,11 +125,12 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
   }
 
   /** Returns the stored row; that of an earlier run of the same request if there is one. */
-  const insert = (row: ApiKeyTable): Promise<Selectable<ApiKeyTable>> =>
+  const insert = (row: ApiKeyTable, by: Actor): Promise<Selectable<ApiKeyTable>> =>
     inTurn(row.tenant_id, async (trx) => {
       const { tenant_id: tenantId, id, hash, created_at: now } = row;
       const made = await of(trx, tenantId).selectAll().where("id", "=", id).where("hash", "=", hash).executeTakeFirst();
       if (made) return made;
+      await requireStillAllowed(trx, tenantId, by, toKey(row).scopes);
       const working = of(trx, tenantId)
         .select("id")
         .where("revoked_at", "is", null)
@@ -130,16 +139,37 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
       if ((await working.execute()).length >= keysMost) {
         throw new Problem(
           "collection_full",
-          `A tenant can have at most ${keysMost.toLocaleString("en")} active API keys. Revoke one you do not use.`,
+          `A workspace can have at most ${keysMost.toLocaleString("en")} active API keys. Revoke one you do not use.`,
         );
       }
       await forgetOldest(trx, tenantId, now);
       await ofTenant(trx, tenantId).insertInto("api_keys").values(row).execute();
+      const { name, hint, scopes, expiresAt, apiPerMinute } = toKey(row);
+      await record(trx, row, by, "key.create", { after: { name, hint, scopes, expiresAt, apiPerMinute } });
       return row;
     });
 
+  /**
+   * Removing somebody asks about the keys that they have, so a call that began before must not make another one after it. Nor may
+   * a role that was taken away, or a key that was revoked.
+   */
+  async function requireStillAllowed(trx: Trx, tenant: TenantId, by: Actor, scopes: readonly Scope[]): Promise<void> {
+    if (by.kind !== "person" && by.kind !== "key") return;
+    const role = await roleOf(sql, trx, tenant, by);
+    if (by.kind === "key" || (roleAllows(role, "admin") && scopes.every((scope) => roleAllows(role, scope)))) return;
+    throw new Problem("forbidden", "Your role in this workspace no longer allows this.");
+  }
+
+  const record = (
+    trx: Trx,
+    { tenant_id: tenant, id, name }: Pick<ApiKeyTable, "tenant_id" | "id" | "name">,
+    actor: Actor,
+    action: string,
+    change: Pick<HistoryEntry, "before" | "after">,
+  ) => recordHistory(trx, clock, { tenant, actor, action, subject: { kind: "key", id, name }, ...change });
+
   return {
-    async create(tenantId, { name, scopes, expiresAt = null, apiPerMinute = null, once }) {
+    async create(tenantId, { name, scopes, expiresAt = null, apiPerMinute = null, createdBy, once }, by) {
       const secret = once ? secretFrom(once.chance) : newSecret();
       const row: ApiKeyTable = {
         id: once?.id ?? newId("key", clock),
@@ -153,8 +183,9 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
         revoked_at: null,
         last_used_at: null,
         api_per_minute: apiPerMinute,
+        created_by: createdBy ?? (by.kind === "person" ? by.id : null),
       };
-      return { key: toKey(await insert(row)), secret };
+      return { key: toKey(await insert(row, by)), secret };
     },
 
     async authenticate(secret) {
@@ -177,14 +208,18 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
       return (await query.orderBy("id", "desc").limit(limit).execute()).map(toKey);
     },
 
-    async revoke(tenantId, id) {
-      const { numUpdatedRows } = await ofTenant(db, tenantId)
-        .updateTable("api_keys")
-        .set((expression) => ({ revoked_at: expression.fn.coalesce("revoked_at", expression.val(clock.now())) }))
-        .where("id", "=", id)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
+    revoke: (tenantId, id, by) =>
+      sql.transaction(async (trx) => {
+        const key = of(trx, tenantId).select(["id", "tenant_id", "name", "hint", "revoked_at"]).where("id", "=", id);
+        const row = await sql.forUpdate(key).executeTakeFirst();
+        if (row === undefined) return false;
+        if (row.revoked_at !== null) return true;
+        const revoked = { revoked_at: clock.now() };
+        await ofTenant(trx, tenantId).updateTable("api_keys").set(revoked).where("id", "=", id).execute();
+        await dropInvitationsOfKeys(trx, tenantId, [id]);
+        await record(trx, row, by, "key.revoke", { before: { name: row.name, hint: row.hint } });
+        return true;
+      }),
 
     async flush() {
       // Sorted by ID: two servers that write the same keys wait for each other without a deadlock.
@@ -206,7 +241,7 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
 
 const columns = [
   ...(["id", "tenant_id", "name", "hint", "hash", "scopes", "created_at", "expires_at", "revoked_at"] as const),
-  ...(["last_used_at", "api_per_minute"] as const),
+  ...(["last_used_at", "api_per_minute", "created_by"] as const),
 ] as const;
 
 const selectByHash = statement((db: Db, { hash }: Params<{ hash: string }>) =>
@@ -237,5 +272,6 @@ function toKey(row: Selectable<ApiKeyTable>): ApiKey {
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
     apiPerMinute: row.api_per_minute,
+    createdBy: row.created_by,
   };
 }

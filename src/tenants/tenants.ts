@@ -2,6 +2,8 @@ import type { InferResult } from "kysely";
 import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { newId, type TenantId } from "../base/ids.ts";
+import { type Actor, differenceOf, type HistoryEntry, recordHistory } from "../history/history.ts";
+import { containsText } from "../sql/contains-text.ts";
 import { outdate } from "../sql/outdated-tenants.ts";
 import type { Sql } from "../sql/sql.ts";
 import { isUniqueViolation } from "../sql/sql.ts";
@@ -27,6 +29,8 @@ export interface Tenant {
   readonly createdAt: number;
   /** Why the operator suspended it; null if not suspended. */
   readonly suspended: string | null;
+  /** When it is deleted for good; null unless an owner or the operator deleted it. Until then everything of it is stopped. */
+  readonly deleteAt: number | null;
 }
 
 /** What a tenant may use. A plan sets every limit, a tenant may override some; `null` means no limit. */
@@ -52,15 +56,15 @@ export interface TenantChange {
 }
 
 export interface Tenants {
-  create(slug: string, name: string, plan?: string): Promise<Tenant>;
-  /** By slug; `after` is the last one of the previous page. */
-  list(limit: number, after?: string): Promise<Tenant[]>;
+  create(slug: string, name: string, by: Actor, plan?: string): Promise<Tenant>;
+  /** By slug; `after` is the last one of the previous page. `search`: whose slug or name contains this. */
+  list(limit: number, after?: string, search?: string): Promise<Tenant[]>;
   bySlug(slug: string): Promise<Tenant | undefined>;
   byId(id: TenantId): Promise<Tenant | undefined>;
-  change(slug: string, change: TenantChange): Promise<Tenant>;
+  change(slug: string, change: TenantChange, by: Actor): Promise<Tenant>;
   isEmpty(): Promise<boolean>;
   plans(): Promise<Map<string, Limits>>;
-  setPlan(name: string, limits: Limits): Promise<void>;
+  setPlan(name: string, limits: Limits, by: Actor): Promise<void>;
 }
 
 export function createTenants(sql: Sql, clock: Clock): Tenants {
@@ -107,52 +111,54 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       defaultDomain: row.default_domain,
       createdAt: fromIso(row.created_at),
       suspended: row.suspended,
+      deleteAt: row.delete_at,
     };
   }
 
   async function require(slug: string): Promise<Tenant> {
     const tenant = await complete(await selectBySlug.first(db, { slug }));
-    if (!tenant) throw new Problem("not_found", `No tenant "${slug}" exists.`);
+    if (!tenant) throw new Problem("not_found", `No workspace "${slug}" exists.`);
     return tenant;
   }
+
+  const record = (
+    trx: Trx,
+    { id, slug }: Pick<Tenant, "id" | "slug">,
+    actor: Actor,
+    action: string,
+    change: Pick<HistoryEntry, "before" | "after">,
+  ) =>
+    recordHistory(trx, clock, {
+      ...{ tenant: id, actor, action, subject: { kind: "workspace", id, name: slug }, ...change },
+    });
 
   return {
     plans,
     bySlug: async (slug) => complete(await selectBySlug.first(db, { slug })),
     byId: async (id) => complete(await selectById.first(db, { id })),
 
-    async create(slug, name, plan = "default") {
-      if (!isName(slug))
-        throw invalid(
-          "slug",
-          "bad_name",
-          `"${slug}" is not a valid tenant slug: use 1 to 63 characters of a-z, 0-9 and -.`,
-        );
+    async create(slug, name, by, plan = "default") {
       await requirePlan(plan);
-      try {
-        await db
-          .insertInto("tenants")
-          .values({ id: newId("tenant", clock), slug, name, plan, created_at: toIso(clock.now()) })
-          .execute();
-      } catch (error) {
-        if (isUniqueViolation(error)) throw new Problem("name_taken", `A tenant "${slug}" already exists.`);
-        throw error;
-      }
+      await sql.transaction(async (trx) => {
+        const id = await insertTenant(trx, clock, { slug, name, plan });
+        await record(trx, { id, slug }, by, "workspace.create", { after: { slug, name, plan } });
+      });
       return require(slug);
     },
 
-    async list(limit, after = "") {
-      const slugs = db.selectFrom("tenants").select("slug").where("slug", ">", after).orderBy("slug").limit(limit);
-      const rows = await slugs.execute();
+    async list(limit, after = "", search) {
+      let slugs = db.selectFrom("tenants").select("slug").where("slug", ">", after);
+      if (search !== undefined) slugs = slugs.where(containsText(sql, ["slug", "name"], search));
+      const rows = await slugs.orderBy("slug").limit(limit).execute();
       return Promise.all(rows.map((row) => require(row.slug)));
     },
 
-    async change(slug, { name, plan, overrides }) {
+    async change(slug, { name, plan, overrides }, by) {
       await sql.transaction(async (trx) => {
         const row = await sql
           .forUpdate(trx.selectFrom("tenants").selectAll().where("slug", "=", slug))
           .executeTakeFirst();
-        if (!row) throw new Problem("not_found", `No tenant "${slug}" exists.`);
+        if (!row) throw new Problem("not_found", `No workspace "${slug}" exists.`);
         if (plan !== undefined) await holdPlan(trx, plan);
         const before = parseOverrides(row.limits);
         const limits: LimitOverrides = JSON.parse(JSON.stringify({ ...before, ...overrides })); // drops undefined values
@@ -164,6 +170,9 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
           .execute();
         const samePlan = after.plan === row.plan;
         if (!samePlan || limits.hitsPerLinkPerMonth !== before.hitsPerLinkPerMonth) await outdate(trx, [row.id]);
+        const shown = (of: typeof after, own: LimitOverrides) => ({ ...of, limits: own });
+        const change = differenceOf(shown({ name: row.name, plan: row.plan }, before), shown(after, limits));
+        if (change !== undefined) await record(trx, row, by, "workspace.update", change);
       });
       return require(slug);
     },
@@ -172,7 +181,7 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
       return (await db.selectFrom("tenants").select("id").limit(1).executeTakeFirst()) === undefined;
     },
 
-    async setPlan(name, limits) {
+    async setPlan(name, limits, by) {
       if (builtInPlans.has(name))
         throw invalid("name", "built_in", `The plan "${name}" is built in and cannot be changed. Choose another name.`);
       if (!isName(name)) {
@@ -192,6 +201,10 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
           .values({ name, limits: json, created_at: clock.now() })
           .onConflict((conflict) => conflict.column("name").doUpdateSet({ limits: json }))
           .execute();
+        const change = differenceOf(before ? { ...parseLimits(before.limits) } : {}, { ...limits });
+        const entry = { tenant: "", actor: by, subject: { kind: "plan", id: name } } as const;
+        const action = before ? "plan.update" : "plan.create";
+        if (change !== undefined) await recordHistory(trx, clock, { ...entry, action, ...change });
         if (before && parseLimits(before.limits).hitsPerLinkPerMonth === limits.hitsPerLinkPerMonth) return;
         const rows = await trx.selectFrom("tenants").select("id").where("plan", "=", name).execute();
         await outdate(
@@ -203,6 +216,35 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
   };
 }
 
+/** In a transaction of the caller, or by itself. */
+export async function insertTenant(
+  db: Db,
+  clock: Clock,
+  { slug, name, plan = "default" }: { readonly slug: string; readonly name: string; readonly plan?: string },
+): Promise<TenantId> {
+  requireSlug(slug);
+  const id = newId("tenant", clock);
+  const row = { id, slug, name, plan, created_at: toIso(clock.now()) };
+  await whileUnique(slug, () => db.insertInto("tenants").values(row).execute());
+  return id;
+}
+
+export function requireSlug(slug: string): void {
+  if (isName(slug)) return;
+  const rule = "use 1 to 63 characters of a-z, 0-9 and -";
+  throw invalid("slug", "bad_name", `"${slug}" is not a valid workspace slug: ${rule}.`);
+}
+
+/** Says that the slug is taken if `write` fails for that. */
+export async function whileUnique<Result>(slug: string, write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new Problem("name_taken", `A workspace "${slug}" already exists.`);
+    throw error;
+  }
+}
+
 const unknownPlan = (plan: string, known: readonly string[]): Problem =>
   invalid("plan", "unknown_plan", `No plan "${plan}" exists. Plans: ${known.join(", ")}.`);
 
@@ -210,7 +252,7 @@ const selectTenants = (db: Db) =>
   acrossTenants(db)
     .selectFrom("tenants as t")
     .leftJoin("suspended_tenants as s", "s.tenant_id", "t.id")
-    .select(["t.id", "t.slug", "t.name", "t.plan", "t.limits", "t.created_at", "s.reason as suspended"])
+    .select(["t.id", "t.slug", "t.name", "t.plan", "t.limits", "t.created_at", "t.delete_at", "s.reason as suspended"])
     .select((expression) =>
       expression
         .selectFrom("domains")

@@ -23,7 +23,7 @@ const useSchema = z
   })
   .openapi("LimitUse");
 
-const usageSchema = z
+export const usageSchema = z
   .object({
     limits: z.array(useSchema),
     hitsPerLinkPerMonth: z.array(useSchema.extend({ link: z.string(), code: z.string() })).openapi({
@@ -46,8 +46,8 @@ const usageRoute = route(
 
 export function usageRoutes(api: Api, usage: UsageReport): void {
   api.openapi(usageRoute, async (c) => {
-    const { tenant, key } = c.get("caller");
-    return c.json(showUsage(await usage.of(tenant, key)), 200);
+    const { tenant, by } = c.get("caller");
+    return c.json(showUsage(await usage.of(tenant, by.kind === "key" ? by.key : undefined)), 200);
   });
 }
 

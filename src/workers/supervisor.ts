@@ -28,7 +28,8 @@ export interface Supervisor {
 
 export interface SupervisorSettings {
   readonly count: number;
-  readonly spawn: () => ChildProcess;
+  /** `isFirst`: of the start; it reports what concerns all of them. */
+  readonly spawn: (isFirst: boolean) => ChildProcess;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -45,8 +46,8 @@ export function createSupervisor({ count, spawn, clock, log }: SupervisorSetting
   let stopped = false;
   let places: Promise<void>[] = [];
 
-  function add(): Worker {
-    const worker = startWorker(spawn(), (message) => void hear(worker, message));
+  function add(isFirst = false): Worker {
+    const worker = startWorker(spawn(isFirst), (message) => void hear(worker, message));
     workers.add(worker);
     void worker.ended.then(() => workers.delete(worker));
     return worker;
@@ -74,13 +75,13 @@ export function createSupervisor({ count, spawn, clock, log }: SupervisorSetting
 
   return {
     async start() {
-      const first = add();
+      const first = add(true);
       const early = await Promise.race([first.ready, first.ended]);
       if (stopped) return false;
       if (early !== "ready") {
         throw new OperatorError("The first worker exited before it was ready. Its error is above.", Number(early) || 1);
       }
-      places = [first, ...Array.from({ length: count - 1 }, add)].map(keep);
+      places = [first, ...Array.from({ length: count - 1 }, () => add())].map(keep);
       return true;
     },
     async stop() {

@@ -1,4 +1,6 @@
+import type { Clock } from "../../base/clock.ts";
 import type { TenantId } from "../../base/ids.ts";
+import { type Actor, recordHistory } from "../../history/history.ts";
 import type { SuppressionTable } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
@@ -8,6 +10,8 @@ import { type MailKind, mailKinds } from "../outbox/outbox.ts";
  * Addresses that get no more email: a list per tenant, and a global one of addresses that do not exist according to the
  * platform's mail server. Addresses are compared case-insensitively: after `Ann@` has unsubscribed, `ann@` must not get
  * email either.
+ *
+ * Additions come from recipients and mail servers: the row itself says when and why. Only removals are in the history.
  */
 export interface Suppressions {
   /** Why this tenant may not send such an email to the address; `undefined` if it may. */
@@ -17,7 +21,7 @@ export interface Suppressions {
   /** A tenant's list, by address; `after` is the last of the previous page. */
   list(tenant: TenantId, limit: number, after?: string): Promise<Suppression[]>;
   /** Returns whether it was there. */
-  remove(tenant: TenantId | typeof allTenants, address: string): Promise<boolean>;
+  remove(tenant: TenantId | typeof allTenants, address: string, by: Actor): Promise<boolean>;
 }
 
 export interface Suppression {
@@ -29,7 +33,8 @@ export interface Suppression {
 export type SuppressionReason = SuppressionTable["reason"];
 export const allTenants = "" as const;
 
-export function createSuppressions({ db, now }: Sql): Suppressions {
+export function createSuppressions(sql: Sql, clock: Pick<Clock, "now">): Suppressions {
+  const { db, now } = sql;
   return {
     async find(tenant, address, kind) {
       const listed = (owner: TenantId | typeof allTenants) =>
@@ -61,12 +66,18 @@ export function createSuppressions({ db, now }: Sql): Suppressions {
         .execute();
     },
 
-    async remove(tenant, address) {
-      const { numDeletedRows } = await ofTenant(db, tenant)
-        .deleteFrom("suppressions")
-        .where("address", "=", address.toLowerCase())
-        .executeTakeFirstOrThrow();
-      return numDeletedRows > 0n;
-    },
+    remove: (tenant, address, by) =>
+      sql.transaction(async (trx) => {
+        const gone = await ofTenant(trx, tenant)
+          .deleteFrom("suppressions")
+          .where("address", "=", address.toLowerCase())
+          .returning(["address", "reason"])
+          .executeTakeFirst();
+        if (gone === undefined) return false;
+        const subject = { kind: "suppression", id: gone.address };
+        const before = { address: gone.address, reason: gone.reason };
+        await recordHistory(trx, clock, { tenant, actor: by, action: "suppression.remove", subject, before });
+        return true;
+      }),
   };
 }

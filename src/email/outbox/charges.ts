@@ -3,7 +3,7 @@ import type { Counters, CounterVerdict, Limit, StatusAnswer } from "../../limits
 import type { Window } from "../../limits/window.ts";
 import type { Tenants } from "../../tenants/tenants.ts";
 import type { EmailSeedQueries } from "./counter-seeds.ts";
-import { type MailKind, mailKinds } from "./outbox.ts";
+import { type MailKind, mailKinds, platformMail } from "./outbox.ts";
 import type { EmailClaim } from "./store.ts";
 
 /**
@@ -55,12 +55,11 @@ export function createCharges({ counters, tenants, seeds, platformMax }: ChargeS
   }
 
   async function maxesFor(tenant: TenantId, by: EmailProvider, essential: boolean): Promise<EmailMaxes> {
+    const platform = essential ? platformMax : ordinaryMax(platformMax);
+    if (tenant === platformMail) return { tenant: null, platform };
     const limits = (await tenants.byId(tenant))?.limits;
     if (limits === undefined) throw new Error(`no tenant ${tenant}`);
-    return {
-      tenant: by === "smtp" ? limits.emailsPerHourSmtp : limits.emailsPerHourSendgrid,
-      platform: essential ? platformMax : ordinaryMax(platformMax),
-    };
+    return { tenant: by === "smtp" ? limits.emailsPerHourSmtp : limits.emailsPerHourSendgrid, platform };
   }
 
   const seedsOf = (tenant: TenantId, by: EmailProvider) => ({
@@ -165,6 +164,7 @@ export const platformEmailLimit = (max: number | null, seed?: () => Promise<numb
 });
 
 function emailLimits(tenant: string, provider: EmailProvider, maxes: EmailMaxes, seeds: EmailSeeds): Limit[] {
+  if (tenant === platformMail) return [platformEmailLimit(maxes.platform, seeds.platform)];
   const own = tenantEmailLimit(tenant, provider, maxes.tenant, seeds.tenant);
   return provider === "smtp" ? [own, platformEmailLimit(maxes.platform, seeds.platform)] : [own];
 }

@@ -24,6 +24,9 @@ export interface Outbox {
   find(tenant: TenantId, key: string): Promise<EmailId | undefined>;
 }
 
+/** The owner of mails that belong to no tenant, such as those about an account. Only the platform's limit counts them. */
+export const platformMail = "" as TenantId;
+
 export interface NewMail {
   readonly tenant: TenantId;
   readonly kind: MailKind;
@@ -63,9 +66,12 @@ export const mailKinds = {
   drop: { essential: false, stoppable: true },
   deadTarget: { essential: false, stoppable: true },
   digest: { essential: false, stoppable: true },
-  invitation: { essential: false, stoppable: false },
+  invitation: { essential: true, stoppable: false },
   verification: { essential: true, stoppable: false },
   reset: { essential: true, stoppable: false },
+  signIn: { essential: true, stoppable: false },
+  role: { essential: true, stoppable: false },
+  account: { essential: true, stoppable: false },
 } as const satisfies Record<string, KindRules>;
 
 export type MailKind = keyof typeof mailKinds;

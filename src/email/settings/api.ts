@@ -2,7 +2,7 @@ import { toIso } from "../../base/clock.ts";
 import { invalid, Problem } from "../../base/errors.ts";
 import type { TenantId } from "../../base/ids.ts";
 import type { Shares } from "../../base/shares.ts";
-import { type Api, json, jsonBody, route, z } from "../../http/route.ts";
+import { type Api, actorOf, json, jsonBody, route, z } from "../../http/route.ts";
 import { parseAddress, parseMailbox } from "../address.ts";
 import { parseWebhookKey } from "../delivery/signature.ts";
 import { webhookUrl } from "../delivery/webhook.ts";
@@ -127,8 +127,10 @@ export function emailSettingsRoutes(
   });
 
   api.openapi(routes.rotate, async (c) => {
-    const { id } = c.get("caller").tenant;
-    return c.json(show(id, await settings.rotateWebhook(id, c.get("once")?.secret("webhook"))), 200);
+    const caller = c.get("caller");
+    const { id } = caller.tenant;
+    const chance = c.get("once")?.secret("webhook");
+    return c.json(show(id, await settings.rotateWebhook(id, actorOf(caller), chance)), 200);
   });
 
   api.openapi(routes.change, async (c) => {
@@ -140,7 +142,7 @@ export function emailSettingsRoutes(
       const key = change.sendgridKey;
       await outgoing.run(id, () => requireWorkingKey(checkKey, key), { signal: c.req.raw.signal });
     }
-    return c.json(show(id, await settings.change(id, change)), 200);
+    return c.json(show(id, await settings.change(id, change, actorOf(c.get("caller")))), 200);
   });
 }
 

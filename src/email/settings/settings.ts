@@ -5,9 +5,10 @@ import { Problem } from "../../base/errors.ts";
 import type { TenantId } from "../../base/ids.ts";
 import { pagesOf } from "../../base/pages.ts";
 import type { Ring } from "../../base/seal.ts";
+import { type Actor, differenceOf, type HistoryFields, recordHistory } from "../../history/history.ts";
 import type { EmailSettingsTable } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { acrossTenants, type Db, ofTenant } from "../../sql/tenant-db.ts";
+import { acrossTenants, ofTenant, type Trx } from "../../sql/tenant-db.ts";
 import { parseMailbox } from "../address.ts";
 import type { Mailbox } from "../providers/provider.ts";
 import { changeSwitches, defaultSwitches, type NoticeSwitches, switchesOf } from "./notice-kinds.ts";
@@ -43,9 +44,9 @@ export interface OwnSendgrid {
 
 export interface EmailSettingsStore {
   of(tenant: TenantId): Promise<EmailSettings>;
-  change(tenant: TenantId, change: EmailSettingsChange): Promise<EmailSettings>;
+  change(tenant: TenantId, change: EmailSettingsChange, by: Actor): Promise<EmailSettings>;
   /** Gives the webhook another URL; the previous one stops working. `chance`: for a request that may run again. */
-  rotateWebhook(tenant: TenantId, chance?: Uint8Array): Promise<EmailSettings>;
+  rotateWebhook(tenant: TenantId, by: Actor, chance?: Uint8Array): Promise<EmailSettings>;
   /**
    * Only for the sender. Throws when there is a key that cannot be decrypted: sending another way would be a surprise.
    */
@@ -80,13 +81,27 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
   const newSecret = (chance: Uint8Array = randomBytes(webhookSecretBytes)): string =>
     Buffer.from(chance.subarray(0, webhookSecretBytes)).toString("base64url");
 
+  async function record(
+    trx: Trx,
+    tenant: TenantId,
+    actor: Actor,
+    action: string,
+    before: HistoryFields,
+    after: HistoryFields,
+  ): Promise<void> {
+    const change = differenceOf(before, after);
+    if (change === undefined) return;
+    const subject = { kind: "email settings", id: tenant };
+    await recordHistory(trx, clock, { tenant, actor, action, subject, ...change });
+  }
+
   return {
     async of(tenant) {
       const row = await rowOf(tenant);
       return row === undefined ? none : toSettings(row);
     },
 
-    async change(tenant, { contact, sender, sendgridKey, webhookKey, notices }) {
+    async change(tenant, { contact, sender, sendgridKey, webhookKey, notices }, by) {
       const secret = newSecret();
       const columns = {
         ...(contact === undefined ? {} : { contact }),
@@ -95,7 +110,7 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
         ...(webhookKey === undefined ? {} : { webhook_key: webhookKey }),
         updated_at: clock.now(),
       };
-      const write = (trx: Db, changed: typeof columns & { notices?: string }) =>
+      const write = (trx: Trx, changed: Partial<typeof columns> & { updated_at: number; notices?: string }) =>
         ofTenant(trx, tenant)
           .insertInto("email_settings")
           .values({ ...changed, webhook_secret: secret })
@@ -107,24 +122,32 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
           )
           .returningAll()
           .executeTakeFirstOrThrow();
-      if (notices === undefined) return toSettings(await write(sql.db, columns));
-      // The other switches of the row are kept, so it is read first, and locked by what is written meanwhile.
       return await sql.transaction(async (trx) => {
-        const { notices: before } = await write(trx, columns);
-        return toSettings(await write(trx, { ...columns, notices: changeSwitches(before, notices, clock.now()) }));
+        // The row is locked by a write that changes nothing, so that what it was is known.
+        const before = await write(trx, { updated_at: clock.now() });
+        const switches = notices && { notices: changeSwitches(before.notices, notices, clock.now()) };
+        const after = toSettings(await write(trx, { ...columns, ...switches }));
+        await record(trx, tenant, by, "email-settings.update", shown(toSettings(before)), {
+          ...shown(after),
+          // A new key may end like the old one.
+          ...(typeof sendgridKey === "string" && { sendgridKey: `set ${after.sendgrid?.hint ?? ""}` }),
+        });
+        return after;
       });
     },
 
-    async rotateWebhook(tenant, chance) {
-      const changed = { webhook_secret: newSecret(chance) };
-      const row = await ofTenant(sql.db, tenant)
-        .insertInto("email_settings")
-        .values({ ...changed, updated_at: clock.now() })
-        .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(changed))
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      return toSettings(row);
-    },
+    rotateWebhook: (tenant, by, chance) =>
+      sql.transaction(async (trx) => {
+        const changed = { webhook_secret: newSecret(chance) };
+        const row = await ofTenant(trx, tenant)
+          .insertInto("email_settings")
+          .values({ ...changed, updated_at: clock.now() })
+          .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(changed))
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        await record(trx, tenant, by, "email-settings.rotate-webhook", {}, { webhookUrl: "replaced" });
+        return toSettings(row);
+      }),
 
     async ownKey(tenant) {
       const row = await rowOf(tenant);
@@ -135,6 +158,11 @@ export function createEmailSettings(sql: Sql, ring: Ring | undefined, clock: Clo
     },
   };
 }
+
+/** As the history shows them: of the key its hint, and nothing of the webhook's secret. */
+const shown = ({ contact, sender, sendgrid, webhookKey, notices }: EmailSettings): HistoryFields => ({
+  ...{ contact, sender, sendgridKey: sendgrid === null ? null : `set ${sendgrid.hint}`, webhookKey, notices },
+});
 
 type NotOpened = { kind: "no_ring" } | { kind: "broken" } | { kind: "unknown_key"; keyId: string };
 

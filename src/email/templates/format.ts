@@ -5,6 +5,12 @@ export const formatCount = (count: number): string => count.toLocaleString("en-G
 export const formatDay = (at: number): string =>
   `${new Date(at).toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" })} (UTC)`;
 
+/** `1 December 2026, 14:05 (UTC)` */
+export const formatTime = (at: number): string => {
+  const time = new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+  return formatDay(at).replace(" (UTC)", `, ${time} (UTC)`);
+};
+
 const units = ["bytes", "kB", "MB", "GB", "TB", "PB"] as const;
 
 /** `812.5 MB`: in thousands, as plans are written. Rounded down, so that a limit never looks reached early. */

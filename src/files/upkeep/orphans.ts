@@ -11,6 +11,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { type FileId, parseId } from "../../base/ids.ts";
+import type { Actor } from "../../history/history.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants } from "../../sql/tenant-db.ts";
 import { storedKey, type TenantFile } from "../file.ts";
@@ -49,6 +50,7 @@ const namedMost = 100;
 /** More than this number, and more than this share: then the store is wrong. */
 const lostMost = 10;
 const lostShare = 0.1;
+const bySync: Actor = { kind: "job", name: "files-sync" };
 
 export async function findOrphans(settings: OrphanSettings, dryRun: boolean, olderThanMs = graceMs): Promise<Orphans> {
   const { sql, store, storage, files, clock, signal } = settings;
@@ -101,7 +103,7 @@ export async function findOrphans(settings: OrphanSettings, dryRun: boolean, old
   const suspicious = sums.rowsFound > 0 && (many || seen.objects === 0);
   if (!dryRun && !suspicious) {
     for (const row of lost) {
-      const condemned = await store.condemn(row, "stored");
+      const condemned = await store.condemn(row, "stored", { deletion: { by: bySync, at: clock.now() } });
       if (condemned !== undefined && (await files.finish(condemned))) sums.removedRows++;
     }
   }

@@ -66,7 +66,8 @@ export async function sweepFiles(settings: SweepSettings): Promise<Swept> {
   }
 
   /** One that was admitted meanwhile ends in the future. */
-  const giveUp = (file: TenantFile) => store.condemn(file, "pending", isAdmitted(file) ? endedBefore : bornBefore);
+  const giveUp = (file: TenantFile) =>
+    store.condemn(file, "pending", { endedBefore: isAdmitted(file) ? endedBefore : bornBefore });
 
   const swept = { abandoned: 0, deleted: 0, settled: 0, stray: 0, failed: 0 };
   let after: FileId | undefined;

@@ -45,7 +45,7 @@ export function createUpkeep(settings: UpkeepSettings): Upkeep {
   const gauge = (name: string, help: string, read: () => number) => metrics.gauge(name, help, read, "max");
   const ofSync = (name: string, help: string, read: () => number) =>
     gauge(name, `${help}, found by the last sync.`, () => (isLast(synced.at, dayMs) ? read() : 0));
-  ofSync("quicklink_storage_drift_bytes", "Drift of tenants' stored bytes", () => synced.drift);
+  ofSync("quicklink_storage_drift_bytes", "Drift of workspaces' stored bytes", () => synced.drift);
   ofSync("quicklink_storage_orphans", "Objects without a file", () => synced.objects);
   ofSync("quicklink_storage_lost", "Files without an object", () => synced.rows);
   gauge("quicklink_files_unswept", "Files that the last cleanup could not process.", () =>
@@ -61,7 +61,7 @@ export function createUpkeep(settings: UpkeepSettings): Upkeep {
       }
     }
     for (const { tenant, drift } of drifts) {
-      if (drift !== 0) log.warn({ tenant, drift }, "corrected drift in a tenant's stored bytes");
+      if (drift !== 0) log.warn({ tenant, drift }, "corrected drift in a workspace's stored bytes");
     }
     return drifts.reduce((sum, { drift }) => sum + Math.abs(drift), 0);
   }

@@ -1,0 +1,90 @@
+import { applyBlocklist } from "../abuse/apply-blocklist.ts";
+import { dayMs } from "../base/clock.ts";
+import { findClickNotices } from "../clicks/notices/find-notices.ts";
+import { listClicks } from "../clicks/reports/list.ts";
+import { reportOn } from "../clicks/reports/report.ts";
+import { trendsOf } from "../clicks/reports/trends.ts";
+import { purgeClicks } from "../clicks/rollups/purge.ts";
+import { forgetVisitors } from "../clicks/rollups/purge-visitors.ts";
+import { condense } from "../clicks/rollups/rounds.ts";
+import type { Core } from "../core.ts";
+import { nearLimits } from "../email/notices/near-limits.ts";
+import { createEmailStore } from "../email/outbox/store.ts";
+import { recount } from "../files/quota/storage-total.ts";
+import type { Actor } from "../history/history.ts";
+import { purgeHistory } from "../history/purge.ts";
+import { pruneAnswers } from "../idempotency/answers.ts";
+import { importStep } from "../import-export/runs/step.ts";
+import { exportWorkspacePart } from "../import-export/workspace-export.ts";
+import { monthName } from "../limits/window.ts";
+import { busiestLinks } from "../links/read/busiest.ts";
+import { countLinks } from "../links/read/link-counts.ts";
+import { usedTags } from "../links/tags/used-tags.ts";
+import { trashDays } from "../links/trash/trash-store.ts";
+import { prunePeople } from "../people/prune.ts";
+import { eraseWorkspaces } from "../people/workspaces/erase.ts";
+import { createFeed } from "../sql/feed.ts";
+import { pruneLeases } from "../sql/leases.ts";
+import { databaseTime } from "../sql/sql.ts";
+import type { Background } from "./background.ts";
+
+const byClean: Actor = { kind: "job", name: "clean" };
+const purgeDays = 365;
+const feedDays = 1;
+const emailDays = 90;
+const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
+
+/** What `background.ts` offers, on the current thread. */
+export function onThisThread(core: Core): Background {
+  return {
+    importStep: () => importStep(core),
+    createMany: (tenant, inputs, by, atomic) => core.links.createMany(tenant, inputs, by, atomic),
+    runSteps: (tenant, steps, by) => core.links.runSteps(tenant, steps, by),
+    find: (tenant, query) => core.store.find(tenant, query),
+    tags: (tenant, prefix) => usedTags(core.sql, tenant, prefix),
+    countLinks: (tenant, filter, facts) => countLinks(core.sql, tenant, filter, facts),
+    trends: (tenant, query) => trendsOf(core.sql, tenant, query),
+    report: (tenant, subject, query) => reportOn(core.sql, core.clock, tenant, subject, query),
+    clicks: (tenant, subject, query) => listClicks(core.sql, core.clock, tenant, subject, query),
+    exportPart: (tenant, place) => exportWorkspacePart(core, tenant, place),
+    busiest: ({ id, limits }) => busiestLinks(core.sql, id, limits.hitsPerLinkPerMonth, monthName(core.clock.now())),
+    recount: (tenant, dryRun) => recount(core.sql, tenant, dryRun),
+    nearLimits() {
+      const now = core.clock.now();
+      return nearLimits(core.sql, core.tenants, monthName(now), now);
+    },
+    findClickNotices: () => findClickNotices({ ...core, baseUrl: core.config.baseUrl }),
+    async clean() {
+      const now = core.clock.now();
+      const feed = createFeed(core.sql);
+      return {
+        links: await untilFew(() => core.store.purge(now - purgeDays * dayMs, rowsAtOnce, now)),
+        changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
+        months: await untilFew(() => pruneLeases(core.sql, now, rowsAtOnce)),
+        emails: await untilFew(() => createEmailStore(core.sql).prune(now - emailDays * dayMs, rowsAtOnce)),
+        answers: await untilFew(() => pruneAnswers(core.sql, rowsAtOnce)),
+        signIns: await untilFew(() => prunePeople(core.sql, now, rowsAtOnce)),
+        trashed: await untilFew(() => core.trash.eraseOld(now - trashDays * dayMs, rowsAtOnce, byClean, now)),
+        history: await purgeHistory(core.sql, now, core.config.QL_HISTORY_DAYS),
+        workspaces: await eraseWorkspaces(core),
+      };
+    },
+    applyBlocklist: () => applyBlocklist(core),
+    raiseOutdated: () => core.outdated.finish(),
+    // By the database's time, as the writers of clicks: a server whose clock is ahead must not condense too early.
+    condenseClicks: async (signal) =>
+      condense(core.sql, { now: await databaseTime(core.sql), ...(signal && { signal }) }),
+    purgeClicks: async (signal) => purgeClicks(core.sql, await databaseTime(core.sql), signal),
+    forgetVisitors: async () => forgetVisitors(core.sql, await databaseTime(core.sql)),
+    stopSoon() {}, // the database does the work, and the socket's deadline is the limit
+    async close() {},
+  };
+}
+
+async function untilFew(step: () => Promise<number>): Promise<number> {
+  for (let total = 0; ; ) {
+    const done = await step();
+    total += done;
+    if (done < rowsAtOnce) return total;
+  }
+}
