@@ -15,6 +15,7 @@ import { migrate } from "../src/sql/migrate.ts";
 import type { Sql } from "../src/sql/sql.ts";
 import { openSqlite } from "../src/sql/sqlite.ts";
 import { createTenants } from "../src/tenants/tenants.ts";
+import { byCommand } from "../test/ground/actors.ts";
 import { type Postgres, startPostgres } from "../test/ground/postgres.ts";
 import { tempFolder } from "../test/ground/temp.ts";
 import type { Figure, Target } from "./bench.ts";
@@ -66,7 +67,7 @@ export async function lookups(): Promise<readonly Figure[]> {
 async function prepare(database: Database, links: number, postgres: Postgres): Promise<Contender> {
   const sql = await open(database, postgres);
   await migrate(sql);
-  const tenant = await createTenants(sql, systemClock).create("bench", "Bench");
+  const tenant = await createTenants(sql, systemClock).create("bench", "Bench", byCommand);
   await writeLinks(sql, tenant.id, 0, links);
   await raw`analyze`.execute(sql.db);
   return { database, links, sql, target: createLinkStore(sql).target, micros: [], ms: [] };

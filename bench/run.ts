@@ -10,14 +10,27 @@ import { bulk } from "./bulk.ts";
 import { cache } from "./cache.ts";
 import { clicks } from "./clicks.ts";
 import { create } from "./create.ts";
+import { dashboard } from "./dashboard.ts";
 import { limits } from "./limits.ts";
 import { tooBusy, watchOthers } from "./others.ts";
 import { redirect } from "./redirect.ts";
+import { session } from "./session.ts";
 import { round } from "./show.ts";
 import { start } from "./start.ts";
 import { writeThrough } from "./write-through.ts";
 
-const benches: readonly Bench[] = [redirect, create, bulk, start, limits, cache, writeThrough, clicks];
+const benches: readonly Bench[] = [
+  redirect,
+  create,
+  bulk,
+  start,
+  limits,
+  cache,
+  writeThrough,
+  clicks,
+  session,
+  dashboard,
+];
 
 const exitCodes = { met: 0, missed: 1, misused: 2, notJudged: 3 } as const;
 type Outcome = Exclude<keyof typeof exitCodes, "misused">;

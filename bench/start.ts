@@ -3,7 +3,7 @@
  *
  * Method: `src/main.ts serve` in embedded mode, from just before the process starts until the first 200 of /healthz,
  * requested every 2 ms: on an empty folder (secrets, schema and the first tenant are created) and on a folder with
- * 1,000 links. A bare `Bun.serve` is started in every round too: it shows what the runtime itself needs, and how fast
+ * 1,000 links; and what the API adds to it, which is loaded with its first request. A bare `Bun.serve` is started in every round too: it shows what the runtime itself needs, and how fast
  * the machine currently is. Memory is read 3 s after the first answer: RSS includes pages of the runtime's file that
  * are shared with every other Bun process, PSS includes its share of them, private is what would be freed if it ended,
  * and peak is the highest RSS until then.
@@ -30,6 +30,8 @@ const root = join(import.meta.dir, "..");
 
 interface Contender {
   readonly name: string;
+  /** Requested once after the first answer, before memory is read. */
+  readonly uses?: string;
   /** Starts it on a port, with whatever it needs; returns the process and how to clean up. */
   launch(port: number): { child: Child; clean(): void };
 }
@@ -55,7 +57,7 @@ export const start: Bench = {
 };
 
 async function run(): Promise<readonly Figure[]> {
-  const contenders = [bare, fresh, await existing()];
+  const contenders = [bare, fresh, used, await existing()];
   const samples = new Map(contenders.map((one): [Contender, Samples] => [one, { ms: [], cpuMs: [], memory: [] }]));
   const shown = progress();
   for (let i = 0; i < rounds; i++) {
@@ -68,7 +70,7 @@ async function run(): Promise<readonly Figure[]> {
   return report(samples);
 }
 
-async function measure({ launch }: Contender, samples: Samples | undefined, idle: boolean): Promise<void> {
+async function measure({ launch, uses }: Contender, samples: Samples | undefined, idle: boolean): Promise<void> {
   const port = freePort();
   const started = performance.now();
   const { child, clean } = launch(port);
@@ -76,6 +78,7 @@ async function measure({ launch }: Contender, samples: Samples | undefined, idle
     await firstAnswer(child, port);
     samples?.ms.push(performance.now() - started);
     samples?.cpuMs.push(cpuMicros(child.pid) / 1_000);
+    if (uses !== undefined) await fetch(`http://127.0.0.1:${port}${uses}`);
     if (idle) {
       await Bun.sleep(idleMs);
       samples?.memory.push(memoryOf(child.pid));
@@ -134,6 +137,9 @@ const fresh: Contender = {
     return { child: serve(port, folder), clean: () => removeFolder(folder) };
   },
 };
+
+/** The API is loaded with its first request. */
+const used: Contender = { ...fresh, name: "ours, API used", uses: "/api/links" };
 
 async function existing(): Promise<Contender> {
   const subject = await startSubject("sqlite");

@@ -7,10 +7,12 @@ import { clicks } from "./mistakes/clicks.ts";
 import { clicksLive } from "./mistakes/clicks-live.ts";
 import { codes } from "./mistakes/codes.ts";
 import { configMistakes } from "./mistakes/config.ts";
+import { dashboardMistakes } from "./mistakes/dashboard.ts";
 import { doctor } from "./mistakes/doctor.ts";
 import { domains } from "./mistakes/domains.ts";
 import { email } from "./mistakes/email.ts";
 import { fileMistakes } from "./mistakes/files.ts";
+import { history } from "./mistakes/history.ts";
 import { http } from "./mistakes/http.ts";
 import { idempotency } from "./mistakes/idempotency.ts";
 import { importExport } from "./mistakes/import-export.ts";
@@ -18,6 +20,11 @@ import { inMemory } from "./mistakes/in-memory.ts";
 import { limits } from "./mistakes/limits.ts";
 import { linkHealth } from "./mistakes/link-health.ts";
 import { links } from "./mistakes/links.ts";
+import { annotationMistakes, brandingMistakes, linksBulk, sharePageMistakes } from "./mistakes/links-bulk.ts";
+import { linksPast } from "./mistakes/links-past.ts";
+import { factorMistakes } from "./mistakes/people-factors.ts";
+import { peopleSignIn } from "./mistakes/people-sign-in.ts";
+import { workspaceMistakes } from "./mistakes/people-workspaces.ts";
 import { qrMistakes } from "./mistakes/qr.ts";
 import { redirect } from "./mistakes/redirect.ts";
 import { redis } from "./mistakes/redis.ts";
@@ -37,13 +44,27 @@ const rooms: Readonly<Record<string, Mistakes>> = {
     clicks: { ...clicks, ...clicksLive },
     codes,
     config: configMistakes,
+    dashboard: dashboardMistakes,
     doctor,
     domains,
     email,
     files: fileMistakes,
   },
   ...{ http, idempotency, "import-export": importExport, "in-memory": inMemory, limits, "link-health": linkHealth },
-  ...{ links, qr: qrMistakes, redirect, redis, "safe-fetch": safeFetch, server, sql, tenants: tenantMistakes, workers },
+  ...{
+    history,
+    links: { ...links, ...linksPast, ...linksBulk },
+    qr: qrMistakes,
+    redirect,
+    redis,
+    "safe-fetch": safeFetch,
+    server,
+    sql,
+    tenants: tenantMistakes,
+    workers,
+  },
+  people: { ...factorMistakes, ...peopleSignIn, ...workspaceMistakes },
+  ...{ annotations: annotationMistakes, branding: brandingMistakes, "share-pages": sharePageMistakes },
 };
 
 export interface NamedMistake {

@@ -89,8 +89,8 @@ const dieAt = (times: number) =>
 const dyingAt: Readonly<Record<Exclude<Place, "at_random">, Edit>> = {
   after_commit: {
     file: "links/api.ts",
-    from: 'const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, "tenant");',
-    to: `const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, "tenant");
+    from: 'const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, by);',
+    to: `const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, by);
     ${dieAt(100)}`,
   },
   in_transaction: {

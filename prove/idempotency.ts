@@ -31,8 +31,8 @@ export const idempotency: Proof = {
       edits: [
         {
           file: "http/idempotency.ts",
-          from: 'await answers.begin(c.get("caller").tenant.id, key,',
-          to: 'await answers.begin(oneForAll ??= c.get("caller").tenant.id, key,',
+          from: 'await answers.begin(tenant.id, ownKey(c.get("caller"), key),',
+          to: "await answers.begin(oneForAll ??= tenant.id, key,",
         },
         {
           file: "http/idempotency.ts",

@@ -40,8 +40,8 @@ import type { Attempt, Control, Proof } from "./proof.ts";
 /** A mistake in the list of what an import cannot set. */
 const passingOver = (field: string): Edit => ({
   file: "import-export/formats.ts",
-  from: 'const passedOver = new Set(["id", ',
-  to: `const passedOver = new Set(["${field}", "id", `,
+  from: '...["record", "id", ',
+  to: `...["${field}", "record", "id", `,
 });
 
 const onSqlite = (name: string, breaks: string, ...edits: Edit[]): Control => ({

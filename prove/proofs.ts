@@ -1,3 +1,4 @@
+import { access } from "./access.ts";
 import { attackOnClicks } from "./attack-on-clicks.ts";
 import { clicks } from "./clicks.ts";
 import { codes } from "./codes.ts";
@@ -13,6 +14,7 @@ import type { Proof } from "./proof.ts";
 import { quota } from "./quota.ts";
 import { redirect } from "./redirect.ts";
 import { regions } from "./regions.ts";
+import { signIn } from "./sign-in.ts";
 import { ssrf } from "./ssrf.ts";
 import { storage } from "./storage.ts";
 import { zones } from "./zones.ts";
@@ -20,6 +22,7 @@ import { zones } from "./zones.ts";
 /** Every proof, in the order in which they run. */
 export const proofs: readonly Proof[] = [
   ...[
+    access,
     attackOnClicks,
     clicks,
     codes,
@@ -34,5 +37,5 @@ export const proofs: readonly Proof[] = [
     quota,
     redirect,
   ],
-  ...[regions, ssrf, storage, zones],
+  ...[regions, signIn, ssrf, storage, zones],
 ];

@@ -44,9 +44,12 @@ export const ssrf: Proof = {
         to: "async function admit(url: URL, signal: AbortSignal, first: boolean)",
       },
       { from: "if (!addresses.every(", to: "if (first && !addresses.every(" },
-      { from: "url: URL, signal: AbortSignal) {", to: "url: URL, signal: AbortSignal, first: boolean) {" },
+      { from: "AbortSignal, bodyMostBytes: number) {", to: "AbortSignal, bodyMostBytes: number, first: boolean) {" },
       { from: "await admit(url, signal);", to: "await admit(url, signal, first);" },
-      { from: "await one(method, url, signal);", to: "await one(method, url, signal, redirects === 0);" },
+      {
+        from: "await one(method, url, signal, bodyMostBytes);",
+        to: "await one(method, url, signal, bodyMostBytes, redirects === 0);",
+      },
     ),
     withMistake("a name that is resolved again to connect", "rebinding", {
       from: "        address,\n        userAgent,",

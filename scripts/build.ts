@@ -7,7 +7,8 @@ await Bun.build({
   // Threads are separate programs and must be named; they keep their paths inside the executable.
   entrypoints: ["./src/main.ts", "./src/server/background-thread.ts", "./src/server/clicks-thread.ts"],
   naming: "[name].[ext]",
-  compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+  // The dashboard, as web/bundle.ts has written it.
+  compile: { outfile, assets: ["./dist/web"], autoloadDotenv: false, autoloadBunfig: false },
   minify: { whitespace: true, syntax: true, identifiers: false },
   sourcemap: "inline",
   format: "esm",

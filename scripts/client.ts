@@ -1,6 +1,7 @@
 import {
   type Document,
   fieldsOf,
+  isForKeys,
   type JsonSchema,
   nameOfRef,
   type Parameter,
@@ -17,7 +18,10 @@ export const clientPath = "clients/typescript/src/generated.ts";
 
 export async function describeClient(document: Document): Promise<string> {
   const schemas = Object.entries(document.components.schemas).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const routes = routesOf(document).map((route) => methodOf(document, route));
+  // The client has an API key: what is for people only is not for it.
+  const routes = routesOf(document)
+    .filter(isForKeys)
+    .map((route) => methodOf(document, route));
   const raw = routes.some(({ code }) => code.includes("RawBody")) ? ", type RawBody" : "";
   return await formatted(`/** Generated from the OpenAPI document by \`npm run docs\`. A test compares the two. */
 import { type Asked, Caller, type CallOptions, type ClientSettings, eachOf, type PostOptions${raw} } from "./call.ts";
@@ -44,6 +48,36 @@ export class QuickLink {
 ${routes.map(({ code }) => code).join("\n\n")}
 }
 `);
+}
+
+/** What the dashboard calls, people's routes included: types only, which cost no byte in the browser. `web/api/call.ts` calls. */
+export const dashboardRoutesPath = "web/api/generated.ts";
+
+export async function describeDashboardRoutes(document: Document): Promise<string> {
+  const schemas = Object.entries(document.components.schemas).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return await formatted(`/** Generated from the OpenAPI document by \`npm run docs\`. A test compares the two. */
+${schemas.map(([name, schema]) => declaration(name, schema)).join("\n\n")}
+
+/** For each route: the parameters of its path and query, the body, and the answer. */
+export interface Routes {
+${routesOf(document).map(routeType).join("\n")}
+}
+`);
+}
+
+function routeType({ method, path, operation }: Route): string {
+  const { parameters = [], summary = operation.operationId } = operation;
+  const query = parameters.filter((one) => one.in === "query");
+  const body = operation.requestBody?.content;
+  const json = body?.["application/json"]?.schema;
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, id]) => `readonly ${id}: string;`);
+  const parts = [
+    `readonly path: ${ids.length === 0 ? "undefined" : `{ ${ids.join(" ")} }`};`,
+    `readonly query: ${query.length === 0 ? "undefined" : `{\n${query.map(queryMember).join("\n")}\n}`};`,
+    `readonly body: ${body === undefined ? "undefined" : json ? typeOf(json) : "Blob | string"};`,
+    `readonly result: ${answerOf(operation.responses).result.replace(/^void$/, "undefined")};`,
+  ];
+  return `/** ${summary}. */\n"${method} ${path}": {\n${parts.join("\n")}\n};`;
 }
 
 function declaration(name: string, schema: JsonSchema): string {
@@ -119,7 +153,7 @@ function methodOf(document: Document, { method, path, operation }: Route): { typ
     return this.#caller.${call}({ ${asked.join(", ")} });
   }`;
   const types = query.length > 0 ? `export interface ${capital}Query {\n${query.map(queryMember).join("\n")}\n}` : "";
-  return { types, code: code + iterator(document, name, `${capital}Query`, query, operation.responses) };
+  return { types, code: code + iterator(document, { name, ids, type: `${capital}Query` }, query, operation.responses) };
 }
 
 /** A template literal with the IDs in it. */
@@ -148,8 +182,7 @@ function answerOf(responses: Responses): { result: string; call: string; schema?
 /** A paginated list also gets an iterator. */
 function iterator(
   document: Document,
-  name: string,
-  type: string,
+  { name, ids, type }: { readonly name: string; readonly ids: readonly string[]; readonly type: string },
   query: readonly Parameter[],
   responses: Responses,
 ): string {
@@ -160,8 +193,8 @@ function iterator(
   return `
 
   /** Iterates over all items; pages are loaded on demand. */
-  ${name.replace(/^list/, "iterate")}(query: ${type} = {}, options: CallOptions = {}): AsyncGenerator<${item}> {
-    return eachOf((cursor) => this.${name}({ ...query, cursor: cursor ?? query.cursor }, options));
+  ${name.replace(/^list/, "iterate")}(${ids.map((id) => `${id}: string, `).join("")}query: ${type} = {}, options: CallOptions = {}): AsyncGenerator<${item}> {
+    return eachOf((cursor) => this.${name}(${ids.map((id) => `${id}, `).join("")}{ ...query, cursor: cursor ?? query.cursor }, options));
   }`;
 }
 

@@ -163,7 +163,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: "Platform email limit",
-      help: "Emails of all tenants through SMTP_URL in the last hour, as a share of the limit for ordinary mail: four fifths of QL_EMAILS_PER_HOUR. Above 100 % only verification and password resets are sent. Alerts above 80 % and at 100 %.",
+      help: "Emails of all workspaces through SMTP_URL in the last hour, as a share of the limit for ordinary mail: four fifths of QL_EMAILS_PER_HOUR. Above 100 % only verification and password resets are sent. Alerts above 80 % and at 100 %.",
       unit: "percentunit",
       ask: {
         [`max(quicklink_platform_emails_used${own}) / max(quicklink_platform_emails_limit${ownAnd('mail="ordinary"')})`]:
@@ -200,6 +200,62 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       kind: "stat",
       ask: { [`max by (instance) (quicklink_recorder_failing${own})`]: "{{instance}}" },
       alerts: { warning: 1, critical: 1 },
+    },
+  ],
+  Clicks: [
+    {
+      title: "Captured clicks",
+      help: "By what is kept: facts; bare, only counted because there is no room for facts; dropped, not even counted; excluded, visits of people who excluded themselves.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_clicks_captured_total", "kept")]: "{{kept}}" },
+    },
+    {
+      title: "Recorded clicks",
+      help: "Stored as single clicks (event), as counts beyond the cap (overflow), or as a declared number (dropped, excluded).",
+      unit: "ops",
+      ask: { [perSecond("quicklink_clicks_recorded_total", "as")]: "{{as}}" },
+    },
+    {
+      title: "Clicks without facts or room",
+      help: "In five minutes: clicks that were only counted, or dropped. Alerts above 0.",
+      unit: "short",
+      ask: {
+        [`sum by (instance, kept) (increase(quicklink_clicks_captured_total${ownAnd('kept=~"bare|dropped"')}[5m]))`]:
+          "{{instance}}: {{kept}}",
+      },
+    },
+    {
+      title: "Clicks cannot be written",
+      help: "1 while a process keeps clicks in memory because the database refuses them.",
+      unit: "short",
+      kind: "stat",
+      ask: { [`max by (instance) (quicklink_clicks_failing${own})`]: "{{instance}}" },
+      alerts: { warning: 1 },
+    },
+    {
+      title: "Waiting clicks",
+      help: "Captured and not yet written. Each process has room for about 200,000.",
+      unit: "short",
+      ask: { [`sum by (instance) (quicklink_clicks_waiting${own})`]: "{{instance}}" },
+    },
+    {
+      title: "Unusual clicks",
+      help: "Late, too late to recognise their visitor, after too many visitors of a workspace on one day (unrecognised), or with a time that was corrected.",
+      unit: "ops",
+      ask: { [perSecond("quicklink_clicks_unusual_total", "kind")]: "{{kind}}" },
+    },
+    {
+      title: "Live streams",
+      help: "Open streams of live clicks.",
+      unit: "short",
+      ask: { [`sum by (instance) (quicklink_live_streams${own})`]: "{{instance}}" },
+    },
+    {
+      title: "Live streams that ended",
+      help: "In ten minutes. left: by the client; ended: by the server; cut: the client read too slowly. Alerts above 20 that were cut.",
+      unit: "short",
+      ask: { [`sum by (end) (increase(quicklink_live_streams_ended_total${own}[10m]))`]: "{{end}}" },
+      alerts: { warning: 20 },
     },
   ],
   API: [
@@ -261,7 +317,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: "Storage sync",
-      help: "Difference in tenants' storage usage at the last sync, and mismatched files. Alerts on all except orphans.",
+      help: "Difference in workspaces' storage usage at the last sync, and mismatched files. Alerts on all except orphans.",
       unit: "short",
       ask: {
         [`max(quicklink_storage_drift_bytes${own})`]: "drift, bytes",

@@ -4,15 +4,17 @@ import { dirname } from "node:path";
 import { describeSettings } from "../src/config/describe.ts";
 import type { Document } from "../src/http/openapi.ts";
 import { startServer } from "../test/ground/server.ts";
-import { clientPath, describeClient } from "./client.ts";
+import { clientPath, dashboardRoutesPath, describeClient, describeDashboardRoutes } from "./client.ts";
 import { describeDashboard } from "./dashboard.ts";
 import { describeErrors } from "./errors-doc.ts";
 
+const document = await apiDocument();
 for (const [path, text] of [
   ["docs/config.md", describeSettings()],
   ["docs/errors.md", describeErrors()],
   ["ops/grafana/dashboard.json", describeDashboard()],
-  [clientPath, await describeClient(await apiDocument())],
+  [clientPath, await describeClient(document)],
+  [dashboardRoutesPath, await describeDashboardRoutes(document)],
 ] as const) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);

@@ -37,11 +37,17 @@ describe("docs/errors.md", () => {
 
   test("has every code of a bad field that the source can give, and no other", () => {
     const sources = [
-      ...new Bun.Glob("src/{domains,email,files,http,links,qr,redirect,tenants}/**/*.ts").scanSync(root),
-    ].filter((path) => !path.endsWith(".test.ts"));
+      "src/{domains,email,files,http,links,people,qr,redirect,tenants}/**/*.ts",
+      "src/clicks/*.ts",
+      "src/clicks/reports/*.ts",
+    ]
+      .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)])
+      .filter((path) => !path.endsWith(".test.ts"));
     const thrown = sources.flatMap((path) => {
       const text = read(path);
-      const named = [...text.matchAll(/\binvalid\(\s*[^,()]+,\s*"(\w+)"/g), ...text.matchAll(/\bcode: "(\w+)"/g)];
+      const named = [/\binvalid\(\s*[^,()]+,\s*"(\w+)"/g, /\bbad\(\s*"(\w+)"/g, /\bcode: "([a-z_]+)"/g].flatMap(
+        (pattern) => [...text.matchAll(pattern)],
+      );
       // Those that zod's own findings become: the strings that `codeOf` returns.
       const mapped = text.slice(text.indexOf("function codeOf(")).matchAll(/(?:return|\?|:|\?\?) "(\w+)"/g);
       return [...named, ...(text.includes("function codeOf(") ? mapped : [])].map(([, code]) => code ?? "");

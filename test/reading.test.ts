@@ -12,7 +12,7 @@ const most = {
   "A redirect from memory": 8,
   "A cold redirect": 25,
   "POST /api/links": 35,
-  "An edit seen on another server": 15,
+  "An edit seen on another server": 17,
   "A hit charged and recorded": 14,
   "An email": 20,
   "An upload": 22,

@@ -61,6 +61,10 @@ async function main(filters: string[]): Promise<number> {
       const checks = [
         check("lint", [join(root, "node_modules/.bin/biome"), "check", "."]),
         check("types", [process.execPath, "--no-env-file", "check", "--no-script"]),
+        check("types of the dashboard", [process.execPath, "--no-env-file", "check", "--no-script", "-p", "web"]),
+        check("types of its tests", [
+          ...[process.execPath, "--no-env-file", "check", "--no-script", "-p", "web/tsconfig.test.json"],
+        ]),
       ];
       if (building !== undefined) shared[programVariable] = await building;
       tallies.push(await test([], shared));
@@ -119,6 +123,10 @@ function showCheck({ title, code, stdout, stderr }: Check): Tally {
 /** Tests start hundreds of processes, and the executable starts in half the time that the source takes. */
 async function build(): Promise<string> {
   const outfile = join(tempFolder("program"), "quicklink");
+  await runProcess([process.execPath, "--no-env-file", "web/bundle.ts", "--if-changed"], {
+    cwd: root,
+    timeoutMs: checkMs,
+  });
   const command = [process.execPath, "--no-env-file", "scripts/build.ts", outfile];
   const { code, stdout, stderr } = await runProcess(command, { cwd: root, env: environment(), timeoutMs: checkMs });
   if (code !== 0) throw new Error(`the program could not be built\n${stdout}${stderr}`);
@@ -134,7 +142,7 @@ async function test(filters: readonly string[], shared: Record<string, string>):
       ...[process.execPath, "--no-env-file", "test", `--parallel=${workers}`, `--timeout=${testTimeoutMs}`],
       ...["--reporter=junit", `--reporter-outfile=${report}`],
       ...[`--timings=${timings}`, "--update-timings"],
-      ...(filters.length === 0 ? ["./src", "./test", "./prove"] : filters),
+      ...(filters.length === 0 ? ["./src", "./test", "./prove", "./web"] : filters),
     ],
     environment({
       ...shared,

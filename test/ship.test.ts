@@ -3,7 +3,7 @@
  * every path and setting in them is looked for, and what they would run is run from a folder that has only what they copy.
  */
 import { describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { loadConfig } from "../src/config/config.ts";
 import { newDatabase } from "./e2e/servers.ts";
@@ -54,6 +54,11 @@ describe("the Dockerfile", () => {
     mkdirSync(app);
     for (const path of copied) cpSync(join(root, path), join(app, basename(path)), { recursive: true });
     symlinkSync(join(root, "node_modules"), join(app, "node_modules"));
+    const [, bundling] = all("RUN");
+    expect(bundling).toStartWith("node_modules/.bin/bun ");
+    const bundled = await runProcess((bundling ?? "").split(" "), { cwd: app, timeoutMs: 60_000 });
+    expect([bundled.code, bundled.stderr]).toEqual([0, ""]);
+    rmSync(join(app, "web"), { recursive: true });
     const words = (text: string): string[] =>
       (JSON.parse(text) as string[])
         .map((word) => word.replace("/app/", `${app}/`))
@@ -64,6 +69,7 @@ describe("the Dockerfile", () => {
     const health = words(only("HEALTHCHECK").replace(/^.*CMD /, ""));
     await server.waitForUrl(`http://127.0.0.1:${port}/readyz`);
     expect((await runProcess(health, { cwd: app, env })).code).toBe(0);
+    expect(await (await fetch(`http://127.0.0.1:${port}/app`)).text()).toContain("/app/assets/main-");
     expect(await server.stop({ signal: only("STOPSIGNAL") as NodeJS.Signals })).toBe(0);
     expect((await runProcess(health, { cwd: app, env })).code).toBe(1);
   });

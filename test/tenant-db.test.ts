@@ -9,14 +9,30 @@ const root = join(import.meta.dir, "..");
 
 /** How often each file calls `acrossTenants`, and why it may. A new use is a decision: add it here. */
 const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> = {
+  "src/branding/branding.ts": [
+    3,
+    "a visitor has no tenant: the look is found by the link's tenant, by the domain, or a logo by its hash",
+  ],
+  "src/share-pages/shares.ts": [1, "whoever has the token sees what its owner published"],
+  "src/import-export/runs/import-runs.ts": [1, "one process works off the imports of all tenants"],
   "src/clicks/notices/dead-targets.ts": [1, "walks over the dead destinations of all tenants; each is told of its own"],
   "src/clicks/notices/find-notices.ts": [1, "finds the tenants that want notices; each is then read by its own handle"],
+  "src/links/trash/trash-store.ts": [
+    2,
+    "the job deletes old links for good; the operator restores any tenant's link by its code",
+  ],
+  "src/history/purge.ts": [3, "one process deletes the old rows of all tenants"],
+  "src/abuse/suspensions.ts": [
+    1,
+    "the operator suspends links of any tenant, and the row belongs to the log of its owner",
+  ],
   "src/abuse/apply-blocklist.ts": [3, "the blocklist and the operator's restore hold for the links of all tenants"],
   "src/clicks/rollups/purge.ts": [1, "one process deletes the old clicks of all tenants, each by its own plan"],
   "src/clicks/rollups/purge-rollups.ts": [
     2,
     "the walk over all roll-ups asks whether their links and groups still exist",
   ],
+  "src/clicks/rollups/purge-tenants.ts": [1, "finds clicks of tenants that are gone"],
   "src/clicks/rollups/rounds.ts": [1, "one process condenses the clicks of all tenants"],
   "src/clicks/events/groups.ts": [2, "a batch has clicks of all tenants; each row names the tenant of its link"],
   "src/clicks/events/link-totals.ts": [1, "a batch has clicks of all tenants; each row names the tenant of its link"],
@@ -43,6 +59,11 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
   "src/links/read/meta.ts": [1, "the operator looks up a link of any tenant by domain and code"],
   "src/links/store.ts": [2, "a redirect finds any tenant's link by domain and code; the purge goes over all of them"],
   "src/link-health/store.ts": [2, "one process checks the links of all tenants"],
+  "src/people/access.ts": [1, "a person may be a member of several workspaces"],
+  "src/people/account-data.ts": [5, "a person's keys, history, invitations and memberships are in several workspaces"],
+  "src/people/workspaces/invitations.ts": [1, "whoever has the token is shown which workspace it is for"],
+  "src/people/workspaces/workspaces.ts": [2, "the workspaces of a person"],
+  "src/people/factors/identities.ts": [1, "somebody may be invited to any workspace"],
   "src/tenants/keys.ts": [2, "a key tells whose it is; times of use are written by key id, for all tenants together"],
   "src/tenants/tenants.ts": [1, "reads a tenant together with its own suspension and default domain"],
 };

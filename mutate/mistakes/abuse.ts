@@ -24,8 +24,8 @@ export const abuse: Mistakes = {
   },
   "new-version-of-what-was-not-suspended": {
     file: "abuse/suspensions.ts",
-    from: "if (numDeletedRows === 0n) throw new NotSuspended();\n          return version;",
-    to: "if (numDeletedRows === 0n) return undefined;\n          return version;",
+    from: "if (numDeletedRows === 0n) throw new NotSuspended();",
+    to: "if (numDeletedRows === 0n) return undefined;",
     tests: suspensions,
   },
   "list-frees-what-the-operator-stopped": {
@@ -36,8 +36,8 @@ export const abuse: Mistakes = {
   },
   "tenant-suspended-without-its-links": {
     file: "abuse/suspensions.ts",
-    from: "          .execute();\n        await outdate(trx, [tenant]);\n        await touchDomains(trx, tenant);\n      }),",
-    to: "          .execute();\n        await touchDomains(trx, tenant);\n      }),",
+    from: "          .execute();\n        await outdate(trx, [tenant]);\n",
+    to: "          .execute();\n",
     tests: suspensions,
   },
   "operators-reason-overwritten": {
@@ -66,8 +66,8 @@ export const abuse: Mistakes = {
   },
   "closed-report-closed-again": {
     file: "abuse/reports.ts",
-    from: '        .where("id", "=", id)\n        .where("state", "=", "open")\n',
-    to: '        .where("id", "=", id)\n',
+    from: 'closed_by: wordFor(by) })\n      .where("state", "=", "open");',
+    to: "closed_by: wordFor(by) });",
     tests: ["test/conformance/reports.test.ts"],
   },
   "report-sent-again-on-reload": {

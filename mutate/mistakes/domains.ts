@@ -38,7 +38,7 @@ export const domains: Mistakes = {
   },
   "suspended-targets-used": {
     file: "domains/store.ts",
-    from: "root_url: stopped === null && row.root_blocked === 0 ? row.root_url : null,",
+    from: "root_url: !stopped && row.root_blocked === 0 ? row.root_url : null,",
     to: "root_url: row.root_blocked === 0 ? row.root_url : null,",
     tests: ["test/conformance/suspensions.test.ts"],
   },
@@ -78,5 +78,12 @@ export const domains: Mistakes = {
     from: "    else domains.delete(host);\n    answers.clear();",
     to: "    else domains.delete(host);",
     tests: ["src/domains/hosts.test.ts"],
+  },
+  "domain-removed-with-trash": {
+    file: "domains/store.ts",
+    from: 'if (await trashed.limit(1).executeTakeFirst()) return "trash";',
+    to: "",
+    tests: ["test/conformance/trash.test.ts"],
+    only: "goes through a domain's trash",
   },
 };

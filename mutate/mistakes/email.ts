@@ -130,8 +130,8 @@ export const email: Mistakes = {
   },
   "reserve-open-to-all": {
     file: "email/outbox/charges.ts",
-    from: "platform: essential ? platformMax : ordinaryMax(platformMax),",
-    to: "platform: platformMax,",
+    from: "const platform = essential ? platformMax : ordinaryMax(platformMax);",
+    to: "const platform = platformMax;",
     tests: sender,
     only: "the last fifth of the platform's limit",
   },
@@ -245,5 +245,12 @@ export const email: Mistakes = {
     to: 'own.selectFrom("emails").select("id").where("dedupe_key", "is not", null),',
     tests: ["test/conformance/email-store.test.ts"],
     only: "a repeated key leads",
+  },
+  "sendgrid-key-in-history": {
+    file: "email/settings/settings.ts",
+    from: 'sendgridKey: `set ${after.sendgrid?.hint ?? ""}` }),',
+    to: "sendgridKey }),",
+    tests: ["test/conformance/history-of-settings.test.ts"],
+    only: "of a SendGrid key its hint",
   },
 };

@@ -174,7 +174,7 @@ export const fileMistakes: Mistakes = {
   },
   "content-not-compared": {
     file: "files/upload/content.ts",
-    from: "if (supportedMimeTypes.has(declared) || marked.has(declared)) return false;",
+    from: "if (recognised.has(declared) || marked.has(declared)) return false;",
     to: "",
     tests: ["src/files/upload/content.test.ts"],
   },

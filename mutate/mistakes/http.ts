@@ -7,14 +7,14 @@ const server = ["test/e2e/server.test.ts"];
 export const http: Mistakes = {
   "scope-not-checked": {
     file: "http/route.ts",
-    from: 'requireScope(c.get("caller"), scope);',
+    from: 'if (isPermission(access)) requirePermission(c.get("caller"), access);',
     to: "",
     tests: access,
     only: "SQLite.*a key with the scope links:read alone",
   },
   "suspended-tenant-may-call": {
     file: "http/auth.ts",
-    from: "if (tenant.suspended !== null) {",
+    from: "if (suspended !== null) {",
     to: "if (false) {",
     tests: ["test/e2e/abuse.test.ts"],
     only: "SQLite.*suspends a tenant",
@@ -122,5 +122,26 @@ export const http: Mistakes = {
     from: 'one.trim().replace(/^W\\//, "") === etag',
     to: "one.trim() === etag",
     tests: ["src/http/cached-page.test.ts"],
+  },
+  "origin-not-checked-on-sign-in": {
+    file: "http/auth.ts",
+    from: "requireOwnOrigin(c.req.raw, origin);\n      return;",
+    to: "return;",
+    tests: ["test/e2e/sign-in.test.ts"],
+    only: "another site can neither",
+  },
+  "answer-of-another-person-repeated": {
+    file: "http/idempotency.ts",
+    from: '(by.kind === "person" ? `${by.person.id} ${key}` : key);',
+    to: '(by.kind === "person" ? `${by.person.id.slice(0, 4)} ${key}` : key);',
+    tests: ["test/e2e/invitations.test.ts"],
+    only: "without a mail server on SQLite.*Idempotency-Key",
+  },
+  "held-body-keeps-its-right": {
+    file: "http/api.ts",
+    from: "if (clock.elapsed() - started > promptMs) await authentication.again(c);",
+    to: "",
+    tests: ["test/e2e/workspaces.test.ts"],
+    only: "SQLite.*whose body is held back",
   },
 };

@@ -189,4 +189,16 @@ export const limits: Mistakes = {
     to: "patience[waitedFor]",
     tests: ["src/limits/refill.test.ts", "src/limits/meters.test.ts"],
   },
+  "strangers-lock-the-owner-out": {
+    file: "limits/account-attempts.ts",
+    from: "return isUsedUp && (await isEntered(entered)) ? await limiter.take(account, pair) : taken;",
+    to: "return taken;",
+    tests: ["src/limits/account-attempts.test.ts"],
+  },
+  "denied-try-counts-for-the-network": {
+    file: "limits/account-attempts.ts",
+    from: 'if (here.kind !== "granted") await everywhere.undo();',
+    to: "",
+    tests: ["src/limits/account-attempts.test.ts"],
+  },
 };

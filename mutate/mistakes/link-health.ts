@@ -42,7 +42,7 @@ export const linkHealth: Mistakes = {
   },
   "verdict-of-an-earlier-url": {
     file: "link-health/store.ts",
-    from: 'failures: row.url_hash === hashOf(row.url ?? "") ? row.failures : 0,',
+    from: 'failures: row.url_hash === targetHash(row.url ?? "") ? row.failures : 0,',
     to: "failures: row.failures,",
     tests: health,
   },

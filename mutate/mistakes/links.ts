@@ -28,7 +28,7 @@ export const links: Mistakes = {
   },
   "suspended-tenant-still-serves": {
     file: "links/store.ts",
-    from: "suspended: (row.suspended_at ?? row.tenant_suspended_at) !== null,",
+    from: "suspended: (row.suspended_at ?? row.tenant_suspended_at ?? row.tenant_delete_at) !== null,",
     to: "suspended: row.suspended_at !== null,",
     tests: ["test/conformance/suspensions.test.ts"],
   },
@@ -47,8 +47,8 @@ export const links: Mistakes = {
   },
   "own-limit-beyond-the-plan": {
     file: "links/rows.ts",
-    from: "return Math.min(own, allowed);",
-    to: "return own;",
+    from: "(own ?? allowed) : Math.min(own, allowed);",
+    to: "(own ?? allowed) : own;",
     tests: ["test/conformance/tenants.test.ts"],
     only: "caps a link's own maximum",
   },

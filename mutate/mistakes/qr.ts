@@ -29,8 +29,8 @@ export const qrMistakes: Mistakes = {
   },
   "picture-without-a-turn": {
     file: "qr/api.ts",
-    from: "await large.run(tenant, () => drawQr(text, options))",
-    to: "await drawQr(text, options)",
+    from: "await large.run(tenant, () => drawQr(text, options, logo))",
+    to: "await drawQr(text, options, logo)",
     tests: ["src/qr/api.test.ts"],
   },
   "crc-of-another-chunk": {

@@ -8,6 +8,13 @@ const instances = ["test/conformance/instances.test.ts"];
 const jobs = ["test/conformance/jobs.test.ts"];
 
 export const sql: Mistakes = {
+  "links-of-events-without-bound": {
+    file: "sql/sum-events.ts",
+    from: "and place > ${raw.lit(summedLinksMost)} then",
+    to: "and place < 0 then",
+    tests: ["test/conformance/click-top-links.test.ts"],
+    only: "PostgreSQL",
+  },
   "tenant-condition-dropped-in-select": {
     file: "sql/tenant-db.ts",
     from: 'return this.#db.selectFrom(table as "links").where(`${alias}.tenant_id`, "=", this.#tenant);',
@@ -237,6 +244,20 @@ export const sql: Mistakes = {
     to: "client.release(outdated)",
     tests: ["test/conformance/sql.test.ts"],
     only: "PostgreSQL, over a network",
+  },
+  "visitors-kept-in-backups": {
+    file: "sql/backup.ts",
+    from: "    forgetVisitors(copy);\n",
+    to: "",
+    tests: ["test/e2e/backup.test.ts"],
+    only: "neither the visitors",
+  },
+  "deleted-rows-left-in-free-pages": {
+    file: "sql/sqlite.ts",
+    from: '  database.run("pragma secure_delete = on");\n',
+    to: "",
+    tests: ["test/conformance/click-purge.test.ts"],
+    only: "SQLite.*no file has",
   },
   "restored-codes-issued-again": {
     file: "sql/backup.ts",

@@ -3,6 +3,13 @@ import type { Mistakes } from "../mistake.ts";
 const tenants = ["test/conformance/tenants.test.ts"];
 
 export const tenantMistakes: Mistakes = {
+  "key-of-a-removed-member": {
+    file: "tenants/keys.ts",
+    from: "await requireStillAllowed(trx, tenantId, by, toKey(row).scopes);",
+    to: "",
+    tests: ["test/conformance/members.test.ts"],
+    only: "makes no API key",
+  },
   "expired-key-works": {
     file: "tenants/keys.ts",
     from: "if (row.expires_at !== null && row.expires_at <= clock.now()) return undefined;",

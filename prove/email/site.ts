@@ -14,6 +14,7 @@ import { openPostgres } from "../../src/sql/postgres.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../../test/ground/actors.ts";
 import { startPostgres } from "../../test/ground/postgres.ts";
 import { type Child, cleanEnvironment, type Environment, startProcess, until } from "../../test/ground/process.ts";
 import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
@@ -68,7 +69,7 @@ export async function startSite(): Promise<Site> {
   const store = createEmailStore(sql);
   const tenants = await createThree(sql);
   const settings = createEmailSettings(sql, createRing([secretKey]), systemClock);
-  await settings.change(tenants.beta, { sendgridKey: betaKey, sender: "tenant@example.com" });
+  await settings.change(tenants.beta, { sendgridKey: betaKey, sender: "tenant@example.com" }, byCommand);
   const counters: SharedCounters = await connectCounters(redis.url, systemClock);
 
   const pids = [postgres.pid, redis.pid];
@@ -137,9 +138,9 @@ export async function startSite(): Promise<Site> {
 async function createThree(sql: Sql): Promise<Record<TenantName, TenantId>> {
   const tenants = createTenants(sql, systemClock);
   const [acme, beta, gamma] = [
-    await tenants.create("acme", "Acme"),
-    await tenants.create("beta", "Beta"),
-    await tenants.create("gamma", "Gamma", "unlimited"),
+    await tenants.create("acme", "Acme", byCommand),
+    await tenants.create("beta", "Beta", byCommand),
+    await tenants.create("gamma", "Gamma", byCommand, "unlimited"),
   ];
   return { acme: acme.id, beta: beta.id, gamma: gamma.id };
 }

@@ -11,6 +11,7 @@ import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createKeys, scopes } from "../../src/tenants/keys.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../../test/ground/actors.ts";
 import { type Environment, until } from "../../test/ground/process.ts";
 import { type RedisServer, startRedis } from "../../test/ground/redis.ts";
 import { cli, type Server, startServer } from "../../test/ground/server.ts";
@@ -98,9 +99,9 @@ export async function startSite(): Promise<Site> {
       look(env, async (sql) => {
         const tenants = createTenants(sql, systemClock);
         const slug = `owner-${++owners}`;
-        const { id } = await tenants.create(slug, slug, "unlimited");
-        await tenants.change(slug, { overrides: { storageBytes: max } });
-        const { secret } = await createKeys(sql, systemClock).create(id, { name: "proof", scopes });
+        const { id } = await tenants.create(slug, slug, byCommand, "unlimited");
+        await tenants.change(slug, { overrides: { storageBytes: max } }, byCommand);
+        const { secret } = await createKeys(sql, systemClock).create(id, { name: "proof", scopes }, byCommand);
         return { id, slug, key: secret, max };
       }),
     async crash(place) {
@@ -119,7 +120,7 @@ export async function startSite(): Promise<Site> {
     },
     async lower(owner, max) {
       await look(env, async (sql) => {
-        await createTenants(sql, systemClock).change(owner.slug, { overrides: { storageBytes: max } });
+        await createTenants(sql, systemClock).change(owner.slug, { overrides: { storageBytes: max } }, byCommand);
       });
       const isKnown = async () => {
         const limits = await Promise.all(servers.map((server) => limitAt(server, owner)));

@@ -6,6 +6,7 @@ import { type Answers, createAnswers, type IdempotentRun, pruneAnswers } from ".
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 import { notOfTwin } from "./two-tenants.ts";
 
@@ -27,7 +28,7 @@ onEachDatabase(({ openTwo }) => {
     sql = one;
     here = createAnswers({ sql: one, serverSecrets, alone: false });
     elsewhere = createAnswers({ sql: two, serverSecrets, alone: false });
-    tenant = (await createTenants(sql, systemClock).create("owner", "Owner")).id;
+    tenant = (await createTenants(sql, systemClock).create("owner", "Owner", byCommand)).id;
   });
 
   async function run(from: Answers, key: string, repeatable = true): Promise<IdempotentRun> {

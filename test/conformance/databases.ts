@@ -45,12 +45,14 @@ async function fill(sql: Sql): Promise<void> {
 }
 
 const newFile = (): string => join(tempFolder("sqlite"), "quicklink.sqlite");
-const fileAt = (path: string): Place => ({ address: path, connect: () => openSqlite(path) });
+/** Without waiting for the disk: a test kills processes and no machines. */
+const open = (path: string): Sql => openSqlite(path, "normal");
+const fileAt = (path: string): Place => ({ address: path, connect: () => open(path) });
 let filledFile: Promise<string> | undefined;
 
 async function fillFile(): Promise<string> {
   const path = newFile();
-  await fill(openSqlite(path));
+  await fill(open(path));
   return path;
 }
 
@@ -67,7 +69,7 @@ const sqlite: Kind = {
 
 /** The database at the address of a `Place`. */
 export const connectAt = (address: string): Sql =>
-  address.startsWith("postgres") ? connectTo(address) : openSqlite(address);
+  address.startsWith("postgres") ? connectTo(address) : open(address);
 
 const connectTo = (url: string): Sql => openPostgres(url, { connections: poolSize }, log);
 const databaseAt = (url: string): Place => ({ address: url, connect: () => connectTo(url) });

@@ -7,13 +7,14 @@ import { createSuppressions } from "../../src/email/delivery/suppressions.ts";
 import { createEmailStore } from "../../src/email/outbox/store.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newRow, newTenant, rowOf } from "./outbox.ts";
 
 onEachDatabase((database) => {
   async function open() {
     const sql = await database.open();
-    const suppressions = createSuppressions(sql);
+    const suppressions = createSuppressions(sql, systemClock);
     const deliveries = createDeliveries(sql, suppressions, systemClock);
     const tell = async (tenant: TenantId, ...events: Record<string, unknown>[]) =>
       await deliveries.apply(
@@ -91,7 +92,7 @@ onEachDatabase((database) => {
     await sent(sql, tenant, "sg1");
     const bounce = about("sg1", "bounce", { type: "bounce" });
     await tell(tenant, bounce);
-    expect(await suppressions.remove(tenant, "ann@EXAMPLE.com")).toBe(true);
+    expect(await suppressions.remove(tenant, "ann@EXAMPLE.com", byCommand)).toBe(true);
     expect(await tell(tenant, bounce)).toBe(0);
     expect(await suppressions.list(tenant, 10)).toEqual([]);
   });

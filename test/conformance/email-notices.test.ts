@@ -11,6 +11,7 @@ import { monthOf } from "../../src/limits/window.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newTenant, openOutbox, silent } from "./outbox.ts";
 import { notOfTwin } from "./two-tenants.ts";
@@ -44,7 +45,7 @@ onEachDatabase((database) => {
 
   async function contacted(sql: Sql, settings: ReturnType<typeof createEmailSettings>): Promise<TenantId> {
     const tenant = await newTenant(sql);
-    await settings.change(tenant, { contact: "ops@example.com" });
+    await settings.change(tenant, { contact: "ops@example.com" }, byCommand);
     return tenant;
   }
 
@@ -130,7 +131,7 @@ onEachDatabase((database) => {
       .values({ tenant_id: tenant, name: "links", month: monthOf(clock.now()).name, used: 900 })
       .execute();
     expect(await near()).toEqual([]);
-    await settings.change(tenant, { contact: "ops@example.com" });
+    await settings.change(tenant, { contact: "ops@example.com" }, byCommand);
     expect(await near()).toMatchObject([{ tenant, limit: "linksPerMonth", used: 900 }]);
     clock.advance(tenMinutesMs + 1);
     for (const use of await near()) notices.noticed(use);

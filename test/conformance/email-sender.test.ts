@@ -7,6 +7,7 @@ import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import type { Counters } from "../../src/limits/counters.ts";
 import { unavailable } from "../../src/limits/counters.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newMail, newTenant, openOutbox, pass, rowOf } from "./outbox.ts";
 import { notOfTwin } from "./two-tenants.ts";
@@ -161,7 +162,7 @@ onEachDatabase((database) => {
     expect(handed).toHaveLength(2);
     if (queued.kind !== "queued") throw new Error(queued.kind);
     expect(await rowOf(sql, queued.id)).toMatchObject({ state: "failed", reason: "suppressed" });
-    expect(await suppressions.remove(tenant, "ann@example.com")).toBe(true);
+    expect(await suppressions.remove(tenant, "ann@example.com", byCommand)).toBe(true);
     expect(await outbox.enqueue(newMail(tenant))).toMatchObject({ kind: "queued" });
   });
 

@@ -7,6 +7,7 @@ import { resealAll } from "../../src/email/settings/reseal.ts";
 import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newTenant } from "./outbox.ts";
 
@@ -25,7 +26,7 @@ onEachDatabase((database) => {
 
   async function withKey(sql: Sql, key = old): Promise<TenantId> {
     const tenant = await newTenant(sql);
-    await settingsOf(sql, key).change(tenant, { sendgridKey: secret, sender: "Acme <links@example.com>" });
+    await settingsOf(sql, key).change(tenant, { sendgridKey: secret, sender: "Acme <links@example.com>" }, byCommand);
     return tenant;
   }
 
@@ -41,12 +42,12 @@ onEachDatabase((database) => {
     const sql = await database.open();
     const [tenant, other] = [await withKey(sql), await newTenant(sql)];
     const settings = settingsOf(sql, old);
-    await settings.change(other, { contact: "other@example.com" });
-    await settings.change(tenant, { contact: "ops@example.com" });
+    await settings.change(other, { contact: "other@example.com" }, byCommand);
+    await settings.change(tenant, { contact: "ops@example.com" }, byCommand);
     const now = await settings.of(tenant);
     expect(now).toMatchObject({ contact: "ops@example.com", sender: "Acme <links@example.com>" });
     expect(now.sendgrid?.hint).toBe("…nant");
-    expect(await settings.change(tenant, { sendgridKey: null, contact: null })).toMatchObject({
+    expect(await settings.change(tenant, { sendgridKey: null, contact: null }, byCommand)).toMatchObject({
       ...{ contact: null, sendgrid: null, sender: "Acme <links@example.com>" },
     });
     expect(await settings.ownKey(tenant)).toBeUndefined();
@@ -57,15 +58,15 @@ onEachDatabase((database) => {
     const sql = await database.open();
     const [tenant, other] = [await newTenant(sql), await newTenant(sql)];
     const settings = settingsOf(sql);
-    await settings.change(tenant, { contact: "ops@example.com", notices: { digest: false } });
+    await settings.change(tenant, { contact: "ops@example.com", notices: { digest: false } }, byCommand);
     await Promise.all([
-      settings.change(tenant, { notices: { drop: true } }),
-      settings.change(tenant, { notices: { firstClick: true } }),
-      settings.change(tenant, { sender: "links@example.com" }),
+      settings.change(tenant, { notices: { drop: true } }, byCommand),
+      settings.change(tenant, { notices: { firstClick: true } }, byCommand),
+      settings.change(tenant, { sender: "links@example.com" }, byCommand),
     ]);
     const expected = { firstClick: true, spike: true, drop: true, deadTarget: true, digest: false };
     expect(await settings.of(tenant)).toMatchObject({ contact: "ops@example.com", notices: expected });
-    expect((await settings.change(tenant, { notices: { spike: false } })).notices).toEqual({
+    expect((await settings.change(tenant, { notices: { spike: false } }, byCommand)).notices).toEqual({
       ...expected,
       spike: false,
     });
@@ -82,7 +83,7 @@ onEachDatabase((database) => {
     });
     const { sendgrid_key: sealed } = await sealedOf(sql, tenant);
     expect(sealed).not.toContain("secret");
-    await settings.change(thief, { sender: "thief@example.com" });
+    await settings.change(thief, { sender: "thief@example.com" }, byCommand);
     await acrossTenants(sql.db)
       .updateTable("email_settings")
       .set({ sendgrid_key: sealed })
@@ -124,7 +125,7 @@ onEachDatabase((database) => {
     };
     const saving = async () => {
       await read.promise;
-      await settingsOf(sql, old).change(tenant, { sendgridKey: "SG.saved-meanwhile-by-somebody" });
+      await settingsOf(sql, old).change(tenant, { sendgridKey: "SG.saved-meanwhile-by-somebody" }, byCommand);
     };
     await Promise.all([resealAll(sql, racing), saving()]);
     await resealAll(sql, ring);

@@ -26,6 +26,7 @@ import { createRedisCounters } from "../../src/redis/counters.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { nameOf } from "../ground/changes.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
 import { connected, patientMs } from "./counter-stores.ts";
@@ -151,8 +152,8 @@ onEachDatabase(({ openTwo }) => {
     async function newTenant(storageBytes: number | null = 1_000): Promise<Tenant> {
       const all = createTenants(sql, clock);
       const slug = `tenant-${++tenants}`;
-      await all.create(slug, "Somebody");
-      return await all.change(slug, { overrides: { storageBytes } });
+      await all.create(slug, "Somebody", byCommand);
+      return await all.change(slug, { overrides: { storageBytes } }, byCommand);
     }
 
     const announce = (tenant: Tenant, size: number, more: { type?: string; sha256?: string } = {}) =>
@@ -218,6 +219,30 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 300, held: 0 });
       });
 
+      test("is found by a request during which another one moves it", async () => {
+        const tenant = await newTenant();
+        const admitted = await announce(tenant, 300);
+        await put(admitted, bytesOf(300));
+        const { id } = admitted.file;
+        // Whatever this request asks first, the other one moves the object right after the answer.
+        let isFirst = true;
+        const overtaken = new Proxy(disk.storage, {
+          get:
+            (target, name: keyof Storage) =>
+            async (...given: unknown[]) => {
+              const ask = async () => await (target[name] as (...given: unknown[]) => Promise<unknown>)(...given);
+              if (!isFirst) return await ask();
+              isFirst = false;
+              const answer = await ask();
+              await disk.storage.move(incomingKey(id), storedKey({ id, tenantId: tenant.id }));
+              return answer;
+            },
+        });
+        const flow = createFiles({ store, storage: overtaken, quota, clock, log, mostBytes, publish() {} });
+        expect(await flow.complete(tenant, id)).toMatchObject({ id, state: "stored" });
+        expect(await standing(tenant)).toEqual({ used: 300, held: 0 });
+      });
+
       test("belongs to its tenant: no other tenant completes, reads or deletes it", async () => {
         const [owner, stranger] = [await newTenant(), await newTenant()];
         const admitted = await announce(owner, 10);
@@ -227,7 +252,7 @@ onEachDatabase(({ openTwo }) => {
           () => files.complete(stranger, id),
           () => files.get(stranger.id, id),
           () => files.download(stranger.id, id),
-          () => files.remove(stranger.id, id),
+          () => files.remove(stranger.id, id, byCommand),
         ]) {
           expect((await problemOf(attempt())).code).toBe("not_found");
         }
@@ -273,7 +298,7 @@ onEachDatabase(({ openTwo }) => {
           ]);
           const admitted = outcomes.filter((one) => one.status === "fulfilled").map((one) => one.value.file);
           expect(admitted).toHaveLength(1);
-          for (const { id } of admitted) await files.remove(tenant.id, id);
+          for (const { id } of admitted) await files.remove(tenant.id, id, byCommand);
           expect(await standing(tenant)).toEqual({ used: 800, held: 0 });
         }
       });
@@ -294,9 +319,11 @@ onEachDatabase(({ openTwo }) => {
         const key = { tenantId, id: newId("file", clock) };
         await store.insert({ ...key, ...about });
         await store.admit(key, clock.now() + 1_000);
-        expect(await store.condemn(key, "pending", clock.now() + 1_000)).toBeUndefined();
+        expect(await store.condemn(key, "pending", { endedBefore: clock.now() + 1_000 })).toBeUndefined();
         expect(await store.condemn(key, "stored")).toBeUndefined();
-        expect(await store.condemn(key, "pending", clock.now() + 1_001)).toMatchObject({ state: "deleting" });
+        expect(await store.condemn(key, "pending", { endedBefore: clock.now() + 1_001 })).toMatchObject({
+          state: "deleting",
+        });
       });
 
       test("is refused by SQL even if the counters forgot everything and were not updated", async () => {
@@ -392,7 +419,7 @@ onEachDatabase(({ openTwo }) => {
     test("bytes that arrive for a deleted file are removed", async () => {
       const tenant = await newTenant();
       const admitted = await announce(tenant, 20);
-      await files.remove(tenant.id, admitted.file.id);
+      await files.remove(tenant.id, admitted.file.id, byCommand);
       // As a bucket does: it knows no rows, and the address is good for some minutes more.
       await put(admitted, bytesOf(20));
       expect(await objects(admitted.file)).toEqual({ incoming: true, stored: false });
@@ -405,18 +432,21 @@ onEachDatabase(({ openTwo }) => {
       test("returns its bytes, and is not found anywhere", async () => {
         const tenant = await newTenant();
         const file = await stored(tenant, 900);
-        await files.remove(tenant.id, file.id);
+        await files.remove(tenant.id, file.id, byCommand);
         expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
         expect(await objects(file)).toEqual({ incoming: false, stored: false });
         expect(await rowOf(tenant, file.id)).toBeUndefined();
-        expect((await problemOf(files.remove(tenant.id, file.id))).code).toBe("not_found");
+        expect((await problemOf(files.remove(tenant.id, file.id, byCommand))).code).toBe("not_found");
         expect((await stored(tenant, 1_000)).state).toBe("stored");
       });
 
       test("twice at the same time returns its bytes once", async () => {
         const tenant = await newTenant();
         const [file] = [await stored(tenant, 300), await stored(tenant, 300)];
-        await Promise.allSettled([files.remove(tenant.id, file.id), elsewhere.remove(tenant.id, file.id)]);
+        await Promise.allSettled([
+          files.remove(tenant.id, file.id, byCommand),
+          elsewhere.remove(tenant.id, file.id, byCommand),
+        ]);
         expect(await standing(tenant)).toEqual({ used: 300, held: 0 });
       });
 
@@ -424,7 +454,7 @@ onEachDatabase(({ openTwo }) => {
         const tenant = await newTenant();
         const file = await stored(tenant, 300);
         away.storage = true;
-        await files.remove(tenant.id, file.id);
+        await files.remove(tenant.id, file.id, byCommand);
         expect((await sweep()).failed).toBeGreaterThan(0);
         away.storage = false;
         expect((await problemOf(files.get(tenant.id, file.id))).code).toBe("not_found");
@@ -442,7 +472,14 @@ onEachDatabase(({ openTwo }) => {
         const created = await links.createEach(
           tenant.id,
           codes.map((code) => ({
-            ...{ id: `lnk_${code}` as never, domain: ownDomain, code, generated: false, at: clock.now() },
+            ...{
+              id: `lnk_${code}` as never,
+              domain: ownDomain,
+              code,
+              generated: false,
+              at: clock.now(),
+              by: byCommand,
+            },
             ...{ url: "", file: file.id, permanent: false, status: "active" as const, expiresAt: null, title: null },
             ...{ notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null, clickFacts: true },
             ...{ rules: [], split: [], utm: null, forwardQuery: false },
@@ -453,7 +490,7 @@ onEachDatabase(({ openTwo }) => {
         const { value } = await links.target(ownDomain, codes[0] ?? "");
         const { name, type, sizeBytes, sha256 } = file;
         expect(value?.file).toEqual({ key: storedKey(file), name, type, sizeBytes, sha256 });
-        await files.remove(tenant.id, file.id);
+        await files.remove(tenant.id, file.id, byCommand);
         expect(changed.toSorted().filter((one) => codes.some((code) => one.startsWith(code)))).toEqual(
           codes.map((code) => `${code}@2`),
         );
@@ -468,7 +505,7 @@ onEachDatabase(({ openTwo }) => {
         const tenant = await newTenant();
         const admitted = await announce(tenant, 900);
         await put(admitted, bytesOf(900));
-        await files.remove(tenant.id, admitted.file.id);
+        await files.remove(tenant.id, admitted.file.id, byCommand);
         expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
         expect(await objects(admitted.file)).toEqual({ incoming: false, stored: false });
       });
@@ -532,7 +569,7 @@ onEachDatabase(({ openTwo }) => {
         expect(await rowOf(tenant, draft.id)).toBeUndefined();
         expect(await standing(tenant)).toEqual({ used: 0, held: 600 });
         // The row of the first is gone, and its hold over: its id is not used again.
-        await files.remove(tenant.id, file.id);
+        await files.remove(tenant.id, file.id, byCommand);
         expect((await files.create(tenant, input, idOf)).file.id).toBe(idOf(2));
         expect(await standing(tenant)).toEqual({ used: 0, held: 600 });
       });
@@ -666,7 +703,7 @@ onEachDatabase(({ openTwo }) => {
         await ledger.lose();
         await files.complete(tenant, one.file.id);
         expect((await problemOf(announce(tenant, 301))).more.figures).toMatchObject({ used: 300, held: 400 });
-        await files.remove(tenant.id, other.file.id);
+        await files.remove(tenant.id, other.file.id, byCommand);
         expect(await standing(tenant)).toEqual({ used: 300, held: 0 });
       });
     });
@@ -705,7 +742,7 @@ onEachDatabase(({ openTwo }) => {
           const drifts: number[] = [];
           while (!ended) {
             drifts.push((await syncQuota(settings, tenant, false)).drift);
-            await Bun.sleep(1); // SQLite answers without a pause, so no other task would get a turn
+            await new Promise(setImmediate); // SQLite answers without a pause, so no other task would get a turn
           }
           return drifts;
         })();
@@ -713,7 +750,7 @@ onEachDatabase(({ openTwo }) => {
           Array.from({ length: 4 }, async () => {
             for (let i = 0; i < 5; i++) {
               const file = await stored(tenant, 10);
-              if (i % 2 === 0) await files.remove(tenant.id, file.id);
+              if (i % 2 === 0) await files.remove(tenant.id, file.id, byCommand);
             }
           }),
         );

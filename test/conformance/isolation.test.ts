@@ -26,10 +26,12 @@ import type { NewLink } from "../../src/links/create/new-links.ts";
 import type { LinkFields } from "../../src/links/link.ts";
 import { busiestLinks } from "../../src/links/read/busiest.ts";
 import { createLinkStore } from "../../src/links/store.ts";
+import { createTrashStore } from "../../src/links/trash/trash-store.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
 import { createKeys } from "../../src/tenants/keys.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newMail, newRow, newTenant, openOutbox, rowOf, silent } from "./outbox.ts";
 
@@ -52,7 +54,7 @@ onEachDatabase(({ open }) => {
   };
 
   const newLink = (code: string, more: Partial<NewLink> = {}): NewLink => ({
-    ...{ ...fields, id: newId("link", clock), domain: "", code, generated: false, at: clock.now() },
+    ...{ ...fields, id: newId("link", clock), domain: "", code, generated: false, at: clock.now(), by: byCommand },
     ...more,
   });
 
@@ -87,7 +89,7 @@ onEachDatabase(({ open }) => {
 
   async function verified(tenant: TenantId, host: string): Promise<void> {
     await claimed(tenant, host);
-    await createDomainStore(sql).verify(tenant, host, clock.now());
+    await createDomainStore(sql).verify(tenant, host, byCommand, clock.now());
   }
 
   async function claimed(tenant: TenantId, host: string): Promise<void> {
@@ -105,6 +107,7 @@ onEachDatabase(({ open }) => {
         ...times,
       },
       100,
+      byCommand,
     );
   }
 
@@ -115,10 +118,10 @@ onEachDatabase(({ open }) => {
       expect(await store.get(ours, id)).toBeUndefined();
       expect(await store.byCode(ours, "", "theirs")).toBeUndefined();
       expect(await store.byIds(ours, [id])).toEqual(new Map());
-      expect(await store.update(ours, id, { edit: () => fields, file: null }, clock.now())).toEqual({
+      expect(await store.update(ours, id, { edit: () => fields, file: null, by: byCommand }, clock.now())).toEqual({
         kind: "missing",
       });
-      expect(await store.remove(ours, id, clock.now())).toEqual({ kind: "missing" });
+      expect(await store.remove(ours, id, byCommand, clock.now())).toEqual({ kind: "missing" });
       expect(await store.get(theirs, id)).toMatchObject({ version: 1 });
       const everything = { limit: 10, sort: "code", order: "asc" } as const;
       for (const list of [store.list(ours, 10), store.listUp(ours, 10), store.find(ours, everything)]) {
@@ -156,7 +159,7 @@ onEachDatabase(({ open }) => {
       const store = createLinkStore(sql);
       const tenants = createTenants(sql, clock);
       const slug = (await tenants.byId(ours))?.slug ?? "";
-      await tenants.change(slug, { overrides: { hitsPerLinkPerMonth: 5 } });
+      await tenants.change(slug, { overrides: { hitsPerLinkPerMonth: 5 } }, byCommand);
       const { id } = await link(ours, "ours");
       expect((await store.target("", "ours")).value).toMatchObject({ hitsMax: 5 });
       const { id: theirFile } = await file(theirs, true);
@@ -177,7 +180,8 @@ onEachDatabase(({ open }) => {
     test("does not get a code that they deleted, while they do", async () => {
       const store = createLinkStore(sql);
       const { id } = await link(theirs, "deleted");
-      await store.remove(theirs, id, clock.now());
+      await store.remove(theirs, id, byCommand, clock.now());
+      expect(await createTrashStore(sql).erase(theirs, id, byCommand, clock.now())).toBe(true);
       const one = {
         line: 1,
         input: { url: fields.url, code: "deleted" },
@@ -224,9 +228,9 @@ onEachDatabase(({ open }) => {
     test("revokes no key of theirs, and is not given one for its own", async () => {
       const keys = createKeys(sql, clock);
       const once = { id: newId("key", clock), chance: new Uint8Array(32).fill(1) };
-      const { key, secret } = await keys.create(theirs, { name: "theirs", scopes: ["links:read"], once });
-      expect(await keys.revoke(ours, key.id)).toBe(false);
-      await expect(keys.create(ours, { name: "ours", scopes: ["admin"], once })).rejects.toThrow();
+      const { key, secret } = await keys.create(theirs, { name: "theirs", scopes: ["links:read"], once }, byCommand);
+      expect(await keys.revoke(ours, key.id, byCommand)).toBe(false);
+      await expect(keys.create(ours, { name: "ours", scopes: ["admin"], once }, byCommand)).rejects.toThrow();
       expect(await keys.authenticate(secret)).toMatchObject({ tenantId: theirs });
     });
 
@@ -241,13 +245,17 @@ onEachDatabase(({ open }) => {
       await sql.transaction((trx) => positions.move(trx, theirs, "same file", beginning, further));
       await positions.finish(ours, "same file");
       await positions.forget(ours, "same file");
-      expect(await positions.open(theirs, "same file")).toEqual({ ...further, finishedAt: null });
+      expect(await positions.open(theirs, "same file")).toEqual({
+        ...further,
+        startedAt: clock.now(),
+        finishedAt: null,
+      });
     });
 
     test("keeps its own sealed key, even if another has a copy of it", async () => {
       const ring = createRing([{ id: "old", key: new Uint8Array(32).fill(1) }]);
       const settings = createEmailSettings(sql, ring, systemClock);
-      for (const tenant of [ours, theirs]) await settings.change(tenant, { sendgridKey: "SG.a-key" });
+      for (const tenant of [ours, theirs]) await settings.change(tenant, { sendgridKey: "SG.a-key" }, byCommand);
       const keyOf = async (tenant: TenantId) =>
         (await ofTenant(sql.db, tenant).selectFrom("email_settings").select("sendgrid_key").executeTakeFirst())
           ?.sendgrid_key;
@@ -266,7 +274,7 @@ onEachDatabase(({ open }) => {
       await createEmailStore(sql).insert(row);
       const event = { providerIds: ["p"], delivery: "bounced", at: 1, detail: "550", suppress: null } as const;
       const told = { event, email: row.id, recipient: row.to, delivery: null };
-      await createDeliveries(sql, createSuppressions(sql), clock).apply(ours, [told]);
+      await createDeliveries(sql, createSuppressions(sql, clock), clock).apply(ours, [told]);
       expect(await rowOf(sql, row.id)).toMatchObject({ delivery: null });
     });
   });
@@ -278,10 +286,10 @@ onEachDatabase(({ open }) => {
       [theirs, "theirs.example.com"],
     ] as const) {
       await verified(tenant, host);
-      await store.change(tenant, host, { rootUrl: "https://example.com/" }, clock.now());
+      await store.change(tenant, host, { rootUrl: "https://example.com/" }, byCommand, clock.now());
     }
-    await store.change(theirs, "theirs.example.com", { isDefault: true }, clock.now());
-    await createSuspensions(sql, clock).suspendTenant(theirs, "phishing", "operator");
+    await store.change(theirs, "theirs.example.com", { isDefault: true }, byCommand, clock.now());
+    await createSuspensions(sql, clock).suspendTenant(theirs, "phishing", byCommand);
     const tenants = createTenants(sql, clock);
     expect(await tenants.byId(ours)).toMatchObject({ suspended: null, defaultDomain: null });
     expect(await tenants.byId(theirs)).toMatchObject({ suspended: "phishing", defaultDomain: "theirs.example.com" });
@@ -299,9 +307,9 @@ onEachDatabase(({ open }) => {
     const targets = { rootUrl: "https://example.com/" };
     for (const tenant of [ours, theirs]) {
       await verified(tenant, "same.example.com");
-      await store.change(tenant, "same.example.com", targets, clock.now());
+      await store.change(tenant, "same.example.com", targets, byCommand, clock.now());
     }
-    await store.change(theirs, "same.example.com", { rootUrl: "https://evil.example/" }, clock.now());
+    await store.change(theirs, "same.example.com", { rootUrl: "https://evil.example/" }, byCommand, clock.now());
     expect(await store.markBlocked((host) => host === "evil.example", clock.now())).toBe(1);
     expect(await store.get(theirs, "same.example.com")).toMatchObject({ rootBlocked: true });
     expect(await store.get(ours, "same.example.com")).toMatchObject({ rootBlocked: false });
@@ -316,8 +324,8 @@ onEachDatabase(({ open }) => {
       const targets = { rootUrl: null, missingUrl: null, rootBlocked: false, missingBlocked: false };
       const rest = { isDefault: false, ...targets, createdAt: clock.now(), verifiedAt: null };
       const another = { tenantId: ours, host: "d.example.com", state: "pending", token: "token", ...rest } as const;
-      expect(await store.add(another, 2)).toBe("added");
-      expect(await store.add({ ...another, host: "e.example.com" }, 2)).toBe("full");
+      expect(await store.add(another, 2, byCommand)).toBe("added");
+      expect(await store.add({ ...another, host: "e.example.com" }, 2, byCommand)).toBe("full");
     });
 
     test("leaves out the emails of others, in the limits and in the statistics", async () => {
@@ -350,7 +358,7 @@ onEachDatabase(({ open }) => {
 
     test("is notified of its own links, even if another was notified under the same key", async () => {
       const settings = createEmailSettings(sql, undefined, systemClock);
-      await settings.change(ours, { contact: "ops@example.com" });
+      await settings.change(ours, { contact: "ops@example.com" }, byCommand);
       const month = monthName(clock.now());
       const { id } = await visited(ours, "ours", 8_000);
       await visited(theirs, "theirs", 9_000);
@@ -363,7 +371,7 @@ onEachDatabase(({ open }) => {
 
     test("is notified even if many notices of another are waiting", async () => {
       const settings = createEmailSettings(sql, undefined, systemClock);
-      await settings.change(ours, { contact: "ops@example.com" });
+      await settings.change(ours, { contact: "ops@example.com" }, byCommand);
       for (let i = 0; i < 20; i++) await createEmailStore(sql).insert(newRow(theirs, { key: `${i}` }));
       const { outbox } = openOutbox(sql);
       const signing = createSigningKeys([{ id: "k1", key: Buffer.from("secret") }], systemClock);

@@ -10,11 +10,12 @@ import { type CheckRound, runCheckRound } from "../../src/link-health/check-roun
 import { createHealthStore, type HealthStore } from "../../src/link-health/store.ts";
 import type { Link } from "../../src/links/link.ts";
 import { createLinks, type Links } from "../../src/links/links.ts";
-import { createLinkStore } from "../../src/links/store.ts";
 import { createSafeFetch } from "../../src/safe-fetch/safe-fetch.ts";
 import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
+import { linkStores } from "../ground/links.ts";
 import { onEachDatabase } from "./databases.ts";
 import { few } from "./stores.ts";
 
@@ -35,7 +36,7 @@ onEachDatabase(({ open }) => {
     store = createHealthStore(sql);
     const codes = createCodes("a salt for tests of targets");
     links = createLinks({
-      store: createLinkStore(sql),
+      ...linkStores(sql),
       issuer: createIssuer(codes, (size) => takeCodeBlock(sql, size), 1_000),
       clock,
       ownHosts: new Set(),
@@ -43,7 +44,7 @@ onEachDatabase(({ open }) => {
       defaultDays: 365,
       publish() {},
     });
-    tenant = await createTenants(sql, clock).create("targets", "Targets", "unlimited");
+    tenant = await createTenants(sql, clock).create("targets", "Targets", byCommand, "unlimited");
   });
 
   /** A site whose pages answer what `pages` says, and that remembers what it was asked. */
@@ -67,7 +68,7 @@ onEachDatabase(({ open }) => {
       asked,
       most: () => most,
       make: (path: string, fields: object = {}) =>
-        links.create(tenant, { url: `http://127.0.0.1:${port}${path}`, ...fields }, "operator"),
+        links.create(tenant, { url: `http://127.0.0.1:${port}${path}`, ...fields }, byCommand),
       round: (signal = never): Promise<CheckRound> =>
         runCheckRound(
           {
@@ -77,7 +78,7 @@ onEachDatabase(({ open }) => {
             everyMs: dayMs,
             clock,
             chance: () => 0.5,
-            setTitle: async (_, id, title) => void (await links.patch(tenant, id, { title })),
+            setTitle: async (_, id, title) => void (await links.patch(tenant, id, { title }, byCommand)),
           },
           signal,
         ),
@@ -96,7 +97,10 @@ onEachDatabase(({ open }) => {
       await store.want(link.id, clock.now());
       await there.round();
       expect((await links.get(tenant.id, link.id)).title).toBe("Found & read");
-      expect(await known(link)).toEqual({ state: "ok", checkedAt: clock.now(), httpStatus: 200, reason: null });
+      expect(await known(link)).toEqual({
+        ...{ state: "ok", checkedAt: clock.now(), httpStatus: 200, reason: null },
+        ...{ responseMs: expect.any(Number), failingSince: null },
+      });
       expect(there.asked).toEqual(["GET /a"]);
     });
 
@@ -144,6 +148,7 @@ onEachDatabase(({ open }) => {
       const link = await there.make("/c");
       await store.want(link.id, clock.now());
       const states: unknown[] = [];
+      const firstSeen = clock.now();
       for (let failures = 1; failures <= 7; failures++) {
         await there.round();
         states.push((await known(link))?.state);
@@ -152,11 +157,11 @@ onEachDatabase(({ open }) => {
         clock.advance(1);
       }
       expect(states).toEqual([...Array.from({ length: 6 }, () => "failing"), "dead"]);
-      expect(await known(link)).toMatchObject({ httpStatus: 410, reason: "http_410" });
+      expect(await known(link)).toMatchObject({ httpStatus: 410, reason: "http_410", failingSince: firstSeen });
       expect(there.asked.filter((one) => one.startsWith("GET"))).toHaveLength(7);
       gone = false;
       await there.round();
-      expect((await known(link))?.state).toBe("ok");
+      expect(await known(link)).toMatchObject({ state: "ok", failingSince: null });
     });
 
     test("after an edit of the URL nothing is known about it, and checks start over", async () => {
@@ -165,7 +170,7 @@ onEachDatabase(({ open }) => {
       await store.want(link.id, clock.now());
       await there.round();
       expect((await known(link))?.state).toBe("failing");
-      await links.patch(tenant, link.id, { url: link.url.replace("/old", "/new") });
+      await links.patch(tenant, link.id, { url: link.url.replace("/old", "/new") }, byCommand);
       expect(await known(link)).toBeUndefined();
       await store.want(link.id, clock.now());
       const due = (await store.due(clock.now(), 1_000)).find(({ id }) => id === link.id);
@@ -192,7 +197,7 @@ onEachDatabase(({ open }) => {
       const old = await there.make("/d", { expiresAt: clock.now() + 1 });
       const gone = await there.make("/d");
       for (const { id } of [off, old, gone]) await store.want(id, clock.now());
-      await links.remove(tenant.id, gone.id);
+      await links.remove(tenant.id, gone.id, byCommand);
       clock.advance(1);
       await there.round();
       expect(there.asked).toEqual([]);
@@ -202,7 +207,7 @@ onEachDatabase(({ open }) => {
 
     test("what may not be asked is said to be unchecked, with the reason", async () => {
       using there = await site({});
-      const link = await links.create(tenant, { url: "http://10.1.2.3/" }, "operator");
+      const link = await links.create(tenant, { url: "http://10.1.2.3/" }, byCommand);
       await store.want(link.id, clock.now());
       await there.round();
       expect(await known(link)).toMatchObject({ state: "unchecked", httpStatus: null, reason: "port" });

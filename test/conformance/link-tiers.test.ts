@@ -25,6 +25,7 @@ import type { FileTable } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants, defaultLimits, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
 import { connected, patientMs } from "./counter-stores.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -155,7 +156,7 @@ if (redisAvailable()) {
         store = createLinkStore(sql);
         tenants = createTenants(sql, systemClock);
         suspensions = createSuspensions(sql, systemClock);
-        await tenants.setPlan("small", { ...defaultLimits, hitsPerLinkPerMonth: 5 });
+        await tenants.setPlan("small", { ...defaultLimits, hitsPerLinkPerMonth: 5 }, byCommand);
         server = await startRedis();
         const connect = () => connectRedis(server.url, { deadlineMs: patientMs });
         connections = [connect(), connect()];
@@ -171,10 +172,14 @@ if (redisAvailable()) {
       async function write(link: AnyLink): Promise<string> {
         const { plan, override, own } = link.hitsMax;
         const slug = `t${++serial}`;
-        await tenants.create(slug, slug, plan);
-        const tenant = await tenants.change(slug, {
-          overrides: override === undefined ? {} : { hitsPerLinkPerMonth: override },
-        });
+        await tenants.create(slug, slug, byCommand, plan);
+        const tenant = await tenants.change(
+          slug,
+          {
+            overrides: override === undefined ? {} : { hitsPerLinkPerMonth: override },
+          },
+          byCommand,
+        );
         if (link.clicks.factsOfTenant !== undefined) await setFacts(tenant, link.clicks.factsOfTenant);
         const domain = link.domain === "" ? "" : `${serial}.${link.domain}`;
         if (domain !== "") await verify(tenant, domain);
@@ -186,9 +191,17 @@ if (redisAvailable()) {
           ...(link.file === null ? { url: link.url, file: null } : { url: "", file: await file(tenant, link.file) }),
         };
         const code = `code-${serial}`;
-        const made = { ...stored, id: newId("link", systemClock), domain, code, generated: false, at: now };
+        const made = {
+          ...stored,
+          id: newId("link", systemClock),
+          domain,
+          code,
+          generated: false,
+          at: now,
+          by: byCommand,
+        };
         expect((await store.createEach(tenant.id, [made], "nothing"))[0]?.kind).toBe("created");
-        const why = { cause: "operator", reason: "phishing", by: "a test" } as const;
+        const why = { cause: "operator", reason: "phishing", by: byCommand } as const;
         if (link.suspended === "the link") await suspensions.suspendLink({ domain, code }, why);
         if (link.suspended === "its tenant") await suspensions.suspendTenant(tenant.id, why.reason, why.by);
         return cacheKey(domain, code);

@@ -7,11 +7,12 @@ import { createCodes } from "../../src/codes/codes.ts";
 import { createIssuer } from "../../src/codes/issuer.ts";
 import { monthEnd, monthName } from "../../src/limits/window.ts";
 import { type BulkResult, createLinks, type Links } from "../../src/links/links.ts";
-import { createLinkStore } from "../../src/links/store.ts";
 import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { usedInMonth } from "../../src/tenants/monthly-usage.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
+import { byCommand, byKey } from "../ground/actors.ts";
+import { linkStores } from "../ground/links.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const start = Date.UTC(2026, 10, 16);
@@ -31,7 +32,7 @@ onEachDatabase(({ openTwo }) => {
   const createOn = (client: Sql) =>
     createLinks({
       passwords: createPasswords(),
-      store: createLinkStore(client),
+      ...linkStores(client),
       issuer: createIssuer(codes, (size) => takeCodeBlock(client, size), 100),
       clock,
       ownHosts: new Set(),
@@ -48,8 +49,8 @@ onEachDatabase(({ openTwo }) => {
 
   async function tenantWith(linksPerMonth: number | null): Promise<Tenant> {
     const tenants = createTenants(sql, clock);
-    const { slug } = await tenants.create(fresh("tenant"), "Somebody");
-    return await tenants.change(slug, { overrides: { linksPerMonth } });
+    const { slug } = await tenants.create(fresh("tenant"), "Somebody", byCommand);
+    return await tenants.change(slug, { overrides: { linksPerMonth } }, byCommand);
   }
 
   const some = (count: number) => Array.from({ length: count }, () => ({ url }));
@@ -68,11 +69,11 @@ onEachDatabase(({ openTwo }) => {
     test("are as many as the plan gives, however many are asked for at once", async () => {
       const owner = await tenantWith(20);
       const made = await Promise.allSettled(
-        Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? links : elsewhere).create(owner, { url }, "tenant")),
+        Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? links : elsewhere).create(owner, { url }, byKey)),
       );
       expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(20);
       expect(await used(owner)).toBe(20);
-      const problem = await refusal(links.create(owner, { url }, "tenant"));
+      const problem = await refusal(links.create(owner, { url }, byKey));
       expect(problem.code).toBe("limit_reached");
       expect(problem.more.retryAfterSeconds).toBe(15 * 86_400);
       expect(problem.detail).toStartWith("Your plan's 20 new links for this month are used.");
@@ -81,7 +82,7 @@ onEachDatabase(({ openTwo }) => {
 
     test("are the first of many in one request, and each of the others is refused", async () => {
       const owner = await tenantWith(150);
-      expect(kinds(await links.createMany(owner, some(400), "tenant"))).toEqual([
+      expect(kinds(await links.createMany(owner, some(400), byKey))).toEqual([
         ...some(150).map(() => "link"),
         ...some(250).map(() => "limit_reached"),
       ]);
@@ -91,9 +92,9 @@ onEachDatabase(({ openTwo }) => {
     test("are not spent by a code that is taken, nor by input that is refused", async () => {
       const [owner, stranger] = [await tenantWith(4), await tenantWith(1)];
       const code = fresh("theirs");
-      await links.create(stranger, { url, code }, "tenant");
+      await links.create(stranger, { url, code }, byKey);
       const inputs = [{ url }, { url, code }, { url: "nonsense" }, { url }];
-      expect(kinds(await links.createMany(owner, inputs, "tenant"))).toEqual([
+      expect(kinds(await links.createMany(owner, inputs, byKey))).toEqual([
         "link",
         "code_taken",
         "invalid_input",
@@ -104,33 +105,33 @@ onEachDatabase(({ openTwo }) => {
 
     test("are not given back with a link that is deleted", async () => {
       const owner = await tenantWith(1);
-      const link = await links.create(owner, { url }, "tenant");
-      await links.remove(owner.id, link.id);
-      expect((await refusal(links.create(owner, { url }, "tenant"))).code).toBe("limit_reached");
+      const link = await links.create(owner, { url }, byKey);
+      await links.remove(owner.id, link.id, byCommand);
+      expect((await refusal(links.create(owner, { url }, byKey))).code).toBe("limit_reached");
     });
 
     test("are not spent by the operator, whom they do not stop either", async () => {
       const owner = await tenantWith(0);
-      expect((await refusal(links.create(owner, { url }, "tenant"))).code).toBe("limit_reached");
-      await links.create(owner, { url }, "operator");
-      expect(kinds(await links.createMany(owner, some(2), "operator"))).toEqual(["link", "link"]);
+      expect((await refusal(links.create(owner, { url }, byKey))).code).toBe("limit_reached");
+      await links.create(owner, { url }, byCommand);
+      expect(kinds(await links.createMany(owner, some(2), byCommand))).toEqual(["link", "link"]);
       expect(await used(owner)).toBe(0);
     });
 
     test("are counted where there is no limit, so that a later one knows", async () => {
       const owner = await tenantWith(null);
-      await links.createMany(owner, some(5), "tenant");
+      await links.createMany(owner, some(5), byKey);
       expect(await used(owner)).toBe(5);
       const limited = { ...owner, limits: { ...owner.limits, linksPerMonth: 6 } };
-      expect(kinds(await links.createMany(limited, some(2), "tenant"))).toEqual(["link", "limit_reached"]);
+      expect(kinds(await links.createMany(limited, some(2), byKey))).toEqual(["link", "limit_reached"]);
     });
 
     test("start over with the month", async () => {
       const owner = await tenantWith(2);
-      for (let i = 0; i < 2; i++) await links.create(owner, { url }, "tenant");
+      for (let i = 0; i < 2; i++) await links.create(owner, { url }, byKey);
       const before = clock.now();
       clock.set(monthEnd(before));
-      await links.create(owner, { url }, "tenant");
+      await links.create(owner, { url }, byKey);
       expect([await used(owner, monthName(before)), await used(owner)]).toEqual([2, 1]);
       clock.set(before);
     });
@@ -140,7 +141,7 @@ onEachDatabase(({ openTwo }) => {
       const made = await Promise.all(
         Array.from({ length: 8 }, () => owners)
           .flat()
-          .map(async (owner) => ({ owner, link: await links.create(owner, { url }, "tenant") })),
+          .map(async (owner) => ({ owner, link: await links.create(owner, { url }, byKey) })),
       );
       expect(made.filter(({ owner, link }) => link.tenantId !== owner.id)).toEqual([]);
       expect(await Promise.all(owners.map((owner) => used(owner)))).toEqual([8, 8, 8]);
@@ -151,8 +152,8 @@ onEachDatabase(({ openTwo }) => {
       const wanted = Array.from({ length: 60 }, () => ({ url, code: fresh("wanted") }));
       const results = await Promise.all(
         owners.flatMap((owner) => [
-          links.createMany(owner, wanted, "tenant"),
-          elsewhere.createMany(owner, wanted.toReversed(), "tenant"),
+          links.createMany(owner, wanted, byKey),
+          elsewhere.createMany(owner, wanted.toReversed(), byKey),
         ]),
       );
       expect(results.flatMap(kinds).filter((kind) => kind === "link")).toHaveLength(60);

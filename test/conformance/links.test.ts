@@ -8,13 +8,16 @@ import { createIssuer } from "../../src/codes/issuer.ts";
 import type { Link } from "../../src/links/link.ts";
 import { createLinks, type LinkInput, type Links } from "../../src/links/links.ts";
 import { type ListPosition, positionOf } from "../../src/links/read/find.ts";
-import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
+import type { LinkStore } from "../../src/links/store.ts";
+import type { TrashStore } from "../../src/links/trash/trash-store.ts";
 import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import { createFeed } from "../../src/sql/feed.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
+import { byCommand, byKey } from "../ground/actors.ts";
 import { nameOf } from "../ground/changes.ts";
+import { linkStores } from "../ground/links.ts";
 import { onEachDatabase } from "./databases.ts";
 import { notOfTwin } from "./two-tenants.ts";
 
@@ -46,6 +49,7 @@ onEachDatabase(({ openTwo }) => {
   const told: string[] = [];
   let sql: Sql;
   let store: LinkStore;
+  let trash: TrashStore;
   let links: Links;
   /** The same on another connection: a second instance. */
   let elsewhere: Links;
@@ -55,7 +59,7 @@ onEachDatabase(({ openTwo }) => {
   function createOn(client: Sql): Links {
     return createLinks({
       passwords: createPasswords(),
-      store: createLinkStore(client),
+      ...linkStores(client),
       issuer: createIssuer(codes, (size) => takeCodeBlock(client, size), 100),
       clock,
       ownHosts: new Set(["go.example.com"]),
@@ -68,15 +72,15 @@ onEachDatabase(({ openTwo }) => {
   beforeAll(async () => {
     const [one, two] = await openTwo();
     sql = one;
-    store = createLinkStore(sql);
+    ({ store, trash } = linkStores(sql));
     links = createOn(one);
     elsewhere = createOn(two);
     const tenants = createTenants(sql, clock);
-    tenant = await tenants.create("owner", "Owner");
-    stranger = await tenants.create("stranger", "Stranger");
+    tenant = await tenants.create("owner", "Owner", byCommand);
+    stranger = await tenants.create("stranger", "Stranger", byCommand);
   });
 
-  const newTenant = () => createTenants(sql, clock).create(fresh("tenant"), "Somebody");
+  const newTenant = () => createTenants(sql, clock).create(fresh("tenant"), "Somebody", byCommand);
   const versionsTold = (code: string) => told.filter((entry) => entry.startsWith(`/${code}@`));
 
   async function count(table: "links" | "link_versions" | "changes"): Promise<number> {
@@ -94,7 +98,7 @@ onEachDatabase(({ openTwo }) => {
       for (let round = 0; round < 10; round++) {
         const id = newId("link", clock);
         const made = await Promise.all(
-          Array.from({ length: 8 }, (_, i) => (i % 2 ? links : elsewhere).create(spender, { url, id }, "tenant")),
+          Array.from({ length: 8 }, (_, i) => (i % 2 ? links : elsewhere).create(spender, { url, id }, byKey)),
         );
         expect(new Set(made.map((link) => JSON.stringify(link))).size).toBe(1);
         expect(made[0]?.id).toBe(id);
@@ -110,23 +114,23 @@ onEachDatabase(({ openTwo }) => {
 
     test("is the answer as it is, even if it would be refused by now", async () => {
       const id = newId("link", clock);
-      const link = await links.create(tenant, { url, id, expiresAt: clock.now() + 1_000 }, "operator");
+      const link = await links.create(tenant, { url, id, expiresAt: clock.now() + 1_000 }, byCommand);
       clock.advance(5_000);
       const input = { url, id, expiresAt: clock.now() - 4_000 };
-      expect(await links.create(tenant, input, "operator")).toEqual(link);
-      expect(await links.createMany(tenant, [input], "operator")).toEqual([{ link }]);
+      expect(await links.create(tenant, input, byCommand)).toEqual(link);
+      expect(await links.createMany(tenant, [input], byCommand)).toEqual([{ link }]);
     });
 
     test("is not available to another tenant", async () => {
       const id = newId("link", clock);
-      await links.create(tenant, { url, id }, "operator");
-      await expect(links.create(stranger, { url, id }, "tenant")).rejects.toThrow();
+      await links.create(tenant, { url, id }, byCommand);
+      await expect(links.create(stranger, { url, id }, byKey)).rejects.toThrow();
     });
   });
 
   describe("a new link", () => {
     test("has a generated code, the defaults, and version 1; it comes back as it was answered", async () => {
-      const link = await links.create(tenant, { url: "https://example.com" }, "operator");
+      const link = await links.create(tenant, { url: "https://example.com" }, byCommand);
       expect(link).toEqual({
         id: expect.stringMatching(/^lnk_/),
         tenantId: tenant.id,
@@ -171,20 +175,20 @@ onEachDatabase(({ openTwo }) => {
         hitsPerMonth: 10_000,
         clickFacts: false,
       } as const satisfies LinkInput;
-      const link = await links.create(tenant, given, "operator");
+      const link = await links.create(tenant, given, byCommand);
       expect(link).toMatchObject(given);
       expect(await links.get(tenant.id, link.id)).toEqual(link);
     });
 
     test("may never expire", async () => {
-      expect((await links.create(tenant, { url, expiresAt: null }, "operator")).expiresAt).toBeNull();
+      expect((await links.create(tenant, { url, expiresAt: null }, byCommand)).expiresAt).toBeNull();
     });
 
     test("cannot have a taken code, whichever tenant has it", async () => {
       const code = fresh("taken");
-      await links.create(tenant, { url, code }, "operator");
+      await links.create(tenant, { url, code }, byCommand);
       for (const who of [tenant, stranger]) {
-        const problem = await refusal(elsewhere.create(who, { url, code }, "operator"));
+        const problem = await refusal(elsewhere.create(who, { url, code }, byCommand));
         expect([problem.code, problem.more.errors?.[0]?.field]).toEqual(["code_taken", "code"]);
       }
     });
@@ -194,7 +198,7 @@ onEachDatabase(({ openTwo }) => {
       const variants = [code, code.toLowerCase(), code.toUpperCase()];
       const made = [];
       for (const [i, variant] of variants.entries()) {
-        made.push(await links.create(i === 1 ? stranger : tenant, { url: `${url}${i}`, code: variant }, "operator"));
+        made.push(await links.create(i === 1 ? stranger : tenant, { url: `${url}${i}`, code: variant }, byCommand));
       }
       expect(made.map((link) => link.code)).toEqual(variants);
       const targets = await Promise.all(variants.map((variant) => store.target("", variant)));
@@ -212,13 +216,13 @@ onEachDatabase(({ openTwo }) => {
       ["more hits than the plan gives", { url, hitsPerMonth: 10_001 }, "hitsPerMonth: above_plan"],
     ])("is refused with %s, and nothing is written", async (_, input: LinkInput, field) => {
       const before = [await count("links"), await count("link_versions"), await count("changes")];
-      expect(await fieldOf(links.create(tenant, input, "operator"))).toBe(field);
+      expect(await fieldOf(links.create(tenant, input, byCommand))).toBe(field);
       expect([await count("links"), await count("link_versions"), await count("changes")]).toEqual(before);
     });
 
     test("may have any number of hits where the plan has no limit", async () => {
-      const unlimited = await createTenants(sql, clock).create(fresh("rich"), "Rich", "unlimited");
-      expect((await links.create(unlimited, { url, hitsPerMonth: 1_000_000_000 }, "operator")).hitsPerMonth).toBe(
+      const unlimited = await createTenants(sql, clock).create(fresh("rich"), "Rich", byCommand, "unlimited");
+      expect((await links.create(unlimited, { url, hitsPerMonth: 1_000_000_000 }, byCommand)).hitsPerMonth).toBe(
         1_000_000_000,
       );
     });
@@ -226,8 +230,8 @@ onEachDatabase(({ openTwo }) => {
     test("skips a generated code that was chosen before", async () => {
       const [first, second, third] = [900_001, 900_002, 900_003].map(codes.encode);
       if (first === undefined || second === undefined) throw new Error("no codes");
-      await links.create(stranger, { url, code: first }, "operator");
-      await links.create(tenant, { url, code: second }, "operator");
+      await links.create(stranger, { url, code: first }, byCommand);
+      await links.create(tenant, { url, code: second }, byCommand);
       let next = 900_001;
       const issuer = createIssuer(
         codes,
@@ -239,6 +243,7 @@ onEachDatabase(({ openTwo }) => {
       );
       const own = createLinks({
         passwords: createPasswords(),
+        ...linkStores(sql),
         store,
         issuer,
         clock,
@@ -246,12 +251,12 @@ onEachDatabase(({ openTwo }) => {
         defaultDays: 1,
         publish: () => {},
       });
-      expect((await own.create(tenant, { url }, "operator")).code).toBe(third as string);
+      expect((await own.create(tenant, { url }, byCommand)).code).toBe(third as string);
     });
 
     test("of many at once gets a unique code, on every instance", async () => {
       const made = await Promise.all(
-        Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? links : elsewhere).create(tenant, { url }, "operator")),
+        Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? links : elsewhere).create(tenant, { url }, byCommand)),
       );
       expect(new Set(made.map((link) => link.code)).size).toBe(100);
     });
@@ -263,7 +268,7 @@ onEachDatabase(({ openTwo }) => {
           (i % 2 === 0 ? links : elsewhere).create(
             i % 3 === 0 ? tenant : stranger,
             { url: `${url}${i}`, code },
-            "operator",
+            byCommand,
           ),
         ),
       );
@@ -278,9 +283,9 @@ onEachDatabase(({ openTwo }) => {
 
   describe("a change", () => {
     test("of some fields leaves the others, and adds 1 to the version", async () => {
-      const link = await links.create(tenant, { url, title: "before", tags: ["kept"] }, "operator");
+      const link = await links.create(tenant, { url, title: "before", tags: ["kept"] }, byCommand);
       clock.advance(1_000);
-      const changed = await elsewhere.patch(tenant, link.id, { title: "after", notes: "new" });
+      const changed = await elsewhere.patch(tenant, link.id, { title: "after", notes: "new" }, byCommand);
       expect(changed).toEqual({ ...link, title: "after", notes: "new", version: 2, updatedAt: clock.now() });
       expect(await links.get(tenant.id, link.id)).toEqual(changed);
       expect((await store.target("", link.code)).version).toBe(2);
@@ -288,8 +293,8 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("of nothing still is a new version", async () => {
-      const link = await links.create(tenant, { url }, "operator");
-      expect((await links.patch(tenant, link.id, {})).version).toBe(2);
+      const link = await links.create(tenant, { url }, byCommand);
+      expect((await links.patch(tenant, link.id, {}, byCommand)).version).toBe(2);
     });
 
     test("of all fields resets those that are not given", async () => {
@@ -307,9 +312,9 @@ onEachDatabase(({ openTwo }) => {
           hitsPerMonth: 5,
           clickFacts: false,
         },
-        "operator",
+        byCommand,
       );
-      const replaced = await links.replace(tenant, link.id, { url: "https://example.com/new" });
+      const replaced = await links.replace(tenant, link.id, { url: "https://example.com/new" }, byCommand);
       expect(replaced).toEqual({
         ...link,
         url: "https://example.com/new",
@@ -328,21 +333,21 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("with the current version is made, and with another one is refused", async () => {
-      const link = await links.create(tenant, { url }, "operator");
-      const changed = await links.patch(tenant, link.id, { title: "one" }, 1);
+      const link = await links.create(tenant, { url }, byCommand);
+      const changed = await links.patch(tenant, link.id, { title: "one" }, byCommand, 1);
       expect(changed.version).toBe(2);
-      expect(await codeOf(links.patch(tenant, link.id, { title: "two" }, 1))).toBe("version_conflict");
-      expect(await codeOf(links.replace(tenant, link.id, { url }, 3))).toBe("version_conflict");
-      expect(await codeOf(links.remove(tenant.id, link.id, 1))).toBe("version_conflict");
+      expect(await codeOf(links.patch(tenant, link.id, { title: "two" }, byCommand, 1))).toBe("version_conflict");
+      expect(await codeOf(links.replace(tenant, link.id, { url }, byCommand, 3))).toBe("version_conflict");
+      expect(await codeOf(links.remove(tenant.id, link.id, byCommand, 1))).toBe("version_conflict");
       expect(await links.get(tenant.id, link.id)).toEqual(changed);
       expect(versionsTold(link.code)).toHaveLength(2);
     });
 
     test("of many at once with the same version is made once", async () => {
-      const link = await links.create(tenant, { url }, "operator");
+      const link = await links.create(tenant, { url }, byCommand);
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, i) =>
-          (i % 2 === 0 ? links : elsewhere).patch(tenant, link.id, { title: `t${i}` }, 1),
+          (i % 2 === 0 ? links : elsewhere).patch(tenant, link.id, { title: `t${i}` }, byCommand, 1),
         ),
       );
       const made = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
@@ -351,13 +356,13 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("of many at once without a version is made by all, and none undoes another", async () => {
-      const link = await links.create(tenant, { url }, "operator");
+      const link = await links.create(tenant, { url }, byCommand);
       const edits = [
         ...Array.from({ length: 20 }, (_, i) => ({ title: `t${i}` })),
         ...Array.from({ length: 20 }, (_, i) => ({ notes: `n${i}` })),
       ];
       const made = await Promise.all(
-        edits.map((fields, i) => (i % 2 === 0 ? links : elsewhere).patch(tenant, link.id, fields)),
+        edits.map((fields, i) => (i % 2 === 0 ? links : elsewhere).patch(tenant, link.id, fields, byCommand)),
       );
       const versions = made.map((one) => one.version).toSorted((a, b) => a - b);
       expect(versions).toEqual(Array.from({ length: 40 }, (_, i) => i + 2));
@@ -367,18 +372,22 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("that breaks a rule is refused, and nothing changes", async () => {
-      const link = await links.create(tenant, { url }, "operator");
-      expect(await fieldOf(links.patch(tenant, link.id, { url: "data:," }))).toBe("url: scheme_not_allowed");
-      expect(await fieldOf(links.patch(tenant, link.id, { hitsPerMonth: 10_001 }))).toBe("hitsPerMonth: above_plan");
-      expect(await fieldOf(links.patch(tenant, link.id, { expiresAt: clock.now() }))).toBe("expiresAt: in_the_past");
-      expect(await fieldOf(links.replace(tenant, link.id, { url: "" }))).toBe("url: empty");
+      const link = await links.create(tenant, { url }, byCommand);
+      expect(await fieldOf(links.patch(tenant, link.id, { url: "data:," }, byCommand))).toBe("url: scheme_not_allowed");
+      expect(await fieldOf(links.patch(tenant, link.id, { hitsPerMonth: 10_001 }, byCommand))).toBe(
+        "hitsPerMonth: above_plan",
+      );
+      expect(await fieldOf(links.patch(tenant, link.id, { expiresAt: clock.now() }, byCommand))).toBe(
+        "expiresAt: in_the_past",
+      );
+      expect(await fieldOf(links.replace(tenant, link.id, { url: "" }, byCommand))).toBe("url: empty");
       expect(await links.get(tenant.id, link.id)).toEqual(link);
     });
 
     test("of another field is possible after the link has expired", async () => {
-      const link = await links.create(tenant, { url, expiresAt: clock.now() + 1_000 }, "operator");
+      const link = await links.create(tenant, { url, expiresAt: clock.now() + 1_000 }, byCommand);
       clock.advance(2_000);
-      const changed = await links.patch(tenant, link.id, { title: "late" });
+      const changed = await links.patch(tenant, link.id, { title: "late" }, byCommand);
       expect(changed).toMatchObject({ title: "late", expiresAt: link.expiresAt });
     });
 
@@ -387,9 +396,9 @@ onEachDatabase(({ openTwo }) => {
       const attempts = [
         links.get(tenant.id, id),
         links.byCode(tenant.id, "nowhere"),
-        links.patch(tenant, id, {}),
-        links.replace(tenant, id, { url }),
-        links.remove(tenant.id, id),
+        links.patch(tenant, id, {}, byCommand),
+        links.replace(tenant, id, { url }, byCommand),
+        links.remove(tenant.id, id, byCommand),
       ];
       expect(await Promise.all(attempts.map(codeOf))).toEqual(attempts.map(() => "not_found"));
     });
@@ -397,9 +406,9 @@ onEachDatabase(({ openTwo }) => {
     test("is in the feed with its version, committed together with it", async () => {
       const feed = createFeed(sql);
       const end = await feed.end();
-      const link = await links.create(tenant, { url }, "operator");
-      await links.patch(tenant, link.id, { title: "x" });
-      await links.remove(tenant.id, link.id);
+      const link = await links.create(tenant, { url }, byCommand);
+      await links.patch(tenant, link.id, { title: "x" }, byCommand);
+      await links.remove(tenant.id, link.id, byCommand);
       const { changes } = await feed.after(end, 1_000);
       const mine = changes.filter((change) => nameOf(change) === link.code);
       expect(mine).toMatchObject([1, 2, 3].map((version) => ({ kind: "link", domain: "", version })));
@@ -409,7 +418,7 @@ onEachDatabase(({ openTwo }) => {
   describe("touching a code", () => {
     test("is a new version of the link as it is, in the feed, of any tenant", async () => {
       const feed = createFeed(sql);
-      const link = await links.create(stranger, { url, code: fresh("touched") }, "operator");
+      const link = await links.create(stranger, { url, code: fresh("touched") }, byCommand);
       const before = await feed.end();
       expect(await store.touch("", link.code, start)).toBe(2);
       expect(await links.get(stranger.id, link.id)).toEqual({ ...link, version: 2 });
@@ -420,8 +429,8 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("works where the link is gone, and does not bring it back", async () => {
-      const link = await links.create(tenant, { url, code: fresh("touched") }, "operator");
-      await links.remove(tenant.id, link.id);
+      const link = await links.create(tenant, { url, code: fresh("touched") }, byCommand);
+      await links.remove(tenant.id, link.id, byCommand);
       expect(await store.touch("", link.code, start)).toBe(3);
       expect(await store.target("", link.code)).toEqual({ version: 3, value: undefined });
     });
@@ -435,21 +444,22 @@ onEachDatabase(({ openTwo }) => {
 
   describe("a deleted link", () => {
     test("is gone for its owner and for visitors, and its version keeps growing", async () => {
-      const link = await links.create(tenant, { url }, "operator");
-      await links.remove(tenant.id, link.id);
+      const link = await links.create(tenant, { url }, byCommand);
+      await links.remove(tenant.id, link.id, byCommand);
       expect(await codeOf(links.get(tenant.id, link.id))).toBe("not_found");
-      expect(await codeOf(links.remove(tenant.id, link.id))).toBe("not_found");
+      expect(await codeOf(links.remove(tenant.id, link.id, byCommand))).toBe("not_found");
       expect(await store.target("", link.code)).toEqual({ version: 2, value: undefined });
       expect(versionsTold(link.code)).toEqual([`/${link.code}@1`, `/${link.code}@2`]);
     });
 
-    test("can be made again under its code by its owner, with the next version and another id", async () => {
+    test("can be made again under its code by its owner when it is gone for good, with the next version and another id", async () => {
       const code = fresh("again");
-      const first = await links.create(tenant, { url, code }, "operator");
-      await links.patch(tenant, first.id, { title: "x" });
-      await links.remove(tenant.id, first.id);
-      const second = await elsewhere.create(tenant, { url: `${url}2`, code }, "operator");
-      expect(second.version).toBe(4);
+      const first = await links.create(tenant, { url, code }, byCommand);
+      await links.patch(tenant, first.id, { title: "x" }, byCommand);
+      await links.remove(tenant.id, first.id, byCommand);
+      await trash.erase(tenant.id, first.id, byCommand, clock.now());
+      const second = await elsewhere.create(tenant, { url: `${url}2`, code }, byCommand);
+      expect(second.version).toBe(5);
       expect(second.id).not.toBe(first.id);
       expect(second.title).toBeNull();
       expect(await codeOf(links.get(tenant.id, first.id))).toBe("not_found");
@@ -457,23 +467,27 @@ onEachDatabase(({ openTwo }) => {
 
     test("cannot be created again under its code by another tenant", async () => {
       const code = fresh("mine-forever");
-      const link = await links.create(tenant, { url, code }, "operator");
-      await links.remove(tenant.id, link.id);
-      expect(await codeOf(links.create(stranger, { url, code }, "operator"))).toBe("code_taken");
-      expect((await links.create(tenant, { url, code }, "operator")).version).toBe(3);
+      const link = await links.create(tenant, { url, code }, byCommand);
+      await links.remove(tenant.id, link.id, byCommand);
+      expect(await codeOf(links.create(stranger, { url, code }, byCommand))).toBe("code_taken");
+      await trash.erase(tenant.id, link.id, byCommand, clock.now());
+      expect(await codeOf(links.create(stranger, { url, code }, byCommand))).toBe("code_taken");
+      expect((await links.create(tenant, { url, code }, byCommand)).version).toBe(4);
     });
 
     test("never gives its code to a generated link", async () => {
-      const link = await links.create(tenant, { url, code: fresh("deleted") }, "operator");
-      await links.remove(tenant.id, link.id);
-      const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now() };
+      const link = await links.create(tenant, { url, code: fresh("deleted") }, byCommand);
+      await links.remove(tenant.id, link.id, byCommand);
+      const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now(), by: byCommand };
+      expect(await store.createEach(tenant.id, [generated], "nothing")).toEqual([{ kind: "taken" }]);
+      await trash.erase(tenant.id, link.id, byCommand, clock.now());
       expect(await store.createEach(tenant.id, [generated], "nothing")).toEqual([{ kind: "taken" }]);
     });
 
     test("of many who delete it at once is deleted by one", async () => {
-      const link = await links.create(tenant, { url }, "operator");
+      const link = await links.create(tenant, { url }, byCommand);
       const outcomes = await Promise.allSettled(
-        Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? links : elsewhere).remove(tenant.id, link.id)),
+        Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? links : elsewhere).remove(tenant.id, link.id, byCommand)),
       );
       expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       expect((await store.target("", link.code)).version).toBe(2);
@@ -484,9 +498,9 @@ onEachDatabase(({ openTwo }) => {
     test("frees the codes of links that expired long ago, for any tenant, and their versions keep growing", async () => {
       const code = fresh("purged");
       const owner = await newTenant();
-      const old = await links.create(owner, { url, code, expiresAt: clock.now() + 1_000 }, "operator");
-      const younger = await links.create(owner, { url, expiresAt: clock.now() + 1_001 }, "operator");
-      const endless = await links.create(owner, { url, expiresAt: null }, "operator");
+      const old = await links.create(owner, { url, code, expiresAt: clock.now() + 1_000 }, byCommand);
+      const younger = await links.create(owner, { url, expiresAt: clock.now() + 1_001 }, byCommand);
+      const endless = await links.create(owner, { url, expiresAt: null }, byCommand);
       const before = clock.now() + 1_001;
       clock.advance(dayMs);
 
@@ -495,18 +509,18 @@ onEachDatabase(({ openTwo }) => {
       expect(await links.get(owner.id, younger.id)).toEqual(younger);
       expect(await links.get(owner.id, endless.id)).toEqual(endless);
       expect(await store.target("", code)).toEqual({ version: 2, value: undefined });
-      expect((await links.create(stranger, { url, code }, "operator")).version).toBe(3);
+      expect((await links.create(stranger, { url, code }, byCommand)).version).toBe(3);
     });
 
     test("frees them for generated links too", async () => {
       const link = await links.create(
         tenant,
         { url, code: fresh("purged"), expiresAt: clock.now() + 1_000 },
-        "operator",
+        byCommand,
       );
       clock.advance(2_000);
       await store.purge(clock.now(), 1_000, clock.now());
-      const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now() };
+      const generated = { ...link, id: newId("link", clock), generated: true, at: clock.now(), by: byCommand };
       expect(await store.createEach(stranger.id, [generated], "nothing")).toMatchObject([
         { kind: "created", link: { version: 3 } },
       ]);
@@ -517,7 +531,7 @@ onEachDatabase(({ openTwo }) => {
       await store.purge(clock.now(), 1_000, clock.now());
       const made: Link[] = [];
       for (const ms of [3_000, 1_000, 2_000])
-        made.push(await links.create(tenant, { url, expiresAt: clock.now() + ms }, "operator"));
+        made.push(await links.create(tenant, { url, expiresAt: clock.now() + ms }, byCommand));
       clock.advance(5_000);
       expect(await store.purge(clock.now(), 2, clock.now())).toBe(2);
       const left = await Promise.all(made.map((link) => store.get(tenant.id, link.id)));
@@ -529,15 +543,15 @@ onEachDatabase(({ openTwo }) => {
 
   describe("a stranger", () => {
     test("sees nothing of another tenant's link, and cannot change it", async () => {
-      const link = await links.create(tenant, { url }, "operator");
+      const link = await links.create(tenant, { url }, byCommand);
       const attempts = [
         links.get(stranger.id, link.id),
         links.byCode(stranger.id, link.code),
-        links.patch(stranger, link.id, { title: "mine now" }),
-        links.patch(stranger, link.id, { title: "mine now" }, link.version),
-        links.replace(stranger, link.id, { url: "https://evil.example/" }),
-        links.remove(stranger.id, link.id),
-        links.remove(stranger.id, link.id, link.version),
+        links.patch(stranger, link.id, { title: "mine now" }, byCommand),
+        links.patch(stranger, link.id, { title: "mine now" }, byCommand, link.version),
+        links.replace(stranger, link.id, { url: "https://evil.example/" }, byCommand),
+        links.remove(stranger.id, link.id, byCommand),
+        links.remove(stranger.id, link.id, byCommand, link.version),
       ];
       expect(await Promise.all(attempts.map(codeOf))).toEqual(attempts.map(() => "not_found"));
       expect((await links.list(stranger.id, 100)).items.filter(({ id }) => id === link.id)).toEqual([]);
@@ -545,13 +559,13 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("who knows a version learns nothing from a conflict", async () => {
-      const link = await links.create(tenant, { url }, "operator");
-      expect(await codeOf(links.patch(stranger, link.id, {}, 99))).toBe("not_found");
+      const link = await links.create(tenant, { url }, byCommand);
+      expect(await codeOf(links.patch(stranger, link.id, {}, byCommand, 99))).toBe("not_found");
     });
 
     test("pages through nothing, even with another tenant's cursor", async () => {
       const nobody = await newTenant();
-      const link = await links.create(tenant, { url }, "operator");
+      const link = await links.create(tenant, { url }, byCommand);
       expect(await links.list(nobody.id, 10)).toEqual({ items: [], nextCursor: null });
       expect(await links.list(nobody.id, 10, link.id)).toEqual({ items: [], nextCursor: null });
     });
@@ -576,7 +590,7 @@ onEachDatabase(({ openTwo }) => {
       const made: Link[] = [];
       for (let i = 0; i < howMany; i++) {
         clock.advance(1);
-        made.push(await links.create(owner, { url: `${url}${i}` }, "operator"));
+        made.push(await links.create(owner, { url: `${url}${i}` }, byCommand));
       }
       return made;
     }
@@ -590,7 +604,7 @@ onEachDatabase(({ openTwo }) => {
     test("in an order in which all are equal covers everything exactly once", async () => {
       const owner = await newTenant();
       const made: string[] = [];
-      for (let i = 0; i < 5; i++) made.push((await links.create(owner, { url, expiresAt: null }, "operator")).id);
+      for (let i = 0; i < 5; i++) made.push((await links.create(owner, { url, expiresAt: null }, byCommand)).id);
       for (const order of ["asc", "desc"] as const) {
         const seen: string[] = [];
         for (let after: ListPosition | undefined; ; ) {
@@ -618,9 +632,9 @@ onEachDatabase(({ openTwo }) => {
       let turns = 0;
       const seen = await pages(owner, 4, async () => {
         clock.advance(1);
-        const extra = await elsewhere.create(owner, { url }, "operator");
-        if (turns++ === 0) await elsewhere.remove(owner.id, gone.id);
-        await elsewhere.patch(owner, extra.id, { title: "changed" });
+        const extra = await elsewhere.create(owner, { url }, byCommand);
+        if (turns++ === 0) await elsewhere.remove(owner.id, gone.id, byCommand);
+        await elsewhere.patch(owner, extra.id, { title: "changed" }, byCommand);
       });
       const ids = seen.map((link) => link.id);
       expect(new Set(ids).size).toBe(ids.length);
@@ -634,7 +648,7 @@ onEachDatabase(({ openTwo }) => {
 
     test("covers links that were made in the same millisecond", async () => {
       const owner = await newTenant();
-      const made = await Promise.all(Array.from({ length: 9 }, () => links.create(owner, { url }, "operator")));
+      const made = await Promise.all(Array.from({ length: 9 }, () => links.create(owner, { url }, byCommand)));
       const seen = await pages(owner, 2);
       expect(seen.map(({ id }) => id)).toEqual(
         made
@@ -658,7 +672,7 @@ onEachDatabase(({ openTwo }) => {
       const link = await links.create(
         stranger,
         { url, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry`, tags: ["spring"] },
-        "operator",
+        byCommand,
       );
       const aNumber = expect.any(Number) as never;
       expect(await store.target("", link.code)).toEqual({
@@ -676,15 +690,15 @@ onEachDatabase(({ openTwo }) => {
     });
 
     test("is nothing while the link is disabled, and there again when it is enabled", async () => {
-      const link = await links.create(tenant, { url }, "operator");
-      await links.patch(tenant, link.id, { status: "disabled" });
+      const link = await links.create(tenant, { url }, byCommand);
+      await links.patch(tenant, link.id, { status: "disabled" }, byCommand);
       expect(await store.target("", link.code)).toEqual({ version: 2, value: undefined });
-      await links.patch(tenant, link.id, { status: "active" });
+      await links.patch(tenant, link.id, { status: "active" }, byCommand);
       expect(await store.target("", link.code)).toMatchObject({ version: 3, value: { url } });
     });
 
     test("is a domain's own", async () => {
-      const link = await links.create(tenant, { url }, "operator");
+      const link = await links.create(tenant, { url }, byCommand);
       expect(await store.target("other.example", link.code)).toEqual({ version: 0, value: undefined });
     });
   });
@@ -696,7 +710,7 @@ onEachDatabase(({ openTwo }) => {
     test("are taken or refused each on its own, and answered in the order of the request", async () => {
       const owner = await newTenant();
       const [free, taken] = [fresh("free"), fresh("bulk-taken")];
-      await links.create(stranger, { url, code: taken }, "operator");
+      await links.create(stranger, { url, code: taken }, byCommand);
       const results = await links.createMany(
         owner,
         [
@@ -709,7 +723,7 @@ onEachDatabase(({ openTwo }) => {
           { url: `${url}6`, hitsPerMonth: 10_001 },
           { url: `${url}7` },
         ],
-        "operator",
+        byCommand,
       );
       expect(results.map(outcomeOf)).toEqual([
         "scheme_not_allowed",
@@ -737,7 +751,7 @@ onEachDatabase(({ openTwo }) => {
           { url: `${url}second`, code },
           { url: `${url}third`, code },
         ],
-        "operator",
+        byCommand,
       );
       expect(results.map(outcomeOf)).toEqual(["link", "link", "duplicate", "duplicate"]);
       expect((await store.target("", code)).value?.url).toBe(`${url}first`);
@@ -746,7 +760,7 @@ onEachDatabase(({ openTwo }) => {
     test("may be more than one transaction takes", async () => {
       const owner = await newTenant();
       const inputs = Array.from({ length: 250 }, (_, i) => ({ url: `${url}${i}` }));
-      const results = await links.createMany(owner, inputs, "operator");
+      const results = await links.createMany(owner, inputs, byCommand);
       expect(results.map((result) => ("link" in result ? result.link.url : ""))).toEqual(inputs.map((one) => one.url));
       expect(new Set(results.map((result) => ("link" in result ? result.link.code : ""))).size).toBe(250);
       const told250 = results.filter((result) => "link" in result && told.includes(`/${result.link.code}@1`));
@@ -761,45 +775,54 @@ onEachDatabase(({ openTwo }) => {
         await links.createMany(
           who,
           mine.map((code) => ({ url, code })),
-          "operator",
+          byCommand,
         );
-        for (const code of mine) await links.remove(who.id, (await links.byCode(who.id, code)).id);
+        for (const code of mine) await links.remove(who.id, (await links.byCode(who.id, code)).id, byCommand);
+        expect(await trash.eraseSome(who.id, 1_000, byCommand, clock.now())).toBeGreaterThanOrEqual(mine.length);
       }
       const inputs = codes.flatMap((code) => [{ url, code }, { url }]);
-      const results = await links.createMany(owner, inputs, "operator");
+      const results = await links.createMany(owner, inputs, byCommand);
       expect(results.map(outcomeOf)).toEqual(codes.flatMap((_, i) => [i % 2 === 0 ? "link" : "taken", "link"]));
       const versions = results.flatMap((result) =>
         "link" in result && result.link.code.startsWith("back") ? [result.link.version] : [],
       );
-      expect(new Set(versions)).toEqual(new Set([3]));
+      expect(new Set(versions)).toEqual(new Set([4]));
     });
 
     test("are written together with the other writes, or not at all", async () => {
       const owner = await newTenant();
       const [kept, undone] = [fresh("kept"), fresh("undone")];
       const before = [await count("links"), await count("link_versions"), await count("changes")];
-      const attempt = store.createWith(owner.id, [await links.draft(owner, { url, code: undone })], async () => {
-        throw new Error("not this time");
-      });
+      const attempt = store.createWith(
+        owner.id,
+        [await links.draft(owner, { url, code: undone }, byCommand)],
+        async () => {
+          throw new Error("not this time");
+        },
+      );
       await expect(attempt).rejects.toThrow("not this time");
       expect([await count("links"), await count("link_versions"), await count("changes")]).toEqual(before);
-      const written = await store.createWith(owner.id, [await links.draft(owner, { url, code: kept })], async (trx) => {
-        await trx.updateTable("tenants").set({ name: "along" }).where("id", "=", owner.id).execute();
-      });
+      const written = await store.createWith(
+        owner.id,
+        [await links.draft(owner, { url, code: kept }, byCommand)],
+        async (trx) => {
+          await trx.updateTable("tenants").set({ name: "along" }).where("id", "=", owner.id).execute();
+        },
+      );
       expect(written).toMatchObject([{ kind: "created", link: { code: kept, version: 1 } }]);
       expect((await createTenants(sql, clock).bySlug(owner.slug))?.name).toBe("along");
     });
 
     test("may be none", async () => {
-      expect(await links.createMany(tenant, [], "operator")).toEqual([]);
+      expect(await links.createMany(tenant, [], byCommand)).toEqual([]);
     });
 
     test("from two instances that want the same codes in opposite order do not deadlock", async () => {
       const wanted = Array.from({ length: 60 }, () => fresh("contested"));
       const inputs = wanted.map((code) => ({ url, code }));
       const [one, two] = await Promise.all([
-        links.createMany(tenant, inputs, "operator"),
-        elsewhere.createMany(stranger, inputs.toReversed(), "operator"),
+        links.createMany(tenant, inputs, byCommand),
+        elsewhere.createMany(stranger, inputs.toReversed(), byCommand),
       ]);
       const winners = one.map((result, i) => [result, two[two.length - 1 - i]].filter((r) => r && "link" in r).length);
       expect(winners).toEqual(wanted.map(() => 1));

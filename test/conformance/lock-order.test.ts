@@ -17,8 +17,10 @@ import { manualClock } from "../../src/base/clock.ts";
 import { type FileId, newId, type TenantId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
 import type { NewLink } from "../../src/links/create/new-links.ts";
+import type { Link } from "../../src/links/link.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { byCommand } from "../ground/actors.ts";
 import { type Edit, mutant } from "../ground/mutant.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
@@ -35,6 +37,7 @@ const log = createLog("silent", { write() {} }, false, clock.now);
 interface Code {
   readonly postgres: typeof import("../../src/sql/postgres.ts");
   readonly links: typeof import("../../src/links/store.ts");
+  readonly trash: typeof import("../../src/links/trash/trash-store.ts");
   readonly domains: typeof import("../../src/domains/store.ts");
   readonly files: typeof import("../../src/files/store.ts");
   readonly suspensions: typeof import("../../src/abuse/suspensions.ts");
@@ -45,6 +48,7 @@ interface Code {
 const load = async (folder: string): Promise<Code> => ({
   postgres: await import(join(folder, "sql/postgres.ts")),
   links: await import(join(folder, "links/store.ts")),
+  trash: await import(join(folder, "links/trash/trash-store.ts")),
   domains: await import(join(folder, "domains/store.ts")),
   files: await import(join(folder, "files/store.ts")),
   suspensions: await import(join(folder, "abuse/suspensions.ts")),
@@ -64,17 +68,24 @@ async function openTwo({ postgres: { openPostgres } }: Code): Promise<[Sql, Sql]
 }
 
 /** All callers that raise versions, on both servers. Refusals are fine; failures are counted by their code. */
-async function race(code: Code, stopEarly: boolean): Promise<{ failures: string[]; sql: Sql; close(): Promise<void> }> {
+async function race(
+  code: Code,
+  stopEarly: boolean,
+  more: typeof moves | undefined = undefined,
+): Promise<{ failures: string[]; sql: Sql; close(): Promise<void> }> {
   const [one, two] = await openTwo(code);
   const tenants = code.tenants.createTenants(one, clock);
-  const { id: tenant } = await tenants.create("racer", "Racer", "unlimited");
+  const { id: tenant } = await tenants.create("racer", "Racer", byCommand, "unlimited");
   const files = await addFiles(one, tenant);
   await addDomains(code, one, tenant);
   const failures: string[] = [];
   // A planted mistake gets more chances: what it takes is two transactions that meet at the right moment.
   const most = stopEarly ? rounds * 5 : rounds;
   for (let round = 0; round < most && !(stopEarly && failures.includes(deadlock)); round++) {
-    const work = [...callers(code, one, tenant, files, round), ...callers(code, two, tenant, files, round + 1)];
+    const work = [
+      ...[...callers(code, one, tenant, files, round), ...callers(code, two, tenant, files, round + 1)],
+      ...[...(more?.(code, one, tenant, round) ?? []), ...(more?.(code, two, tenant, round + 1) ?? [])],
+    ];
     const results = await Promise.allSettled(work.map((call) => call()));
     for (const result of results) if (result.status === "rejected") failures.push(nameOf(result.reason));
   }
@@ -91,13 +102,14 @@ function callers(code: Code, sql: Sql, tenant: TenantId, files: readonly FileId[
   const domains = code.domains.createDomainStore(sql);
   const tenants = code.tenants.createTenants(sql, clock);
   const fileStore = code.files.createFileStore(sql);
+  const trash = code.trash.createTrashStore(sql);
   const ordered = round % 2 === 0 ? places : places.toReversed();
   const file = files[round % files.length] as FileId;
   const place = ordered[round % ordered.length] as (typeof places)[number];
   const drafts = (about: Partial<NewLink> = {}) => ordered.map((one) => newLink({ ...one, ...about }));
   const ids = async () => (await store.list(tenant, places.length)).map(({ id }) => id);
   const now = clock.now();
-  const why = { cause: "operator", reason: "phishing", by: "a test" } as const;
+  const why = { cause: "operator", reason: "phishing", by: byCommand } as const;
   const half = round % 2 === 0;
   return [
     () => store.createEach(tenant, drafts(), "nothing"),
@@ -106,34 +118,70 @@ function callers(code: Code, sql: Sql, tenant: TenantId, files: readonly FileId[
     () => store.createWith(tenant, drafts({ expiresAt: 1 }).slice(0, 5), async () => {}),
     async () => {
       const edit = () => ({ ...newLink(place), file, url: "" });
-      for (const id of await ids()) await store.update(tenant, id, { edit, file }, now);
+      for (const id of await ids()) await store.update(tenant, id, { edit, file, by: byCommand }, now);
     },
     async () => {
-      for (const id of await ids()) await store.remove(tenant, id, now);
+      for (const id of await ids()) await store.remove(tenant, id, byCommand, now);
     },
+    async () => {
+      const some = half ? await ids() : (await ids()).toReversed();
+      const decide = (link: Link) => ({ ...link, file, url: "" });
+      const edits = some.slice(0, 6).map((id) => ({ id, decide, file }));
+      await store.changeMany(
+        tenant,
+        [...edits, ...some.slice(6, 8).map((id) => ({ id, decide: () => null }))],
+        byCommand,
+        now,
+      );
+    },
+    async () => {
+      for (const { id } of await trash.list(tenant, 4)) await trash.restore(tenant, id, (link) => link, byCommand, now);
+    },
+    () => trash.eraseSome(tenant, places.length, byCommand, now, half ? undefined : "a.example"),
+    () => trash.eraseOld(now + 1, 5, byCommand, now),
     () => store.purge(now, places.length, now),
     () => store.touch(place.domain, place.code, now),
     async () => {
       for (const one of ordered.slice(0, 3)) await suspensions.suspendLink(one, why);
     },
     async () => {
-      for (const one of ordered.slice(0, 3)) await suspensions.restoreLink(one);
+      for (const one of ordered.slice(0, 3)) await suspensions.restoreLink(one, byCommand);
     },
-    () => (half ? suspensions.suspendTenant(tenant, "spam", "a test") : suspensions.restoreTenant(tenant)),
-    () => tenants.change("racer", { overrides: { hitsPerLinkPerMonth: round } }),
+    () => (half ? suspensions.suspendTenant(tenant, "spam", byCommand) : suspensions.restoreTenant(tenant, byCommand)),
+    () => tenants.change("racer", { overrides: { hitsPerLinkPerMonth: round } }, byCommand),
     () => outdated.finish(tenant),
     () => fileStore.touchLinks({ tenantId: tenant, id: file }, undefined, places.length, now),
     async () => {
       const hosts = half ? ["a.example", "b.example"] : ["b.example", "a.example"];
-      for (const host of [...hosts, ...hosts]) await domains.change(tenant, host, { isDefault: true }, now);
+      for (const host of [...hosts, ...hosts]) await domains.change(tenant, host, { isDefault: true }, byCommand, now);
     },
     () => domains.markBlocked(() => half, now),
   ];
 }
 
+/** Their versions have gaps, so they have a race of their own. */
+function moves(code: Code, sql: Sql, tenant: TenantId, round: number) {
+  const store = code.links.createLinkStore(sql);
+  return hosts.map((_, i) => async () => {
+    const host = hosts[(i + round) % hosts.length] ?? "";
+    for (const { id } of await store.list(tenant, places.length)) {
+      await store.move(tenant, id, host, byCommand, clock.now()).catch((error: { name?: string }) => {
+        if (error.name !== "Problem") throw error;
+      });
+    }
+  });
+}
+
 function newLink(about: Pick<NewLink, "domain" | "code"> & Partial<NewLink>): NewLink {
   return {
-    ...{ id: newId("link", clock), generated: false, at: clock.now(), url: "https://example.com/", file: null },
+    ...{
+      id: newId("link", clock),
+      generated: false,
+      at: clock.now(),
+      url: "https://example.com/",
+      file: null,
+      by: byCommand,
+    },
     ...{ permanent: false, status: "active", expiresAt: null, title: null, notes: null, tags: [], fallbackUrl: null },
     ...{ hitsPerMonth: null, clickFacts: true, rules: [], split: [], utm: null, forwardQuery: false },
     ...about,
@@ -155,8 +203,8 @@ async function addDomains({ domains }: Code, sql: Sql, tenantId: TenantId, names
   const nowhere = { rootUrl: "https://example.com/", missingUrl: null, rootBlocked: false, missingBlocked: false };
   for (const host of names.filter((one) => one !== "")) {
     const about = { tenantId, host, state: "pending", token: host, isDefault: false, createdAt: 1 } as const;
-    await store.add({ ...about, ...nowhere, verifiedAt: null }, 10);
-    await store.verify(tenantId, host, clock.now());
+    await store.add({ ...about, ...nowhere, verifiedAt: null }, 10, byCommand);
+    await store.verify(tenantId, host, byCommand, clock.now());
   }
 }
 
@@ -193,7 +241,9 @@ async function locksOfDefault(code: Code): Promise<Observed[]> {
   const url = await (await sharedPostgres()).createDatabase("defaults");
   const sql = code.postgres.openPostgres(url, { connections: 1 }, log);
   await migrate(sql);
-  const { id: tenant } = await code.tenants.createTenants(sql, clock).create("chooser", "Chooser", "unlimited");
+  const { id: tenant } = await code.tenants
+    .createTenants(sql, clock)
+    .create("chooser", "Chooser", byCommand, "unlimited");
   await addDomains(code, sql, tenant, defaults.toReversed());
   const name = raw.id(new URL(url).pathname.slice(1));
   for (const way of ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"]) {
@@ -216,7 +266,7 @@ async function locksOfDefault(code: Code): Promise<Observed[]> {
       expect(await hostsOf("select host from domains order by ctid")).toEqual(defaults.toReversed());
       await holder.query("begin");
       await holder.query("select 1 from domains where host = $1 for update", [held]);
-      const change = domains.change(tenant, chosen, { isDefault: true }, clock.now()).catch(nameOf);
+      const change = domains.change(tenant, chosen, { isDefault: true }, byCommand, clock.now()).catch(nameOf);
       const pid = await until("the change to wait", waiting);
       const free = await hostsOf("select host from domains for update skip locked");
       await watcher.query("select pg_cancel_backend($1)", [pid]);
@@ -278,7 +328,7 @@ const mistakes: Readonly<Record<string, readonly Edit[]>> = {
     },
     {
       file: "abuse/suspensions.ts",
-      from: "return version;\n        })\n",
+      from: 'await recordLink(trx, { domain, code }, version, by, "link.unsuspend", {});\n          return version;\n        })\n',
       to: "return await touch(trx, { domain, code });\n        })\n",
     },
   ],
@@ -297,6 +347,37 @@ if (postgresAvailable()) {
         expect(await withoutFeedRow(sql)).toEqual([]);
         const { rows } = await raw<{ most: number }>`select max(version) as most from link_versions`.execute(sql.db);
         expect(Number(rows[0]?.most)).toBeGreaterThan(rounds); // they did meet
+        await close();
+      },
+      timeoutMs,
+    );
+
+    test(
+      "never waits in a circle while links move between domains, and every code has one link at most",
+      async () => {
+        const { failures, sql, close } = await race(await load(join(import.meta.dir, "../../src")), false, moves);
+        expect(failures).toEqual([]);
+        const { rows } = await raw`
+          select l.domain, l.code from links l join link_versions v on v.domain = l.domain and v.code = l.code
+          where v.state <> 'live' or v.tenant_id <> l.tenant_id`.execute(sql.db);
+        expect(rows).toEqual([]);
+        const moved = await raw<{ n: number }>`select count(*) as n from history where action = 'link.move'`.execute(
+          sql.db,
+        );
+        expect(Number(moved.rows[0]?.n)).toBeGreaterThan(0); // most codes are taken everywhere
+        await close();
+      },
+      timeoutMs,
+    );
+
+    test(
+      "would be seen to fail if a move locked its old place first",
+      async () => {
+        const edits = [
+          { file: "sql/versions.ts", from: "const isFirst = byPlace(from, to) < 0;", to: "const isFirst = true;" },
+        ];
+        const { failures, close } = await race(await load(mutant(edits)), true, moves);
+        expect(failures).toContain(deadlock);
         await close();
       },
       timeoutMs,

@@ -20,6 +20,7 @@ import type { Counters } from "../../src/limits/counters.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { notOfTwin } from "./two-tenants.ts";
 
 export const silent = createLog("silent", { write() {} }, false, systemClock.now);
@@ -28,9 +29,9 @@ let lastSlug = 0;
 
 export async function newTenant(sql: Sql, overrides: { smtp?: number; sendgrid?: number } = {}): Promise<TenantId> {
   const tenants = createTenants(sql, systemClock);
-  const { id, slug } = await tenants.create(`tenant-${++lastSlug}`, "A tenant");
+  const { id, slug } = await tenants.create(`tenant-${++lastSlug}`, "A tenant", byCommand);
   const { smtp = 50, sendgrid = 200 } = overrides;
-  await tenants.change(slug, { overrides: { emailsPerHourSmtp: smtp, emailsPerHourSendgrid: sendgrid } });
+  await tenants.change(slug, { overrides: { emailsPerHourSmtp: smtp, emailsPerHourSendgrid: sendgrid } }, byCommand);
   return id;
 }
 
@@ -88,7 +89,7 @@ export function openOutbox(sql: Sql, options: OutboxOptions = {}) {
   const counters = options.counters ?? createMemoryCounters({ clock });
   const plain = createEmailStore(sql);
   const store = options.store?.(plain) ?? plain;
-  const suppressions = createSuppressions(sql);
+  const suppressions = createSuppressions(sql, clock);
   const seeds = createEmailSeeds(sql);
   const charges = createCharges({
     ...{ counters, seeds, tenants: options.tenants ?? createTenants(sql, systemClock) },

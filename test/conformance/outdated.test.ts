@@ -15,6 +15,7 @@ import {
   type TenantChange,
   type Tenants,
 } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const now = Date.UTC(2026, 10, 16);
@@ -31,12 +32,12 @@ onEachDatabase(({ openTwo }) => {
   beforeAll(async () => {
     [sql, other] = await openTwo();
     tenants = createTenants(one(), clock);
-    await tenants.setPlan("team", defaultLimits);
+    await tenants.setPlan("team", defaultLimits, byCommand);
   });
 
   async function tenantWithLinks(plan = "default"): Promise<Tenant> {
     const slug = `tenant-${++names}`;
-    const tenant = await tenants.create(slug, slug, plan);
+    const tenant = await tenants.create(slug, slug, byCommand, plan);
     const fields = {
       ...{
         url: "https://example.com/",
@@ -47,7 +48,7 @@ onEachDatabase(({ openTwo }) => {
         title: null,
       },
       ...{ notes: null, tags: [], fallbackUrl: null, hitsPerMonth: null, rules: [], split: [], forwardQuery: false },
-      ...{ utm: null, clickFacts: true, domain: "", generated: false, at: now },
+      ...{ utm: null, clickFacts: true, domain: "", generated: false, at: now, by: byCommand },
     } satisfies Partial<NewLink>;
     const links = Array.from({ length: linksEach }, (_, i) => {
       clock.advance(1); // ids are in the order of time
@@ -94,7 +95,7 @@ onEachDatabase(({ openTwo }) => {
   describe("links of a tenant", () => {
     test.each(changes)("that gets %s", async (_, change, version) => {
       const tenant = await tenantWithLinks();
-      await tenants.change(tenant.slug, change);
+      await tenants.change(tenant.slug, change, byCommand);
       await outdated().finish(tenant.id);
       expect(await versionsOf(tenant)).toEqual(all(version));
       expect(await changesOf(tenant)).toBe(linksEach * version);
@@ -103,9 +104,9 @@ onEachDatabase(({ openTwo }) => {
 
     test("that goes back to its plan's limit have new versions, too", async () => {
       const tenant = await tenantWithLinks();
-      await tenants.change(tenant.slug, { overrides: { hitsPerLinkPerMonth: 3 } });
+      await tenants.change(tenant.slug, { overrides: { hitsPerLinkPerMonth: 3 } }, byCommand);
       await outdated().finish();
-      await tenants.change(tenant.slug, { overrides: { hitsPerLinkPerMonth: undefined } });
+      await tenants.change(tenant.slug, { overrides: { hitsPerLinkPerMonth: undefined } }, byCommand);
       await outdated().finish();
       expect(await versionsOf(tenant)).toEqual(all(3));
     });
@@ -116,9 +117,9 @@ onEachDatabase(({ openTwo }) => {
         await tenantWithLinks("team"),
         await tenantWithLinks(),
       ];
-      await tenants.setPlan("team", { ...defaultLimits, hitsPerLinkPerMonth: 3 });
+      await tenants.setPlan("team", { ...defaultLimits, hitsPerLinkPerMonth: 3 }, byCommand);
       expect(await outdated().finish()).toBe(2 * linksEach);
-      await tenants.setPlan("team", { ...defaultLimits, hitsPerLinkPerMonth: 3, apiPerMinute: 1 });
+      await tenants.setPlan("team", { ...defaultLimits, hitsPerLinkPerMonth: 3, apiPerMinute: 1 }, byCommand);
       expect(await outdated().finish()).toBe(0);
       expect(await Promise.all([mine, alsoMine, notMine].map(versionsOf))).toEqual([all(2), all(2), all(1)]);
     });
@@ -127,15 +128,15 @@ onEachDatabase(({ openTwo }) => {
       const plan = "contested";
       const store = createLinkStore(one());
       for (let round = 0; round < 10; round++) {
-        await tenants.setPlan(plan, defaultLimits);
+        await tenants.setPlan(plan, defaultLimits, byCommand);
         const tenant = await tenantWithLinks();
         const read = () => store.target("", `${tenant.slug}-0`);
         const [seen] = await Promise.all([
           tenants
-            .change(tenant.slug, { plan })
+            .change(tenant.slug, { plan }, byCommand)
             .then(() => outdated().finish(tenant.id))
             .then(read),
-          createTenants(other as Sql, clock).setPlan(plan, { ...defaultLimits, hitsPerLinkPerMonth: round }),
+          createTenants(other as Sql, clock).setPlan(plan, { ...defaultLimits, hitsPerLinkPerMonth: round }, byCommand),
         ]);
         await outdated().finish();
         const last = await read();
@@ -148,7 +149,7 @@ onEachDatabase(({ openTwo }) => {
   describe("a process that is killed between two pages", () => {
     test("leaves the rest to another, which begins behind the last page", async () => {
       const tenant = await tenantWithLinks();
-      await tenants.change(tenant.slug, { plan: "unlimited" });
+      await tenants.change(tenant.slug, { plan: "unlimited" }, byCommand);
       await expect(outdated(dyingAfter(one(), 2)).finish(tenant.id)).rejects.toThrow("killed");
       expect(await versionsOf(tenant)).toEqual([2, 2, 2, 2, 2, 2, 1]);
       expect(await outdated(other).pending()).toBe(true);
@@ -158,18 +159,18 @@ onEachDatabase(({ openTwo }) => {
 
     test("before the first: the note was made with the change", async () => {
       const tenant = await tenantWithLinks();
-      await createSuspensions(one(), clock).suspendTenant(tenant.id, "spam", "a test");
+      await createSuspensions(one(), clock).suspendTenant(tenant.id, "spam", byCommand);
       expect(await outdated(other).finish()).toBe(linksEach);
-      await createSuspensions(one(), clock).restoreTenant(tenant.id);
+      await createSuspensions(one(), clock).restoreTenant(tenant.id, byCommand);
       expect(await outdated(other).finish()).toBe(linksEach);
       expect(await versionsOf(tenant)).toEqual(all(3));
     });
 
     test("and another change in between begins again with the first link", async () => {
       const tenant = await tenantWithLinks();
-      await tenants.change(tenant.slug, { plan: "unlimited" });
+      await tenants.change(tenant.slug, { plan: "unlimited" }, byCommand);
       await expect(outdated(dyingAfter(one(), 1)).finish(tenant.id)).rejects.toThrow("killed");
-      await tenants.change(tenant.slug, { plan: "default" });
+      await tenants.change(tenant.slug, { plan: "default" }, byCommand);
       await outdated(other).finish();
       expect(await versionsOf(tenant)).toEqual([3, 3, 3, 2, 2, 2, 2]);
     });
@@ -177,7 +178,7 @@ onEachDatabase(({ openTwo }) => {
 
   test("two processes at once raise each link once", async () => {
     const tenant = await tenantWithLinks();
-    await tenants.change(tenant.slug, { plan: "unlimited" });
+    await tenants.change(tenant.slug, { plan: "unlimited" }, byCommand);
     const counts = await Promise.all([outdated(one(), 1).finish(), outdated(other, 1).finish()]);
     expect(counts[0] + counts[1]).toBe(linksEach);
     expect(await versionsOf(tenant)).toEqual(all(2));

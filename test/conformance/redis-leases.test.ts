@@ -73,6 +73,18 @@ onEachRedis((place) => {
     });
   });
 
+  test("hits that a move brings to a month that Redis knows are known to every server", async () => {
+    const code = fresh("moved");
+    const [asked, other] = [askFor(code), askFor(code)];
+    let total = 0;
+    await leases(async () => total).acquire(asked);
+    total = other.max;
+    const { key, draws } = asked;
+    await leases(async () => total).raise({ key, draws });
+    // It has never seen a total of this month.
+    expect((await leases(() => Promise.reject(new Error("SQL is away"))).acquire(other)).kind).toBe("denied");
+  });
+
   test("a total that was seen in SQL raises what is used, and one that is lower changes nothing", async () => {
     const code = fresh("raised");
     const store = leases();

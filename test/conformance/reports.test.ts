@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { createReports, type NewReport, type Reports } from "../../src/abuse/reports.ts";
 import { manualClock } from "../../src/base/clock.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 
 onEachDatabase(({ open }) => {
@@ -21,7 +22,7 @@ onEachDatabase(({ open }) => {
     for (let i = 0; i < 20; i++) expect(await reports.add(about("full"))).toBe("added");
     expect(await reports.add(about("full"))).toBe("enough");
     expect(await reports.add(about("full", "links.example.com"))).toBe("added");
-    expect(await reports.close({ domain: "", code: "full" }, "dismissed", "night shift")).toBe(20);
+    expect(await reports.close({ domain: "", code: "full" }, "dismissed", byCommand)).toBe(20);
     expect(await reports.add(about("full"))).toBe("added");
   });
 
@@ -29,10 +30,10 @@ onEachDatabase(({ open }) => {
     await reports.add(about("once"));
     const [report] = await openOnes("once");
     const id = report?.id as NonNullable<typeof report>["id"];
-    expect(await reports.dismiss(id, "first")).toBe(true);
+    expect(await reports.dismiss(id, { kind: "command", name: "first" })).toBe(true);
     clock.advance(1_000);
-    expect(await reports.dismiss(id, "second")).toBe(false);
-    expect(await reports.close({ domain: "", code: "once" }, "suspended", "third")).toBe(0);
+    expect(await reports.dismiss(id, byCommand)).toBe(false);
+    expect(await reports.close({ domain: "", code: "once" }, "suspended", byCommand)).toBe(0);
     expect(await reports.get(id)).toMatchObject({
       ...{ state: "dismissed", closedBy: "first", closedAt: clock.now() - 1_000 },
     });

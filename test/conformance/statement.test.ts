@@ -18,6 +18,7 @@ import { type Db, ofTenant, type TenantDb } from "../../src/sql/tenant-db.ts";
 import { createKeys } from "../../src/tenants/keys.ts";
 import { usedInMonth } from "../../src/tenants/monthly-usage.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { onEachDatabase } from "./databases.ts";
 
@@ -79,8 +80,8 @@ onEachDatabase(({ open }) => {
   beforeAll(async () => {
     sql = await open();
     const tenants = createTenants(sql, systemClock);
-    ours = (await tenants.create("ours", "Ours")).id;
-    theirs = (await tenants.create("theirs", "Theirs")).id;
+    ours = (await tenants.create("ours", "Ours", byCommand)).id;
+    theirs = (await tenants.create("theirs", "Theirs", byCommand)).id;
   });
 
   const own = () => ofTenant(sql.db, ours);
@@ -336,7 +337,7 @@ if (postgresAvailable()) {
 
     test("every lookup of a request has an index in its generic plan", async () => {
       const sql = await openOne();
-      const tenant = (await createTenants(sql, systemClock).create("ours", "Ours")).id;
+      const tenant = (await createTenants(sql, systemClock).create("ours", "Ours", byCommand)).id;
       const place = { domain: "", code: "a" };
       const [links, domains, files, emails] = [
         createLinkStore(sql),

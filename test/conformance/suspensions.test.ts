@@ -13,10 +13,12 @@ import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import { createOutdated } from "../../src/sql/outdated-tenants.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
+import { byCommand, byKey } from "../ground/actors.ts";
+import { linkStores } from "../ground/links.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const yearMs = 366 * 86_400_000;
-const why = { cause: "operator", reason: "phishing", by: "night shift" } as const;
+const why = { cause: "operator", reason: "phishing", by: { kind: "command", name: "night shift" } } as const;
 
 onEachDatabase(({ open }) => {
   let sql: Sql;
@@ -32,6 +34,7 @@ onEachDatabase(({ open }) => {
     sql = await open();
     store = createLinkStore(sql);
     links = createLinks({
+      ...linkStores(sql),
       store,
       issuer: createIssuer(createCodes("a salt for tests of suspensions"), (size) => takeCodeBlock(sql, size), 1_000),
       clock,
@@ -41,12 +44,12 @@ onEachDatabase(({ open }) => {
       publish() {},
     });
     tenants = createTenants(sql, clock);
-    tenant = await tenants.create("somebody", "Somebody", "unlimited");
+    tenant = await tenants.create("somebody", "Somebody", byCommand);
     suspensions = createSuspensions(sql, clock);
   });
 
   const make = (url = "https://example.com/", owner = tenant) =>
-    links.create(owner, { url, code: `code-${++names}` }, "operator");
+    links.create(owner, { url, code: `code-${++names}` }, byCommand);
   const target = (code: string) => store.target("", code);
   const changesOf = async (code: string) =>
     (await sql.db.selectFrom("changes").select("version").where("code", "=", code).orderBy("id").execute()).map(
@@ -85,10 +88,10 @@ onEachDatabase(({ open }) => {
       const { code } = await make();
       const place = { domain: "", code };
       await suspensions.suspendLink(place, why);
-      expect(await suspensions.restoreLink(place, "blocklist")).toBeUndefined();
+      expect(await suspensions.restoreLink(place, byCommand, "blocklist")).toBeUndefined();
       expect(await target(code)).toMatchObject({ version: 2, value: { suspended: true } });
-      expect(await suspensions.restoreLink(place, "operator")).toBe(3);
-      expect(await suspensions.restoreLink(place)).toBeUndefined();
+      expect(await suspensions.restoreLink(place, byCommand, "operator")).toBe(3);
+      expect(await suspensions.restoreLink(place, byCommand)).toBeUndefined();
       expect(await target(code)).toMatchObject({ version: 3, value: { suspended: false } });
     });
 
@@ -96,10 +99,15 @@ onEachDatabase(({ open }) => {
       const link = await make();
       const place = { domain: "", code: link.code };
       await suspensions.suspendLink(place, why);
-      await links.patch(tenant, link.id, { url: "https://example.com/other", status: "active" });
+      await links.patch(tenant, link.id, { url: "https://example.com/other", status: "active" }, byCommand);
       expect((await target(link.code)).value?.suspended).toBe(true);
-      await links.remove(tenant.id, link.id);
-      await links.create(tenant, { url: "https://example.com/", code: link.code }, "tenant");
+      const { trash } = linkStores(sql);
+      await links.remove(tenant.id, link.id, byCommand);
+      await links.restore(tenant, link.id, byKey);
+      expect((await target(link.code)).value?.suspended).toBe(true);
+      await links.remove(tenant.id, link.id, byCommand);
+      await trash.erase(tenant.id, link.id, byCommand, clock.now());
+      await links.create(tenant, { url: "https://example.com/", code: link.code }, byKey);
       expect((await target(link.code)).value?.suspended).toBe(true);
       expect(await suspensions.ofLinks([place])).toEqual(new Map([[link.code, "phishing"]]));
     });
@@ -107,14 +115,14 @@ onEachDatabase(({ open }) => {
     test("leads on again after it was restored, as a newer version still", async () => {
       const { code, url } = await make();
       await suspensions.suspendLink({ domain: "", code }, why);
-      expect(await suspensions.restoreLink({ domain: "", code })).toBe(3);
+      expect(await suspensions.restoreLink({ domain: "", code }, byCommand)).toBe(3);
       const { version, value } = await target(code);
       expect({ version, url: value?.url, suspended: value?.suspended }).toEqual({
         version: 3,
         url,
         suspended: false,
       });
-      expect(await suspensions.restoreLink({ domain: "", code })).toBeUndefined();
+      expect(await suspensions.restoreLink({ domain: "", code }, byCommand)).toBeUndefined();
     });
 
     test("that never existed is not created", async () => {
@@ -126,7 +134,7 @@ onEachDatabase(({ open }) => {
       const link = await links.create(
         tenant,
         { url: "https://example.com/", code: "old-one", expiresAt: clock.now() + 1 },
-        "operator",
+        byCommand,
       );
       await suspensions.suspendLink({ domain: "", code: link.code }, why);
       await store.purge(clock.now() + yearMs, 100, clock.now());
@@ -136,10 +144,10 @@ onEachDatabase(({ open }) => {
 
   describe("a suspended tenant", () => {
     test("says so, and takes all of its links with it, each with a newer version", async () => {
-      const other = await tenants.create("other", "Other", "unlimited");
+      const other = await tenants.create("other", "Other", byCommand);
       const made = await Promise.all(Array.from({ length: 7 }, () => make("https://example.com/", other)));
       const bystander = await make();
-      await suspensions.suspendTenant(other.id, "spam", "night shift");
+      await suspensions.suspendTenant(other.id, "spam", byCommand);
       expect((await tenants.byId(other.id))?.suspended).toBe("spam");
       expect(await createOutdated(sql, clock, 3).finish(other.id)).toBe(7);
       for (const { code } of made) {
@@ -147,14 +155,14 @@ onEachDatabase(({ open }) => {
         expect(await changesOf(code)).toEqual([1, 2]);
       }
       expect((await target(bystander.code)).value?.suspended).toBe(false);
-      expect(await suspensions.restoreTenant(other.id)).toBe(true);
-      expect(await suspensions.restoreTenant(other.id)).toBe(false);
+      expect(await suspensions.restoreTenant(other.id, byCommand)).toBe(true);
+      expect(await suspensions.restoreTenant(other.id, byCommand)).toBe(false);
       expect((await target(made[0]?.code ?? "")).value?.suspended).toBe(false);
     });
   });
 
   test("the targets of a suspended tenant's domains are not used, and the feed says so", async () => {
-    const owner = await tenants.create("owner", "Owner", "unlimited");
+    const owner = await tenants.create("owner", "Owner", byCommand);
     const domains = createDomainStore(sql);
     const host = "owned.example.com";
     await domains.add(
@@ -164,12 +172,13 @@ onEachDatabase(({ open }) => {
         ...{ createdAt: 0, verifiedAt: null },
       },
       100,
+      byCommand,
     );
-    await domains.verify(owner.id, host, clock.now());
+    await domains.verify(owner.id, host, byCommand, clock.now());
     expect(await versionsOf(host)).toEqual([1]);
     for (const [version, work, rootUrl] of [
-      [2, () => suspensions.suspendTenant(owner.id, "phishing", "night shift"), null],
-      [3, () => suspensions.restoreTenant(owner.id), "https://elsewhere.example/"],
+      [2, () => suspensions.suspendTenant(owner.id, "phishing", byCommand), null],
+      [3, () => suspensions.restoreTenant(owner.id, byCommand), "https://elsewhere.example/"],
     ] as const) {
       await work();
       expect((await versionsOf(host)).at(-1)).toBe(version);
@@ -183,7 +192,7 @@ onEachDatabase(({ open }) => {
       const falls = await links.create(
         tenant,
         { url: "https://fine.example/", fallbackUrl: "https://evil.example/", code: `code-${++names}` },
-        "operator",
+        byCommand,
       );
       const ruled = await links.create(
         tenant,
@@ -192,7 +201,7 @@ onEachDatabase(({ open }) => {
           rules: [{ when: { device: ["mobile"] }, url: "https://m.evil.example/" }],
           code: `code-${++names}`,
         },
-        "operator",
+        byCommand,
       );
       const fine = await make("https://fine.example/");
       const mine = await make("https://evil.example/");
@@ -222,13 +231,13 @@ onEachDatabase(({ open }) => {
     });
 
     test("goes over all links, however many pages they are", async () => {
-      const many = await tenants.create("many", "Many", "unlimited");
+      const many = await tenants.create("many", "Many", byCommand);
       const made = await links.createMany(
         many,
         Array.from({ length: 1_203 }, (_, i) => ({
           url: i % 400 === 0 ? "https://bad.example/" : "https://good.example/",
         })),
-        "operator",
+        byCommand,
       );
       const { hosts } = parseBlocklist("bad.example");
       const blocklist: Blocklist = { isBlocked: (host) => hosts.has(host), fingerprint: () => hosts.fingerprint };
@@ -248,9 +257,10 @@ onEachDatabase(({ open }) => {
             ...{ rootBlocked: false, missingBlocked: false, createdAt: 0, verifiedAt: null },
           },
           100,
+          byCommand,
         );
       }
-      await domains.verify(tenant.id, host, clock.now());
+      await domains.verify(tenant.id, host, byCommand, clock.now());
       const served = async () => {
         const [found] = await domains.verified(host);
         return [found?.rootUrl, found?.missingUrl];
@@ -276,7 +286,7 @@ onEachDatabase(({ open }) => {
       expect(await told(apply)).toBe(1);
       expect(await served()).toEqual([null, null]);
       // A target that is changed was looked at by then.
-      await domains.change(tenant.id, host, { rootUrl: "https://other.example/" }, clock.now());
+      await domains.change(tenant.id, host, { rootUrl: "https://other.example/" }, byCommand, clock.now());
       expect(await served()).toEqual(["https://other.example/", null]);
       expect(await told(apply)).toBe(0);
 

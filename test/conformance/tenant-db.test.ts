@@ -4,6 +4,7 @@ import type { TenantId } from "../../src/base/ids.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 import { requireUntouchedTwin, twin } from "./two-tenants.ts";
 
@@ -24,8 +25,8 @@ onEachDatabase(({ open }) => {
   beforeAll(async () => {
     sql = await open();
     const tenants = createTenants(sql, systemClock);
-    ours = (await tenants.create("ours", "Ours")).id;
-    theirs = (await tenants.create("theirs", "Theirs")).id;
+    ours = (await tenants.create("ours", "Ours", byCommand)).id;
+    theirs = (await tenants.create("theirs", "Theirs", byCommand)).id;
     for (const tenant of [ours, theirs]) {
       await ofTenant(sql.db, tenant)
         .insertInto("domains")

@@ -18,6 +18,7 @@ import {
   type Tenant,
   type Tenants,
 } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const start = Date.UTC(2026, 10, 16);
@@ -49,13 +50,13 @@ onEachDatabase(({ create, open, openTwo }) => {
     tenants = createTenants(one, clock);
     keys = createKeys(one, clock);
     keysElsewhere = createKeys(two, clock);
-    tenant = await tenants.create("acme", "Acme Ltd");
+    tenant = await tenants.create("acme", "Acme Ltd", byCommand);
   });
 
   describe("a tenant", () => {
     test("has the default plan's limits, and is found by its slug and its id", async () => {
       const slug = fresh("tenant");
-      const made = await tenants.create(slug, "Zo\u00eb & S\u00f6hne");
+      const made = await tenants.create(slug, "Zo\u00eb & S\u00f6hne", byCommand);
       expect(made).toEqual({
         id: expect.stringMatching(/^ten_/),
         slug,
@@ -66,6 +67,7 @@ onEachDatabase(({ create, open, openTwo }) => {
         defaultDomain: null,
         createdAt: clock.now(),
         suspended: null,
+        deleteAt: null,
       });
       expect(await tenants.bySlug(slug)).toEqual(made);
       expect(await tenants.byId(made.id)).toEqual(made);
@@ -74,17 +76,17 @@ onEachDatabase(({ create, open, openTwo }) => {
     test("that is not there is not found", async () => {
       expect(await tenants.bySlug("nobody")).toBeUndefined();
       expect(await tenants.byId(newId("tenant", clock))).toBeUndefined();
-      expect(await refusal(tenants.change("nobody", { name: "x" }))).toBe("not_found");
+      expect(await refusal(tenants.change("nobody", { name: "x" }, byCommand))).toBe("not_found");
     });
 
     test("has a unique slug", async () => {
-      expect(await refusal(tenants.create("acme", "Another"))).toBe("name_taken");
+      expect(await refusal(tenants.create("acme", "Another", byCommand))).toBe("name_taken");
       expect((await tenants.bySlug("acme"))?.name).toBe("Acme Ltd");
     });
 
     test("of many who want one slug at once, exactly one gets it", async () => {
       const slug = fresh("wanted");
-      const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => tenants.create(slug, "x")));
+      const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => tenants.create(slug, "x", byCommand)));
       expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       const lost = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason.code] : []));
       expect(lost).toEqual(Array.from({ length: 7 }, () => "name_taken"));
@@ -92,37 +94,41 @@ onEachDatabase(({ create, open, openTwo }) => {
 
     test("has a slug that is easy to type, and an existing plan", async () => {
       for (const slug of ["", "Acme", "a b", "-a", "x".repeat(64), "a/b"]) {
-        expect(await refusal(tenants.create(slug, "x"))).toBe("slug: bad_name");
+        expect(await refusal(tenants.create(slug, "x", byCommand))).toBe("slug: bad_name");
       }
-      expect(await refusal(tenants.create(fresh("tenant"), "x", "gold"))).toBe("plan: unknown_plan");
-      expect(await refusal(tenants.create(fresh("tenant"), "x", "constructor"))).toBe("plan: unknown_plan");
-      expect(await refusal(tenants.change(tenant.slug, { plan: "gold" }))).toBe("plan: unknown_plan");
+      expect(await refusal(tenants.create(fresh("tenant"), "x", byCommand, "gold"))).toBe("plan: unknown_plan");
+      expect(await refusal(tenants.create(fresh("tenant"), "x", byCommand, "constructor"))).toBe("plan: unknown_plan");
+      expect(await refusal(tenants.change(tenant.slug, { plan: "gold" }, byCommand))).toBe("plan: unknown_plan");
       expect(await tenants.bySlug(tenant.slug)).toMatchObject({ plan: "default" });
     });
 
     test("changes what is given, and nothing else", async () => {
-      const { slug } = await tenants.create(fresh("tenant"), "Before");
-      const renamed = await tenants.change(slug, { name: "After" });
+      const { slug } = await tenants.create(fresh("tenant"), "Before", byCommand);
+      const renamed = await tenants.change(slug, { name: "After" }, byCommand);
       expect(renamed).toMatchObject({ name: "After", plan: "default", overrides: {} });
-      const moved = await tenants.change(slug, { plan: "unlimited" });
+      const moved = await tenants.change(slug, { plan: "unlimited" }, byCommand);
       expect(moved).toMatchObject({ name: "After", plan: "unlimited", limits: builtInPlans.get("unlimited") });
-      expect(await refusal(tenants.change(slug, { plan: "gold" }))).toBe("plan: unknown_plan");
+      expect(await refusal(tenants.change(slug, { plan: "gold" }, byCommand))).toBe("plan: unknown_plan");
       expect(await tenants.bySlug(slug)).toEqual(moved);
     });
 
     test("may override limits of any plan, and restore them", async () => {
-      const { slug } = await tenants.create(fresh("tenant"), "x");
-      const own = await tenants.change(slug, { overrides: { hitsPerLinkPerMonth: 7, apiPerMinute: null } });
+      const { slug } = await tenants.create(fresh("tenant"), "x", byCommand);
+      const own = await tenants.change(slug, { overrides: { hitsPerLinkPerMonth: 7, apiPerMinute: null } }, byCommand);
       expect(own.limits).toEqual({ ...defaults, hitsPerLinkPerMonth: 7, apiPerMinute: null });
       expect(own.overrides).toEqual({ hitsPerLinkPerMonth: 7, apiPerMinute: null });
 
-      const more = await tenants.change(slug, { overrides: { linksPerMonth: 0 } });
+      const more = await tenants.change(slug, { overrides: { linksPerMonth: 0 } }, byCommand);
       expect(more.overrides).toEqual({ hitsPerLinkPerMonth: 7, apiPerMinute: null, linksPerMonth: 0 });
 
-      const unlimited = await tenants.change(slug, { plan: "unlimited" });
+      const unlimited = await tenants.change(slug, { plan: "unlimited" }, byCommand);
       expect(unlimited.limits).toMatchObject({ hitsPerLinkPerMonth: 7, linksPerMonth: 0, storageBytes: null });
 
-      const back = await tenants.change(slug, { plan: "default", overrides: { hitsPerLinkPerMonth: undefined } });
+      const back = await tenants.change(
+        slug,
+        { plan: "default", overrides: { hitsPerLinkPerMonth: undefined } },
+        byCommand,
+      );
       expect(back.overrides).toEqual({ apiPerMinute: null, linksPerMonth: 0 });
       expect(back.limits.hitsPerLinkPerMonth).toBe(defaults.hitsPerLinkPerMonth);
     });
@@ -139,7 +145,7 @@ onEachDatabase(({ create, open, openTwo }) => {
       await migrate(sql);
       const empty = createTenants(sql, clock);
       expect(await empty.isEmpty()).toBe(true);
-      await empty.create("first", "First");
+      await empty.create("first", "First", byCommand);
       expect(await empty.isEmpty()).toBe(false);
     });
   });
@@ -149,13 +155,13 @@ onEachDatabase(({ create, open, openTwo }) => {
 
     test("of the operator's own is beside the built-in ones, and its tenants follow it", async () => {
       const name = fresh("team");
-      await tenants.setPlan(name, team);
+      await tenants.setPlan(name, team, byCommand);
       expect((await tenants.plans()).get(name)).toEqual(team);
       expect([...(await tenants.plans()).keys()].slice(0, 2)).toEqual(["default", "unlimited"]);
 
-      const { slug, limits } = await tenants.create(fresh("tenant"), "x", name);
+      const { slug, limits } = await tenants.create(fresh("tenant"), "x", byCommand, name);
       expect(limits).toEqual(team);
-      await tenants.setPlan(name, { ...team, apiPerMinute: 1 });
+      await tenants.setPlan(name, { ...team, apiPerMinute: 1 }, byCommand);
       expect((await tenants.bySlug(slug))?.limits.apiPerMinute).toBe(1);
     });
 
@@ -173,15 +179,15 @@ onEachDatabase(({ create, open, openTwo }) => {
     });
 
     test("cannot take the name of a built-in one, or one that cannot be typed", async () => {
-      expect(await refusal(tenants.setPlan("default", team))).toBe("name: built_in");
-      expect(await refusal(tenants.setPlan("unlimited", team))).toBe("name: built_in");
-      expect(await refusal(tenants.setPlan("Team A", team))).toBe("name: bad_name");
+      expect(await refusal(tenants.setPlan("default", team, byCommand))).toBe("name: built_in");
+      expect(await refusal(tenants.setPlan("unlimited", team, byCommand))).toBe("name: built_in");
+      expect(await refusal(tenants.setPlan("Team A", team, byCommand))).toBe("name: bad_name");
       expect((await tenants.plans()).get("default")).toEqual(defaults);
     });
 
     test("may have any name that can be typed, also one that is special in JavaScript", async () => {
-      await tenants.setPlan("constructor", team);
-      expect((await tenants.create(fresh("tenant"), "x", "constructor")).limits).toEqual(team);
+      await tenants.setPlan("constructor", team, byCommand);
+      expect((await tenants.create(fresh("tenant"), "x", byCommand, "constructor")).limits).toEqual(team);
     });
 
     test("comes back with every limit there is", async () => {
@@ -189,14 +195,18 @@ onEachDatabase(({ create, open, openTwo }) => {
       const odd = Object.fromEntries(
         limitNames.map((limit, i) => [limit, i % 2 === 0 ? null : i]),
       ) as unknown as Limits;
-      await tenants.setPlan(name, odd);
+      await tenants.setPlan(name, odd, byCommand);
       expect((await tenants.plans()).get(name)).toEqual(odd);
     });
   });
 
   describe("a key", () => {
     test("works for its tenant, with its scopes", async () => {
-      const { key, secret } = await keys.create(tenant.id, { name: "website", scopes: ["links:read", "links:write"] });
+      const { key, secret } = await keys.create(
+        tenant.id,
+        { name: "website", scopes: ["links:read", "links:write"] },
+        byCommand,
+      );
       expect(secret).toMatch(/^ql_[0-9A-Za-z]{43}$/);
       expect(key).toEqual({
         id: expect.stringMatching(/^key_/),
@@ -209,32 +219,37 @@ onEachDatabase(({ create, open, openTwo }) => {
         revokedAt: null,
         lastUsedAt: null,
         apiPerMinute: null,
+        createdBy: null,
       });
       expect(await keysElsewhere.authenticate(secret)).toEqual(key);
       expect(scopes.filter((scope) => allows(key, scope))).toEqual(["links:read", "links:write", "stats:read"]);
     });
 
     test("may have its own limit", async () => {
-      const { key, secret } = await keys.create(tenant.id, { name: "slow", scopes: ["links:read"], apiPerMinute: 5 });
+      const { key, secret } = await keys.create(
+        tenant.id,
+        { name: "slow", scopes: ["links:read"], apiPerMinute: 5 },
+        byCommand,
+      );
       expect(key.apiPerMinute).toBe(5);
       expect(await keysElsewhere.authenticate(secret)).toEqual(key);
     });
 
     test("with the scope admin may do everything", async () => {
-      const { key } = await keys.create(tenant.id, { name: "boss", scopes: ["admin"] });
+      const { key } = await keys.create(tenant.id, { name: "boss", scopes: ["admin"] }, byCommand);
       expect(scopes.filter((scope) => !allows(key, scope))).toEqual([]);
     });
 
     test("never repeats, and has a scope once", async () => {
       const made = await Promise.all(
-        Array.from({ length: 50 }, () => keys.create(tenant.id, { name: "x", scopes: ["admin", "admin"] })),
+        Array.from({ length: 50 }, () => keys.create(tenant.id, { name: "x", scopes: ["admin", "admin"] }, byCommand)),
       );
       expect(new Set(made.map(({ secret }) => secret)).size).toBe(50);
       expect(made[0]?.key.scopes).toEqual(["admin"]);
     });
 
     test("is nowhere in SQL, only its hash", async () => {
-      const { key, secret } = await keys.create(tenant.id, { name: "hashed", scopes: ["admin"] });
+      const { key, secret } = await keys.create(tenant.id, { name: "hashed", scopes: ["admin"] }, byCommand);
       const row = await acrossTenants(sql.db)
         .selectFrom("api_keys")
         .selectAll()
@@ -245,7 +260,7 @@ onEachDatabase(({ create, open, openTwo }) => {
     });
 
     test("that is unknown or malformed does not work", async () => {
-      const { secret } = await keys.create(tenant.id, { name: "real", scopes: ["admin"] });
+      const { secret } = await keys.create(tenant.id, { name: "real", scopes: ["admin"] }, byCommand);
       const wrong = [
         "",
         "ql_",
@@ -262,7 +277,11 @@ onEachDatabase(({ create, open, openTwo }) => {
     });
 
     test("works until it expires, and not a millisecond longer", async () => {
-      const { secret } = await keys.create(tenant.id, { name: "x", scopes: ["admin"], expiresAt: clock.now() + dayMs });
+      const { secret } = await keys.create(
+        tenant.id,
+        { name: "x", scopes: ["admin"], expiresAt: clock.now() + dayMs },
+        byCommand,
+      );
       clock.advance(dayMs - 1);
       expect(await keys.authenticate(secret)).toBeDefined();
       clock.advance(1);
@@ -270,43 +289,47 @@ onEachDatabase(({ create, open, openTwo }) => {
     });
 
     test("that is revoked stops working at once, everywhere, and stays revoked as of then", async () => {
-      const { key, secret } = await keys.create(tenant.id, { name: "lost", scopes: ["admin"] });
+      const { key, secret } = await keys.create(tenant.id, { name: "lost", scopes: ["admin"] }, byCommand);
       const revokedAt = clock.now();
-      expect(await keysElsewhere.revoke(tenant.id, key.id)).toBe(true);
+      expect(await keysElsewhere.revoke(tenant.id, key.id, byCommand)).toBe(true);
       expect(await keys.authenticate(secret)).toBeUndefined();
       clock.advance(1_000);
-      expect(await keys.revoke(tenant.id, key.id)).toBe(true);
+      expect(await keys.revoke(tenant.id, key.id, byCommand)).toBe(true);
       expect((await keys.list(tenant.id, 1_000)).find(({ id }) => id === key.id)?.revokedAt).toBe(revokedAt);
     });
 
     test("that was valid is known to be so by its id, until it is revoked or expires", async () => {
-      const made = await keys.create(tenant.id, { name: "long", scopes: ["admin"] });
-      const brief = await keys.create(tenant.id, { name: "brief", scopes: ["admin"], expiresAt: clock.now() + 1_000 });
+      const made = await keys.create(tenant.id, { name: "long", scopes: ["admin"] }, byCommand);
+      const brief = await keys.create(
+        tenant.id,
+        { name: "brief", scopes: ["admin"], expiresAt: clock.now() + 1_000 },
+        byCommand,
+      );
       const areValid = () => Promise.all([made, brief].map(({ key }) => keysElsewhere.isValid(tenant.id, key.id)));
       expect(await areValid()).toEqual([true, true]);
-      const stranger = await tenants.create("stranger-to-keys", "x");
+      const stranger = await tenants.create("stranger-to-keys", "x", byCommand);
       expect(await keys.isValid(stranger.id, made.key.id)).toBe(false);
       clock.advance(1_000);
       expect(await areValid()).toEqual([true, false]);
-      await keys.revoke(tenant.id, made.key.id);
+      await keys.revoke(tenant.id, made.key.id, byCommand);
       expect(await areValid()).toEqual([false, false]);
     });
 
     test("of another tenant can be neither seen nor revoked", async () => {
-      const stranger = await tenants.create(fresh("stranger"), "x");
-      const { key, secret } = await keys.create(tenant.id, { name: "mine", scopes: ["admin"] });
+      const stranger = await tenants.create(fresh("stranger"), "x", byCommand);
+      const { key, secret } = await keys.create(tenant.id, { name: "mine", scopes: ["admin"] }, byCommand);
       expect(await keys.list(stranger.id, 1_000)).toEqual([]);
-      expect(await keys.revoke(stranger.id, key.id)).toBe(false);
+      expect(await keys.revoke(stranger.id, key.id, byCommand)).toBe(false);
       expect(await keys.authenticate(secret)).toBeDefined();
-      expect(await keys.revoke(tenant.id, newId("key", clock))).toBe(false);
+      expect(await keys.revoke(tenant.id, newId("key", clock), byCommand)).toBe(false);
     });
 
     test("is in the list of its tenant, the newest first", async () => {
-      const owner = await tenants.create(fresh("owner"), "x");
+      const owner = await tenants.create(fresh("owner"), "x", byCommand);
       const made: KeyId[] = [];
       for (const name of ["a", "b", "c"]) {
         clock.advance(1);
-        made.push((await keys.create(owner.id, { name, scopes: ["admin"] })).key.id);
+        made.push((await keys.create(owner.id, { name, scopes: ["admin"] }, byCommand)).key.id);
       }
       expect((await keys.list(owner.id, 1_000)).map(({ id }) => id)).toEqual(made.toReversed());
       const first = await keys.list(owner.id, 2);
@@ -343,20 +366,23 @@ onEachDatabase(({ create, open, openTwo }) => {
     }
 
     test("beyond the cap is refused, also of many at once, until one is revoked or expires", async () => {
-      const owner = await tenants.create(fresh("full"), "x");
+      const owner = await tenants.create(fresh("full"), "x", byCommand);
       await fill(owner.id, keysMost - 2, () => ({}));
-      const create = () => keys.create(owner.id, { name: "one more", scopes: ["admin"] });
+      const create = () => keys.create(owner.id, { name: "one more", scopes: ["admin"] }, byCommand);
       const outcomes = await Promise.allSettled(Array.from({ length: 8 }, create));
       const made = outcomes.flatMap((one) => (one.status === "fulfilled" ? [one.value.key] : []));
       expect(made).toHaveLength(2);
       await expect(create()).rejects.toMatchObject({ code: "collection_full", status: 409 });
-      expect(await keys.revoke(owner.id, made[0]?.id ?? newId("key", clock))).toBe(true);
+      expect(await keys.revoke(owner.id, made[0]?.id ?? newId("key", clock), byCommand)).toBe(true);
       expect((await create()).key.name).toBe("one more");
     });
 
     test("of a tenant with many of its requests at once is refused for now, and no other tenant waits for them", async () => {
-      const [greedy, other] = [await tenants.create(fresh("greedy"), "x"), await tenants.create(fresh("other"), "x")];
-      const create = (owner: Tenant) => keys.create(owner.id, { name: "one of many", scopes: ["admin"] });
+      const [greedy, other] = [
+        await tenants.create(fresh("greedy"), "x", byCommand),
+        await tenants.create(fresh("other"), "x", byCommand),
+      ];
+      const create = (owner: Tenant) => keys.create(owner.id, { name: "one of many", scopes: ["admin"] }, byCommand);
       const many = Array.from({ length: 130 }, () => create(greedy));
       const settled = Promise.allSettled(many);
       expect((await create(other)).key.name).toBe("one of many");
@@ -365,12 +391,12 @@ onEachDatabase(({ create, open, openTwo }) => {
     });
 
     test("that no longer works is listed until there are enough newer ones", async () => {
-      const owner = await tenants.create(fresh("dead"), "x");
+      const owner = await tenants.create(fresh("dead"), "x", byCommand);
       await fill(owner.id, 30, () => ({ revoked_at: 1 }));
       clock.advance(1);
       await fill(owner.id, keysMost, (i) => (i % 2 === 0 ? { revoked_at: 1 } : { expires_at: 1 }));
       clock.advance(1);
-      const { key } = await keys.create(owner.id, { name: "alive", scopes: ["admin"] });
+      const { key } = await keys.create(owner.id, { name: "alive", scopes: ["admin"] }, byCommand);
       const listed = await keys.list(owner.id, keysMost + 100);
       expect(listed).toHaveLength(keysMost + 1);
       expect(listed[0]?.id).toBe(key.id);
@@ -379,7 +405,7 @@ onEachDatabase(({ create, open, openTwo }) => {
     test("of which many are used at once has its time of use recorded, all in a few transactions", async () => {
       const made: string[] = [];
       for (let i = 0; i < 250; i++)
-        made.push((await keys.create(tenant.id, { name: "many", scopes: ["admin"] })).secret);
+        made.push((await keys.create(tenant.id, { name: "many", scopes: ["admin"] }, byCommand)).secret);
       for (const secret of made) await keys.authenticate(secret);
       await keys.flush();
       const unwritten = await acrossTenants(sql.db)
@@ -394,7 +420,7 @@ onEachDatabase(({ create, open, openTwo }) => {
     const lastUsed = async (id: KeyId) => (await keys.list(tenant.id, 1_000)).find((key) => key.id === id)?.lastUsedAt;
 
     test("shows when it was last used, once that is recorded", async () => {
-      const { key, secret } = await keys.create(tenant.id, { name: "used", scopes: ["admin"] });
+      const { key, secret } = await keys.create(tenant.id, { name: "used", scopes: ["admin"] }, byCommand);
       await keys.authenticate(secret);
       clock.advance(500);
       await keys.authenticate(secret);
@@ -408,7 +434,11 @@ onEachDatabase(({ create, open, openTwo }) => {
     });
 
     test("that was refused was not used", async () => {
-      const { key, secret } = await keys.create(tenant.id, { name: "x", scopes: ["admin"], expiresAt: clock.now() });
+      const { key, secret } = await keys.create(
+        tenant.id,
+        { name: "x", scopes: ["admin"], expiresAt: clock.now() },
+        byCommand,
+      );
       await keys.authenticate(secret);
       await keys.flush();
       expect(await lastUsed(key.id)).toBeNull();
@@ -416,8 +446,8 @@ onEachDatabase(({ create, open, openTwo }) => {
 
     test("keeps the time of its last use when recording it fails once", async () => {
       const mine = await open();
-      const [owner, ring] = [await createTenants(mine, clock).create("owner", "x"), createKeys(mine, clock)];
-      const { secret } = await ring.create(owner.id, { name: "x", scopes: ["admin"] });
+      const [owner, ring] = [await createTenants(mine, clock).create("owner", "x", byCommand), createKeys(mine, clock)];
+      const { secret } = await ring.create(owner.id, { name: "x", scopes: ["admin"] }, byCommand);
       await ring.authenticate(secret);
       const then = clock.now();
       await mine.db.executeQuery(CompiledQuery.raw("alter table api_keys rename to away"));
@@ -429,7 +459,7 @@ onEachDatabase(({ create, open, openTwo }) => {
 
     test("can be used while times are being recorded, and recording still ends", async () => {
       const made = await Promise.all(
-        Array.from({ length: 4 }, () => keys.create(tenant.id, { name: "busy", scopes: ["admin"] })),
+        Array.from({ length: 4 }, () => keys.create(tenant.id, { name: "busy", scopes: ["admin"] }, byCommand)),
       );
       for (const { secret } of made) await keys.authenticate(secret);
       let ended = false;
@@ -449,7 +479,7 @@ onEachDatabase(({ create, open, openTwo }) => {
     });
 
     test("was last used at the latest time that any instance saw, whichever writes it last", async () => {
-      const { key, secret } = await keys.create(tenant.id, { name: "x", scopes: ["admin"] });
+      const { key, secret } = await keys.create(tenant.id, { name: "x", scopes: ["admin"] }, byCommand);
       await keys.authenticate(secret);
       clock.advance(1_000);
       await keysElsewhere.authenticate(secret);

@@ -175,12 +175,18 @@ for (const database of databases) {
         const edited = await site.call("PATCH", `/api/links/${link.id}`, { body: { url: "https://example.com/new" } });
         expect(edited.json<LinkBody>()).toMatchObject({ status: "active", suspended: "reported: malware" });
         expect((await site.call("DELETE", `/api/links/${link.id}`)).status).toBe(204);
+        expect((await site.call("POST", `/api/trash/${link.id}/restore`)).json<LinkBody>()).toMatchObject({
+          suspended: "reported: malware",
+        });
+        await toBecome(link.code, 451);
+        expect((await site.call("DELETE", `/api/links/${link.id}`)).status).toBe(204);
+        expect((await site.call("DELETE", `/api/trash/${link.id}`)).status).toBe(204);
         await site.create({ url: "https://example.com/again", code: link.code });
         await toBecome(link.code, 451);
 
         must(await site.cli("link", "restore", link.code));
         await toBecome(link.code, 302);
-        expect((await site.cli("link", "restore", link.code)).stderr).toContain("is not suspended");
+        expect((await site.cli("link", "restore", link.code)).stderr).toContain("not suspended");
       });
 
       test("suspends any link by its code, with a reason", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { makePerson } from "../ground/people.ts";
 import { until } from "../ground/process.ts";
 import {
   type CallOptions,
@@ -34,8 +35,22 @@ const scopes = [
 const bodies: Record<string, unknown> = {
   "POST /api/links": { url: "https://example.com/made" },
   "POST /api/links/bulk": { links: [{ url: "https://example.com/made" }] },
+  "PATCH /api/links/bulk": { ids: ["lnk_01k9a0b1c2d3e4f5g6h7j8k9m0"], action: "delete" },
+  "POST /api/links/replace/preview": { find: "no such text", replace: "other" },
+  "PATCH /api/links/replace": { find: "no such text", replace: "other", token: "x" },
+  "PATCH /api/tags": { tag: "no such tag", name: "other" },
+  "POST /api/stats/shares": { tag: "made" },
+  "POST /api/imports": { file: "fil_01k9a0b1c2d3e4f5g6h7j8k9m0" },
+  "PATCH /api/imports/{id}": { state: "cancelled" },
+  "POST /api/annotations": { text: "made" },
+  "PATCH /api/annotations/{id}": { text: "changed" },
+  "POST /api/utm-templates": { name: "made", utm: { source: "made" } },
+  "PATCH /api/utm-templates/{id}": { utm: { source: "changed" } },
+  "PATCH /api/branding": { colour: "#112233" },
   "PATCH /api/links/{id}": { title: "changed" },
   "PUT /api/links/{id}": { url: "https://example.com/replaced" },
+  "POST /api/links/{id}/undo": { version: 1 },
+  "POST /api/trash/{id}/restore": {},
   "POST /api/domains": { host: "made.example.com" },
   "PATCH /api/domains/{host}": { rootUrl: "https://example.com/changed" },
   "POST /api/domains/{host}/verify": {},
@@ -46,10 +61,39 @@ const bodies: Record<string, unknown> = {
   "PATCH /api/stats/settings": { timeZone: "Europe/Berlin" },
   "POST /api/email/webhook/rotate": {},
   "POST /api/keys": { name: "made", scopes: ["links:read"] },
+  "PATCH /api/members/{person}": { role: "member" },
+  "POST /api/invitations": { role: "viewer" },
+  "POST /api/invitations/{id}/resend": {},
+  "PATCH /api/workspace": { name: "Renamed" },
+};
+
+/** The parameters without which a route refuses everybody. */
+const queries: Record<string, string> = {
+  "GET /api/links/trends": "?ids=lnk_01k9a0b1c2d3e4f5g6h7j8k9m0",
+  "DELETE /api/tags": "?tag=none",
+  "GET /api/links/check": "?code=winter",
+  "GET /api/links/check-destination": "?url=no",
+  "GET /api/links/check-destination/image": "?url=no",
 };
 
 /** What answers a caller who may, where not all that it needs is there. */
 const admitted: Record<string, number> = {
+  "POST /api/imports": 422,
+  // It may have been checked by now.
+  "PATCH /api/imports/{id}": 422,
+  "DELETE /api/imports/{id}": 422,
+  // Another key has made it before.
+  "POST /api/utm-templates": 409,
+  "GET /api/links/check-destination/image": 404,
+  "PATCH /api/tags": 404,
+  "DELETE /api/tags": 404,
+  "PATCH /api/links/replace": 412,
+  // Writing alone is not enough, because they show something.
+  "POST /api/links/replace/preview": 403,
+  "POST /api/stats/shares": 403,
+  // Who may do everything has emptied the trash by then.
+  "POST /api/trash/{id}/restore": 404,
+  "DELETE /api/trash/{id}": 404,
   "POST /api/domains/{host}/verify": 409,
 };
 
@@ -77,6 +121,19 @@ for (const database of databases) {
 
     /** Of something that belongs to the tenant `default`, new each time. */
     async function nameFor(path: string): Promise<string> {
+      if (path.startsWith("/api/members/")) return (await makePerson(site, { roles: { default: "viewer" } })).id;
+      if (path.startsWith("/api/invitations/")) {
+        const made = await site.call("POST", "/api/invitations", { body: { role: "viewer" } });
+        return made.json<{ id: string }>().id;
+      }
+      if (path.startsWith("/api/annotations/")) return made("/api/annotations", { text: "thing" });
+      if (path.startsWith("/api/stats/shares/")) return made("/api/stats/shares", { tag: "thing" });
+      if (path.startsWith("/api/imports/")) {
+        return made("/api/imports", { file: (await site.store("url\nhttps://example.com")).id });
+      }
+      if (path.startsWith("/api/utm-templates/")) {
+        return made("/api/utm-templates", { name: crypto.randomUUID(), utm: { source: "thing" } });
+      }
       if (path.startsWith("/api/keys/")) return (await newKey()).id;
       if (path.startsWith("/api/files/")) return (await site.store("some bytes")).id;
       if (path.includes("{address}")) return newSuppression();
@@ -85,13 +142,26 @@ for (const database of databases) {
         expect((await site.call("POST", "/api/domains", { body: { host } })).status).toBe(201);
         return host;
       }
-      return (await site.create({ url: "https://example.com" })).id;
+      const { id } = await site.create({ url: "https://example.com" });
+      if (path.startsWith("/api/trash/")) expect((await site.call("DELETE", `/api/links/${id}`)).status).toBe(204);
+      if (path.endsWith("/undo")) {
+        expect((await site.call("PATCH", `/api/links/${id}`, { body: { title: "edited" } })).status).toBe(200);
+      }
+      return id;
     }
 
-    const operations = () =>
+    async function made(path: string, body: unknown): Promise<string> {
+      const reply = await site.call("POST", path, { body });
+      expect(reply.status).toBe(201);
+      return reply.json<{ id: string }>().id;
+    }
+
+    const allOperations = () =>
       Object.entries(document.paths).flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
       );
+    /** Those that a key may call. `npm run prove -- access` goes through all. */
+    const operations = () => allOperations().filter(({ operation }) => scopes.includes(String(operation["x-scope"])));
 
     let addresses = 0;
 
@@ -113,7 +183,7 @@ for (const database of databases) {
           const title = `${method} ${path}`;
           const body = bodies[title];
           if (body === undefined && method !== "GET" && method !== "DELETE") throw new Error(`no body for ${title}`);
-          const real = path.replace(/\{\w+\}/, name);
+          const real = path.replace(/\{\w+\}/, name) + (queries[title] ?? "");
           expect(real).not.toContain("{");
           const call = async (key: string | null, options: CallOptions = {}) => {
             const reply = await site.call(method, real, { key, ...(body === undefined ? {} : { body }), ...options });
@@ -143,17 +213,32 @@ for (const database of databases) {
     const everywhere = (status: number) =>
       Object.fromEntries(operations().map(({ path, method }) => [`${method} ${path}`, status]));
 
-    test("the document names a scope for every route there is", () => {
+    test("the document says for every route there is who may call it", () => {
       expect(document.openapi).toBe("3.1.0");
       expect(operations().length).toBeGreaterThanOrEqual(11);
-      for (const { path, method, operation } of operations()) {
-        expect({ path, method, known: scopes.includes(String(operation["x-scope"])) }).toEqual({
-          path,
-          method,
-          known: true,
-        });
-        expect(operation.security).toEqual([{ key: [] }]);
+      for (const { path, method, operation } of allOperations()) {
+        const access = String(operation["x-scope"]);
+        const known = [...scopes, "owner", "account", "operator", "public"].includes(access);
+        expect({ path, method, known }).toEqual({ path, method, known: true });
+        const bySession = access === "public" ? [] : [{ session: [] }];
+        expect(operation.security).toEqual(scopes.includes(access) ? [{ key: [] }, ...bySession] : bySession);
         expect(path).toStartWith("/api/");
+      }
+    });
+
+    test("what no key may call is said to be for people, or for everybody", async () => {
+      const others = allOperations().filter(({ operation }) => !scopes.includes(String(operation["x-scope"])));
+      for (const { path, method, operation } of others) {
+        const access = String(operation["x-scope"]);
+        expect({ path, access, listed: ["public", "account", "operator", "owner"].includes(access) }).toMatchObject({
+          listed: true,
+        });
+        expect(operation.security).toEqual(access === "public" ? [] : [{ session: [] }]);
+        if (access === "public") continue;
+        const real = path.replace(/\{\w+\}/g, "any");
+        const body = method === "GET" ? {} : { body: {} };
+        expect([path, (await site.call(method, real, body)).status]).toEqual([path, 403]);
+        expect([path, (await site.call(method, real, { ...body, key: null })).status]).toEqual([path, 401]);
       }
     });
 
@@ -179,7 +264,7 @@ for (const database of databases) {
           ...everywhere(401),
         });
       }
-    });
+    }, 30_000);
 
     test("a key works in the Authorization header only", async () => {
       const { key } = site.server;
@@ -240,13 +325,31 @@ for (const database of databases) {
           expect({ route: route.title, status: await route.call(secret) }).toEqual({ route: route.title, status: 403 });
         }
         expect(await site.rows()).toEqual(before);
-        for (const route of all.filter(opens)) {
+        // What empties the trash comes last, because others need what is in it.
+        const last = ({ title }: Route) => Number(title === "DELETE /api/trash");
+        for (const route of all.filter(opens).toSorted((a, b) => last(a) - last(b))) {
           const status = await route.call(secret);
           const opened = status < 300 || status === admitted[route.title];
           expect({ route: route.title, status, opened }).toMatchObject({ opened: true });
         }
       });
     }
+
+    test("a key that may only write publishes no statistics, and is shown no links in a preview", async () => {
+      const asked = [
+        ["/api/stats/shares", "stats:read", { tag: "any" }, 201],
+        ["/api/links/replace/preview", "links:read", { find: "https", replace: "http" }, 200],
+      ] as const;
+      for (const [path, scope, body, status] of asked) {
+        const [writer, both] = [
+          await newKey({ scopes: ["links:write"] }),
+          await newKey({ scopes: ["links:write", scope] }),
+        ];
+        const refused = await site.call("POST", path, { key: writer.secret, body });
+        expect([refused.status, refused.text]).toEqual([403, expect.stringContaining(scope)]);
+        expect((await site.call("POST", path, { key: both.secret, body })).status).toBe(status);
+      }
+    });
 
     test("another tenant's ids are not found on any route, and nothing of theirs can be changed", async () => {
       const all = (await routes()).filter((route) => route.title.includes("{"));

@@ -21,6 +21,7 @@ import { createArchive, snapshot } from "../../src/sql/backup.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { find } from "../ground/machine.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { cleanEnvironment, type Environment, runProcess, startProcess, until } from "../ground/process.ts";
@@ -118,7 +119,7 @@ describe("a backup of the embedded database", () => {
     must(await site.cli("import", list));
     await site.server.stop();
     await withEmail(site.env, async (email, tenant) =>
-      email.change(tenant, { sendgridKey: "SG.a-secret", sender: "a@example.com" }),
+      email.change(tenant, { sendgridKey: "SG.a-secret", sender: "a@example.com" }, byCommand),
     );
 
     const file = newFile();
@@ -133,6 +134,35 @@ describe("a backup of the embedded database", () => {
     expect({ ...after, counters: [] }).toEqual({ ...before, counters: [] });
     expect(await withEmail(env, async (email, tenant) => (await email.ownKey(tenant))?.key)).toBe("SG.a-secret");
     expect(existsSync(join(env.QL_DATA, "files"))).toBe(false);
+  }, 60_000);
+
+  test("has the clicks of today, and neither the visitors nor the salts by which they are recognised", async () => {
+    const site = await startSite("SQLite");
+    const { id } = await site.create({ url: "https://example.com/", code: "clicked" });
+    for (const language of ["de", "en"]) await site.visit("/clicked", { "accept-language": language });
+    await site.server.stop(); // writes all clicks
+    const salted = "select salt from click_days where salt is not null";
+    const seen = "select hash from click_visitors";
+    const salts = (await query(site.env, salted)) as { salt: string }[];
+    expect([salts.length, (await query(site.env, seen)).length]).toEqual([1, 2]);
+
+    const file = newFile();
+    must(await site.cli("backup", file));
+    const env = { QL_DATA: tempFolder("data") };
+    must(await cli(["restore", file], { env }));
+    expect([await query(env, salted), await query(env, seen)]).toEqual([[], []]);
+    for (const copy of [file, join(env.QL_DATA, "quicklink.sqlite")]) {
+      expect(readFileSync(copy).includes(String(salts[0]?.salt))).toBe(false);
+    }
+    const restored = siteOf(await startServer({ dataDir: env.QL_DATA, key: site.server.key }), env);
+    running.push(restored);
+    await restored.visit("/clicked");
+    await until("the click", async () => {
+      const reply = await restored.call("GET", `/api/links/${id}/stats`);
+      const { totals } = reply.json<{ totals: { clicks: number; visitors: number } }>();
+      // The same visitor, who cannot be recognised.
+      return (totals.clicks === 3 && totals.visitors === 2) || undefined;
+    });
   }, 60_000);
 
   test("contains the salt even if it came from the environment, and refuses a wrong one", async () => {

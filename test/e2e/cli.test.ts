@@ -238,7 +238,7 @@ test("without a tenant, commands say how to create one", async () => {
   expectFailure(
     await cli(["link", "create", "https://example.com"], { env }),
     1,
-    /No tenant "default"/,
+    /No workspace "default"/,
     /tenant create/,
   );
   expect(must(await cli(["tenant", "list"], { env }))).toBe("");
@@ -327,7 +327,7 @@ for (const database of databases) {
         ["acme", "Acme Ltd", "default", made.createdAt, "-"].join("\t"),
       );
 
-      expectFailure(await run("tenant", "create", "acme"), 1, /tenant "acme" already exists/);
+      expectFailure(await run("tenant", "create", "acme"), 1, /workspace "acme" already exists/);
       const changed = await okJson<TenantShown>(
         "tenant",
         "update",
@@ -392,7 +392,7 @@ for (const database of databases) {
       expect(await ok("link", "disable", "Sale")).toBe("Sale is disabled.\n");
       expect((await okJson<LinkBody>("link", "get", "Sale")).status).toBe("disabled");
       expect(await okJson<LinkBody>("link", "enable", link.id)).toMatchObject({ status: "active", version: 3 });
-      expect(await ok("link", "delete", "Sale")).toBe("Deleted Sale.\n");
+      expect(await ok("link", "delete", "Sale")).toStartWith("Deleted Sale. To restore it");
       expectFailure(await run("link", "get", "Sale"), 1, /No such link/);
     });
 
@@ -503,12 +503,12 @@ describe("invalid input is refused with a reason", () => {
       run("tenant", "update", "default", "--hits=-5"),
     ]);
     expectFailure(bad, 1, /Not A Slug/, /a-z, 0-9/);
-    expectFailure(taken, 1, /tenant "default" already exists/);
+    expectFailure(taken, 1, /workspace "default" already exists/);
     expectFailure(plan, 1, /No plan "nope"/, /default, unlimited/);
-    expectFailure(none, 1, /No tenant "nobody"/, /default/);
+    expectFailure(none, 1, /No workspace "nobody"/, /default/);
     expectFailure(limit, 2, /--hits/, /whole number or none/);
     expectFailure(negative, 2, /--hits/);
-    expectFailure(await run("tenant", "show", "planless"), 1, /No tenant "planless"/);
+    expectFailure(await run("tenant", "show", "planless"), 1, /No workspace "planless"/);
   });
 
   test("a key", async () => {
@@ -527,7 +527,7 @@ describe("invalid input is refused with a reason", () => {
       /links:read, links:write, files:read, files:write, stats:read, usage:read, email:read/,
     );
     expectFailure(days, 2, /--days/);
-    expectFailure(tenant, 1, /No tenant "nobody"/);
+    expectFailure(tenant, 1, /No workspace "nobody"/);
     expectFailure(none, 1, /no API key key_nothing/, /quicklink key list/);
     expectFailure(theirs, 1, /no API key/);
     expect(await ok("key", "revoke", foreign.id, "--tenant", "other")).toContain("Revoked");

@@ -138,12 +138,15 @@ async function condense(
   for (let each = 0; each < clicks; each++) {
     addClick(tally, { at: start + 10 * hourMs, reason: 0, isFirst: each === 0, facts }, true);
   }
-  const { reasons, visitors, itemised, series, facts: values } = writeTally(tally, start);
+  const { reasons, visitors, itemised, series, packed, names } = writeTally(tally, start);
+  const [before, after] = env.DATABASE_URL === undefined ? ["x'", "'"] : ["'\\x", "'"];
+  const bytes = (some: Uint8Array | null) => `${before}${Buffer.from(some ?? []).toString("hex")}${after}`;
   for (const subject of [tenant, link]) {
     await query(
       env,
-      `insert into click_rollups (subject, grain, start, until, reasons, visitors, itemised, series, facts) values
-        (${subject}, 2, ${start}, ${start + dayMs}, '${reasons}', ${visitors}, ${itemised}, '${series}', '${values}') returning subject`,
+      `insert into click_rollups (subject, grain, start, until, reasons, visitors, itemised, series, facts, packed, names) values
+        (${subject}, 2, ${start}, ${start + dayMs}, '${reasons}', ${visitors}, ${itemised}, '${series}', '', ${bytes(packed)}, ${bytes(names)})
+        returning subject`,
     );
   }
 }

@@ -147,12 +147,18 @@ for (const database of databases) {
       }
     });
 
+    test("of one link cannot be broken down by link", async () => {
+      const reply = await get(`/api/links/${link.id}/stats?breakdown=link`);
+      expect([reply.status, reply.json<ProblemBody>().errors?.[0]?.field]).toEqual([422, "breakdown"]);
+    });
+
     test("need the scope stats:read, which links:read includes", async () => {
       const keyWith = async (scopes: string) =>
         JSON.parse(must(await site.cli("key", "create", "k", "--tenant", "mine", "--scopes", scopes, "--json")))
           .secret as string;
       expect((await get("/api/stats", await keyWith("links:read"))).status).toBe(200);
       expect((await get("/api/stats", await keyWith("stats:read"))).status).toBe(200);
+      expect((await get("/api/stats/settings", await keyWith("stats:read"))).status).toBe(200);
       expect((await get("/api/stats", await keyWith("files:read"))).status).toBe(403);
       expect((await get("/api/links", await keyWith("stats:read"))).status).toBe(403);
     });
@@ -191,6 +197,10 @@ for (const database of databases) {
       ["filter=link%3Dnever-was", "filter"],
       ["filter=link%3Dlnk_01hzzzzzzzzzzzzzzzzzzzzzzz", "filter"],
       ["filter=domain%3Dnot%20a%20host", "filter"],
+      ["filter=country%3D%00", "filter"],
+      ["filter=referrer~%00", "filter"],
+      ["filter=link%3D%00", "filter"],
+      ["filter=tag%3D%00", "filter"],
     ];
     test.each(bad)("a report with %s is refused, and the answer names the field", async (params, field) => {
       const reply = await get(`/api/stats?${params}`);

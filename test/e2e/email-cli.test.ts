@@ -43,7 +43,7 @@ describe("quicklink email test", () => {
     expect((await site.call("PATCH", "/api/email/settings", { body })).status).toBe(200);
     const env = { ...site.env, QL_SENDGRID_URL: sendgrid.url };
     const printed = must(await cli(["email", "test", "ann@example.com"], { env }));
-    expect(printed).toContain("Provider: the tenant's own SendGrid key");
+    expect(printed).toContain("Provider: the workspace's own SendGrid key");
     expect(printed).toMatch(/Accepted\. Message ID: sg/);
     expect(sendgrid.taken).toMatchObject([{ to: "ann@example.com", key: body.sendgridKey }]);
     sendgrid.keys.clear();

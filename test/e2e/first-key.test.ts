@@ -2,10 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../ground/ports.ts";
-import { cleanEnvironment, runProcess, until } from "../ground/process.ts";
-import { program, startServer } from "../ground/server.ts";
+import { runProcess, until } from "../ground/process.ts";
+import { startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
+import { serveOnTerminal } from "../ground/terminal.ts";
 import { databases, type LinkBody, must, newDatabase, siteOf } from "./servers.ts";
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -54,30 +54,17 @@ if (databases.includes("PostgreSQL")) {
 }
 
 test("a terminal shows the key once, with a curl command that creates a link when pasted, and no file is written", async () => {
-  const [folder, port] = [tempFolder("data"), freePort()];
-  let shown = "";
-  const server = Bun.spawn([...program, "serve"], {
-    cwd: join(import.meta.dir, "../.."),
-    env: cleanEnvironment({ QL_DATA: folder, PORT: String(port), HOST: "127.0.0.1" }),
-    terminal: {
-      cols: 400,
-      rows: 50,
-      data(_, data) {
-        shown += new TextDecoder().decode(data);
-      },
-    },
-  });
+  const { folder, port, shown, stop } = serveOnTerminal();
   try {
-    const line = await until("a curl line", () => /^ *(curl .*\})'\r?$/m.exec(shown)?.[1]);
+    const line = await until("a curl line", () => /^ *(curl .*\})'\r?$/m.exec(shown())?.[1]);
     const { code, stdout } = await runProcess(["bash", "-c", `${line}'`]);
     expect(code).toBe(0);
     const link = JSON.parse(stdout) as LinkBody;
     const answer = await fetch(`http://127.0.0.1:${port}/${link.code}`, { redirect: "manual" });
     expect([answer.status, answer.headers.get("location")]).toEqual([302, "https://example.com/"]);
-    expect(shown.match(/API key \(shown only once\):/g)).toHaveLength(1);
+    expect(shown().match(/API key \(shown only once\):/g)).toHaveLength(1);
     expect(existsSync(join(folder, "first-key"))).toBe(false);
   } finally {
-    server.kill();
-    await server.exited;
+    await stop();
   }
 }, 30_000);

@@ -227,6 +227,7 @@ describe.each([...databases])("importing into %s", (database) => {
       expect({ ...again, said: "" }).toMatchObject({ made: 0, refused: 0, said: "" });
       expect((await take(out, "--dry-run")).made).toBe(0);
       for (const { id } of made) expect((await site.call("DELETE", `/api/links/${id}`)).status).toBe(204);
+      expect((await site.call("DELETE", "/api/trash")).json()).toMatchObject({ isEmpty: true });
       expect((await take(out, "--again", "--dry-run")).made).toBe(made.length);
       expect(await take(out, "--again")).toMatchObject({ made: made.length, refused: 0 });
       for (const [place, { domain, code, ...link }] of made.entries()) {

@@ -4,6 +4,7 @@ import { postgresAvailable } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
 import { startServer } from "../ground/server.ts";
+import { type Names, startNames } from "./posts.ts";
 import { must, type ProblemBody, type Reply, type Site, siteOf, startSite } from "./servers.ts";
 
 const count = (replies: readonly Reply[], status: number) => replies.filter((reply) => reply.status === status).length;
@@ -29,12 +30,19 @@ async function limited(site: Site, slug: string, ...limits: string[]): Promise<s
 if (postgresAvailable() && redisAvailable()) {
   describe("two servers on one Redis", () => {
     let redis: RedisServer;
+    let names: Names;
     let one: Site;
     let two: Site;
 
     beforeAll(async () => {
       redis = await startRedis();
-      const more = { REDIS_URL: redis.url, QL_GUESSES_PER_MINUTE: "6", QL_TRUSTED_PROXIES: "127.0.0.1" };
+      names = await startNames();
+      const more = {
+        QL_DNS_SERVERS: names.address,
+        REDIS_URL: redis.url,
+        QL_GUESSES_PER_MINUTE: "6",
+        QL_TRUSTED_PROXIES: "127.0.0.1",
+      };
       one = await startSite("PostgreSQL", more);
       const env = { ...one.env, ...more };
       two = siteOf(await startServer({ dataDir: one.server.dataDir, key: one.server.key, env }), env);
@@ -44,7 +52,40 @@ if (postgresAvailable() && redisAvailable()) {
     afterAll(async () => {
       expect(await Promise.all([one.server.stop(), two.server.stop()])).toEqual([0, 0]);
       await redis.stop();
+      names.stop();
     });
+
+    test("a link that is moved away and back has the hits of both places, on both servers", async () => {
+      const host = "moved.example.com";
+      const claim = (await one.call("POST", "/api/domains", { body: { host } })).json<{
+        proof: { txt: { name: string; value: string } };
+      }>();
+      names.published.set(claim.proof.txt.name, claim.proof.txt.value);
+      expect((await one.call("POST", `/api/domains/${host}/verify`)).status).toBe(200);
+      const link = await one.create({ url: "https://example.com/", hitsPerMonth: 40 });
+      const move = async (domain: string | null) => {
+        const body = { ids: [link.id], action: "move", domain };
+        expect((await one.call("PATCH", "/api/links/bulk", { body })).json<{ changed: number }>().changed).toBe(1);
+      };
+      let visitors = 0;
+      // Each from another address: an old place answers 404, which counts as a guess.
+      const visit = async (site: Site, more: Record<string, string> = {}) => {
+        const from = { "x-forwarded-for": `198.51.${++visitors % 250}.7` };
+        return (await site.visit(`/${link.code}`, { ...from, ...more })).status;
+      };
+      const visits = async (site: Site, times: number, more: Record<string, string> = {}) => {
+        let served = 0;
+        for (let i = 0; i < times; i++) if ((await visit(site, more)) === 302) served++;
+        return served;
+      };
+      expect(await visits(one, 20)).toBe(20);
+      await move(host);
+      expect(await visits(one, 60, { host })).toBeGreaterThan(0);
+      await move(null);
+      await until("the other server to see the move", async () => ((await visit(two)) === 404 ? undefined : true));
+      // What the first server still holds of an earlier lease is its own; the second gets nothing.
+      expect(await visits(two, 30)).toBe(0);
+    }, 60_000);
 
     test("grant together what the limit allows", async () => {
       const key = await limited(one, "shared", "--api", "30");

@@ -75,7 +75,7 @@ for (const database of databases) {
         expect(retryAfter(denied)).toBeGreaterThanOrEqual(1);
         expect(retryAfter(denied)).toBeLessThanOrEqual(61);
         expect(denied.json<ProblemBody>()).toMatchObject({ code: "rate_limited", status: 429 });
-        expect(denied.json<ProblemBody>().detail).toStartWith("Your tenant has used its 5 API calls per minute");
+        expect(denied.json<ProblemBody>().detail).toStartWith("Your workspace has used its 5 API calls per minute");
 
         must(await site.cli("tenant", "update", slug, "--api", "7"));
         expect(statuses(await times(3, () => site.call("GET", "/api/tenant", { key }))).toSorted()).toEqual([

@@ -40,7 +40,10 @@ for (const database of databases) {
       });
       expect(link.title).toBe("A page of ours");
       expect(link.version).toBe(made.version + 1);
-      expect(link.target).toEqual({ state: "ok", checkedAt: expect.any(String), httpStatus: 200, reason: null });
+      expect(link.target).toEqual({
+        ...{ state: "ok", checkedAt: expect.any(String), httpStatus: 200, reason: null },
+        ...{ responseMs: expect.any(Number), failingSince: null },
+      });
       const list = (await site.call("GET", "/api/links")).json<{ items: LinkBody[] }>();
       expect(list.items.find(({ id }) => id === link.id)?.target).toEqual(link.target);
       expect((await site.cli("link", "get", link.code)).stdout).toContain('"state":"ok"');

@@ -38,6 +38,7 @@ for (const database of databases) {
         shortUrl: `http://localhost:${site.server.port}/${link.code}`,
         url: "https://example.com/a%20page?q=%C3%BC",
         file: null,
+        fileName: null,
         permanent: false,
         status: "active",
         expiresAt: expect.any(String),
@@ -56,6 +57,8 @@ for (const database of databases) {
         suspended: null,
         clicks: 0,
         lastClickAt: null,
+        hitsUsed: 0,
+        hitsLimit: null,
         version: 1,
         createdAt: expect.any(String),
         updatedAt: link.createdAt,
@@ -145,6 +148,7 @@ for (const database of databases) {
         ...before,
         url: "https://example.com/2",
         hitsPerMonth: null,
+        hitsLimit: null,
         version: 2,
         updatedAt: after.updatedAt,
       });
@@ -179,6 +183,7 @@ for (const database of databases) {
         tags: [],
         fallbackUrl: null,
         hitsPerMonth: null,
+        hitsLimit: null,
         clickFacts: true,
         version: 2,
         updatedAt: after.updatedAt,
@@ -237,8 +242,9 @@ for (const database of databases) {
         body: { url: "https://evil.example", code },
       });
       expect([stranger.status, stranger.json<ProblemBody>().code]).toEqual([409, "code_taken"]);
+      expect((await site.call("DELETE", `/api/trash/${link.id}`)).status).toBe(204);
       const again = await site.create({ url: "https://example.com/2", code });
-      expect(again.version).toBe(3);
+      expect(again.version).toBe(4);
       expect((await site.reach(`/${code}`)).headers.get("location")).toBe("https://example.com/2");
     });
 

@@ -1,7 +1,12 @@
 /** Every list of the API, found in its own document: it comes in pages, and what it lists has an end. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { annotationsMost } from "../../src/annotations/annotations.ts";
 import { domainsMost } from "../../src/domains/domains.ts";
 import { filesMost } from "../../src/files/files.ts";
+import { runsMost } from "../../src/import-export/runs/import-runs.ts";
+import { templatesMost } from "../../src/links/utm-templates/utm-templates.ts";
+import { invitationsMost } from "../../src/people/workspaces/invitations.ts";
+import { sharesMost } from "../../src/share-pages/shares.ts";
 import { factColumns } from "../../src/sql/schema.ts";
 import { keysMost } from "../../src/tenants/keys.ts";
 import {
@@ -31,11 +36,40 @@ const fixed: Readonly<Record<string, string>> = {
   "getEmailStats.providers": "one for each provider that there is",
   "getStats.series": "as many intervals as a report may have",
   "getLinkStats.series": "as many intervals as a report may have",
+  "getLinkTrends.items": "one for each link that is asked for, at most 100",
+  "getLinkTrends.days": "at most 100 days",
   "listLinkClicks.items": "the pages of listClicks, of one link",
+  "listLinkHistory.items": "the pages of a link's history, at most 10,000 changes; `test/e2e/trash.test.ts` reads them",
+  "listServerHistory.items": "the pages of listHistory, of no tenant",
   "getClickSettings.tags": "at most 50 of a tenant",
+  "listOwnWorkspaces.items": "at most 100 of a person",
+  "listPlans.items": "only operators add plans",
+  "listAbuseReports.items": "the oldest 200",
+  "listJobs.items": "one for each job that there is",
+  "getPlatformEmails.kinds": "one for each kind of email that there is",
+  "getPlatformEmails.workspaces": "the 20 that sent most",
+  "getHealth.dependencies": "one for each dependency that there is",
+  "getHealth.findings": "as many as there are checks",
+  "exportAccount.sessions": "at most 50 of a person",
+  "exportAccount.workspaces": "at most 100 of a person",
+  "exportAccount.keys": "at most 1,000",
+  "exportAccount.passkeys": "as many as a person may have",
+  "exportAccount.identities": "one for each provider that there is",
+  "exportAccount.devices": "as many as a person may have",
+  "exportAccount.changesByYou": "at most 10,000",
+  "exportAccount.changesOfYourAccount": "at most 10,000",
+  "listPeople.items": "pages for operators: test/e2e/operator.test.ts",
+  "listWorkspaces.items": "pages for operators: test/e2e/operator.test.ts",
+  "checkCode.suggestions": "at most three",
+  "checkDestination.errors": "one for each rule that there is",
+  "listImportRows.items": "pages of at most 1,000 rows of one import: test/e2e/import-api.test.ts",
   "getLink.tags": "at most 20 of a link",
   "getLink.rules": "at most 20 of a link",
   "getLink.split": "at most 10 of a link",
+  "getAccount.workspaces": "of one person: every call needs all of them",
+  "listSessions.items": "at most 50 of a person",
+  "listDevices.items": "at most 20 of a person",
+  "listPasskeys.items": "at most 20 of a person",
 };
 
 interface Listed {
@@ -150,6 +184,116 @@ const lists: Readonly<Record<string, Listed>> = {
       );
     },
     cap: "visitors add to it; events have a cap for each link and quarter hour, and end after some days",
+  },
+  listMembers: {
+    fill: async (site, slug, count, first) => {
+      const person = id("per", slug);
+      await query(
+        site.env,
+        `with recursive n(i) as (select ${first} union all select i + 1 from n where i < ${first + count - 1})
+         insert into people (id, email, mailbox, name, created_at)
+         select ${person}, ${person} || '@example.com', ${person} || '@example.com', 'n', 1 from n`,
+      );
+      await insert(site, slug, "members", { person_id: person, role: "'viewer'", created_at: "i" }, count, first);
+    },
+    cap: "people join by invitation: test/conformance/invitations.test.ts",
+  },
+  listInvitations: {
+    fill: (site, slug, count, first) => {
+      const row = {
+        ...{ id: id("inv", slug), hash: `'${slug}' || i`, role: "'viewer'", created_at: "i" },
+        expires_at: String(Date.now() + 3_600_000),
+      };
+      return insert(site, slug, "invitations", row, count, first);
+    },
+    cap: {
+      ...{ most: invitationsMost, method: "POST", path: "/api/invitations", body: { role: "viewer" } },
+      problem: "collection_full",
+    },
+  },
+  listTrash: {
+    async fill(site, slug, count, first) {
+      for (let i = first; i < first + count; i++) {
+        const code = `${slug}-trashed-${i}`;
+        must(await site.cli("link", "create", `https://example.com/${i}`, "--tenant", slug, "--code", code));
+        must(await site.cli("link", "delete", code, "--tenant", slug));
+      }
+    },
+    cap: "it has no more than the links that were created, and each is gone after 30 days",
+  },
+  listHistory: {
+    fill: (site, slug, count, first) => {
+      const row = {
+        ...{ id: id("his", slug), at: "1", actor_kind: "'job'", actor_name: "'j'", action: "'a.b'" },
+        ...{ subject_kind: "'thing'", subject_id: "'t'", after_change: "'{}'" },
+      };
+      return insert(site, slug, "history", row, count, first);
+    },
+    cap: "the limit on API calls bounds it, and each row is gone after QL_HISTORY_DAYS",
+  },
+  listAnnotations: {
+    fill: (site, slug, count, first) =>
+      insert(
+        site,
+        slug,
+        "annotations",
+        { id: id("ann", slug), at: "i", text: "'Sent'", created_at: "1" },
+        count,
+        first,
+      ),
+    cap: {
+      ...{ most: annotationsMost, method: "POST", path: "/api/annotations", body: { text: "One more" } },
+      problem: "collection_full",
+    },
+  },
+  listUtmTemplates: {
+    fill: (site, slug, count, first) => {
+      const row = {
+        id: id("utm", slug),
+        name: `'name-' || ${padded("i")}`,
+        utm: "'{}'",
+        created_at: "1",
+        updated_at: "1",
+      };
+      return insert(site, slug, "utm_templates", row, count, first);
+    },
+    cap: {
+      ...{ most: templatesMost, method: "POST", path: "/api/utm-templates" },
+      ...{ body: { name: "one more", utm: { source: "newsletter" } }, problem: "collection_full" },
+    },
+  },
+  listStatsShares: {
+    fill: (site, slug, count, first) => {
+      const row = {
+        ...{ id: id("shr", slug), token: `'${slug}-' || i`, tag: "'spring'", days: "30", filters: "'[]'" },
+        ...{ breakdowns: "'[]'", created_at: "1" },
+      };
+      return insert(site, slug, "stats_shares", row, count, first);
+    },
+    cap: {
+      ...{ most: sharesMost, method: "POST", path: "/api/stats/shares", body: { tag: "spring" } },
+      problem: "collection_full",
+    },
+  },
+  listImports: {
+    fill: (site, slug, count, first) => {
+      const row = {
+        ...{ id: id("imp", slug), file_id: "'file_1'", name: "'links.csv'", size_bytes: "10", state: "'done'" },
+        ...{ actor: `'{"kind":"job","name":"j"}'`, created_at: "1", updated_at: "1" },
+      };
+      return insert(site, slug, "link_imports", row, count, first);
+    },
+    cap: `at most ${runsMost}: test/e2e/import-api.test.ts`,
+  },
+  listTags: {
+    async fill(site, slug, count, first) {
+      for (let i = first; i < first + count; i++) {
+        const code = `${slug}-tagged-${i}`;
+        must(await site.cli("link", "create", `https://example.com/${i}`, "--tenant", slug, "--code", code));
+        await query(site.env, `update links set tags = '["tag-${i}"]' where code = '${code}'`);
+      }
+    },
+    cap: "it has no more than the tags of the links, and lists 5,000 of them",
   },
   listSuppressions: {
     fill: (site, slug, count, first) => {

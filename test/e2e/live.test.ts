@@ -9,7 +9,7 @@ import { postgresAvailable } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
 import { startServer } from "../ground/server.ts";
-import { metric, must, type ProblemBody, type Site, siteOf, startSite } from "./servers.ts";
+import { type LinkBody, metric, must, type ProblemBody, type Site, siteOf, startSite } from "./servers.ts";
 
 type Watching = LiveReader & { status: number; headers: Headers };
 
@@ -68,8 +68,10 @@ describe("live clicks of one server", () => {
       verdict: "exempt",
       referrer: "news.example.com",
       bot: expect.any(String),
+      utm_source: "paper",
     });
-    expect(click.utm).toMatchObject({ source: "paper" });
+    const { items } = (await site.call("GET", "/api/links?search=live-one")).json<{ items: LinkBody[] }>();
+    expect(click.link).toEqual({ domain: items[0]?.domain, code: "live-one" });
     await Promise.all([own.leave(), foreign.leave()]);
     await until("both to have left", async () => (await streams()) === 0 || undefined);
   });
@@ -95,7 +97,7 @@ describe("live clicks of one server", () => {
     const events: ServerEvent[] = [];
     for await (const event of eventsOf(response)) events.push(event);
     const click = events.find(({ event }) => event === "click");
-    expect(click?.data).toMatchObject({ link: { domain: "", code: "live-client" }, verdict: "counted" });
+    expect(click?.data).toMatchObject({ link: { code: "live-client" }, verdict: "counted" });
     expect(events.map(({ event }) => event)).toContain("quota");
   });
 
@@ -118,7 +120,8 @@ describe("live clicks of one server", () => {
     expect((await site.call("DELETE", `/api/keys/${id}`)).status).toBe(204);
     must(await site.cli("tenant", "suspend", "live-suspended", "--reason", "a test"));
     await until("both to end", () => (revoked.isOver() && suspended.isOver()) || undefined);
-    for (const { text } of [revoked, suspended]) expect(text()).toContain(": the API key is no longer valid");
+    for (const { text } of [revoked, suspended])
+      expect(text()).toContain(": the API key or session is no longer valid");
     expect(valid.isOver()).toBe(false);
     await valid.leave();
   }, 30_000);

@@ -2,10 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exampleOf } from "../../src/http/docs-page.ts";
 import { bodyOf, type Document, type Parameter, type Route, routesOf } from "../../src/http/openapi.ts";
+import { makePerson } from "../ground/people.ts";
 import { databases, type LinkBody, type Site, startSite } from "./servers.ts";
 
 /** A NUL inside something that otherwise has the form of an address, a host, an id, a word and a cursor. */
 const texts = ["a%00b%40x.example", "a%00b.example", "lnk_0%00", "a%00b", "%00", "%00.%00"];
+
+const callsOfOne = 40;
 
 for (const database of databases) {
   describe(`on ${database}`, () => {
@@ -54,6 +57,29 @@ for (const database of databases) {
       for (const known of ["removeSuppression address", "listLinks search", "listLinks cursor", "getLink id"]) {
         expect(asked).toContain(known);
       }
+    });
+
+    test("nor is it ours on the routes for people and operators, or in a body", async () => {
+      const wrong: string[] = [];
+      let [operator, calls] = [await makePerson(site, { operator: true }), 0];
+      /** A person has a limit of calls. */
+      async function call(method: string, address: string, body: unknown): Promise<void> {
+        if (++calls % callsOfOne === 0) operator = await makePerson(site, { operator: true });
+        const { status } = await operator.call(method, address, body === undefined ? {} : { body });
+        if ((status >= 500 && status !== 501) || status === 429) wrong.push(`${method} ${address} ${status}`);
+      }
+      const isOurs = ({ path }: Route) => /^\/api\/(account|operator)/.test(path);
+      for (const route of routesOf(document).filter(isOurs)) {
+        const schema = bodyOf(route.operation);
+        const body = schema && exampleOf(document, schema);
+        for (const bad of route.operation.parameters ?? []) {
+          if (bad.in === "header") continue;
+          for (const text of ["a%00b", "%00"]) await call(route.method, addressOf(route, bad, text), body);
+        }
+      }
+      await call("PATCH", "/api/operator/workspaces/default", { plan: "a\0b" });
+      expect(wrong).toEqual([]);
+      expect(calls).toBeGreaterThan(30);
     });
 
     test("so is one in the path of a link and of everything else that is public", async () => {

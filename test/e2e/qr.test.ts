@@ -44,7 +44,21 @@ for (const database of databases) {
       expect((await ask("?format=svg", { "if-none-match": etag })).status).toBe(200);
     });
 
+    test("with the logo of the workspace it can still be read, and another logo is another picture", async () => {
+      expect((await ask("?logo=true")).status).toBe(422);
+      await site.call("PATCH", "/api/branding", { body: { logo: pixel } });
+      const reply = await ask("?logo=true");
+      const svg = await reply.text();
+      expect(svg).toContain(`<image href="data:image/png;base64,${pixel}"`);
+      expect(reply.headers.get("content-security-policy")).toContain("img-src data:");
+      expect(scan(readSvg(svg.replace(/<image[^>]*>/, "")))).toBe(`${link.shortUrl}?qr`);
+      expect(reply.headers.get("etag")).not.toBe((await ask("?level=H")).headers.get("etag"));
+      expect((await ask("?logo=true&format=png")).status).toBe(422);
+      await site.call("PATCH", "/api/branding", { body: { logo: null } });
+    });
+
     test.each([
+      ["logo=yes", "logo"],
       ["size=63", "size"],
       ["size=2049", "size"],
       ["size=1e3.5", "size"],
@@ -74,3 +88,5 @@ for (const database of databases) {
     });
   });
 }
+
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

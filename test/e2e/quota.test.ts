@@ -70,6 +70,10 @@ for (const database of databases) {
       const first = await site.create({ url: target, code: `again-${database}`, hitsPerMonth: 3 });
       expect(led(await visits(site, first.code, 5))).toBe(3);
       await site.call("DELETE", `/api/links/${first.id}`);
+      await site.call("POST", `/api/trash/${first.id}/restore`);
+      expect(led(await visits(site, first.code, 5))).toBe(0);
+      await site.call("DELETE", `/api/links/${first.id}`);
+      await site.call("DELETE", `/api/trash/${first.id}`);
       await site.create({ url: target, code: first.code, hitsPerMonth: 3 });
       expect(led(await visits(site, first.code, 5))).toBe(0);
     });
@@ -80,7 +84,8 @@ for (const database of databases) {
       await site.server.kill();
       const { dataDir, port, key } = site.server;
       site = siteOf(await startServer({ dataDir, port, key, env: site.env }), site.env);
-      let after = 0;
+      // A server that has just started on a busy machine may not reach PostgreSQL within a lookup's second.
+      let after = led([(await site.reachOnceRecovered(`/${code}`, browser)).status]);
       for (let round = 0; round < 4; round++) after += led(await visits(site, code, 250));
       expect(before).toBe(333);
       expect(before + after).toBeLessThanOrEqual(1_000);

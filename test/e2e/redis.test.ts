@@ -81,9 +81,12 @@ if (postgresAvailable() && redisAvailable()) {
     });
 
     test("two servers let through exactly what the limit says, however many come at once", async () => {
-      const servers = [site, await another()];
+      // On a machine so busy that Redis misses its deadlines, SQL would lend as well: over by two leases for each server. Closed,
+      // such a visit gets a 503, spends nothing, and is repeated.
+      const closed = { QL_HITS_OUTAGE: "closed" };
+      const servers = [await another(closed), await another(closed)];
       const { code } = await site.create({ url: target, hitsPerMonth: 250 });
-      const visit = async (one: Site) => (await one.reach(`/${code}`)).status;
+      const visit = async (one: Site) => (await one.reachOnceRecovered(`/${code}`)).status;
       const statuses = await Promise.all(
         servers.flatMap((one) => Array.from({ length: 200 }, async () => await visit(one))),
       );
@@ -97,7 +100,7 @@ if (postgresAvailable() && redisAvailable()) {
       });
       for (const one of servers) for (let i = 0; i < 10; i++) expect(await visit(one)).toBe(429);
       expect(led).toBe(250);
-      await servers[1]?.server.stop();
+      for (const { server } of servers) await server.stop();
       await until("all of it to be written down", async () => (await counted(code)) === 250 || undefined);
     });
 

@@ -9,6 +9,7 @@ import { openPostgres } from "../../src/sql/postgres.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
 import { postgresAvailable } from "../ground/postgres.ts";
 import { cleanEnvironment, type Environment, startProcess } from "../ground/process.ts";
 import { cli, program, startServer } from "../ground/server.ts";
@@ -32,8 +33,8 @@ async function fill(env: Environment, ring: string, count: number): Promise<void
     const tenants = createTenants(sql, systemClock);
     const settings = createEmailSettings(sql, createRing(parseKeys(ring)), systemClock);
     for (let i = 0; i < count; i++) {
-      const { id, slug } = await tenants.create(`tenant-${i}`, "A tenant");
-      await settings.change(id, { sendgridKey: secretOf(slug), sender: "links@example.com" });
+      const { id, slug } = await tenants.create(`tenant-${i}`, "A tenant", byCommand);
+      await settings.change(id, { sendgridKey: secretOf(slug), sender: "links@example.com" }, byCommand);
     }
   } finally {
     await sql.close();

@@ -41,10 +41,20 @@ export type LinkBody = {
   utm: Record<string, string> | null;
   forwardQuery: boolean;
   password: boolean;
-  target: { state: string; checkedAt: string; httpStatus: number | null; reason: string | null } | null;
+  target: {
+    state: string;
+    checkedAt: string;
+    httpStatus: number | null;
+    reason: string | null;
+    responseMs: number | null;
+    failingSince: string | null;
+  } | null;
   suspended: string | null;
   clicks: number;
   lastClickAt: string | null;
+  hitsUsed: number;
+  fileName: string | null;
+  hitsLimit: number | null;
   version: number;
   createdAt: string;
   updatedAt: string;
@@ -139,7 +149,9 @@ const migrateAt = async (url: string): Promise<void> => {
 /** Without the limits of a plan or on guesses, so that no test depends on how many calls another one made. */
 export async function startSite(database: DatabaseName, more: Environment = {}): Promise<Site> {
   const env = await newDatabase(database);
-  const site = siteOf(await startServer({ dataDir: String(env.QL_DATA), env: { ...unguarded, ...env, ...more } }), env);
+  const port = more.PORT === undefined ? {} : { port: Number(more.PORT) };
+  const settings = { ...unguarded, ...env, ...more };
+  const site = siteOf(await startServer({ dataDir: String(env.QL_DATA), env: settings, ...port }), env);
   must(await site.cli("tenant", "update", "default", "--plan", "unlimited"));
   return site;
 }

@@ -52,6 +52,27 @@ for (const database of databases) {
       expect(printed.subject).toMatchObject({ kind: "link", id: link.id, code: link.code });
     });
 
+    test("without a code shows the links with the most clicks, as the API names them", async () => {
+      const output = must(await site.cli("stats"));
+      expect(output).toMatch(new RegExp(`link\\n  ${link.code} +█+ +${visits} +100%`));
+      const path = "/api/stats?breakdown=link&compare=previous";
+      const { breakdowns } = (await site.call("GET", path)).json<{ breakdowns: Record<string, unknown> }>();
+      expect(breakdowns).toEqual({
+        link: {
+          values: [
+            {
+              ...{ value: link.id, clicks: visits, visitors: 1, previousClicks: 0 },
+              link: { id: link.id, domain: `localhost:${site.server.port}`, code: link.code, title: null },
+            },
+          ],
+          ...{ none: 0, other: 0, notItemised: 0 },
+        },
+      });
+      const csv = (await site.call("GET", `${path}&format=csv`)).text.split("\r\n");
+      expect(csv[0]).toBe("link,domain,code,title,clicks,visitors,previousClicks");
+      expect(csv[1]).toMatch(new RegExp(`^${link.id},.*,${link.code},,${visits},1,0$`));
+    });
+
     test("filters, and refuses what it does not understand", async () => {
       const filtered = must(await site.cli("stats", "--filter", "referrer=news.example"));
       expect(filtered).toContain("5 clicks");

@@ -68,6 +68,7 @@ if (postgresAvailable() && redisAvailable()) {
         return new Set([...said].map(([, pid]) => pid)).size > 1 || undefined;
       });
       expect(site.server.output().match(/its API key is in this file/g)).toHaveLength(1);
+      expect(site.server.output().match(/there is no operator yet/g)).toHaveLength(1);
       expect(site.server.output().match(/"msg":"listening"/g)).toHaveLength(1);
 
       expect(await site.server.stop()).toBe(0);

@@ -45,7 +45,7 @@ const needs = {
 
 export type ToolName = keyof typeof needs;
 
-export const testTools: readonly ToolName[] = ["postgresql", "redis-server", "curl", "promtool"];
+export const testTools: readonly ToolName[] = ["postgresql", "redis-server", "curl", "chromium", "promtool"];
 export const benchTools: readonly ToolName[] = ["nginx", "wrk"];
 
 export function find(name: ToolName): Tool | undefined {

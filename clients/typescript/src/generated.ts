@@ -1,6 +1,128 @@
 /** Generated from the OpenAPI document by `npm run docs`. A test compares the two. */
 import { type Asked, Caller, type CallOptions, type ClientSettings, eachOf, type PostOptions } from "./call.ts";
 
+export interface AbuseReport {
+  readonly id: string;
+  /** Empty: the server's own. */
+  readonly domain: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly details: string | null;
+  /** Of the person who reported it. */
+  readonly email: string | null;
+  /** Where the link led then. */
+  readonly url: string | null;
+  readonly state: "open" | "dismissed" | "suspended";
+  readonly createdAt: string;
+  readonly closedAt: string | null;
+  readonly closedBy: string | null;
+}
+
+export interface AbuseReports {
+  readonly items: readonly AbuseReport[];
+}
+
+export interface Account {
+  readonly person: Person;
+  readonly session: Session;
+  readonly workspaces: readonly {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    readonly role: "viewer" | "member" | "admin" | "owner";
+    /** What your role allows: scopes of API keys, and `owner`. */
+    readonly permissions: readonly string[];
+    readonly chosen: boolean;
+  }[];
+}
+
+export interface AccountChange {
+  readonly name: string;
+}
+
+export interface AccountDeletion {
+  /** This or `code` is required, unless you sign in without a password. */
+  readonly password?: string | undefined;
+  /** Six digits of your authenticator app, or a recovery code. */
+  readonly code?: string | undefined;
+  /** What becomes of API keys that you created. Required if any of them work. */
+  readonly keys?: "keep" | "revoke" | undefined;
+}
+
+export interface AccountExport {
+  readonly person: Person;
+  readonly sessions: readonly Session[];
+  readonly workspaces: readonly {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    readonly role: "viewer" | "member" | "admin" | "owner";
+  }[];
+  readonly keys: readonly {
+    readonly workspace: string;
+    readonly name: string;
+    readonly hint: string;
+    readonly createdAt: string;
+    readonly revokedAt: string | null;
+  }[];
+  readonly passkeys: readonly {
+    readonly name: string;
+    readonly createdAt: string;
+    readonly lastUsedAt: string | null;
+  }[];
+  readonly identities: readonly {
+    readonly issuer: string;
+    readonly createdAt: string;
+  }[];
+  readonly devices: readonly {
+    readonly device: string;
+    readonly createdAt: string;
+    readonly expiresAt: string;
+  }[];
+  /** The newest 10,000. */
+  readonly changesByYou: readonly {
+    readonly at: string;
+    readonly workspace: string | null;
+    readonly action: string;
+    readonly subject: string;
+    readonly before?: unknown | undefined;
+    readonly after?: unknown | undefined;
+  }[];
+  /** The newest 10,000. */
+  readonly changesOfYourAccount: readonly {
+    readonly at: string;
+    readonly workspace: string | null;
+    readonly action: string;
+    readonly subject: string;
+    readonly before?: unknown | undefined;
+    readonly after?: unknown | undefined;
+  }[];
+}
+
+export interface Annotation {
+  readonly id: string;
+  /** Null: about the whole workspace. */
+  readonly link: string | null;
+  readonly at: string;
+  readonly text: string;
+  readonly createdAt: string;
+  /** Null: created with an API key, or the account is gone. */
+  readonly createdBy: {
+    readonly id: string;
+    readonly name: string;
+  } | null;
+}
+
+export interface AnnotationPage {
+  readonly items: readonly Annotation[];
+  readonly nextCursor: string | null;
+}
+
+export interface AnnotationPatch {
+  readonly text?: string | undefined;
+  readonly at?: string | undefined;
+}
+
 export interface ApiKey {
   readonly id: string;
   readonly name: string;
@@ -21,10 +143,73 @@ export interface ApiKey {
   readonly revokedAt: string | null;
   readonly lastUsedAt: string | null;
   readonly apiPerMinute: number | null;
+  /** Null: created by a command, or the account is gone. */
+  readonly createdBy: {
+    readonly id: string;
+    readonly name: string;
+  } | null;
 }
 
 export interface ApiKeyPage {
   readonly items: readonly ApiKey[];
+  readonly nextCursor: string | null;
+}
+
+export interface Branding {
+  readonly name: string | null;
+  readonly colour: string | null;
+  /** The colour as pages use it: made darker or lighter where it could not be read. */
+  readonly colours: {
+    readonly light: string;
+    readonly dark: string;
+  } | null;
+  readonly logo: {
+    readonly url: string;
+    readonly type: string;
+  } | null;
+}
+
+export interface BrandingChange {
+  /** Shown at the top of pages. Null: none. */
+  readonly name?: string | null | undefined;
+  readonly colour?: string | null | undefined;
+  /** PNG, WebP or SVG in Base64, at most 64 KB. SVG must not contain scripts, styles or references. */
+  readonly logo?: string | null | undefined;
+}
+
+export interface BulkEdit {
+  /** Up to 1,000 links. */
+  readonly ids?: readonly string[] | undefined;
+  readonly filter?: LinkFilter | undefined;
+  /** With `filter`: the `nextCursor` of the response. */
+  readonly cursor?: string | undefined;
+  /** `delete` moves links to the trash, and `restore`, which takes `ids` only, takes them back. `move` gives them the same code on another of your domains; the old addresses answer 404. */
+  readonly action?: "edit" | "delete" | "restore" | "move" | undefined;
+  readonly addTags?: readonly string[] | undefined;
+  readonly removeTags?: readonly string[] | undefined;
+  readonly status?: "active" | "disabled" | undefined;
+  /** Null: never. */
+  readonly expiresAt?: string | null | undefined;
+  /** Instead of everything else: the `undo` of an earlier response. */
+  readonly undo?: readonly BulkUndoStep[] | undefined;
+  /** With `move`: one of your verified domains. Null: the server's domain. */
+  readonly domain?: string | null | undefined;
+}
+
+export interface BulkEdited {
+  readonly changed: number;
+  /** Links that already were as requested. */
+  readonly unchanged: number;
+  readonly failed: number;
+  readonly results: readonly {
+    readonly id: string;
+    readonly state: "changed" | "unchanged" | "failed";
+    readonly version?: number | undefined;
+    readonly problem?: Problem | undefined;
+  }[];
+  /** Send it to the same route as `undo` to take everything back that this request changed. */
+  readonly undo: readonly BulkUndoStep[];
+  /** With `filter`: send it as `cursor` for the next links. */
   readonly nextCursor: string | null;
 }
 
@@ -45,6 +230,14 @@ export interface BulkResult {
   }[];
 }
 
+export interface BulkUndoStep {
+  readonly id: string;
+  readonly undo: "edit" | "delete" | "restore" | "move";
+  readonly toVersion?: number | undefined;
+  readonly version?: number | undefined;
+  readonly domain?: string | undefined;
+}
+
 export interface Click {
   readonly at: string;
   readonly link: {
@@ -53,7 +246,7 @@ export interface Click {
     readonly code: string;
   };
   readonly reason: "counted" | "bot" | "head" | "prefetch" | "preview" | "fallback" | "over_quota";
-  /** The visitor's first click of the day. Null: not known. */
+  /** The visitor's first click of the day. False if visitors are not recognised, such as bots; null if it came too late to tell, or the day had too many visitors. */
   readonly first: boolean | null;
   /** How many clicks it stands for: above 1 if there are too many to list. */
   readonly weight: number;
@@ -122,6 +315,17 @@ export interface ClickReport {
           readonly value: string;
           readonly clicks: number;
           readonly visitors: number;
+          /** In the breakdown `link`. A deleted link has no `id` and no `title`; 400 days after its last click its code is not known either. */
+          readonly link?:
+            | {
+                readonly id: string | null;
+                readonly domain: string | null;
+                readonly code: string | null;
+                readonly title: string | null;
+              }
+            | undefined;
+          /** In the breakdown `link`, with `compare`: its clicks in that period. Null if it is not among the links that were kept apart then. */
+          readonly previousClicks?: number | null | undefined;
         }[];
         readonly none: number;
         readonly other: number;
@@ -153,6 +357,13 @@ export interface ClickReport {
       readonly rate: number;
       readonly error: number;
     } | null;
+    /** Not null if new visitors were not recognised for a time, because the workspace had too many that day: `visitors` is too low there, and clicks are complete. */
+    readonly visitorsCapped:
+      | readonly {
+          readonly from: string;
+          readonly to: string;
+        }[]
+      | null;
   } | null;
   /** With filters: of how many of all clicks in the range it is known whether they match; `notInSeries`: matches that the series lacks. */
   readonly itemised: {
@@ -165,6 +376,13 @@ export interface ClickReport {
     readonly rate: number;
     readonly error: number;
   } | null;
+  /** Not null if new visitors were not recognised for a time, because the workspace had too many that day: `visitors` is too low there, and clicks are complete. */
+  readonly visitorsCapped:
+    | readonly {
+        readonly from: string;
+        readonly to: string;
+      }[]
+    | null;
   /** Clicks from another shortener, not part of the totals. `undated`: those whose day is not known. */
   readonly imported: {
     readonly clicks: number;
@@ -179,7 +397,7 @@ export interface ClickReport {
 }
 
 export interface ClickSettings {
-  /** IANA time zone of the tenant's days. */
+  /** IANA time zone of the workspace's days. */
   readonly timeZone: string;
   /** Whether facts about visitors, such as country and browser, are recorded with clicks. */
   readonly facts: boolean;
@@ -201,9 +419,60 @@ export interface ClickSettingsChange {
   readonly tags?: readonly string[] | undefined;
 }
 
+export interface ClosedReports {
+  readonly closed: number;
+}
+
+export interface CodeCheck {
+  readonly code: string;
+  readonly domain: string;
+  readonly isFree: boolean;
+  /** `yours`: one of your links has it, see `link`. `in_trash`: a deleted link of yours has it, see `trashedLink`; it can be restored. `taken`: not available. */
+  readonly state: "free" | "invalid" | "reserved" | "yours" | "in_trash" | "taken";
+  /** Why it cannot be used. Null: it is free. */
+  readonly message: string | null;
+  readonly link: string | null;
+  readonly trashedLink: string | null;
+  /** Up to three free codes, if this one is not free. */
+  readonly suggestions: readonly string[];
+}
+
 export type CreatedApiKey = ApiKey & {
   readonly secret: string;
 };
+
+export interface DeletedWorkspace {
+  readonly deleteAt: string;
+}
+
+export interface DestinationCheck {
+  readonly isValid: boolean;
+  /** As it would be stored; null if it is invalid. */
+  readonly url: string | null;
+  /** What `POST /api/links` would say about it, including the operator's blocklist. */
+  readonly errors: readonly {
+    readonly field: string;
+    readonly code: string;
+    readonly message: string;
+  }[];
+  /** Null if the URL is invalid, or if the operator has turned checks off. */
+  readonly page: DestinationPage | null;
+}
+
+export interface DestinationPage {
+  /** `unchecked`: the server did not ask, for example because the address is not public; see `reason`. */
+  readonly state: "ok" | "failing" | "unchecked";
+  readonly httpStatus: number | null;
+  readonly reason: string | null;
+  /** How long the answer took, with redirects. */
+  readonly responseMs: number | null;
+  /** After redirects. */
+  readonly finalUrl: string | null;
+  readonly title: string | null;
+  readonly description: string | null;
+  /** The image that social networks show. */
+  readonly imageUrl: string | null;
+}
 
 export interface Domain {
   readonly host: string;
@@ -247,6 +516,18 @@ export interface DomainPage {
 export interface Download {
   readonly url: string;
   readonly expiresAt: string;
+}
+
+export interface EmailChange {
+  readonly email: string;
+  /** This or `code` is required, unless you sign in without a password. */
+  readonly password?: string | undefined;
+  /** Six digits of your authenticator app, or a recovery code. */
+  readonly code?: string | undefined;
+}
+
+export interface EmailConfirmation {
+  readonly token: string;
 }
 
 export interface EmailProviderStats {
@@ -319,6 +600,19 @@ export interface EmailStats {
   readonly providers: readonly EmailProviderStats[];
 }
 
+export interface EmailVerification {
+  readonly token: string;
+}
+
+export interface EmptiedTrash {
+  readonly deleted: number;
+  readonly isEmpty: boolean;
+}
+
+export interface EndedSessions {
+  readonly ended: number;
+}
+
 export interface File {
   readonly id: string;
   readonly name: string;
@@ -335,6 +629,114 @@ export interface File {
 export interface FilePage {
   readonly items: readonly File[];
   readonly nextCursor: string | null;
+}
+
+export interface Health {
+  readonly status: "ready" | "degraded" | "unready";
+  readonly dependencies: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly ms: number;
+    readonly error: string | null;
+  }[];
+  readonly findings: readonly {
+    readonly status: "ok" | "warn" | "fail";
+    readonly check: string;
+    readonly found: string;
+    readonly advice: string | null;
+  }[];
+  /** When the findings were made: up to 10 seconds ago. */
+  readonly checkedAt: string;
+}
+
+export interface HistoryEntry {
+  /** Null for the creation of a link. */
+  readonly id: string | null;
+  readonly at: string;
+  readonly action: string;
+  /** Who did it. The name of a person is null once the account is gone. */
+  readonly by: {
+    readonly kind: "person" | "key" | "command" | "job" | "nobody";
+    readonly id: string | null;
+    readonly name: string | null;
+  };
+  readonly subject: {
+    readonly kind: string;
+    readonly id: string;
+    readonly name: string | null;
+  };
+  /** Of the link, after the change. */
+  readonly version: number | null;
+  /** The fields that changed, as they were. */
+  readonly before: Readonly<Record<string, unknown>> | null;
+  /** The same fields after the change. Never a secret. */
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+export interface HistoryPage {
+  readonly items: readonly HistoryEntry[];
+  readonly nextCursor: string | null;
+}
+
+export interface ImportChange {
+  readonly state: "running" | "cancelled";
+}
+
+export interface ImportCounts {
+  readonly rows: number;
+  readonly created: number;
+  /** Links that you have already, with the same code and destination. */
+  readonly present: number;
+  readonly rejected: number;
+}
+
+export interface ImportRow {
+  readonly line: number;
+  readonly problem: string;
+}
+
+export interface ImportRowPage {
+  readonly items: readonly ImportRow[];
+  readonly nextCursor: string | null;
+}
+
+export interface Invitation {
+  readonly id: string;
+  /** Null: for whoever has the link. */
+  readonly email: string | null;
+  readonly role: "viewer" | "member" | "admin" | "owner";
+  readonly inviter: {
+    readonly id: string;
+    readonly name: string;
+  } | null;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+export interface InvitationPage {
+  readonly items: readonly Invitation[];
+  readonly nextCursor: string | null;
+}
+
+export interface Jobs {
+  readonly items: readonly {
+    readonly name: string;
+    readonly succeededAt: string | null;
+    /** Failed runs since the last success. */
+    readonly failures: number;
+    readonly error: string | null;
+    readonly unfinishedSince: string | null;
+  }[];
+}
+
+export interface JoinResult {
+  readonly result: "signed_in" | "second_factor" | "mailed";
+  /** With `second_factor`: needed for the second step. */
+  readonly token: string | null;
+}
+
+export interface JoinedWorkspace {
+  readonly workspace: string;
 }
 
 export interface LimitUse {
@@ -361,6 +763,8 @@ export interface Link {
   readonly url: string | null;
   /** Null if the link redirects to a URL. */
   readonly file: string | null;
+  /** The name of `file`. */
+  readonly fileName: string | null;
   readonly permanent: boolean;
   readonly status: "active" | "disabled";
   readonly expiresAt: string | null;
@@ -374,7 +778,7 @@ export interface Link {
   readonly rules: readonly Rule[];
   /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
   readonly split: readonly SplitTarget[];
-  readonly utm: Utm;
+  readonly utm: (Utm & Readonly<Record<string, unknown>>) | null;
   /** Pass the visitor's query parameters on to the destination, unless it already has them. */
   readonly forwardQuery: boolean;
   /** Whether visitors need a password. */
@@ -386,9 +790,71 @@ export interface Link {
   /** Clicks that count, since the link was created. See `/api/links/{id}/stats`. */
   readonly clicks: number;
   readonly lastClickAt: string | null;
+  /** Hits of this month that count towards the limit. */
+  readonly hitsUsed: number;
+  /** Hits allowed a month: `hitsPerMonth` within the limit of your plan. Null: no limit. */
+  readonly hitsLimit: number | null;
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+export interface LinkCounts {
+  readonly all: number;
+  readonly active: number;
+  readonly expired: number;
+  readonly disabled: number;
+  readonly suspended: number;
+  /** See `state` of `GET /api/links`. */
+  readonly attention: number;
+  /** At least 200,000 links match; the others are not counted. */
+  readonly isPartial: boolean;
+}
+
+/** Instead of `ids`: all links of this filter, 1,000 per request. Repeat it with `cursor` for the rest. */
+export interface LinkFilter {
+  readonly tags?: readonly string[] | undefined;
+  readonly match?: "all" | "any" | undefined;
+  readonly status?: "active" | "disabled" | undefined;
+  /** `active`: neither expired nor disabled. `attention`: active, and suspended, or with a dead destination, or with at least 80% of the monthly hits used. */
+  readonly state?: "active" | "expired" | "disabled" | "suspended" | "attention" | undefined;
+  /** One of your domains, or several. */
+  readonly domain?: string | readonly string[] | undefined;
+  readonly file?: string | undefined;
+  readonly createdAfter?: string | undefined;
+  readonly createdBefore?: string | undefined;
+  readonly expiresBefore?: string | undefined;
+  readonly password?: boolean | undefined;
+  readonly hasRules?: boolean | undefined;
+  readonly search?: string | undefined;
+}
+
+export interface LinkHistoryPage {
+  readonly items: readonly HistoryEntry[];
+  readonly nextCursor: string | null;
+}
+
+export interface LinkImport {
+  readonly id: string;
+  readonly file: string;
+  readonly name: string;
+  readonly size: number;
+  /** As it was recognised. Null: not read yet. */
+  readonly format: "quicklink" | "shlink" | "yourls" | "kutt" | "bitly" | null;
+  /** `checked`: it can be started. `failed` and `cancelled` ones continue where they stopped when started. */
+  readonly state: "checking" | "checked" | "running" | "done" | "cancelled" | "failed";
+  /** Why it failed. */
+  readonly problem: string | null;
+  /** What an import would do, without having written anything. */
+  readonly check: ImportCounts | null;
+  readonly done: ImportCounts & unknown;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface LinkImportPage {
+  readonly items: readonly LinkImport[];
+  readonly nextCursor: string | null;
 }
 
 export interface LinkPage {
@@ -419,7 +885,7 @@ export interface LinkPatch {
   readonly rules?: readonly Rule[] | undefined;
   /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
   readonly split?: readonly SplitTarget[] | undefined;
-  readonly utm?: Utm | undefined;
+  readonly utm?: (Utm & Readonly<Record<string, unknown>>) | null | undefined;
   /** Pass the visitor's query parameters on to the destination, unless it already has them. */
   readonly forwardQuery?: boolean | undefined;
   /** Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it. */
@@ -451,7 +917,7 @@ export interface LinkReplacement {
   readonly rules?: readonly Rule[] | undefined;
   /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
   readonly split?: readonly SplitTarget[] | undefined;
-  readonly utm?: Utm | undefined;
+  readonly utm?: (Utm & Readonly<Record<string, unknown>>) | null | undefined;
   /** Pass the visitor's query parameters on to the destination, unless it already has them. */
   readonly forwardQuery?: boolean | undefined;
   /** Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it. */
@@ -466,6 +932,67 @@ export interface LinkTarget {
   readonly checkedAt: string;
   readonly httpStatus: number | null;
   readonly reason: string | null;
+  /** Until the answer was read. Null: there was none. */
+  readonly responseMs: number | null;
+  /** When a failing or dead destination was first seen to fail. Null: not known. */
+  readonly failingSince: string | null;
+}
+
+export interface LinkTrend {
+  readonly id: string;
+  /** Clicks of people in the range. */
+  readonly clicks: number;
+  /** The same by day. */
+  readonly series: readonly number[];
+}
+
+export interface LinkTrends {
+  readonly from: string;
+  readonly to: string;
+  readonly zone: string;
+  /** Where each day begins. */
+  readonly days: readonly string[];
+  readonly items: readonly LinkTrend[];
+}
+
+export type MadeInvitation = Invitation & {
+  /** The link to pass on, shown only once. Null: it was sent to `email`. */
+  readonly url: string | null;
+};
+
+export interface Member {
+  readonly id: string;
+  readonly name: string;
+  /** Null unless you may manage members. */
+  readonly email: string | null;
+  readonly role: "viewer" | "member" | "admin" | "owner";
+  readonly secondFactor: boolean;
+  /** Whether the operator has disabled the account. */
+  readonly disabled: boolean;
+  readonly joinedAt: string;
+}
+
+export interface MemberChange {
+  readonly role: "viewer" | "member" | "admin" | "owner";
+}
+
+export interface MemberPage {
+  readonly items: readonly Member[];
+  readonly nextCursor: string | null;
+}
+
+export interface NewAccount {
+  readonly token: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+export interface NewAnnotation {
+  readonly text: string;
+  /** Default: now. */
+  readonly at?: string | undefined;
+  /** A link's ID. Null or omitted: about the whole workspace. */
+  readonly link?: string | null | undefined;
 }
 
 export interface NewApiKey {
@@ -482,7 +1009,7 @@ export interface NewApiKey {
     | "admin"
   )[];
   readonly expiresAt?: string | null | undefined;
-  /** API calls per minute for this key, within the tenant's limit. Null: the tenant's limit. */
+  /** API calls per minute for this key, within the workspace's limit. Null: the workspace's limit. */
   readonly apiPerMinute?: number | null | undefined;
 }
 
@@ -500,6 +1027,21 @@ export interface NewFile {
   readonly type: string;
   /** In hex. If given, the uploaded bytes must match it. */
   readonly sha256?: string | undefined;
+}
+
+export interface NewImport {
+  /** The ID of an uploaded file. */
+  readonly file: string;
+  /** Default: recognised. */
+  readonly format?: "quicklink" | "shlink" | "yourls" | "kutt" | "bitly" | null | undefined;
+}
+
+export interface NewInvitation {
+  /** Whom it is for. Without it, the link works once for whoever has it. */
+  readonly email?: string | null | undefined;
+  readonly role: "viewer" | "member" | "admin" | "owner";
+  /** At most 30 days from now. Default: in 7 days. */
+  readonly expiresAt?: string | undefined;
 }
 
 export interface NewLink {
@@ -525,7 +1067,7 @@ export interface NewLink {
   readonly rules?: readonly Rule[] | undefined;
   /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
   readonly split?: readonly SplitTarget[] | undefined;
-  readonly utm?: Utm | undefined;
+  readonly utm?: (Utm & Readonly<Record<string, unknown>>) | null | undefined;
   /** Pass the visitor's query parameters on to the destination, unless it already has them. */
   readonly forwardQuery?: boolean | undefined;
   /** Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it. */
@@ -538,6 +1080,58 @@ export interface NewLink {
   readonly domain?: string | null | undefined;
   /** Generate twelve random characters instead of seven, so that the code is hard to guess. */
   readonly private?: boolean | undefined;
+}
+
+export interface NewMember {
+  readonly name?: string | undefined;
+  readonly password?: string | undefined;
+  readonly email?: string | undefined;
+}
+
+export interface NewStatsShare {
+  /** The ID of a link. Give either `link` or `tag`. */
+  readonly link?: string | undefined;
+  readonly tag?: string | undefined;
+  /** Default: that of the link, or the tag. */
+  readonly title?: string | null | undefined;
+  /** How many days the page covers, up to now. */
+  readonly days?: number | undefined;
+  /** As in reports, such as `country=DE`. Only clicks that match are shown, and nobody can change that. */
+  readonly filters?: readonly string[] | undefined;
+  /** What the clicks are broken down by. `link` is for tags, and shows their codes and titles. */
+  readonly breakdowns?:
+    | readonly (
+        | "link"
+        | "country"
+        | "region"
+        | "city"
+        | "device"
+        | "browser"
+        | "os"
+        | "referrer"
+        | "language"
+        | "utm_source"
+        | "utm_medium"
+        | "utm_campaign"
+        | "source"
+        | "variant"
+        | "bot"
+      )[]
+    | undefined;
+  /** Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it. */
+  readonly password?: string | null | undefined;
+  readonly expiresAt?: string | null | undefined;
+}
+
+export interface NewUtmTemplate {
+  readonly name: string;
+  readonly utm: Utm;
+}
+
+export interface NewWorkspace {
+  readonly name: string;
+  /** 1 to 63 characters of a-z, 0-9 and -. Unique on this server. */
+  readonly slug: string;
 }
 
 /** Which emails about clicks go to `contact`. */
@@ -554,6 +1148,192 @@ export interface NoticeSwitches {
   readonly digest: boolean;
 }
 
+export interface OidcBegin {
+  readonly url: string;
+}
+
+export interface OperatedWorkspace {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly plan: string;
+  /** Null: no limit. */
+  readonly limits: {
+    readonly hitsPerLinkPerMonth: number | null;
+    readonly linksPerMonth: number | null;
+    readonly storageBytes: number | null;
+    readonly emailsPerHourSmtp: number | null;
+    readonly emailsPerHourSendgrid: number | null;
+    readonly apiPerMinute: number | null;
+    readonly eventDays: number | null;
+  };
+  /** Those that differ from the plan. */
+  readonly overrides: {
+    readonly hitsPerLinkPerMonth?: number | null | undefined;
+    readonly linksPerMonth?: number | null | undefined;
+    readonly storageBytes?: number | null | undefined;
+    readonly emailsPerHourSmtp?: number | null | undefined;
+    readonly emailsPerHourSendgrid?: number | null | undefined;
+    readonly apiPerMinute?: number | null | undefined;
+    readonly eventDays?: number | null | undefined;
+  };
+  /** The reason; null if not suspended. */
+  readonly suspended: string | null;
+  readonly deleteAt: string | null;
+  readonly createdAt: string;
+}
+
+export interface OperatedWorkspaceChange {
+  readonly name?: string | undefined;
+  readonly plan?: string | undefined;
+  /** Sets these limits for this workspace; null for none, `plan` for that of the plan. */
+  readonly limits?:
+    | {
+        readonly hitsPerLinkPerMonth?: number | "plan" | null | undefined;
+        readonly linksPerMonth?: number | "plan" | null | undefined;
+        readonly storageBytes?: number | "plan" | null | undefined;
+        readonly emailsPerHourSmtp?: number | "plan" | null | undefined;
+        readonly emailsPerHourSendgrid?: number | "plan" | null | undefined;
+        readonly apiPerMinute?: number | "plan" | null | undefined;
+        readonly eventDays?: number | "plan" | null | undefined;
+      }
+    | undefined;
+}
+
+export type OperatedWorkspaceDetail = OperatedWorkspace & {
+  readonly usage: Usage;
+};
+
+export interface OperatedWorkspacePage {
+  readonly items: readonly OperatedWorkspace[];
+  readonly nextCursor: string | null;
+}
+
+export interface OwnWorkspace {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly role: "viewer" | "member" | "admin" | "owner";
+  readonly suspended: boolean;
+  /** When it is deleted for good; null unless it was deleted. */
+  readonly deleteAt: string | null;
+}
+
+export interface OwnWorkspaces {
+  readonly items: readonly OwnWorkspace[];
+  /** The one that this session shows. */
+  readonly current: string | null;
+  readonly mayCreate: boolean;
+}
+
+export interface Passkey {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+}
+
+export interface Passkeys {
+  readonly items: readonly Passkey[];
+}
+
+export interface PasswordChange {
+  /** Required if you have a password. */
+  readonly current?: string | undefined;
+  readonly password: string;
+}
+
+export interface PasswordReset {
+  readonly token: string;
+  readonly password: string;
+}
+
+export interface PasswordResetRequest {
+  readonly email: string;
+}
+
+export interface Person {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly emailVerified: boolean;
+  readonly operator: boolean;
+  readonly hasPassword: boolean;
+  readonly hasSecondFactor: boolean;
+  readonly createdAt: string;
+}
+
+export type PersonAccount = Person & {
+  /** Null: enabled. */
+  readonly disabledAt: string | null;
+};
+
+export interface PersonChange {
+  readonly disabled?: boolean | undefined;
+  readonly operator?: boolean | undefined;
+}
+
+export type PersonDetail = PersonAccount & {
+  readonly sessions: number;
+  readonly workspaces: readonly {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    readonly role: "viewer" | "member" | "admin" | "owner";
+  }[];
+};
+
+export interface PersonPage {
+  readonly items: readonly PersonAccount[];
+  readonly nextCursor: string | null;
+}
+
+export interface Plan {
+  readonly name: string;
+  readonly builtIn: boolean;
+  readonly limits: {
+    readonly hitsPerLinkPerMonth: number | null;
+    readonly linksPerMonth: number | null;
+    readonly storageBytes: number | null;
+    readonly emailsPerHourSmtp: number | null;
+    readonly emailsPerHourSendgrid: number | null;
+    readonly apiPerMinute: number | null;
+    readonly eventDays: number | null;
+  };
+}
+
+export interface PlanLimits {
+  readonly hitsPerLinkPerMonth: number | null;
+  readonly linksPerMonth: number | null;
+  readonly storageBytes: number | null;
+  readonly emailsPerHourSmtp: number | null;
+  readonly emailsPerHourSendgrid: number | null;
+  readonly apiPerMinute: number | null;
+  readonly eventDays: number | null;
+}
+
+export interface Plans {
+  readonly items: readonly Plan[];
+}
+
+export interface PlatformEmails {
+  /** Null: the counters are unavailable. */
+  readonly used: number | null;
+  readonly limit: number | null;
+  /** The rest is reserved for mails about accounts. */
+  readonly ordinaryLimit: number | null;
+  readonly resetsAt: string | null;
+  readonly kinds: readonly {
+    readonly kind: string;
+    readonly used: number;
+  }[];
+  readonly workspaces: readonly {
+    readonly workspace: string;
+    readonly used: number;
+    readonly limit: number | null;
+  }[];
+}
+
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -566,7 +1346,20 @@ export interface Problem {
     | "body_timeout"
     | "unauthorized"
     | "forbidden"
+    | "sign_in_failed"
+    | "token_invalid"
+    | "sign_up_closed"
+    | "email_taken"
+    | "set_up_already"
+    | "company_sign_in"
+    | "proof_required"
+    | "wrong_origin"
+    | "workspace_required"
     | "suspended"
+    | "last_owner"
+    | "last_operator"
+    | "already_member"
+    | "keys_undecided"
     | "invalid_host"
     | "misdirected"
     | "not_found"
@@ -601,6 +1394,9 @@ export interface Problem {
     | "quota_spent"
     | "password_required"
     | "wrong_password"
+    | "wrong_code"
+    | "passkey_refused"
+    | "oidc_refused"
     | "too_many_attempts"
     | "not_set_up"
     | "busy"
@@ -615,6 +1411,10 @@ export interface Problem {
   readonly limit?: number | undefined;
   /** With `over_quota`: bytes by which the file exceeds the quota. */
   readonly missing?: number | undefined;
+  /** With `keys_undecided`: how many API keys there are. */
+  readonly keys?: number | undefined;
+  /** With `code_taken`: the link in your trash that has the code. It can be restored. */
+  readonly trashedLink?: string | undefined;
   readonly errors?:
     | readonly {
         readonly field: string;
@@ -623,6 +1423,81 @@ export interface Problem {
       }[]
     | undefined;
   readonly requestId?: string | undefined;
+}
+
+/** Your password, or a code of your second factor. */
+export interface Proof {
+  readonly password?: string | undefined;
+  /** Six digits of your authenticator app, or a recovery code. */
+  readonly code?: string | undefined;
+}
+
+export interface ReceivedInvitation {
+  readonly workspace: string;
+  readonly inviter: string | null;
+  readonly role: "viewer" | "member" | "admin" | "owner";
+  /** Only the account with this address can accept it. */
+  readonly email: string | null;
+  readonly expiresAt: string;
+}
+
+/** Each works once instead of a code of the app. Shown only once. */
+export interface RecoveryCodes {
+  readonly recoveryCodes: readonly string[];
+}
+
+export interface RememberedDevice {
+  readonly id: string;
+  readonly device: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+export interface RememberedDevices {
+  readonly items: readonly RememberedDevice[];
+}
+
+export interface ReplacementOrder {
+  /** Exact text, in `url`, `fallbackUrl` and the URLs of rules and splits. */
+  readonly find: string;
+  readonly replace: string;
+  readonly filter?: (LinkFilter & unknown) | undefined;
+  readonly token: string;
+}
+
+export interface ReplacementPreview {
+  /** How many links would change. */
+  readonly changes: number;
+  /** How many links match, but cannot have the new destination. */
+  readonly invalid: number;
+  readonly items: readonly {
+    readonly id: string;
+    readonly shortUrl: string;
+    readonly title: string | null;
+    readonly version: number;
+    readonly fields: readonly {
+      readonly field: string;
+      readonly before: string;
+      readonly after: string;
+    }[];
+    readonly problem?: (Problem & unknown) | undefined;
+  }[];
+  /** Send it to apply exactly what was counted here. Null: nothing would change. */
+  readonly token: string | null;
+}
+
+export interface ReplacementQuestion {
+  /** Exact text, in `url`, `fallbackUrl` and the URLs of rules and splits. */
+  readonly find: string;
+  readonly replace: string;
+  readonly filter?: (LinkFilter & unknown) | undefined;
+  /** How many links to list. */
+  readonly limit?: number | undefined;
+}
+
+export interface ReportedSuspension {
+  /** Shown to its workspace. */
+  readonly reason?: string | undefined;
 }
 
 export interface Rule {
@@ -654,6 +1529,34 @@ export interface Rule {
   readonly url: string;
 }
 
+export interface SecondFactor {
+  readonly enabled: boolean;
+  readonly recoveryCodesLeft: number;
+}
+
+export interface Session {
+  readonly id: string;
+  /** According to the browser, such as `Firefox on Linux`. */
+  readonly device: string;
+  readonly method: string;
+  readonly current: boolean;
+  readonly createdAt: string;
+  /** Up to some minutes old. */
+  readonly lastUsedAt: string;
+  readonly expiresAt: string;
+}
+
+export interface Sessions {
+  readonly items: readonly Session[];
+}
+
+export interface SetUp {
+  readonly token: string;
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+}
+
 export interface Share {
   /** One recipient address. */
   readonly to: string;
@@ -661,9 +1564,77 @@ export interface Share {
   readonly message?: string | null | undefined;
 }
 
+export interface SignIn {
+  readonly email: string;
+  readonly password: string;
+  /** Stay signed in when the browser is closed. Default: false. */
+  readonly remember?: boolean | undefined;
+}
+
+export interface SignInOptions {
+  /** There is no operator yet: the server waits for its set-up. */
+  readonly setUp: boolean;
+  readonly signUp: "invitation" | "domains" | "everyone";
+  /** Whether browsers allow passkeys on this address. */
+  readonly passkeys: boolean;
+  /** The sign-in with a company (OIDC), and what its button says. */
+  readonly company: {
+    readonly name: string;
+  } | null;
+  /** Whether links are mailed. Otherwise ask the operator for them. */
+  readonly mail: boolean;
+}
+
+export interface SignInResult {
+  readonly result: "signed_in" | "second_factor";
+  /** With `second_factor`: needed for the second step. */
+  readonly token: string | null;
+}
+
+export interface SignUp {
+  readonly email: string;
+}
+
 export interface SplitTarget {
   readonly url: string;
   readonly weight: number;
+}
+
+export interface StatsShare {
+  readonly id: string;
+  /** The page. Add `.json` for the same as JSON. */
+  readonly url: string;
+  readonly link: string | null;
+  readonly tag: string | null;
+  readonly title: string | null;
+  readonly days: number;
+  readonly filters: readonly string[];
+  readonly breakdowns: readonly (
+    | "link"
+    | "country"
+    | "region"
+    | "city"
+    | "device"
+    | "browser"
+    | "os"
+    | "referrer"
+    | "language"
+    | "utm_source"
+    | "utm_medium"
+    | "utm_campaign"
+    | "source"
+    | "variant"
+    | "bot"
+  )[];
+  /** Whether visitors need a password. */
+  readonly password: boolean;
+  readonly expiresAt: string | null;
+  readonly createdAt: string;
+}
+
+export interface StatsSharePage {
+  readonly items: readonly StatsShare[];
+  readonly nextCursor: string | null;
 }
 
 export interface Suppression {
@@ -675,6 +1646,43 @@ export interface Suppression {
 export interface SuppressionPage {
   readonly items: readonly Suppression[];
   readonly nextCursor: string | null;
+}
+
+export interface Suspension {
+  readonly reason: string;
+}
+
+export interface Tag {
+  readonly tag: string;
+  /** How many links have it. */
+  readonly links: number;
+}
+
+export interface TagChanged {
+  readonly changed: number;
+  /** Links that already were as requested. */
+  readonly unchanged: number;
+  readonly failed: number;
+  readonly results: readonly {
+    readonly id: string;
+    readonly state: "changed" | "unchanged" | "failed";
+    readonly version?: number | undefined;
+    readonly problem?: Problem | undefined;
+  }[];
+  /** Send it to the same route as `undo` to take everything back that this request changed. */
+  readonly undo: readonly BulkUndoStep[];
+  /** False: more than 5,000 links have the tag. Repeat the request. */
+  readonly isComplete: boolean;
+}
+
+export interface TagPage {
+  readonly items: readonly Tag[];
+  readonly nextCursor: string | null;
+}
+
+export interface TagRename {
+  readonly tag: string;
+  readonly name: string;
 }
 
 export interface Tenant {
@@ -691,7 +1699,61 @@ export interface Tenant {
     readonly apiPerMinute: number | null;
     readonly eventDays: number | null;
   };
+  /** Days until a link expires if no expiry is given. */
+  readonly linkDays: number;
   readonly createdAt: string;
+}
+
+/** `secret` for typing, `url` for a QR code. Shown only once. */
+export interface TotpOffer {
+  readonly secret: string;
+  readonly url: string;
+  readonly expiresAt: string;
+}
+
+export interface TrashPage {
+  readonly items: readonly TrashedLink[];
+  readonly nextCursor: string | null;
+}
+
+export interface TrashedLink {
+  readonly id: string;
+  readonly domain: string;
+  readonly code: string;
+  readonly shortUrl: string;
+  /** Null if the link serves a file. */
+  readonly url: string | null;
+  /** Null if the link redirects to a URL. */
+  readonly file: string | null;
+  readonly permanent: boolean;
+  readonly status: "active" | "disabled";
+  readonly expiresAt: string | null;
+  readonly title: string | null;
+  readonly notes: string | null;
+  readonly tags: readonly string[];
+  readonly fallbackUrl: string | null;
+  readonly hitsPerMonth: number | null;
+  readonly clickFacts: boolean;
+  /** Checked in order: the first rule whose conditions all match determines the destination. At most 16 KB. */
+  readonly rules: readonly Rule[];
+  /** A/B split, used when no rule matches: destinations by weight; a visitor always gets the same one. 2 to 10 destinations, or null. */
+  readonly split: readonly SplitTarget[];
+  readonly utm: (Utm & Readonly<Record<string, unknown>>) | null;
+  /** Pass the visitor's query parameters on to the destination, unless it already has them. */
+  readonly forwardQuery: boolean;
+  /** Whether visitors need a password. */
+  readonly password: boolean;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly deletedAt: string;
+  /** It can be restored until then. */
+  readonly eraseAt: string;
+}
+
+export interface UndoLink {
+  /** A `version` of the link's history. */
+  readonly version: number;
 }
 
 export type Upload = File & {
@@ -712,33 +1774,180 @@ export interface Usage {
   })[];
 }
 
-/** Added to the destination as utm_source etc., unless it already has them. */
-export type Utm = {
+export interface Utm {
   readonly source?: string | undefined;
   readonly medium?: string | undefined;
   readonly campaign?: string | undefined;
   readonly term?: string | undefined;
   readonly content?: string | undefined;
-} | null;
+}
 
-export interface ListLinksQuery {
-  readonly limit?: number | undefined;
-  /** The `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined;
-  readonly sort?: "createdAt" | "updatedAt" | "code" | "expiresAt" | "clicks" | "lastClickAt" | undefined;
-  readonly order?: "asc" | "desc" | undefined;
+export interface UtmTemplate {
+  readonly id: string;
+  readonly name: string;
+  readonly utm: Utm;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface UtmTemplatePage {
+  readonly items: readonly UtmTemplate[];
+  readonly nextCursor: string | null;
+}
+
+export interface UtmTemplatePatch {
+  readonly name?: string | undefined;
+  readonly utm?: Utm | undefined;
+}
+
+export interface Workspace {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly plan: string;
+  /** Yours; null for an API key. */
+  readonly role: "viewer" | "member" | "admin" | "owner" | null;
+  readonly createdAt: string;
+}
+
+export interface WorkspaceChange {
+  readonly name?: string | undefined;
+  /** 1 to 63 characters of a-z, 0-9 and -. Unique on this server. */
+  readonly slug?: string | undefined;
+}
+
+export interface WorkspaceChoice {
+  /** Slug or ID. */
+  readonly workspace: string;
+}
+
+export interface WorkspaceTransfer {
+  readonly person: string;
+  /** Yours afterwards. */
+  readonly role?: "admin" | "member" | "viewer" | undefined;
+}
+
+export interface CheckCodeQuery {
+  readonly code: string;
+  /** One of your verified domains, or the server's. Default: your default domain. */
+  readonly domain?: string | undefined;
+}
+
+export interface CheckDestinationQuery {
+  readonly url: string;
+}
+
+export interface GetDestinationImageQuery {
+  readonly url: string;
+}
+
+export interface CountLinksQuery {
   /** Only links with this tag; repeat the parameter for several tags, at most 10. */
   readonly tag?: readonly string[] | undefined;
   /** Whether a link must have all of the tags, or any of them. */
   readonly match?: "all" | "any" | undefined;
   readonly status?: "active" | "disabled" | undefined;
-  /** One of your domains, or the server's domain. */
-  readonly domain?: string | undefined;
+  /** One of your domains, or the server's domain; repeat the parameter for several, at most 20. */
+  readonly domain?: readonly string[] | undefined;
   /** Only links to this file. */
   readonly file?: string | undefined;
   readonly createdAfter?: string | undefined;
   readonly createdBefore?: string | undefined;
   readonly expiresBefore?: string | undefined;
+  /** Whether visitors need a password. */
+  readonly password?: boolean | undefined;
+  /** Whether the link has routing rules or an A/B split. */
+  readonly hasRules?: boolean | undefined;
+  /** Substring of the code, URL, title, notes or tags. Case-insensitive for A to Z. */
+  readonly search?: string | undefined;
+}
+
+export interface GetLinkTrendsQuery {
+  /** Ids of links, comma separated; at most 100. */
+  readonly ids: string;
+  /** As in reports; at most 100 days before `to`. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Default: the time zone of the workspace. */
+  readonly zone?: string | undefined;
+}
+
+export interface ListTagsQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  /** Case-insensitive for A to Z. */
+  readonly prefix?: string | undefined;
+  /** The most used first, or by name. */
+  readonly sort?: "links" | "tag" | undefined;
+}
+
+export interface DeleteTagQuery {
+  readonly tag: string;
+}
+
+export interface ListAnnotationsQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  /** Annotations of this link and of the whole workspace. Default: all. */
+  readonly link?: string | undefined;
+  readonly from?: string | undefined;
+  /** Exclusive. */
+  readonly to?: string | undefined;
+}
+
+export interface ListUtmTemplatesQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+export interface ListStatsSharesQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  /** Only those of this link. */
+  readonly link?: string | undefined;
+}
+
+export interface ListImportsQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+export interface ListImportRowsQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  readonly phase?: "check" | "import" | undefined;
+}
+
+export interface ListLinksQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  readonly sort?: "createdAt" | "updatedAt" | "code" | "expiresAt" | "clicks" | "lastClickAt" | "hitsUsed" | undefined;
+  readonly order?: "asc" | "desc" | undefined;
+  /** `active`: neither expired nor disabled. `attention`: active, and suspended, or with a dead destination, or with at least 80% of the monthly hits used. */
+  readonly state?: "active" | "expired" | "disabled" | "suspended" | "attention" | undefined;
+  /** Only links with this tag; repeat the parameter for several tags, at most 10. */
+  readonly tag?: readonly string[] | undefined;
+  /** Whether a link must have all of the tags, or any of them. */
+  readonly match?: "all" | "any" | undefined;
+  readonly status?: "active" | "disabled" | undefined;
+  /** One of your domains, or the server's domain; repeat the parameter for several, at most 20. */
+  readonly domain?: readonly string[] | undefined;
+  /** Only links to this file. */
+  readonly file?: string | undefined;
+  readonly createdAfter?: string | undefined;
+  readonly createdBefore?: string | undefined;
+  readonly expiresBefore?: string | undefined;
+  /** Whether visitors need a password. */
+  readonly password?: boolean | undefined;
+  /** Whether the link has routing rules or an A/B split. */
+  readonly hasRules?: boolean | undefined;
   /** Substring of the code, URL, title, notes or tags. Case-insensitive for A to Z. */
   readonly search?: string | undefined;
   /** Return only these fields of each link, comma separated: `id,code,url`. */
@@ -750,12 +1959,41 @@ export interface GetLinkQuery {
   readonly fields?: string | undefined;
 }
 
+export interface ListLinkHistoryQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+export interface ListTrashQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+export interface ListHistoryQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  /** Only changes by this person or API key: its ID. */
+  readonly actor?: string | undefined;
+  readonly actorKind?: "person" | "key" | "command" | "job" | "nobody" | undefined;
+  readonly action?: string | undefined;
+  /** Only changes of this: the ID of a link, key, file or person, or a domain. */
+  readonly subject?: string | undefined;
+  readonly subjectKind?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** `csv` and `jsonl` are the whole log, not a page: `limit` and `cursor` do not apply. */
+  readonly format?: "json" | "csv" | "jsonl" | undefined;
+}
+
 export interface GetLinkStatsQuery {
   /** A date in the zone, or a time with an offset. Default: 30 days. */
   readonly from?: string | undefined;
   /** Exclusive if it is a time; a date includes its whole day. Default: now. */
   readonly to?: string | undefined;
-  /** IANA time zone. Default: the tenant's. */
+  /** IANA time zone. Default: the workspace's. */
   readonly zone?: string | undefined;
   /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
   readonly filter?: readonly string[] | undefined;
@@ -763,13 +2001,13 @@ export interface GetLinkStatsQuery {
   readonly interval?: "quarter" | "hour" | "day" | "week" | "month" | undefined;
   /** `people`: clicks that count. `bots`: all others, such as previews. Default: people, or all with a filter on `bot` or `reason`. */
   readonly traffic?: "people" | "bots" | "all" | undefined;
-  /** Comma separated: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot. Default: all. */
+  /** Comma separated: link, country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot. Default: all. `link` is for reports on several links. */
   readonly breakdown?: string | undefined;
   /** Values of each breakdown. */
   readonly limit?: number | undefined;
   /** Also count the period before, the same weekdays before, or the same dates a year before. */
   readonly compare?: "previous" | "weekdays" | "year" | undefined;
-  /** `csv`: the series; the values of a dimension if `breakdown` names a single one. Or `Accept: text/csv`. */
+  /** `csv`: the series, with `compare` both; the values of a dimension if `breakdown` names a single one. A column `visitorsCapped` or `sampleRate` is added where it applies. Or `Accept: text/csv`. */
   readonly format?: "json" | "csv" | undefined;
 }
 
@@ -778,7 +2016,7 @@ export interface GetStatsQuery {
   readonly from?: string | undefined;
   /** Exclusive if it is a time; a date includes its whole day. Default: now. */
   readonly to?: string | undefined;
-  /** IANA time zone. Default: the tenant's. */
+  /** IANA time zone. Default: the workspace's. */
   readonly zone?: string | undefined;
   /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
   readonly filter?: readonly string[] | undefined;
@@ -786,13 +2024,13 @@ export interface GetStatsQuery {
   readonly interval?: "quarter" | "hour" | "day" | "week" | "month" | undefined;
   /** `people`: clicks that count. `bots`: all others, such as previews. Default: people, or all with a filter on `bot` or `reason`. */
   readonly traffic?: "people" | "bots" | "all" | undefined;
-  /** Comma separated: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot. Default: all. */
+  /** Comma separated: link, country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot. Default: all. `link` is for reports on several links. */
   readonly breakdown?: string | undefined;
   /** Values of each breakdown. */
   readonly limit?: number | undefined;
   /** Also count the period before, the same weekdays before, or the same dates a year before. */
   readonly compare?: "previous" | "weekdays" | "year" | undefined;
-  /** `csv`: the series; the values of a dimension if `breakdown` names a single one. Or `Accept: text/csv`. */
+  /** `csv`: the series, with `compare` both; the values of a dimension if `breakdown` names a single one. A column `visitorsCapped` or `sampleRate` is added where it applies. Or `Accept: text/csv`. */
   readonly format?: "json" | "csv" | undefined;
   /** Only clicks on links of this domain. */
   readonly domain?: string | undefined;
@@ -805,14 +2043,14 @@ export interface ListLinkClicksQuery {
   readonly from?: string | undefined;
   /** Exclusive if it is a time; a date includes its whole day. Default: now. */
   readonly to?: string | undefined;
-  /** IANA time zone. Default: the tenant's. */
+  /** IANA time zone. Default: the workspace's. */
   readonly zone?: string | undefined;
   /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
   readonly filter?: readonly string[] | undefined;
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
-  /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages. */
+  /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order. */
   readonly format?: "json" | "csv" | "jsonl" | undefined;
 }
 
@@ -821,14 +2059,14 @@ export interface ListClicksQuery {
   readonly from?: string | undefined;
   /** Exclusive if it is a time; a date includes its whole day. Default: now. */
   readonly to?: string | undefined;
-  /** IANA time zone. Default: the tenant's. */
+  /** IANA time zone. Default: the workspace's. */
   readonly zone?: string | undefined;
   /** `country=DE,AT` (is), `browser!=Chrome` (is not), `referrer~news` (contains). Repeat it for several; all must hold. Write a comma in a value as `\,`. At most 20 filters with 200 values. Fields: country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot, link, domain, tag, reason. */
   readonly filter?: readonly string[] | undefined;
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
-  /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages. */
+  /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order. */
   readonly format?: "json" | "csv" | "jsonl" | undefined;
   /** Only clicks on links of this domain. */
   readonly domain?: string | undefined;
@@ -847,6 +2085,8 @@ export interface GetLinkQrQuery {
   readonly light?: string | undefined;
   /** Error correction: how much of the code may be damaged. */
   readonly level?: "L" | "M" | "Q" | "H" | undefined;
+  /** `true`: with the workspace's logo in the middle, and level H. SVG only. */
+  readonly logo?: "true" | "false" | undefined;
 }
 
 export interface ListKeysQuery {
@@ -878,6 +2118,23 @@ export interface WatchClicksQuery {
   readonly seconds?: number | undefined;
 }
 
+export interface ListMembersQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+export interface RemoveMemberQuery {
+  /** What becomes of the API keys that the person created. Required if there are any that work. */
+  readonly keys?: "keep" | "revoke" | undefined;
+}
+
+export interface ListInvitationsQuery {
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
 export class QuickLink {
   readonly #caller: Caller;
 
@@ -888,6 +2145,302 @@ export class QuickLink {
   /** Sends any request to the API, for routes without a method here. */
   send(asked: Asked): Promise<Response> {
     return this.#caller.response(asked);
+  }
+
+  /** Check whether a code is free. Reserves nothing: another request may take the code before yours. Says nothing about the links of other workspaces, except that a code is taken. Requires the scope `links:write`. */
+  checkCode(query: CheckCodeQuery, options: CallOptions = {}): Promise<CodeCheck> {
+    return this.#caller.json<CodeCheck>({ method: "GET", path: "/api/links/check", query, signal: options.signal });
+  }
+
+  /** Check a destination, and read its title and social preview. Validates the URL as `POST /api/links` does, and requests it once, for at most five seconds. Results are kept for a minute. The server requests public addresses only. Requires the scope `links:write`. */
+  checkDestination(query: CheckDestinationQuery, options: CallOptions = {}): Promise<DestinationCheck> {
+    return this.#caller.json<DestinationCheck>({
+      method: "GET",
+      path: "/api/links/check-destination",
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** Get the social image of a destination. The image that the page names, if it is a PNG, JPEG, WebP, GIF or AVIF of at most 2 MB. Requested as by `check-destination`. Requires the scope `links:write`. */
+  getDestinationImage(query: GetDestinationImageQuery, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({
+      method: "GET",
+      path: "/api/links/check-destination/image",
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** Count links by state. With the filters of `GET /api/links`. Each link is active, expired or disabled; links that need attention are also active. Requires the scope `links:read`. */
+  countLinks(query: CountLinksQuery = {}, options: CallOptions = {}): Promise<LinkCounts> {
+    return this.#caller.json<LinkCounts>({ method: "GET", path: "/api/links/counts", query, signal: options.signal });
+  }
+
+  /** Get the clicks by day of up to 100 links. The default is the last 30 days. Links that do not exist are left out. Requires the scope `stats:read`. */
+  getLinkTrends(query: GetLinkTrendsQuery, options: CallOptions = {}): Promise<LinkTrends> {
+    return this.#caller.json<LinkTrends>({ method: "GET", path: "/api/links/trends", query, signal: options.signal });
+  }
+
+  /** Edit, delete, restore or move up to 1,000 links, and undo that. Each link is changed or refused separately, by the rules of a single edit, with its own row in the history. The response has an `undo`: sent to the same route, it takes everything back in one request. Links that were changed meanwhile are not undone. Requires the scope `links:write`. */
+  editLinks(body: BulkEdit, options: CallOptions = {}): Promise<BulkEdited> {
+    return this.#caller.json<BulkEdited>({
+      method: "PATCH",
+      path: "/api/links/bulk",
+      json: body,
+      signal: options.signal,
+    });
+  }
+
+  /** Create up to 1,000 links. Each element is created or rejected separately; the results are in the order of the request. With `atomic`, either all are created, or the response is a problem whose `errors` name the invalid elements and nothing is created or counted. Requires the scope `links:write`. */
+  createLinks(body: BulkLinks, options: PostOptions = {}): Promise<BulkResult> {
+    return this.#caller.json<BulkResult>({
+      method: "POST",
+      path: "/api/links/bulk",
+      json: body,
+      idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** Show what find and replace would change in destinations. Changes nothing. At most 5,000 links may match. Also requires the scope `links:read`. Requires the scope `links:write`. */
+  previewReplacement(body: ReplacementQuestion, options: PostOptions = {}): Promise<ReplacementPreview> {
+    return this.#caller.json<ReplacementPreview>({
+      method: "POST",
+      path: "/api/links/replace/preview",
+      json: body,
+      idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** Replace text in destinations, as previewed. With the parameters and the `token` of the preview. If one of the links was changed since then, nothing happens: the response is 412, and you need a new preview. Links that cannot have the new destination stay as they are. Requires the scope `links:write`. */
+  replaceInLinks(body: ReplacementOrder, options: CallOptions = {}): Promise<BulkEdited> {
+    return this.#caller.json<BulkEdited>({
+      method: "PATCH",
+      path: "/api/links/replace",
+      json: body,
+      signal: options.signal,
+    });
+  }
+
+  /** List the tags of all links, with the number of links. The 5,000 most used ones. Use `prefix` to complete what somebody types. Requires the scope `links:read`. */
+  listTags(query: ListTagsQuery = {}, options: CallOptions = {}): Promise<TagPage> {
+    return this.#caller.json<TagPage>({ method: "GET", path: "/api/tags", query, signal: options.signal });
+  }
+
+  /** Iterates over all items; pages are loaded on demand. */
+  iterateTags(query: ListTagsQuery = {}, options: CallOptions = {}): AsyncGenerator<Tag> {
+    return eachOf((cursor) => this.listTags({ ...query, cursor: cursor ?? query.cursor }, options));
+  }
+
+  /** Rename a tag on all links, or merge it into another one. If links already have the new name, the two tags become one. Clicks keep the tag that their link had then. Up to 5,000 links per request; `undo` goes to `PATCH /api/links/bulk`. Requires the scope `links:write`. */
+  renameTag(body: TagRename, options: CallOptions = {}): Promise<TagChanged> {
+    return this.#caller.json<TagChanged>({ method: "PATCH", path: "/api/tags", json: body, signal: options.signal });
+  }
+
+  /** Remove a tag from all links. Up to 5,000 links per request; `undo` goes to `PATCH /api/links/bulk`. Requires the scope `links:write`. */
+  deleteTag(query: DeleteTagQuery, options: CallOptions = {}): Promise<TagChanged> {
+    return this.#caller.json<TagChanged>({ method: "DELETE", path: "/api/tags", query, signal: options.signal });
+  }
+
+  /** List annotations, the latest first. Requires the scope `stats:read`. */
+  listAnnotations(query: ListAnnotationsQuery = {}, options: CallOptions = {}): Promise<AnnotationPage> {
+    return this.#caller.json<AnnotationPage>({
+      method: "GET",
+      path: "/api/annotations",
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** Iterates over all items; pages are loaded on demand. */
+  iterateAnnotations(query: ListAnnotationsQuery = {}, options: CallOptions = {}): AsyncGenerator<Annotation> {
+    return eachOf((cursor) => this.listAnnotations({ ...query, cursor: cursor ?? query.cursor }, options));
+  }
+
+  /** Create an annotation. At most 2,000 per workspace. Those of a link are deleted with it, for good. Requires the scope `links:write`. */
+  createAnnotation(body: NewAnnotation, options: PostOptions = {}): Promise<Annotation> {
+    return this.#caller.json<Annotation>({
+      method: "POST",
+      path: "/api/annotations",
+      json: body,
+      idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** Update the text or time of an annotation. Requires the scope `links:write`. */
+  updateAnnotation(id: string, body: AnnotationPatch, options: CallOptions = {}): Promise<Annotation> {
+    return this.#caller.json<Annotation>({
+      method: "PATCH",
+      path: `/api/annotations/${encodeURIComponent(id)}`,
+      json: body,
+      signal: options.signal,
+    });
+  }
+
+  /** Delete an annotation. Requires the scope `links:write`. */
+  deleteAnnotation(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#caller.nothing({
+      method: "DELETE",
+      path: `/api/annotations/${encodeURIComponent(id)}`,
+      signal: options.signal,
+    });
+  }
+
+  /** List UTM templates by name. Requires the scope `links:read`. */
+  listUtmTemplates(query: ListUtmTemplatesQuery = {}, options: CallOptions = {}): Promise<UtmTemplatePage> {
+    return this.#caller.json<UtmTemplatePage>({
+      method: "GET",
+      path: "/api/utm-templates",
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** Iterates over all items; pages are loaded on demand. */
+  iterateUtmTemplates(query: ListUtmTemplatesQuery = {}, options: CallOptions = {}): AsyncGenerator<UtmTemplate> {
+    return eachOf((cursor) => this.listUtmTemplates({ ...query, cursor: cursor ?? query.cursor }, options));
+  }
+
+  /** Create a UTM template. At most 200 per workspace. Requires the scope `links:write`. */
+  createUtmTemplate(body: NewUtmTemplate, options: PostOptions = {}): Promise<UtmTemplate> {
+    return this.#caller.json<UtmTemplate>({
+      method: "POST",
+      path: "/api/utm-templates",
+      json: body,
+      idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** Update a UTM template. Links keep the parameters that they have. `utm` is replaced as a whole. Requires the scope `links:write`. */
+  updateUtmTemplate(id: string, body: UtmTemplatePatch, options: CallOptions = {}): Promise<UtmTemplate> {
+    return this.#caller.json<UtmTemplate>({
+      method: "PATCH",
+      path: `/api/utm-templates/${encodeURIComponent(id)}`,
+      json: body,
+      signal: options.signal,
+    });
+  }
+
+  /** Delete a UTM template. Requires the scope `links:write`. */
+  deleteUtmTemplate(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#caller.nothing({
+      method: "DELETE",
+      path: `/api/utm-templates/${encodeURIComponent(id)}`,
+      signal: options.signal,
+    });
+  }
+
+  /** Get name, colour and logo of the pages for visitors. Requires the scope `links:read`. */
+  getBranding(options: CallOptions = {}): Promise<Branding> {
+    return this.#caller.json<Branding>({ method: "GET", path: "/api/branding", signal: options.signal });
+  }
+
+  /** Set name, colour and logo of the pages for visitors. For the pages that visitors see instead of a redirect: not found, expired, over the limit, suspended, password and preview, and for public statistics. Omitted fields keep their value. Servers show a change within ten seconds. Requires the scope `admin`. */
+  updateBranding(body: BrandingChange, options: CallOptions = {}): Promise<Branding> {
+    return this.#caller.json<Branding>({ method: "PATCH", path: "/api/branding", json: body, signal: options.signal });
+  }
+
+  /** List public pages with statistics, newest first. Requires the scope `stats:read`. */
+  listStatsShares(query: ListStatsSharesQuery = {}, options: CallOptions = {}): Promise<StatsSharePage> {
+    return this.#caller.json<StatsSharePage>({
+      method: "GET",
+      path: "/api/stats/shares",
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** Iterates over all items; pages are loaded on demand. */
+  iterateStatsShares(query: ListStatsSharesQuery = {}, options: CallOptions = {}): AsyncGenerator<StatsShare> {
+    return eachOf((cursor) => this.listStatsShares({ ...query, cursor: cursor ?? query.cursor }, options));
+  }
+
+  /** Publish the statistics of a link or a tag. Whoever has the `url` sees the figures, in a page that needs no script. At most 500 per workspace. Also requires the scope `stats:read`. Requires the scope `links:write`. */
+  createStatsShare(body: NewStatsShare, options: PostOptions = {}): Promise<StatsShare> {
+    return this.#caller.json<StatsShare>({
+      method: "POST",
+      path: "/api/stats/shares",
+      json: body,
+      idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** Stop publishing statistics. The page answers 404 at once, on all servers. Requires the scope `links:write`. */
+  revokeStatsShare(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#caller.nothing({
+      method: "DELETE",
+      path: `/api/stats/shares/${encodeURIComponent(id)}`,
+      signal: options.signal,
+    });
+  }
+
+  /** List imports, newest first. Requires the scope `links:read`. */
+  listImports(query: ListImportsQuery = {}, options: CallOptions = {}): Promise<LinkImportPage> {
+    return this.#caller.json<LinkImportPage>({ method: "GET", path: "/api/imports", query, signal: options.signal });
+  }
+
+  /** Iterates over all items; pages are loaded on demand. */
+  iterateImports(query: ListImportsQuery = {}, options: CallOptions = {}): AsyncGenerator<LinkImport> {
+    return eachOf((cursor) => this.listImports({ ...query, cursor: cursor ?? query.cursor }, options));
+  }
+
+  /** Check an uploaded file for import. Upload the file first: `POST /api/files`. CSV and JSON lines of QuickLink, Shlink, YOURLS, Kutt and Bitly are recognised. Every row is checked, and nothing is written until you start the import. At most 50 MB, and 100 imports are kept. Requires the scope `links:write`. */
+  createImport(body: NewImport, options: PostOptions = {}): Promise<LinkImport> {
+    return this.#caller.json<LinkImport>({
+      method: "POST",
+      path: "/api/imports",
+      json: body,
+      idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** Get an import and its progress. Requires the scope `links:read`. */
+  getImport(id: string, options: CallOptions = {}): Promise<LinkImport> {
+    return this.#caller.json<LinkImport>({
+      method: "GET",
+      path: `/api/imports/${encodeURIComponent(id)}`,
+      signal: options.signal,
+    });
+  }
+
+  /** Start or cancel an import. Start it with `running`, once it is checked; one that failed or was cancelled continues where it stopped. Its links count towards your plan, and it stops when the month's links are used. What is imported stays when it is cancelled. Requires the scope `links:write`. */
+  updateImport(id: string, body: ImportChange, options: CallOptions = {}): Promise<LinkImport> {
+    return this.#caller.json<LinkImport>({
+      method: "PATCH",
+      path: `/api/imports/${encodeURIComponent(id)}`,
+      json: body,
+      signal: options.signal,
+    });
+  }
+
+  /** Delete the record of an import that is not running. The links and the uploaded file stay. Requires the scope `links:write`. */
+  deleteImport(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#caller.nothing({
+      method: "DELETE",
+      path: `/api/imports/${encodeURIComponent(id)}`,
+      signal: options.signal,
+    });
+  }
+
+  /** List the rejected rows of an import. By line. The first 1,000 of the check and of the import are kept. Requires the scope `links:read`. */
+  listImportRows(id: string, query: ListImportRowsQuery = {}, options: CallOptions = {}): Promise<ImportRowPage> {
+    return this.#caller.json<ImportRowPage>({
+      method: "GET",
+      path: `/api/imports/${encodeURIComponent(id)}/rows`,
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** Iterates over all items; pages are loaded on demand. */
+  iterateImportRows(id: string, query: ListImportRowsQuery = {}, options: CallOptions = {}): AsyncGenerator<ImportRow> {
+    return eachOf((cursor) => this.listImportRows(id, { ...query, cursor: cursor ?? query.cursor }, options));
   }
 
   /** Create a link. Requires the scope `links:write`. */
@@ -901,7 +2454,7 @@ export class QuickLink {
     });
   }
 
-  /** List, filter, search and sort links. Newest first by default. Any other order, and any filter, may read all links of the tenant. Requires the scope `links:read`. */
+  /** List, filter, search and sort links. Newest first by default. Any other order, and any filter, may read all links of the workspace. Requires the scope `links:read`. */
   listLinks(query: ListLinksQuery = {}, options: CallOptions = {}): Promise<LinkPage> {
     return this.#caller.json<LinkPage>({ method: "GET", path: "/api/links", query, signal: options.signal });
   }
@@ -909,17 +2462,6 @@ export class QuickLink {
   /** Iterates over all items; pages are loaded on demand. */
   iterateLinks(query: ListLinksQuery = {}, options: CallOptions = {}): AsyncGenerator<Link> {
     return eachOf((cursor) => this.listLinks({ ...query, cursor: cursor ?? query.cursor }, options));
-  }
-
-  /** Create up to 1,000 links. Each element is created or rejected separately; the results are in the order of the request. With `atomic`, either all are created, or the response is a problem whose `errors` name the invalid elements and nothing is created or counted. Requires the scope `links:write`. */
-  createLinks(body: BulkLinks, options: PostOptions = {}): Promise<BulkResult> {
-    return this.#caller.json<BulkResult>({
-      method: "POST",
-      path: "/api/links/bulk",
-      json: body,
-      idempotencyKey: options.idempotencyKey,
-      signal: options.signal,
-    });
   }
 
   /** Get a link. Requires the scope `links:read`. */
@@ -962,7 +2504,7 @@ export class QuickLink {
     });
   }
 
-  /** Delete a link. Its code answers 404 from then on. Only you can use it again. Requires the scope `links:write`. */
+  /** Delete a link. It moves to the trash, and its code answers 404. It can be restored for 30 days; its code stays taken. See `/api/trash`. Requires the scope `links:write`. */
   deleteLink(id: string, options: CallOptions & { readonly ifMatch?: string | undefined } = {}): Promise<void> {
     return this.#caller.nothing({
       method: "DELETE",
@@ -970,6 +2512,80 @@ export class QuickLink {
       headers: { "if-match": options.ifMatch },
       signal: options.signal,
     });
+  }
+
+  /** List the changes of a link, newest first; its creation is the last. Also of a link in the trash. Requires the scope `links:read`. */
+  listLinkHistory(id: string, query: ListLinkHistoryQuery = {}, options: CallOptions = {}): Promise<LinkHistoryPage> {
+    return this.#caller.json<LinkHistoryPage>({
+      method: "GET",
+      path: `/api/links/${encodeURIComponent(id)}/history`,
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** Iterates over all items; pages are loaded on demand. */
+  iterateLinkHistory(
+    id: string,
+    query: ListLinkHistoryQuery = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<HistoryEntry> {
+    return eachOf((cursor) => this.listLinkHistory(id, { ...query, cursor: cursor ?? query.cursor }, options));
+  }
+
+  /** Set a link back to an older version. All fields get the values that they had at that version, by the rules of an edit; the password stays as it is. Undoing is itself a change that can be undone. A link that already has these values is not changed. Requires the scope `links:write`. */
+  undoLink(
+    id: string,
+    body: UndoLink,
+    options: PostOptions & { readonly ifMatch?: string | undefined } = {},
+  ): Promise<Link> {
+    return this.#caller.json<Link>({
+      method: "POST",
+      path: `/api/links/${encodeURIComponent(id)}/undo`,
+      headers: { "if-match": options.ifMatch },
+      json: body,
+      idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** List deleted links, those deleted last first. Requires the scope `links:read`. */
+  listTrash(query: ListTrashQuery = {}, options: CallOptions = {}): Promise<TrashPage> {
+    return this.#caller.json<TrashPage>({ method: "GET", path: "/api/trash", query, signal: options.signal });
+  }
+
+  /** Iterates over all items; pages are loaded on demand. */
+  iterateTrash(query: ListTrashQuery = {}, options: CallOptions = {}): AsyncGenerator<TrashedLink> {
+    return eachOf((cursor) => this.listTrash({ ...query, cursor: cursor ?? query.cursor }, options));
+  }
+
+  /** Delete the links in the trash for good, up to 5,000 at a time. Repeat the request while `isEmpty` is false. Requires the scope `admin`. */
+  emptyTrash(options: CallOptions = {}): Promise<EmptiedTrash> {
+    return this.#caller.json<EmptiedTrash>({ method: "DELETE", path: "/api/trash", signal: options.signal });
+  }
+
+  /** Restore a deleted link. With everything it had, its clicks included. Its destinations, file and domain must be acceptable today. A suspended link stays suspended. Requires the scope `links:write`. */
+  restoreLink(id: string, options: PostOptions = {}): Promise<Link> {
+    return this.#caller.json<Link>({
+      method: "POST",
+      path: `/api/trash/${encodeURIComponent(id)}/restore`,
+      idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** Delete a link for good. It cannot be restored. Only you can use its code again. Requires the scope `links:write`. */
+  eraseLink(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#caller.nothing({
+      method: "DELETE",
+      path: `/api/trash/${encodeURIComponent(id)}`,
+      signal: options.signal,
+    });
+  }
+
+  /** List what was changed in the workspace, by whom and when. Newest first. A page may have fewer entries than `limit`, or none, and still be followed by others: continue until `nextCursor` is null. Requires the scope `admin`. */
+  listHistory(query: ListHistoryQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({ method: "GET", path: "/api/history", query, signal: options.signal });
   }
 
   /** Get a report on a link's clicks. Requires the scope `stats:read`. */
@@ -1012,7 +2628,7 @@ export class QuickLink {
     });
   }
 
-  /** Get the tenant of this key and its limits. Requires the scope `links:read`. */
+  /** Get the workspace of this key and its limits. Requires the scope `links:read`. */
   getTenant(options: CallOptions = {}): Promise<Tenant> {
     return this.#caller.json<Tenant>({ method: "GET", path: "/api/tenant", signal: options.signal });
   }
@@ -1087,7 +2703,7 @@ export class QuickLink {
     });
   }
 
-  /** Remove a domain. Only possible when the domain has no links. Afterwards another tenant can verify it. Requires the scope `admin`. */
+  /** Remove a domain. Only possible when the domain has no links. Afterwards another workspace can verify it. Requires the scope `admin`. */
   removeDomain(host: string, options: CallOptions = {}): Promise<void> {
     return this.#caller.nothing({
       method: "DELETE",
@@ -1111,7 +2727,7 @@ export class QuickLink {
     return this.#caller.json<Usage>({ method: "GET", path: "/api/usage", signal: options.signal });
   }
 
-  /** Get click settings. Requires the scope `links:read`. */
+  /** Get click settings. Requires the scope `stats:read`. */
   getClickSettings(options: CallOptions = {}): Promise<ClickSettings> {
     return this.#caller.json<ClickSettings>({ method: "GET", path: "/api/stats/settings", signal: options.signal });
   }
@@ -1126,7 +2742,7 @@ export class QuickLink {
     });
   }
 
-  /** Start an upload. Reserves the file's bytes from the tenant's storage. Send the file with `upload.method` to `upload.url` with exactly `upload.headers` before `upload.expiresAt`, then complete the upload. Requires the scope `files:write`. */
+  /** Start an upload. Reserves the file's bytes from the workspace's storage. Send the file with `upload.method` to `upload.url` with exactly `upload.headers` before `upload.expiresAt`, then complete the upload. Requires the scope `files:write`. */
   createFile(body: NewFile, options: PostOptions = {}): Promise<Upload> {
     return this.#caller.json<Upload>({
       method: "POST",
@@ -1260,6 +2876,101 @@ export class QuickLink {
       path: `/api/links/${encodeURIComponent(id)}/share`,
       json: body,
       idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** Get the workspace of this call. Requires the scope `links:read`. */
+  getWorkspace(options: CallOptions = {}): Promise<Workspace> {
+    return this.#caller.json<Workspace>({ method: "GET", path: "/api/workspace", signal: options.signal });
+  }
+
+  /** Rename the workspace. Requires the scope `admin`. */
+  changeWorkspace(body: WorkspaceChange, options: CallOptions = {}): Promise<Workspace> {
+    return this.#caller.json<Workspace>({
+      method: "PATCH",
+      path: "/api/workspace",
+      json: body,
+      signal: options.signal,
+    });
+  }
+
+  /** Export the whole workspace. JSON lines; `record` says what each is: `workspace` with its settings, `member`, `domain`, `file` (its name, not its bytes), `link` with all fields, `trashed_link`, `clicks` of a day, and `end` as the last line of a complete export. `quicklink import` reads the links again. Secrets are not in it. Requires the scope `admin`. */
+  exportWorkspace(options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({ method: "GET", path: "/api/workspace/export", signal: options.signal });
+  }
+
+  /** List the members of the workspace. Requires the scope `links:read`. */
+  listMembers(query: ListMembersQuery = {}, options: CallOptions = {}): Promise<MemberPage> {
+    return this.#caller.json<MemberPage>({ method: "GET", path: "/api/members", query, signal: options.signal });
+  }
+
+  /** Iterates over all items; pages are loaded on demand. */
+  iterateMembers(query: ListMembersQuery = {}, options: CallOptions = {}): AsyncGenerator<Member> {
+    return eachOf((cursor) => this.listMembers({ ...query, cursor: cursor ?? query.cursor }, options));
+  }
+
+  /** Change the role of a member. Only owners make and unmake owners. An owner always remains. Requires the scope `admin`. */
+  changeMember(person: string, body: MemberChange, options: CallOptions = {}): Promise<Member> {
+    return this.#caller.json<Member>({
+      method: "PATCH",
+      path: `/api/members/${encodeURIComponent(person)}`,
+      json: body,
+      signal: options.signal,
+    });
+  }
+
+  /** Remove a person from the workspace. Invitations that they made are revoked. Requires the scope `admin`. */
+  removeMember(person: string, query: RemoveMemberQuery = {}, options: CallOptions = {}): Promise<void> {
+    return this.#caller.nothing({
+      method: "DELETE",
+      path: `/api/members/${encodeURIComponent(person)}`,
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** List open invitations, newest first. Requires the scope `admin`. */
+  listInvitations(query: ListInvitationsQuery = {}, options: CallOptions = {}): Promise<InvitationPage> {
+    return this.#caller.json<InvitationPage>({
+      method: "GET",
+      path: "/api/invitations",
+      query,
+      signal: options.signal,
+    });
+  }
+
+  /** Iterates over all items; pages are loaded on demand. */
+  iterateInvitations(query: ListInvitationsQuery = {}, options: CallOptions = {}): AsyncGenerator<Invitation> {
+    return eachOf((cursor) => this.listInvitations({ ...query, cursor: cursor ?? query.cursor }, options));
+  }
+
+  /** Invite somebody to the workspace. A second invitation for the same address replaces the first. Requires the scope `admin`. */
+  createInvitation(body: NewInvitation, options: PostOptions = {}): Promise<MadeInvitation> {
+    return this.#caller.json<MadeInvitation>({
+      method: "POST",
+      path: "/api/invitations",
+      json: body,
+      idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** Send an invitation again. With a new link and as much time as at first; the old link no longer works. Requires the scope `admin`. */
+  resendInvitation(id: string, options: PostOptions = {}): Promise<MadeInvitation> {
+    return this.#caller.json<MadeInvitation>({
+      method: "POST",
+      path: `/api/invitations/${encodeURIComponent(id)}/resend`,
+      idempotencyKey: options.idempotencyKey,
+      signal: options.signal,
+    });
+  }
+
+  /** Revoke an invitation. Requires the scope `admin`. */
+  revokeInvitation(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#caller.nothing({
+      method: "DELETE",
+      path: `/api/invitations/${encodeURIComponent(id)}`,
       signal: options.signal,
     });
   }
