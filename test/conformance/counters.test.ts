@@ -48,6 +48,20 @@ onEachStore((store, storeName) => {
     return verdicts.map(({ kind }) => kind);
   }
 
+  /** For what must be seen before it runs out: a machine that was too slow to look within `limitMs` looks again. */
+  async function within(limitMs: number, look: () => Promise<void>): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const began = await store().now();
+      const isLate = async () => (await store().now()) - began >= limitMs && tries < 20;
+      try {
+        await look();
+        return;
+      } catch (error) {
+        if (!(await isLate())) throw error;
+      }
+    }
+  }
+
   describe("a take", () => {
     test("is granted up to the limit and denied beyond, also by many at once", async () => {
       const limit = limitOf(10, slidingHour);
@@ -258,20 +272,15 @@ onEachStore((store, storeName) => {
     });
 
     test("after the charge has left the window gives nothing to those that came later", async () => {
-      // What came later leaves the window as well: a machine that was too slow to look in time is asked again.
-      for (let tries = 1; ; tries++) {
+      await within(800, async () => {
         const limit = limitOf(5, quick);
         const id = newName();
         await counters.take(id, [charge(limit, 2)]);
         await store().pass(500);
-        const began = await store().now();
         await counters.take(newName(), [charge(limit, 3)]);
         await counters.release(id);
-        const seen = await counts(limit);
-        if ((await store().now()) - began > 300 && tries < 10) continue;
-        expect(seen).toEqual([3, 0]);
-        return;
-      }
+        expect(await counts(limit)).toEqual([3, 0]);
+      });
     });
   });
 
@@ -289,11 +298,13 @@ onEachStore((store, storeName) => {
     });
 
     test("runs out by itself, and nothing brings it back", async () => {
-      const limit = limitOf(10);
-      const id = newName();
-      await counters.hold(id, [charge(limit, 8)], 50);
-      const denied = await counters.take(newName(), [charge(limit, 3)]);
-      expect(denied).toMatchObject({ kind: "denied", retryAfterMs: expect.any(Number) });
+      let [limit, id] = [limitOf(10), newName()];
+      await within(50, async () => {
+        [limit, id] = [limitOf(10), newName()];
+        await counters.hold(id, [charge(limit, 8)], 50);
+        const denied = await counters.take(newName(), [charge(limit, 3)]);
+        expect(denied).toMatchObject({ kind: "denied", retryAfterMs: expect.any(Number) });
+      });
       await store().pass(60);
       expect(await counts(limit)).toEqual([0, 0]);
       expect(await counters.settle(id)).toEqual({ kind: "already", how: "expired" });
@@ -304,23 +315,29 @@ onEachStore((store, storeName) => {
     });
 
     test("that runs out makes room, although another is still open", async () => {
-      const limit = limitOf(10);
-      await counters.hold(newName(), [charge(limit, 4)], longMs);
-      await counters.hold(newName(), [charge(limit, 5)], 50);
-      expect((await counters.take(newName(), [charge(limit, 2)])).kind).toBe("denied");
+      let limit = limitOf(10);
+      await within(50, async () => {
+        limit = limitOf(10);
+        await counters.hold(newName(), [charge(limit, 4)], longMs);
+        await counters.hold(newName(), [charge(limit, 5)], 50);
+        expect((await counters.take(newName(), [charge(limit, 2)])).kind).toBe("denied");
+      });
       await store().pass(60);
       expect((await counters.take(newName(), [charge(limit, 6)])).kind).toBe("granted");
       expect(await counts(limit)).toEqual([6, 4]);
     });
 
     test("settled counts from that moment on", async () => {
-      const limit = limitOf(5, quick);
-      const id = newName();
-      await counters.hold(id, [charge(limit, 5)], longMs);
-      await store().pass(500);
-      expect(await counts(limit)).toEqual([0, 5]);
-      await counters.settle(id);
-      expect(await counts(limit)).toEqual([5, 0]);
+      let limit = limitOf(5, quick);
+      await within(800, async () => {
+        limit = limitOf(5, quick);
+        const id = newName();
+        await counters.hold(id, [charge(limit, 5)], longMs);
+        await store().pass(500);
+        expect(await counts(limit)).toEqual([0, 5]);
+        await counters.settle(id);
+        expect(await counts(limit)).toEqual([5, 0]);
+      });
       await store().pass(500);
       expect(await counts(limit)).toEqual([0, 0]);
     });
@@ -373,15 +390,19 @@ onEachStore((store, storeName) => {
 
   describe("a sliding window", () => {
     test("frees bucket by bucket, and the retry is when there is room", async () => {
-      const limit = limitOf(2, quick);
-      await counters.take(newName(), [charge(limit)]);
-      await counters.take(newName(), [charge(limit)]);
-      const denied = await counters.take(newName(), [charge(limit)]);
-      if (denied.kind !== "denied" || denied.retryAfterMs === null) throw new Error(`not denied: ${denied.kind}`);
-      expect(denied.retryAfterMs).toBeGreaterThan(0);
-      expect(denied.retryAfterMs).toBeLessThanOrEqual(400);
+      let [limit, retryAfterMs] = [limitOf(2, quick), 0];
+      await within(300, async () => {
+        limit = limitOf(2, quick);
+        await counters.take(newName(), [charge(limit)]);
+        await counters.take(newName(), [charge(limit)]);
+        const denied = await counters.take(newName(), [charge(limit)]);
+        if (denied.kind !== "denied" || denied.retryAfterMs === null) throw new Error(`not denied: ${denied.kind}`);
+        retryAfterMs = denied.retryAfterMs;
+      });
+      expect(retryAfterMs).toBeGreaterThan(0);
+      expect(retryAfterMs).toBeLessThanOrEqual(400);
       // The two may have been taken on both sides of a bucket's edge: then they also leave on both sides.
-      await store().pass(denied.retryAfterMs + 100);
+      await store().pass(retryAfterMs + 100);
       expect((await counters.take(newName(), [charge(limit)])).kind).toBe("granted");
     });
 

@@ -47,6 +47,6 @@ test("a full disk is a clear error, leaves nothing behind, and is over when ther
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   expect(metrics).toContain('quicklink_uploads_total{outcome="full"} 2\n');
   expect(metrics).toContain('quicklink_upload_bytes_total{fate="kept"} 900000\n');
-  expect(server.output()).toContain("upload could not be stored");
+  await server.waitForOutput(/upload could not be stored/);
   expect(await server.stop()).toBe(0);
 });

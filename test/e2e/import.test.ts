@@ -179,7 +179,9 @@ describe.each([...databases])("importing into %s", (database) => {
   test("a dry run says what would happen, and changes nothing", async () => {
     await site.create({ url: "https://example.com/mine", code: "dry-mine" });
     const before = await site.rows();
-    const counter = await query(site.env, "select next from counters");
+    // Not "groups": a job numbers the tags that get reports of their own.
+    const counters = () => query(site.env, "select name, next from counters where name in ('codes', 'links') order by name");
+    const counter = await counters();
     const path = file(
       "url,code\nhttps://example.com/,\nhttps://example.com/mine,dry-mine\nhttps://example.com/other,dry-mine\nhttps://example.com/,dry-new\nnowhere,\n",
     );
@@ -187,7 +189,7 @@ describe.each([...databases])("importing into %s", (database) => {
     expect({ made, present, refused, dryRun }).toEqual({ made: 2, present: 1, refused: 2, dryRun: true });
     expect(said).toContain('line 4: code: "dry-mine" is taken: your link with this code has another destination.');
     expect(await site.rows()).toEqual(before);
-    expect(await query(site.env, "select next from counters")).toEqual(counter);
+    expect(await counters()).toEqual(counter);
   });
 
   test("a taken code is left unchanged", async () => {

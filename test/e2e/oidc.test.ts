@@ -390,7 +390,7 @@ test("a provider that calls itself otherwise is not trusted", async () => {
   try {
     const reply = await openBrowser(site).call("POST", "/api/auth/oidc/begin", { body: {} });
     expect(codeOf(reply)).toEqual([503, "unavailable"]);
-    expect(site.server.output()).toContain("issuer");
+    await site.server.waitForOutput(/issuer/);
   } finally {
     await site.server.stop();
     await provider.stop();

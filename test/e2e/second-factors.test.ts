@@ -39,7 +39,10 @@ for (const database of databases) {
       const begun = await person.call("POST", "/api/account/totp", { body: { password } });
       expect(begun.status).toBe(200);
       const { secret } = begun.json<{ secret: string }>();
-      const confirmed = await person.call("POST", "/api/account/totp/confirm", { body: { code: codeAt(secret, -1) } });
+      const confirm = () => person.call("POST", "/api/account/totp/confirm", { body: { code: codeAt(secret, -1) } });
+      const first = await confirm();
+      // A step that ended on the way made the code too old.
+      const confirmed = first.status === 200 ? first : await confirm();
       expect([confirmed.status, confirmed.text.length > 100]).toEqual([200, true]);
       return { ...person, secret, ...confirmed.json<{ recoveryCodes: string[] }>() };
     }

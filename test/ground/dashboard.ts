@@ -27,7 +27,7 @@ export type PageOptions = {
 
 export type DashboardPage = {
   readonly page: Page;
-  /** Opens `/app` and what follows it. */
+  /** Opens `/app` and what follows it. A drawer in it has the focus then, as it has before a person can type. */
   goto(path: string): Promise<void>;
   /** Throws what went wrong in the page since it was opened. */
   calm(): void;
@@ -38,7 +38,7 @@ export type DashboardPage = {
 const root = join(import.meta.dir, "../..");
 const bundleMs = 120_000;
 const axeFile = join(root, "node_modules/axe-core/axe.min.js");
-const actionMs = 10_000;
+const actionMs = 20_000;
 
 export const wide = { width: 1280, height: 900 };
 export const phone = { width: 390, height: 844 };
@@ -68,6 +68,7 @@ export async function startDashboard(): Promise<Dashboard> {
         page,
         async goto(path) {
           await page.goto(`${origin}/app${path}`);
+          if (path.includes("drawer=")) await page.locator("[data-drawer]:focus-within").waitFor();
         },
         calm() {
           if (wrong.length > 0) throw new Error(`the page is not calm:\n${wrong.join("\n")}`);

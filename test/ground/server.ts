@@ -15,7 +15,9 @@ export type Server = {
   /** The API key that the first start writes to the data folder. */
   readonly key: string;
   readonly dataDir: string;
+  /** So far. A line arrives some time after what caused it: `waitForOutput` waits for it. */
   output(): string;
+  waitForOutput(pattern: RegExp): Promise<unknown>;
   /** SIGTERM; gives the exit code. */
   stop(): Promise<number>;
   kill(): Promise<void>;
@@ -86,6 +88,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
       key,
       dataDir,
       output: child.output,
+      waitForOutput: (pattern) => child.waitForOutput(pattern),
       stop: () => child.stop(),
       kill: child.kill,
     };
