@@ -123,9 +123,15 @@ export const http: Mistakes = {
     to: "one.trim() === etag",
     tests: ["src/http/cached-page.test.ts"],
   },
+  "any-host-with-a-base-url": {
+    file: "http/auth.ts",
+    from: "anyHost && sent ===",
+    to: "sent ===",
+    tests: ["src/http/auth.test.ts"],
+  },
   "origin-not-checked-on-sign-in": {
     file: "http/auth.ts",
-    from: "requireOwnOrigin(c.req.raw, origin);\n      return;",
+    from: "requireOwnOrigin(c.req.raw, own);\n      return;",
     to: "return;",
     tests: ["test/e2e/sign-in.test.ts"],
     only: "another site can neither",

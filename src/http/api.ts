@@ -51,6 +51,8 @@ export interface ApiSettings {
   readonly limiter: CallLimiter;
   readonly runOnce: RunOnce;
   readonly baseUrl: string;
+  /** QL_BASE_URL is not set. */
+  readonly anyHost: boolean;
   readonly version: string;
   readonly bodyLimitBytes: number;
   readonly clock: Clock;

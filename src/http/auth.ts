@@ -26,6 +26,8 @@ export interface AuthSettings {
   readonly guesses: Guesses;
   readonly cookie: SessionCookie;
   readonly baseUrl: string;
+  /** QL_BASE_URL is not set: people open the dashboard by whatever name this machine has in their network. */
+  readonly anyHost: boolean;
 }
 
 /** Names the workspace of a call by its slug or ID. */
@@ -41,8 +43,8 @@ export interface Authentication {
 }
 
 export function createAuthentication(settings: AuthSettings): Authentication {
-  const { keys, sessions, tenants, guesses, cookie } = settings;
-  const origin = new URL(settings.baseUrl).origin;
+  const { keys, sessions, tenants, guesses, cookie, anyHost } = settings;
+  const own: OwnOrigin = { origin: new URL(settings.baseUrl).origin, anyHost };
 
   async function guessed(c: Context<RouteEnv>, detail: string): Promise<Problem> {
     const retryAfterSeconds = await guesses.missed(c.env.address);
@@ -62,7 +64,7 @@ export function createAuthentication(settings: AuthSettings): Authentication {
   async function byCookie(c: Context<RouteEnv>, token: string): Promise<SignedIn> {
     const signedIn = await sessions.authenticate(token);
     if (signedIn === undefined) throw await guessed(c, "Your session has ended. Sign in again.");
-    requireOwnOrigin(c.req.raw, origin);
+    requireOwnOrigin(c.req.raw, own);
     return signedIn;
   }
 
@@ -80,7 +82,7 @@ export function createAuthentication(settings: AuthSettings): Authentication {
     const place = accessOfPath(c.req.path);
     if (place === "public") {
       // Another site must not sign a visitor in to an account of its choice.
-      requireOwnOrigin(c.req.raw, origin);
+      requireOwnOrigin(c.req.raw, own);
       return;
     }
     const header = c.req.header("authorization");
@@ -144,9 +146,20 @@ const noWorkspace = (name: string): Problem =>
 
 const isReading = (method: string): boolean => method === "GET" || method === "HEAD";
 
+export interface OwnOrigin {
+  readonly origin: string;
+  /** Pages of the host that the request is sent to are ours too, over plain http. */
+  readonly anyHost: boolean;
+}
+
 /** A page of another site can cause requests with our cookies, but not with our origin. */
-export function requireOwnOrigin({ method, headers }: Request, origin: string): void {
+export function requireOwnOrigin({ method, headers }: Request, { origin, anyHost }: OwnOrigin): void {
   if (isReading(method)) return;
-  if (headers.get("origin") === origin) return;
-  throw new Problem("wrong_origin", `This request must come from a page of ${origin}.`);
+  const sent = headers.get("origin");
+  if (sent === origin) return;
+  if (anyHost && sent === `http://${headers.get("host")?.toLowerCase()}`) return;
+  throw new Problem(
+    "wrong_origin",
+    `This request must come from a page of ${origin}. Open the dashboard there, or have the operator set QL_BASE_URL to the address in your browser.`,
+  );
 }

@@ -123,6 +123,7 @@ export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
     limiter: openCallLimiter(core, counters, log, parts.counts.calls),
     runOnce: openRunOnce(parts.answers, log, parts.counts.repeats),
     baseUrl,
+    anyHost: !config.ownNames.onlyThese,
     version,
     bodyLimitBytes: config.QL_BODY_LIMIT,
     clock,

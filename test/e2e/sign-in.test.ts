@@ -142,6 +142,8 @@ for (const database of databases) {
         const reply = await browser.call("POST", "/api/auth/sign-in", { ...signIn({ email }), origin });
         expect([origin, reply.status, codeOf(reply)]).toEqual([origin, 403, "wrong_origin"]);
       }
+      const byAddress = { ...signIn({ email }), origin: site.server.url };
+      expect((await openBrowser(site).call("POST", "/api/auth/sign-in", byAddress)).status).toBe(200);
       const form = await browser.call("POST", "/api/auth/sign-in", {
         text: `email=${email}&password=${password}`,
         headers: { "content-type": "application/x-www-form-urlencoded" },
