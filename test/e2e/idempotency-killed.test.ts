@@ -76,7 +76,9 @@ for (const database of databases) {
       return new Set((rows.flat() as { id: string }[]).map(({ id }) => id));
     };
 
-    for (const [route, place] of killed) {
+    // PostgreSQL has one route for each place. `npm run prove -- idempotency` kills it at random too.
+    const isFirst = (at: number) => killed.findIndex(([, place]) => place === killed[at]?.[1]) === at;
+    for (const [route, place] of killed.filter((_, at) => database === "SQLite" || isFirst(at))) {
       test(`POST ${route}, killed ${place}, has happened once when it is sent again`, async () => {
         const asked = await posts[route]?.(site, names);
         if (asked === undefined) throw new Error(`nobody knows how to send ${route}`);
