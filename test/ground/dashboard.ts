@@ -71,7 +71,7 @@ export async function startDashboard(): Promise<Dashboard> {
           if (path.includes("drawer=")) await page.locator("[data-drawer]:focus-within").waitFor();
         },
         calm() {
-          void context.close();
+          context.close().catch(() => {}); // unless the browser is closed by then
           if (wrong.length > 0) throw new Error(`the page is not calm:\n${wrong.join("\n")}`);
         },
         violations: (rules) => violationsIn(page, rules),
@@ -121,7 +121,7 @@ async function bundled(): Promise<void> {
 /** Run as a script of the debugging protocol, which the content policy does not concern. */
 async function violationsIn(page: Page, rules: readonly string[] = []): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await Bun.file(axeFile).text());
-  const options = rules.length === 0 ? {} : { runOnly: rules };
+  const options = { resultTypes: ["violations"], ...(rules.length > 0 && { runOnly: rules }) };
   const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
   return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html.slice(0, 200)}`));
 }
