@@ -47,7 +47,6 @@ for (const page of await dashboardPages(person)) {
       } catch (error) {
         wrong.push(`${name}: ${(error as Error).message}`);
       }
-      await opened.page.context().close();
       taken++;
     }
   }

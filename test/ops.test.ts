@@ -210,7 +210,7 @@ if (postgresAvailable() && redisAvailable()) {
         const tests = [{ interval: "1m", input_series: seriesOf(before, after), promql_expr_test: asked }];
         writeFileSync(file, JSON.stringify({ evaluation_interval: "1m", tests }));
         expect(await runProcess([tool.path, "test", "rules", file])).toMatchObject({ code: 0 });
-      }, 30_000);
+      }, 60_000);
     }
 
     test("shows that Redis has died in what alerts look at, and has no old figures of it", async () => {

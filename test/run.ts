@@ -31,7 +31,7 @@ import { tempFolder } from "./ground/temp.ts";
 type Tally = { passed: number; failed: number };
 
 const root = join(import.meta.dir, "..");
-const testTimeoutMs = 30_000;
+const testTimeoutMs = 60_000;
 const checkMs = 300_000;
 const slowestShown = 5;
 const unsteadyMost = 6;

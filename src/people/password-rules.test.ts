@@ -90,8 +90,8 @@ describe("a new password", () => {
 
   test("a megabyte is refused without being looked at", () => {
     const long = "a".repeat(1_000_000);
-    const began = performance.now();
+    const before = process.cpuUsage();
     for (let i = 0; i < 1_000; i++) expect(isPossiblePassword(long)).toBe(false);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
   });
 });

@@ -15,6 +15,7 @@ import { type ClickTenant, createClickTenant, newLink } from "./click-world.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const clicksEach = 130_000;
+const partClicks = 26_000;
 const days = [Date.UTC(2026, 9, 20), Date.UTC(2026, 9, 21)] as const;
 const now = Date.UTC(2026, 10, 5);
 
@@ -57,15 +58,18 @@ onEachDatabase(({ open }) => {
           raw` `,
         );
         const others = dimensions.filter((name) => name !== "country");
-        await raw`
+        // In parts: one statement for all may take longer than a statement may.
+        for (let part = 0; part < clicksEach; part += partClicks) {
+          await raw`
           insert into clicks (day, tenant, level, link, at, seq, domain, tags, reason, first, country, ${raw.join(others.map((name) => raw.ref(name)))})
           select ${raw.lit(start / dayMs)}, ${raw.lit(tenant.number)}, case ${level} else 12 end, ${raw.lit(link)},
             ${raw.lit(start)} + (i * 7919 % 86400) * 1000, i, ${raw.lit(domain)}, 0,
             case when i % 10 = 0 then 1 else 0 end, case when i % 20 = 1 then 3 else 0 end,
             ${raw.lit(first)} + i % 3, ${raw.join(others.map(() => raw`0`))}
-          from (with recursive n(i) as (select 1 union all select i + 1 from n where i < ${raw.lit(clicksEach)}) select i from n) as numbers`.execute(
-          sql.db,
-        );
+          from (with recursive n(i) as (select ${raw.lit(part + 1)} union all select i + 1 from n where i < ${raw.lit(part + partClicks)}) select i from n) as numbers`.execute(
+            sql.db,
+          );
+        }
       }
     }, 60_000);
 

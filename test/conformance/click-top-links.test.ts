@@ -90,7 +90,7 @@ onEachDatabase(({ open }) => {
     test("has the same from roll-ups", async () => {
       await condense(sql, { now });
       await requireTop();
-    }, 30_000);
+    }, 60_000);
 
     test("does not know what a link had before, if that day kept others apart", async () => {
       const [tenant] = tenants as [ClickTenant];

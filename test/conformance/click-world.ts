@@ -270,8 +270,22 @@ export interface RollupRow {
   readonly tally: Tally;
 }
 
+/** Reckoned for so many clicks. It takes longer than condensing, and most cases ask several times. */
+const reckoned = new WeakMap<ClickTenant, { readonly clicks: number; readonly rows: readonly RollupRow[] }>();
+
 /** What the roll-ups of a tenant must be once all its ended periods are condensed. */
 export function expectedRollups(tenant: ClickTenant, settled: number): RollupRow[] {
+  const clicks = tenant.clicks.length;
+  let known = reckoned.get(tenant);
+  if (known?.clicks !== clicks) {
+    known = { clicks, rows: reckonRollups(tenant) };
+    reckoned.set(tenant, known);
+  }
+  return known.rows.filter(({ until }) => until <= settled);
+}
+
+/** Those of all periods, ended or not. */
+function reckonRollups(tenant: ClickTenant): RollupRow[] {
   const rows: RollupRow[] = [];
   const bySubject = new Map<number, TestClick[]>();
   for (const click of tenant.clicks) {
@@ -286,7 +300,7 @@ export function expectedRollups(tenant: ClickTenant, settled: number): RollupRow
     const bit = isGroup ? firstToTenant : firstToLink;
     const add = (grain: Grain, start: number, until: number, tally: Tally) => {
       const row = { subject, grain: grains[grain], start, until };
-      if (until <= settled) rows.push({ ...row, tally: readTally(writeTally(tally, start), start) });
+      rows.push({ ...row, tally: readTally(writeTally(tally, start), start) });
     };
     for (const [start, some] of Map.groupBy(clicks, ({ at }) => at - (at % 3_600_000))) {
       if (some.length >= 500) add("hour", start, start + 3_600_000, tallyOfClicks(some, bit, isGroup));

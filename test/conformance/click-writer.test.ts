@@ -475,7 +475,7 @@ onEachDatabase(({ open, openTwo }) => {
       }
       expect(Object.fromEntries(found)).toEqual(Object.fromEntries([...seen].map(([name, { size }]) => [name, size])));
       expect(found.size).toBe(20); // two days of eight links and two tenants
-    }, 30_000);
+    }, 60_000);
 
     test("whose day is over are not told apart, and leave no hash", async () => {
       const sql = await (await openTwo())[0];

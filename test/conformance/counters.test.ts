@@ -1032,10 +1032,12 @@ if (redisAvailable()) {
       await server.stop();
     });
 
+    // It would wait for as long as Redis is away. A busy machine adds a lot to the deadline.
+    const inTimeMs = 20 * deadlineMs;
     async function timed(work: Promise<{ kind: string }>): Promise<[kind: string, inTime: boolean]> {
       const start = performance.now();
       const { kind } = await work;
-      return [kind, performance.now() - start < deadlineMs * 3];
+      return [kind, performance.now() - start < inTimeMs];
     }
     const back = () =>
       until("Redis to be back", async () =>
@@ -1079,7 +1081,7 @@ if (redisAvailable()) {
     test("when silent for too long, gets a new connection", async () => {
       const impatient = connectRedis(server.url, { deadlineMs: 50, silenceMostMs: 200 });
       await connected(impatient);
-      const clientId = () => impatient.send("any", ["CLIENT", "ID"]);
+      const clientId = () => until("an answer", () => impatient.send("any", ["CLIENT", "ID"]).catch(() => undefined));
       const before = await clientId();
       server.pause();
       try {
@@ -1099,11 +1101,13 @@ if (redisAvailable()) {
       await connected(narrow);
       server.pause();
       try {
-        const start = performance.now();
         const waiting = Array.from({ length: 10 }, () => narrowCounters.take(newName(), [charge(limitOf(1))]));
-        const verdict = await narrowCounters.take(newName(), [charge(limitOf(1))]);
-        expect(verdict.kind).toBe("unavailable");
-        expect(performance.now() - start).toBeLessThan(deadlineMs);
+        const beyond = narrowCounters.take(newName(), [charge(limitOf(1))]);
+        const first = await Promise.race([
+          ...waiting.map((one) => one.then(() => "one that waits")),
+          beyond.then(({ kind }) => kind),
+        ]);
+        expect(first).toBe("unavailable");
         await Promise.all(waiting);
       } finally {
         server.resume();

@@ -3,7 +3,16 @@ import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { until } from "../ground/process.ts";
 import { type Sendgrid, startSendgrid } from "../ground/sendgrid.ts";
 import { type SmtpServer, startSmtp } from "../ground/smtp.ts";
-import { databases, type LinkBody, must, type ProblemBody, query, type Site, startSite } from "./servers.ts";
+import {
+  createExpired,
+  databases,
+  type LinkBody,
+  must,
+  type ProblemBody,
+  query,
+  type Site,
+  startSite,
+} from "./servers.ts";
 
 type Settings = {
   contact: string | null;
@@ -208,14 +217,8 @@ for (const database of databases) {
         const disabled = await site.create({ url: "https://example.com/", status: "disabled" });
         const refused = await share({ to: "ann@example.com" }, disabled.id);
         expect([refused.status, bad(refused.json())]).toEqual([422, [["id", "not_active"]]]);
-        const expiring = await site.create({
-          url: "https://example.com/",
-          expiresAt: new Date(Date.now() + 500).toISOString(),
-        });
-        const reply = await until("it to expire", async () => {
-          const one = await share({ to: "expired@example.com" }, expiring.id);
-          return one.status === 202 ? undefined : one;
-        });
+        const expired = await createExpired(site, { url: "https://example.com/" });
+        const reply = await share({ to: "expired@example.com" }, expired.id);
         expect([reply.status, bad(reply.json())]).toEqual([422, [["id", "not_active"]]]);
         expect((await share({ to: "ann@example.com" }, "lnk_00000000000000000000000000")).status).toBe(404);
         expect((await share({ to: "ann@example.com" }, "nonsense")).status).toBe(404);

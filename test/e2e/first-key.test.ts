@@ -32,7 +32,7 @@ describe.each([...databases])("without a terminal, on %s", (database) => {
     expect(await again.stop()).toBe(0);
     expect(again.output()).not.toContain("first-key");
     expect(readFileSync(file, "utf8").trim()).toBe(server.key);
-  }, 30_000);
+  }, 60_000);
 });
 
 if (databases.includes("PostgreSQL")) {
@@ -50,7 +50,7 @@ if (databases.includes("PostgreSQL")) {
     expect((await site.call("GET", "/api/tenant", { key })).status).toBe(200);
     expect(await server.stop()).toBe(0);
     expect(server.output()).not.toContain("ql_");
-  }, 30_000);
+  }, 60_000);
 }
 
 test("a terminal shows the key once, with a curl command that creates a link when pasted, and no file is written", async () => {
@@ -67,4 +67,4 @@ test("a terminal shows the key once, with a curl command that creates a link whe
   } finally {
     await stop();
   }
-}, 30_000);
+}, 60_000);

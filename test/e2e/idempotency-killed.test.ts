@@ -37,6 +37,14 @@ const killed = [
   ["/api/domains", "between commit and reply"],
 ] as const;
 
+const sources = new Map<keyof typeof places, string>();
+/** Each place is copied once. */
+function killedAt(place: keyof typeof places): string {
+  const source = sources.get(place) ?? mutant([places[place]]);
+  sources.set(place, source);
+  return source;
+}
+
 for (const database of databases) {
   describe(`on ${database}`, () => {
     let site: Site;
@@ -68,14 +76,16 @@ for (const database of databases) {
       return new Set((rows.flat() as { id: string }[]).map(({ id }) => id));
     };
 
-    for (const [route, place] of killed) {
+    // PostgreSQL has one route for each place. `npm run prove -- idempotency` kills it at random too.
+    const isFirst = (at: number) => killed.findIndex(([, place]) => place === killed[at]?.[1]) === at;
+    for (const [route, place] of killed.filter((_, at) => database === "SQLite" || isFirst(at))) {
       test(`POST ${route}, killed ${place}, has happened once when it is sent again`, async () => {
         const asked = await posts[route]?.(site, names);
         if (asked === undefined) throw new Error(`nobody knows how to send ${route}`);
         const key = crypto.randomUUID();
         const before = await made();
         expect(await site.server.stop()).toBe(0);
-        site = await start(mutant([places[place]]));
+        site = await start(killedAt(place));
         await expect(send(asked, key)).rejects.toThrow();
         await site.server.kill();
         const left = [...(await made()).difference(before)];

@@ -14,6 +14,11 @@ type Import = {
 };
 type Page<Item> = { items: Item[]; nextCursor: string | null };
 
+/** A machine that is busy elsewhere may see the end of an import before it can interrupt it: then it gets a longer one. */
+const rowsMost = 15_000;
+const listOf = (rows: number) =>
+  ["url", ...Array.from({ length: rows }, (_, i) => `https://example.com/${i}`)].join("\n");
+
 for (const database of databases) {
   describe(`imports through the API on ${database}`, () => {
     let site: Site;
@@ -109,31 +114,30 @@ for (const database of databases) {
     }, 60_000);
 
     test("a cancelled one stops between batches, keeps what it has, and continues without repeating", async () => {
-      const slug = `cancel-${database.toLowerCase()}`;
-      const key = await site.tenant(slug);
-      const run = await begin(
-        ["url", ...Array.from({ length: 4_000 }, (_, i) => `https://example.com/${i}`)].join("\n"),
-        key,
-      );
-      await reach(run, key, "checked");
-      expect((await site.call("DELETE", `/api/imports/${run.id}`, { key })).status).toBe(204);
-      const again = await begin(
-        ["url", ...Array.from({ length: 4_000 }, (_, i) => `https://example.com/${i}`)].join("\n"),
-        key,
-      );
-      await reach(again, key, "checked");
-      await set(again, key, "running");
-      await until("some rows", async () => ((await read(again, key)).done.rows > 0 ? true : undefined));
-      expect((await set(again, key, "cancelled")).json<Import>().state).toBe("cancelled");
-      // Whoever starts it again at once meets the step that was just told to stop.
-      for (let times = 0; times < 30; times++) {
+      for (let rows = 1_500; ; rows *= 3) {
+        const slug = `cancel-${rows}-${database.toLowerCase()}`;
+        const key = await site.tenant(slug);
+        const run = await begin(listOf(rows), key);
+        await reach(run, key, "checked");
+        expect((await site.call("DELETE", `/api/imports/${run.id}`, { key })).status).toBe(204);
+        const again = await begin(listOf(rows), key);
+        await reach(again, key, "checked");
         await set(again, key, "running");
-        await set(again, key, "cancelled");
+        await until("some rows", async () => ((await read(again, key)).done.rows > 0 ? true : undefined));
+        const cancelled = await set(again, key, "cancelled");
+        if (rows < rowsMost && (await read(again, key)).state === "done") continue;
+        expect(cancelled.json<Import>().state).toBe("cancelled");
+        // Whoever starts it again at once meets the step that was just told to stop.
+        for (let times = 0; times < 30; times++) {
+          await set(again, key, "running");
+          await set(again, key, "cancelled");
+        }
+        await set(again, key, "running");
+        const done = await reach(again, key, "done");
+        expect(done.done).toMatchObject({ rows, created: rows });
+        expect(await links(slug)).toBe(rows);
+        return;
       }
-      await set(again, key, "running");
-      const done = await reach(again, key, "done");
-      expect(done.done).toMatchObject({ rows: 4_000, created: 4_000 });
-      expect(await links(slug)).toBe(4_000);
     }, 60_000);
 
     test("what is no import names the reason; others' imports and files do not exist", async () => {
@@ -165,28 +169,32 @@ for (const database of databases) {
 }
 
 test("an import continues after the server was killed, and creates every link once", async () => {
-  const site = await startSite("SQLite");
-  const { key } = site.server;
-  const text = ["url", ...Array.from({ length: 6_000 }, (_, i) => `https://example.com/${i}`)].join("\n");
-  const body = { name: "links.csv", size: Buffer.byteLength(text), type: "text/csv" };
-  const { id: file, upload } = (await site.call("POST", "/api/files", { body })).json<UploadBody>();
-  await site.send(upload, text);
-  await site.call("POST", `/api/files/${file}/complete`);
-  const { id } = (await site.call("POST", "/api/imports", { body: { file } })).json<Import>();
-  const read = async (on: Site) => (await on.call("GET", `/api/imports/${id}`)).json<Import>();
-  await until("the check", async () => ((await read(site)).state === "checked" ? true : undefined));
-  await site.call("PATCH", `/api/imports/${id}`, { body: { state: "running" } });
-  await until("some rows", async () => ((await read(site)).done.rows > 0 ? true : undefined));
-  await site.server.kill();
-  const [{ n }] = (await query(site.env, "select count(*) as n from links")) as [{ n: number }];
-  expect(n).toBeLessThan(6_000);
-  const settings = { ...site.env, QL_GUESSES_PER_MINUTE: "none" };
-  const next = siteOf(await startServer({ dataDir: String(site.env.QL_DATA), env: settings, key }), site.env);
-  const done = await until("the rest", async () => {
-    const now = await read(next);
-    return now.state === "done" ? now : undefined;
-  });
-  expect(done.done).toMatchObject({ rows: 6_000, created: 6_000 });
-  expect(await query(site.env, "select count(*) as n from links")).toEqual([{ n: 6_000 }]);
-  expect(await next.server.stop()).toBe(0);
+  for (let rows = 2_000; ; rows *= 3) {
+    const site = await startSite("SQLite");
+    const { key } = site.server;
+    const text = listOf(rows);
+    const body = { name: "links.csv", size: Buffer.byteLength(text), type: "text/csv" };
+    const { id: file, upload } = (await site.call("POST", "/api/files", { body })).json<UploadBody>();
+    await site.send(upload, text);
+    await site.call("POST", `/api/files/${file}/complete`);
+    const { id } = (await site.call("POST", "/api/imports", { body: { file } })).json<Import>();
+    const read = async (on: Site) => (await on.call("GET", `/api/imports/${id}`)).json<Import>();
+    await until("the check", async () => ((await read(site)).state === "checked" ? true : undefined));
+    await site.call("PATCH", `/api/imports/${id}`, { body: { state: "running" } });
+    await until("some rows", async () => ((await read(site)).done.rows > 0 ? true : undefined));
+    await site.server.kill();
+    const [{ n }] = (await query(site.env, "select count(*) as n from links")) as [{ n: number }];
+    if (rows < rowsMost && n === rows) continue;
+    expect(n).toBeLessThan(rows);
+    const settings = { ...site.env, QL_GUESSES_PER_MINUTE: "none" };
+    const next = siteOf(await startServer({ dataDir: String(site.env.QL_DATA), env: settings, key }), site.env);
+    const done = await until("the rest", async () => {
+      const now = await read(next);
+      return now.state === "done" ? now : undefined;
+    });
+    expect(done.done).toMatchObject({ rows, created: rows });
+    expect(await query(site.env, "select count(*) as n from links")).toEqual([{ n: rows }]);
+    expect(await next.server.stop()).toBe(0);
+    return;
+  }
 }, 90_000);

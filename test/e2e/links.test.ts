@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../ground/process.ts";
-import { databases, type LinkBody, must, type ProblemBody, type Site, startSite } from "./servers.ts";
+import {
+  createExpired,
+  databases,
+  type LinkBody,
+  must,
+  type ProblemBody,
+  type Site,
+  startSite,
+  withSoon,
+} from "./servers.ts";
 
 const yearMs = 365 * 86_400_000;
 const json = { accept: "application/json" };
@@ -20,12 +29,7 @@ for (const database of databases) {
     const patch = (link: LinkBody, fields: Record<string, unknown>, headers: Record<string, string> = {}) =>
       site.call("PATCH", `/api/links/${link.id}`, { body: fields, headers });
 
-    /** One that has just expired; the API does not take a date in the past. */
-    async function expired(fields: Record<string, unknown>): Promise<LinkBody> {
-      const link = await site.create({ ...fields, expiresAt: new Date(Date.now() + 600).toISOString() });
-      await until("the link to expire", () => Date.parse(String(link.expiresAt)) <= Date.now() || undefined);
-      return link;
-    }
+    const expired = (fields: Record<string, unknown>) => createExpired(site, fields);
 
     test("a new link is answered whole, with the defaults of what was not given", async () => {
       const reply = await site.call("POST", "/api/links", { body: { url: "https://example.com/a page?q=ü" } });
@@ -301,11 +305,15 @@ for (const database of databases) {
     });
 
     test("a link that expires while it is in memory stops with 410, as a page and as a problem", async () => {
-      const link = await site.create({
-        url: "https://example.com",
-        expiresAt: new Date(Date.now() + 1_500).toISOString(),
+      const link = await withSoon(async (expiresAt) => {
+        const made = await site.call("POST", "/api/links", { body: { url: "https://example.com", expiresAt } });
+        if (made.status === 422) return undefined;
+        const body = made.json<LinkBody>();
+        const { status } = await site.reach(`/${body.code}`);
+        if (status === 410 && Date.now() >= Date.parse(expiresAt)) return undefined;
+        expect(status).toBe(302);
+        return body;
       });
-      expect((await site.reach(`/${link.code}`)).status).toBe(302);
       const gone = await until("410", async () => {
         const reply = await site.reach(`/${link.code}`);
         return reply.status === 302 ? undefined : reply;
@@ -387,7 +395,7 @@ for (const database of databases) {
       expect((await site.reach(`/${code}`)).headers.get("location")).toBe("https://example.com/taken");
     });
 
-    test("an edit from the command line is seen by the running server within three seconds", async () => {
+    test("an edit from the command line is seen by the running server", async () => {
       const link = await site.create({ url: "https://example.com" });
       expect((await site.reach(`/${link.code}`)).status).toBe(302);
       for (const [command, status] of [
@@ -397,7 +405,8 @@ for (const database of databases) {
       ] as const) {
         must(await site.cli("link", command, link.code));
         const seen = async () => (await site.reach(`/${link.code}`)).status === status || undefined;
-        await until(`${command} to be seen`, seen, 3_000);
+        // Within three seconds, which `npm run prove -- coherence` measures.
+        await until(`${command} to be seen`, seen);
       }
     });
 
@@ -406,14 +415,10 @@ for (const database of databases) {
       expect((await site.reach(`/${code}`)).status).toBe(404);
       const printed = must(await site.cli("link", "create", "https://example.com/by-hand", "--code", code)).trim();
       expect(printed).toBe(`http://localhost:${site.server.port}/${code}`);
-      const reply = await until(
-        "the link",
-        async () => {
-          const answer = await site.reach(`/${code}`);
-          return answer.status === 302 ? answer : undefined;
-        },
-        3_000,
-      );
+      const reply = await until("the link", async () => {
+        const answer = await site.reach(`/${code}`);
+        return answer.status === 302 ? answer : undefined;
+      });
       expect(reply.headers.get("location")).toBe("https://example.com/by-hand");
     });
 

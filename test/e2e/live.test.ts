@@ -124,7 +124,7 @@ describe("live clicks of one server", () => {
       expect(text()).toContain(": the API key or session is no longer valid");
     expect(valid.isOver()).toBe(false);
     await valid.leave();
-  }, 30_000);
+  }, 60_000);
 });
 
 test("SIGTERM ends streams at once, also one that nobody reads", async () => {
@@ -139,7 +139,8 @@ test("SIGTERM ends streams at once, also one that nobody reads", async () => {
   });
   const started = performance.now();
   expect(await site.server.stop()).toBe(0);
-  expect(performance.now() - started).toBeLessThan(5_000);
+  // Not after the 8 s that running requests get.
+  expect(performance.now() - started).toBeLessThan(8_000);
   await until("its end", () => reader.isOver() || undefined);
   expect(reader.text()).toEndWith(": the server is stopping. Connect again.\n\n");
   idle.destroy();

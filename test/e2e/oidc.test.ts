@@ -346,7 +346,7 @@ for (const database of databases) {
       }
       provider.manners = {};
       expect((await signIn(openBrowser(site), account())).status).toBe(303);
-    }, 20_000);
+    }, 60_000);
 
     test("nothing that signs in is logged or stored", async () => {
       const browser = openBrowser(site);

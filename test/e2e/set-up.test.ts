@@ -202,7 +202,7 @@ test("a terminal shows the address once the server runs, next to the API key", a
   } finally {
     await stop();
   }
-}, 30_000);
+}, 60_000);
 
 interface Account {
   person: { id: string };

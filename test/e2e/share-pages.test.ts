@@ -185,7 +185,7 @@ for (const database of databases) {
       expect((await site.visit(path, { cookie })).status).toBe(200);
       await site.call("DELETE", `/api/stats/shares/${made.id}`);
       expect((await site.visit(path, { cookie })).status).toBe(404);
-    }, 30_000);
+    }, 60_000);
 
     test("are listed for who may see statistics, made by who may write, and bad ones name the field", async () => {
       const viewer = await makePerson(site, { roles: { default: "viewer" } });

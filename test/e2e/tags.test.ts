@@ -69,12 +69,13 @@ for (const database of databases) {
 
     test("are removed from all links, however many", async () => {
       const key = await site.tenant("removes");
-      for (let n = 0; n < 2; n++) await make(key, ...Array.from({ length: 600 }, () => ["gone", "kept"]));
+      // Ten more than are changed at a time.
+      await make(key, ...Array.from({ length: 510 }, () => ["gone", "kept"]));
       const done = (await site.call("DELETE", "/api/tags?tag=gone", { key })).json<Changed>();
-      expect(done).toMatchObject({ changed: 1_200, failed: 0, isComplete: true });
-      expect(await list(key)).toEqual({ items: [{ tag: "kept", links: 1_200 }], nextCursor: null });
+      expect(done).toMatchObject({ changed: 510, failed: 0, isComplete: true });
+      expect(await list(key)).toEqual({ items: [{ tag: "kept", links: 510 }], nextCursor: null });
       const undone = (await site.call("PATCH", "/api/links/bulk", { key, body: { undo: done.undo } })).json<Changed>();
-      expect(undone).toMatchObject({ changed: 1_200, failed: 0 });
+      expect(undone).toMatchObject({ changed: 510, failed: 0 });
     }, 60_000);
 
     test("5,000 of them fit on the list", async () => {

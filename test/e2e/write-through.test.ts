@@ -51,7 +51,7 @@ if (postgresAvailable() && redisAvailable()) {
       const { status, headers } = await other.reach(`/${code}`);
       expect([status, headers.get("location")]).toEqual([301, "https://example.com/new"]);
       expect(await hits()).toBe(before + 1);
-    }, 30_000);
+    }, 60_000);
 
     test("takes the place of what Redis had about a code that led nowhere", async () => {
       const code = "not-there-yet";
@@ -61,7 +61,7 @@ if (postgresAvailable() && redisAvailable()) {
       await until("the other server to know", async () => {
         return (await other.reach(`/${code}`)).headers.get("location") === "https://example.com/now" || undefined;
       });
-    }, 30_000);
+    }, 60_000);
 
     test("is a fence once it was changed, and never what it was", async () => {
       const { id, code } = await one.create({ url: "https://example.com/old" });
@@ -72,6 +72,6 @@ if (postgresAvailable() && redisAvailable()) {
       });
       const { stdout } = await one.cli("cache", "get", code, "--json");
       expect(JSON.parse(stdout).redisUrl ?? "https://example.com/newer").toBe("https://example.com/newer");
-    }, 30_000);
+    }, 60_000);
   });
 }

@@ -51,7 +51,7 @@ export const sharedVariable = "QL_TEST_POSTGRES";
 /** Where it tells them of a data folder that initdb has made: a copy takes a tenth of the time. */
 export const initialVariable = "QL_TEST_POSTGRES_INITIAL";
 
-const readyMs = 30_000;
+const readyMs = 60_000;
 // Vacuuming hundreds of databases that live for seconds takes time from the tests and gives nothing.
 const fast = ["fsync=off", "full_page_writes=off", "synchronous_commit=off", "autovacuum=off"];
 

@@ -24,8 +24,9 @@ export type StartOptions = { cwd?: string; env?: Environment; lastSignal?: LastS
 export type RunOptions = { cwd?: string; env?: Environment; input?: string; timeoutMs?: number };
 export type Finished = { code: number; stdout: string; stderr: string };
 
-const readyMs = 20_000;
-const stopMs = 15_000;
+// They decide nothing but how late a failure is noticed: on two cores with a load of 25, all takes ten times as long.
+const readyMs = 30_000;
+const stopMs = 30_000;
 const runMs = 60_000;
 // Often at first, because most things are ready soon; less often later, because polling takes time from what is waited
 // for.

@@ -56,8 +56,8 @@ export type RedisServerOptions = {
   env?: Environment;
 };
 
-const readyMs = 15_000;
-const commandMs = 5_000;
+const readyMs = 45_000;
+const commandMs = 20_000;
 const slots = 16_384;
 const watchedName = "quicklink";
 

@@ -60,7 +60,7 @@ export const program: readonly string[] =
 /** The same, for a script. */
 export const programInShell = program.map((word) => `'${word}'`).join(" ");
 
-const keyWrittenMs = 10_000;
+const keyWrittenMs = 30_000;
 
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
   const port = options.port ?? freePort();

@@ -10,7 +10,7 @@ import { type Outcome, runWorld } from "../../prove/limits/world.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { mutant } from "../ground/mutant.ts";
 
-const seeds = 40;
+const seeds = 15;
 const huntSeeds = 40;
 let sql: Sql;
 
@@ -30,7 +30,7 @@ describe("leases in a world where everything fails", () => {
       if (outcome.violations.length > 0) failed.push({ seed, violations: outcome.violations });
     }
     expect(failed).toEqual([]);
-    expect(granted).toBeGreaterThan(10_000);
+    expect(granted).toBeGreaterThan(4_000);
   }, 120_000);
 
   test("go the same way with the same seed", async () => {

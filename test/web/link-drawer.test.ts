@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type LinkBody, type Site, startSite } from "../e2e/servers.ts";
 import { type Dashboard, startDashboard } from "../ground/dashboard.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
+import { until } from "../ground/process.ts";
 
 let site: Site;
 let dashboard: Dashboard;
@@ -27,7 +28,7 @@ test("the keyboard alone creates a link with a rule, and pressing twice creates 
   const drawer = page.getByRole("dialog", { name: "New link" });
   const destination = drawer.getByLabel("Destination", { exact: true });
   await destination.waitFor();
-  await page.waitForFunction("document.activeElement.type === 'url'");
+  await page.locator("input[type=url]:focus").waitFor();
   await page.keyboard.type("example.com/winter");
   await page.keyboard.press("Tab");
   await page.keyboard.type("by-keyboard");
@@ -68,7 +69,8 @@ test("what was typed is there again after the drawer was closed, and errors stan
   await drawer.getByText("Your draft is back.").waitFor();
   await page.keyboard.press("Control+Enter");
   await drawer.getByText("Must be a complete URL, such as https://example.com/page.").waitFor();
-  await page.waitForFunction("document.activeElement.value === 'nowhere'");
+  const focused = () => page.evaluate<unknown>("document.activeElement?.value");
+  await until("the focus", async () => (await focused()) === "nowhere" || undefined);
   calm();
 });
 

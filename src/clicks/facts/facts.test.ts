@@ -222,4 +222,4 @@ test("20,000 distinct visits are read with bounded memory", () => {
   }
   Bun.gc(true);
   expect((process.memoryUsage.rss() - before) / 1e6).toBeLessThan(100);
-}, 30_000);
+}, 60_000);
