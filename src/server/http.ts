@@ -21,6 +21,7 @@ import type { LimitWatch } from "../email/notices/limit-watch.ts";
 import { createKeyCheck } from "../email/providers/sendgrid-key.ts";
 import { emailSettingsRoutes } from "../email/settings/api.ts";
 import { shareRoutes } from "../email/share-api.ts";
+import { emailTemplateRoutes } from "../email/templates/api.ts";
 import { fileRoutes } from "../files/api.ts";
 import { StorageUnavailable } from "../files/storage/storage.ts";
 import { historyRoutes } from "../history/api.ts";
@@ -166,6 +167,7 @@ export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
       (api) => clickSettingsRoutes(api, createClickSettings(sql, clock), () => parts.jobs.soon("tenant-changes")),
       (api) => fileRoutes(api, files.files, pages),
       (api) => emailRoutes(api, mail.stats, mail.suppressions, pages),
+      (api) => emailTemplateRoutes(api, { ...clickReading(core, background), baseUrl, clock }),
       (api) => emailSettingsRoutes(api, { settings, checkKey, outgoing, canSeal: core.ring !== undefined, baseUrl }),
       (api) => liveRoutes(api, parts.live, (tenant) => tenantNumberOf(sql.db, tenant)),
       ...people.routes,

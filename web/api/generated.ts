@@ -548,6 +548,45 @@ export interface EmailProviderStats {
   readonly unsure: number;
 }
 
+export interface EmailSample {
+  readonly name:
+    | "digest"
+    | "firstClick"
+    | "spike"
+    | "drop"
+    | "deadTarget"
+    | "quotaHits80"
+    | "quotaHits100"
+    | "quotaLinks80"
+    | "quotaLinks100"
+    | "quotaStorage80"
+    | "quotaStorage100"
+    | "share"
+    | "invitation"
+    | "roleChanged"
+    | "roleRemoved"
+    | "verifyAccount"
+    | "verifyChange"
+    | "verifySignUp"
+    | "verifyExisting"
+    | "reset"
+    | "signIn"
+    | "accountPassword"
+    | "accountEmail"
+    | "accountSecondFactorRemoved"
+    | "accountSecondFactorReset"
+    | "accountPasskeyAdded"
+    | "accountPasskeyRemoved";
+  /** Who gets it. `contact`: the contact address of the workspace. `recipient`: somebody a link is shared with. `person`: the owner of an account. */
+  readonly to: "contact" | "recipient" | "person";
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface EmailSampleList {
+  readonly items: readonly EmailSample[];
+}
+
 export interface EmailSettings {
   /** Address for notices about limits and clicks. Null: none are sent. */
   readonly contact: string | null;
@@ -2587,6 +2626,53 @@ export interface Routes {
     readonly query: undefined;
     readonly body: undefined;
     readonly result: undefined;
+  };
+  /** List all emails with sample values. */
+  "GET /api/email/templates": {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly result: EmailSampleList;
+  };
+  /** Show an email with sample values. */
+  "GET /api/email/templates/preview": {
+    readonly path: undefined;
+    readonly query: {
+      readonly name:
+        | "digest"
+        | "firstClick"
+        | "spike"
+        | "drop"
+        | "deadTarget"
+        | "quotaHits80"
+        | "quotaHits100"
+        | "quotaLinks80"
+        | "quotaLinks100"
+        | "quotaStorage80"
+        | "quotaStorage100"
+        | "share"
+        | "invitation"
+        | "roleChanged"
+        | "roleRemoved"
+        | "verifyAccount"
+        | "verifyChange"
+        | "verifySignUp"
+        | "verifyExisting"
+        | "reset"
+        | "signIn"
+        | "accountPassword"
+        | "accountEmail"
+        | "accountSecondFactorRemoved"
+        | "accountSecondFactorReset"
+        | "accountPasskeyAdded"
+        | "accountPasskeyRemoved";
+      /** Omitted: as the reader's system says, as in a mail program. */
+      readonly theme?: "light" | "dark" | undefined;
+      /** For people: the workspace, by slug or ID, because a frame sends no headers. */
+      readonly workspace?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly result: Response;
   };
   /** Get email settings. */
   "GET /api/email/settings": {

@@ -550,6 +550,45 @@ export interface EmailProviderStats {
   readonly unsure: number;
 }
 
+export interface EmailSample {
+  readonly name:
+    | "digest"
+    | "firstClick"
+    | "spike"
+    | "drop"
+    | "deadTarget"
+    | "quotaHits80"
+    | "quotaHits100"
+    | "quotaLinks80"
+    | "quotaLinks100"
+    | "quotaStorage80"
+    | "quotaStorage100"
+    | "share"
+    | "invitation"
+    | "roleChanged"
+    | "roleRemoved"
+    | "verifyAccount"
+    | "verifyChange"
+    | "verifySignUp"
+    | "verifyExisting"
+    | "reset"
+    | "signIn"
+    | "accountPassword"
+    | "accountEmail"
+    | "accountSecondFactorRemoved"
+    | "accountSecondFactorReset"
+    | "accountPasskeyAdded"
+    | "accountPasskeyRemoved";
+  /** Who gets it. `contact`: the contact address of the workspace. `recipient`: somebody a link is shared with. `person`: the owner of an account. */
+  readonly to: "contact" | "recipient" | "person";
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface EmailSampleList {
+  readonly items: readonly EmailSample[];
+}
+
 export interface EmailSettings {
   /** Address for notices about limits and clicks. Null: none are sent. */
   readonly contact: string | null;
@@ -2113,6 +2152,41 @@ export interface ListSuppressionsQuery {
   readonly cursor?: string | undefined;
 }
 
+export interface PreviewEmailTemplateQuery {
+  readonly name:
+    | "digest"
+    | "firstClick"
+    | "spike"
+    | "drop"
+    | "deadTarget"
+    | "quotaHits80"
+    | "quotaHits100"
+    | "quotaLinks80"
+    | "quotaLinks100"
+    | "quotaStorage80"
+    | "quotaStorage100"
+    | "share"
+    | "invitation"
+    | "roleChanged"
+    | "roleRemoved"
+    | "verifyAccount"
+    | "verifyChange"
+    | "verifySignUp"
+    | "verifyExisting"
+    | "reset"
+    | "signIn"
+    | "accountPassword"
+    | "accountEmail"
+    | "accountSecondFactorRemoved"
+    | "accountSecondFactorReset"
+    | "accountPasskeyAdded"
+    | "accountPasskeyRemoved";
+  /** Omitted: as the reader's system says, as in a mail program. */
+  readonly theme?: "light" | "dark" | undefined;
+  /** For people: the workspace, by slug or ID, because a frame sends no headers. */
+  readonly workspace?: string | undefined;
+}
+
 export interface WatchClicksQuery {
   /** When the stream ends. */
   readonly seconds?: number | undefined;
@@ -2825,6 +2899,21 @@ export class QuickLink {
     return this.#caller.nothing({
       method: "DELETE",
       path: `/api/email/suppressions/${encodeURIComponent(address)}`,
+      signal: options.signal,
+    });
+  }
+
+  /** List all emails with sample values. The workspace, its time zone and the server are real. Links, people and numbers are samples. Requires the scope `email:read`. */
+  listEmailTemplates(options: CallOptions = {}): Promise<EmailSampleList> {
+    return this.#caller.json<EmailSampleList>({ method: "GET", path: "/api/email/templates", signal: options.signal });
+  }
+
+  /** Show an email with sample values. The HTML of the email, for a frame of a page of this server. Its links do nothing. Requires the scope `email:read`. */
+  previewEmailTemplate(query: PreviewEmailTemplateQuery, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({
+      method: "GET",
+      path: "/api/email/templates/preview",
+      query,
       signal: options.signal,
     });
   }
