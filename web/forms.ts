@@ -7,6 +7,7 @@ import { errorTexts } from "./texts/errors.ts";
 export function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return errorTexts.unexpected;
   if (error.code === "offline") return errorTexts.offline;
+  if (error.code === "disconnected") return errorTexts.disconnected;
   if (error.code === "no_workspace") return errorTexts.noWorkspace;
   return error.message === "" ? errorTexts.unexpected : error.message;
 }
