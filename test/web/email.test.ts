@@ -28,7 +28,7 @@ test("every email is shown with its styles, light, dark and as text, and the add
   const shownIn = async (theme: string, heading: RegExp | string) => {
     const mail = page.frameLocator(`iframe[src*="theme=${theme}"]`);
     await mail.getByRole("heading", { name: heading }).waitFor();
-    return await mail.locator("body").evaluate<string>("getComputedStyle(document.body).backgroundColor");
+    return await mail.locator("body").evaluate("getComputedStyle(document.body).backgroundColor");
   };
   expect(await shownIn("light", /^Your week/)).toBe("rgb(246, 247, 249)");
   await page.getByText("Dark", { exact: true }).click();

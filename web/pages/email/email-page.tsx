@@ -31,7 +31,7 @@ export function EmailPage() {
         ) : settings.data === undefined ? (
           <SkeletonRows rows={6} label={commonTexts.loading} />
         ) : (
-          <div className="grid grid-cols-1 gap-4">
+          <div key={slug} className="grid grid-cols-1 gap-4">
             <EmailUsage />
             <NoticesSection settings={settings.data} />
             <EmailPreview />
