@@ -47,7 +47,7 @@ const routes = {
     POST /api/operator/workspaces/{workspace}/restore, GET /api/operator/plans, PUT /api/operator/plans/{name},
     GET /api/operator/abuse, POST /api/operator/abuse/{id}/dismiss, POST /api/operator/abuse/{id}/suspend,
     GET /api/operator/email, GET /api/operator/jobs, GET /api/operator/health`,
-  read: `GET /api/imports, GET /api/imports/{id}, GET /api/imports/{id}/rows, GET /api/branding, GET /api/tags, GET /api/utm-templates, GET /api/links, GET /api/links/counts, GET /api/links/{id}, GET /api/links/{id}/history, GET /api/trash, GET /api/links/{id}/qr,
+  read: `GET /api/imports, GET /api/imports/{id}, GET /api/imports/{id}/rows, GET /api/branding, GET /api/tags, GET /api/utm-templates, GET /api/links, GET /api/links/counts, GET /api/links/export, GET /api/links/{id}, GET /api/links/{id}/history, GET /api/trash, GET /api/links/{id}/qr,
     GET /api/tenant, GET /api/domains, GET /api/domains/{host}, GET /api/workspace,
     GET /api/members`,
   write: `GET /api/links/check, GET /api/links/check-destination, GET /api/links/check-destination/image, POST /api/links, POST /api/links/bulk, PATCH /api/links/bulk, POST /api/links/replace/preview,

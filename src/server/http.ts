@@ -47,6 +47,7 @@ import { checkRoutes } from "../links/check/api.ts";
 import { cacheKey, changeOf, type Link } from "../links/link.ts";
 import { linkPastRoutes } from "../links/past/api.ts";
 import { linkCountRoutes } from "../links/read/counts-api.ts";
+import { linkExportRoutes } from "../links/read/export-api.ts";
 import { isPlain } from "../links/read/find.ts";
 import { statesOf } from "../links/read/states.ts";
 import { showLink } from "../links/schemas.ts";
@@ -139,6 +140,7 @@ export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
         destinationRoutes(api, checks, createPreviewImages(checks, core.safeFetch, outgoing));
       },
       (api) => linkCountRoutes(api, { links, count: background.countLinks, now: clock.now }),
+      (api) => linkExportRoutes(api, { ...writing, links, baseUrl, clock }),
       (api) => trendRoutes(api, { ...clickReading(core, background), clock }),
       (api) => bulkEditRoutes(api, { links, baseUrl, pages, find, runSteps, now: clock.now }),
       (api) =>

@@ -34,7 +34,10 @@ test("no limit, the plan's limit and a limit of its own are three things", async
     await goto("/operator/workspaces");
     await page.getByRole("button", { name: "Actions for default" }).click();
     await page.getByRole("menuitem", { name: "Plan and limits" }).click();
-    await dialog.getByText(/^As the plan: /).first().waitFor({ state: "attached" });
+    await dialog
+      .getByText(/^As the plan: /)
+      .first()
+      .waitFor({ state: "attached" });
   };
   await open();
   const [links, calls, hits] = ["New links a month", "API calls a minute", "Hits per link and month"] as const;

@@ -1921,6 +1921,44 @@ export interface Routes {
     readonly body: undefined;
     readonly result: LinkCounts;
   };
+  /** Export all links that match as CSV. */
+  "GET /api/links/export": {
+    readonly path: undefined;
+    readonly query: {
+      readonly sort?:
+        | "createdAt"
+        | "updatedAt"
+        | "code"
+        | "expiresAt"
+        | "clicks"
+        | "lastClickAt"
+        | "hitsUsed"
+        | undefined;
+      readonly order?: "asc" | "desc" | undefined;
+      /** `active`: neither expired nor disabled. `attention`: active, and suspended, or with a dead destination, or with at least 80% of the monthly hits used. */
+      readonly state?: "active" | "expired" | "disabled" | "suspended" | "attention" | undefined;
+      /** Only links with this tag; repeat the parameter for several tags, at most 10. */
+      readonly tag?: readonly string[] | undefined;
+      /** Whether a link must have all of the tags, or any of them. */
+      readonly match?: "all" | "any" | undefined;
+      readonly status?: "active" | "disabled" | undefined;
+      /** One of your domains, or the server's domain; repeat the parameter for several, at most 20. */
+      readonly domain?: readonly string[] | undefined;
+      /** Only links to this file. */
+      readonly file?: string | undefined;
+      readonly createdAfter?: string | undefined;
+      readonly createdBefore?: string | undefined;
+      readonly expiresBefore?: string | undefined;
+      /** Whether visitors need a password. */
+      readonly password?: boolean | undefined;
+      /** Whether the link has routing rules or an A/B split. */
+      readonly hasRules?: boolean | undefined;
+      /** Substring of the code, URL, title, notes or tags. Case-insensitive for A to Z. */
+      readonly search?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly result: Response;
+  };
   /** Get the clicks by day of up to 100 links. */
   "GET /api/links/trends": {
     readonly path: undefined;
