@@ -25,7 +25,6 @@ export const commonTexts = texts({
   yes: "Yes",
   no: "No",
   unknown: "Unknown",
-  needsRole: "Your role does not allow this. Ask an admin of the workspace.",
   actionsFor: (name: string) => `Actions for ${name}`,
   ofLimit: (used: string, limit: string) => `${used} of ${limit}`,
 });
